@@ -66,9 +66,10 @@ struct PanelContext {
 };
 
 struct PanelAction {
-  std::optional<Scenario> scenario;    // an edit
-  std::string edit_label;              // "mute head 5": what undo shows
-  bool edit_continues = false;         // a drag or typing still under way: merges into one undo step
+  std::optional<Scenario> scenario;  // an edit
+  std::string edit_label;            // "mute head 5": what undo shows
+  bool opens = false;           // `scenario` was made elsewhere: it is not that of the file opened before
+  bool edit_continues = false;  // a drag or typing still under way: merges into one undo step
   std::optional<Selection> selection;  // a new place to look at
   bool follows_link = false;           // `selection` follows a link: the way back leads here
   std::optional<double> timeline;      // a position on the timeline of all steps, to pause at

@@ -47,8 +47,10 @@ constexpr Written command(CommandId id, Menu menu, std::string_view name, std::s
 constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::open_scenario, Menu::file, "Open…", "open a scenario or a playlist (.json)",
             {ctrl(letter('O'))}),
+    command(CommandId::save, Menu::file, "Save",
+            "save the pages being written, else the scenario, in their file", {ctrl(letter('S'))}),
     command(CommandId::save_scenario, Menu::file, "Save scenario…", "save everything this result depends on",
-            {ctrl(letter('S'))}),
+            {ctrl_shift(letter('S'))}),
     command(CommandId::export_picture, Menu::file, "Export picture…",
             "save the selected map as a .png, .svg, .csv or .npy file", {ctrl(letter('E'))})
         .below_rule(),

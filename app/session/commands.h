@@ -14,6 +14,7 @@ namespace headwise {
 
 enum class CommandId : int {
   open_scenario,
+  save,
   save_scenario,
   export_picture,
   save_program,

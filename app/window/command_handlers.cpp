@@ -152,6 +152,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     // Files
     {CommandId::open_scenario,
      [](WindowState& window, int) { ask_for_scenario(window, FileDialogPurpose::open_scenario); }},
+    {CommandId::save, [](WindowState& window, int) { save(window); }},
     {CommandId::save_scenario,
      [](WindowState& window, int) { ask_for_scenario(window, FileDialogPurpose::save_scenario); }},
     {CommandId::export_picture, [](WindowState& window, int) { ask_for_export(window); }},

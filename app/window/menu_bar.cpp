@@ -117,6 +117,7 @@ void draw_presets(const PanelContext& context, PanelAction& action) {
     if (ImGui::MenuItem(std::string(preset.title).c_str())) {
       action.scenario = preset_scenario(preset.name);
       action.edit_label = "open " + std::string(preset.name);
+      action.opens = true;
       action.selection = look_at(preset, context.selection);
     }
     ui_probe_item(fmt::format("menu/preset/{}", preset.name));

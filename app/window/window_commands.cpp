@@ -27,6 +27,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
     window.view.setup.edited_row.clear();
     window.document.session.open(preset_scenario(preset->name), "open " + preset->name);
+    window.document.scenario_path.clear();
     window.view.selection = selection_within(look_at(preset_named(preset->name), window.view.selection),
                                              window.document.session.trace());
   }
@@ -56,6 +57,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   if (action.scenario) {
     if (!from_setup) view.setup.edited_row.clear();
     document.session.edit(*action.scenario, action.edit_label, action.edit_continues);
+    if (action.opens) document.scenario_path.clear();
   }
   if (action.selection) {
     const Step from = view.selection.step;

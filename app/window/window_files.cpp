@@ -80,6 +80,31 @@ std::string unsaved_sentence(const Session& session) {
                      first_key_text(CommandId::undo));
 }
 
+void save_scenario(WindowState& window, const std::string& path) {
+  WindowDocument& document = window.document;
+  if (!document.session.error().empty())
+    throw Error(ExitStatus::usage, {.where = "", .what = unsaved_sentence(document.session)});
+  write_scenario_file(document.session.scenario(), path);
+  document.scenario_path = path;
+  remember_file(document, path);
+  window.view.notices.say("Saved the scenario in " + path);
+}
+
+void save_playlist(WindowState& window, const std::string& path) {
+  WindowDocument& document = window.document;
+  PlaylistWalk& walk = document.walk;
+  checked_keys(walk.playlist, "not saved");  // it could not be opened again
+  write_playlist_file(walk.playlist, path);
+  walk.path = path;
+  walk.changed = walk.from_program = false;
+  remember_file(document, path);
+  const std::size_t pages = walk.playlist.pages.size();
+  const bool edited = walk.page && !(document.session.scenario() == *walk.shown()->scenario);
+  window.view.notices.say(fmt::format("Saved the playlist, {} {}, in {}.{}", pages,
+                                      pages == 1 ? "page" : "pages", path,
+                                      edited ? " What you changed on this page is not part of it." : ""));
+}
+
 // The tensor that the stage shows: chosen in the graph, else the result of the step.
 std::optional<TensorId> tensor_under_focus(const WindowState& window) {
   const Selection& selection = window.view.selection;
@@ -190,8 +215,10 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
     return window.view.notices.complain(unsaved_sentence(document.session));
   // A model is not a place to save to.
   const bool of_model = names_model(document.scenario_path);
+  // Nor is the user's own file for the scenario of a page.
+  const bool of_page = purpose == FileDialogPurpose::save_scenario && document.walk.page;
   const std::string known =
-      document.scenario_path.empty() || of_model ? working_folder() : document.scenario_path;
+      document.scenario_path.empty() || of_model || of_page ? working_folder() : document.scenario_path;
   const bool saves = purpose == FileDialogPurpose::save_scenario;
   std::string offered = saves ? known : folder_of(known);
   if (saves && offered.ends_with('/')) offered += "scenario.json";
@@ -199,6 +226,23 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
   if (saves && is_array_file(offered)) offered = fs::path(offered).replace_extension(".json").string();
   open_file_dialog(window.dialogs.files, purpose, offered);
   window.dialogs.files.own = document.scenario_path;
+}
+
+void save(WindowState& window) {
+  WindowDocument& document = window.document;
+  const PlaylistWalk& walk = document.walk;
+  const bool pages = walk.page && (!walk.from_program || walk.changed);
+  const std::string path = pages ? walk.path : document.scenario_path;
+  const bool is_scenario = path.ends_with(".json") && !names_model(path) && !walk.page;
+  if (path.empty() || !(pages || is_scenario)) {
+    if (pages) return ask_for_playlist(window);
+    return ask_for_scenario(window, FileDialogPurpose::save_scenario);
+  }
+  try {
+    pages ? save_playlist(window, path) : save_scenario(window, path);
+  } catch (const Error& error) {
+    window.view.notices.complain(error.what());
+  }
 }
 
 void ask_for_program(WindowState& window) {
@@ -276,7 +320,6 @@ void open_file(WindowState& window, const std::string& path) {
 }
 
 void accept_file(WindowState& window, const std::string& path) {
-  WindowDocument& document = window.document;
   FileDialogState& dialog = window.dialogs.files;
   try {
     switch (dialog.purpose) {
@@ -284,12 +327,7 @@ void accept_file(WindowState& window, const std::string& path) {
         open_scenario(window, path);
         break;
       case FileDialogPurpose::save_scenario:
-        if (!document.session.error().empty())
-          throw Error(ExitStatus::usage, {.where = "", .what = unsaved_sentence(document.session)});
-        write_scenario_file(document.session.scenario(), path);
-        document.scenario_path = path;
-        remember_file(document, path);
-        window.view.notices.say("Saved " + path);
+        save_scenario(window, path);
         break;
       case FileDialogPurpose::save_program:
         save_program(window, path);
@@ -301,12 +339,7 @@ void accept_file(WindowState& window, const std::string& path) {
         save_motion(window, path);
         break;
       case FileDialogPurpose::save_playlist:
-        checked_keys(document.walk.playlist, "not saved");  // it could not be opened again
-        write_playlist_file(document.walk.playlist, path);
-        document.walk.path = path;
-        document.walk.changed = document.walk.from_program = false;
-        remember_file(document, path);
-        window.view.notices.say("Saved " + path);
+        save_playlist(window, path);
         break;
     }
     dialog.open = false;

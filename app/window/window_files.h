@@ -23,6 +23,9 @@ std::string working_folder();
 
 // Opens the dialog in the folder of the last file.
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
+// Saves what is being edited: the playlist whose pages are walked, else the scenario; in the file that it was opened from or
+// saved in last, and where there is none, asks for one. A notice names what was saved.
+void save(WindowState& window);
 // Opens the dialog for the program, in the folder of the last one.
 void ask_for_program(WindowState& window);
 // Opens the dialog for the loaded playlist, if it has pages.

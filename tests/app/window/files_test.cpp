@@ -298,3 +298,38 @@ TEST_CASE("words that a model does not know are told right under the text") {
   CHECK(bench.session().inputs().notes.size() == 1);
   CHECK(bench.ui->rect("setup/source").min.y > without + 10.0f);
 }
+
+TEST_CASE(
+    "saving again writes the file at hand without asking, and a preset is not the file that was open "
+    "before") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const WindowState& state = bench.window->state();
+  bench.ui->key("Ctrl+S");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("mine"));
+  bench.ui->key("Enter");
+  bench.ui->key("C");
+  bench.ui->key("Ctrl+S");
+  CHECK_FALSE(state.dialogs.files.open);
+  CHECK(read_scenario_file(folder.file("mine.json")) == bench.scenario());
+  CHECK(state.view.notices.notices.back().text == "Saved the scenario in " + folder.file("mine.json"));
+  bench.ui->key("Ctrl+Shift+S");
+  CHECK(state.dialogs.files.open);
+  CHECK(state.dialogs.files.path == folder.file("mine.json"));
+  bench.ui->key("Escape");
+
+  const std::string before = folder.file("mine.json");
+  const Scenario mine = bench.scenario();
+  bench.ui->click("menu/File");
+  bench.ui->run_frames(2);
+  bench.ui->click("menu/preset/random");
+  bench.ui->run_frames(3);
+  REQUIRE(bench.scenario() == preset_scenario("random"));
+  bench.ui->key("Ctrl+S");
+  REQUIRE(state.dialogs.files.open);
+  CHECK(state.dialogs.files.path != before);
+  bench.ui->key("Escape");
+  CHECK(read_scenario_file(before) == mine);
+}

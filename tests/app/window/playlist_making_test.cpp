@@ -8,7 +8,7 @@
 #include "app/window/window_commands.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/scenario_json.h"
-#include "tests/app/window_bench.h"
+#include "tests/app/window/playlist_bench.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -237,4 +237,31 @@ TEST_CASE("an export over a file that exists asks first") {
   bench.ui->key("Enter");
   CHECK_FALSE(bench.window->state().dialogs.export_dialog.open);
   CHECK(fs::file_size(picture) > 3);
+}
+
+TEST_CASE("on the pages of one's own playlist, saving saves the playlist, and says what is not part of it") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const WindowState& state = bench.window->state();
+  const std::string path = lesson_file(folder);
+  drop(bench, path);
+  bench.window->state().document.walk.playlist.pages[0].title = "Mine";
+  bench.ui->key("Ctrl+S");
+  CHECK_FALSE(state.dialogs.files.open);
+  CHECK(read_playlist_file(path).pages[0].title == "Mine");
+  CHECK(state.view.notices.notices.back().text == "Saved the playlist, 3 pages, in " + path + ".");
+  bench.ui->key("M");
+  bench.ui->key("Ctrl+S");
+  CHECK(state.view.notices.notices.back().text.ends_with("What you changed on this page is not part of it."));
+  CHECK(read_playlist_file(path) == state.document.walk.playlist);
+
+  // A lesson of the program is no file: its page's scenario is what can be saved, and not over the user's own.
+  bench.window->state().document.scenario_path = folder.with_file("own.json", "own");
+  start_walk(bench.window->state(), lesson_playlist("break_it"));
+  bench.ui->run_until_still();
+  bench.ui->key("Ctrl+S");
+  REQUIRE(state.dialogs.files.open);
+  CHECK(state.dialogs.files.purpose == FileDialogPurpose::save_scenario);
+  CHECK(state.dialogs.files.path != folder.file("own.json"));
 }
