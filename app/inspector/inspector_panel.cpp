@@ -9,6 +9,7 @@
 
 #include "app/content/cell_meaning.h"
 #include "app/content/cell_terms.h"
+#include "app/content/followed_words.h"
 #include "app/content/row_statistics.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
@@ -179,6 +180,25 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
       context.palette.text_dim);
 }
 
+// What this step does to the token whose cell is pinned. Not told from the step on at which a page asks.
+void draw_followed(const PanelContext& context, TextColumn& column) {
+  const Selection& selection = context.selection;
+  const auto row = followed_row(context.trace, selection);
+  if (!row || selection.view == StageView::gradients) return;
+  if (context.veil && selection.step >= context.veil->from) return;
+  const std::string sentence = followed_sentence(context.trace, context.inputs.labels, selection, *row);
+  if (sentence.empty()) return;
+  ImFont* sans = context.fonts.sans;
+  const ImVec2 from = column.cursor();
+  column.heading(drawable_text("FOLLOWING " + followed_name(context.inputs.labels, *row), context.fonts.small));
+  column.paragraph(drawable_text(sentence, sans));
+  const float left = from.x - std::round(7.0f * context.scale), bar = std::round(3.0f * context.scale);
+  const ImVec2 end(left + bar, column.cursor().y);
+  ImGui::GetWindowDrawList()->AddRectFilled({left, from.y}, end, im_color(context.palette.followed));
+  ui_probe("inspector/following", {left, from.y}, {from.x + column.width(), end.y});
+  column.space(12);
+}
+
 std::string step_in_capitals(Step step) {
   std::string name(step_entries()[static_cast<std::size_t>(step)].name);
   for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -332,6 +352,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   const bool compact = ImGui::GetWindowHeight() < 620.0f * context.scale;
   draw_step(context, column, picture);
   column.space(compact ? 12.0f : 20.0f);
+  draw_followed(context, column);
   draw_cell(context, column, state.terms, compact, action);
   column.space(compact ? 10.0f : 16.0f);
   draw_code_section(context, state.code, column, picture, action);

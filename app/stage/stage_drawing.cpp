@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "app/content/followed_row.h"
 #include "app/content/stage_layout.h"
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
@@ -131,6 +132,39 @@ void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
     context.lit->push_back(
         {middle_x - 0.35 * height, middle_y - 0.5 * height, 0.7 * height + step, height + 0.2 * step});
   }
+}
+
+std::optional<FollowedLine> followed_in(const PanelContext& context, const StageMatrix& matrix) {
+  const auto row = followed_row(context.trace, context.selection);
+  return row ? followed_line(matrix, *row) : std::nullopt;
+}
+
+std::optional<MarkedLabel> followed_label(const PanelContext& context, const StagePart& part, bool columns) {
+  const auto line = followed_in(context, part.matrix);
+  if (!line || line->column != columns) return std::nullopt;
+  return MarkedLabel{line->index, context.palette.followed};
+}
+
+// The followed row: a thin frame in its hue, and bars beyond both of its ends that are seen from the last row too.
+void draw_followed(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane, float thin) {
+  const auto line = followed_in(context, part.matrix);
+  if (!line) return;
+  const CellBox box = line->column ? CellBox{0, plane.rows, line->index, line->index + 1}
+                                   : CellBox{line->index, line->index + 1, 0, plane.cols};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 color = im_color(context.palette.followed);
+  draw_box_outline(context.widgets(), list, plane, box, color, thin);
+  const RectF rect = plane.rect(box);
+  const ImVec2 min = corner(rect), max = far_corner(rect);
+  const float gap = std::round(context.scale), bar = std::max(2.0f, std::round(3.0f * context.scale));
+  if (line->column) {
+    list->AddRectFilled({min.x, min.y - gap - bar}, {max.x, min.y - gap}, color);
+    list->AddRectFilled({min.x, max.y + gap}, {max.x, max.y + gap + bar}, color);
+  } else {
+    list->AddRectFilled({min.x - gap - bar, min.y}, {min.x - gap, max.y}, color);
+    list->AddRectFilled({max.x + gap, min.y}, {max.x + gap + bar, max.y}, color);
+  }
+  ui_probe("followed/" + to_string(part.matrix.name), min, max);
 }
 
 std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
@@ -265,6 +299,7 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
     const CellBox box{*block * part.row_block, (*block + 1) * part.row_block, 0, plane.cols};
     draw_box_outline(widgets, list, plane, box, im_color(hue), thin);
   }
+  draw_followed(context, part, plane, thin);
   for (const StageMark& mark : marks) {
     const auto box = drawn_box(part.matrix, mark.box);
     if (!box) continue;
@@ -291,7 +326,8 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
                           std::optional<Index> chosen) {
   if (!part.row_labels) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_row_labels(context.widgets(), list, plane, *part.row_labels, chosen);
+  draw_row_labels(context.widgets(), list, plane, *part.row_labels, chosen,
+                  followed_label(context, part, false));
   // Above the labels, in the line of the matrix's title.
   ImFont* small = context.fonts.small;
   const std::string rows = axis_title(part.matrix.row_axis, "↓");
@@ -316,7 +352,8 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
   if (part.col_labels) {
     const std::optional<Index> chosen = marked_col(part.matrix, marks);
     draw_column_labels(widgets, list, plane, *part.col_labels, chosen,
-                       slanted ? static_cast<float>(label_slant_degrees) : 0.0f);
+                       slanted ? static_cast<float>(label_slant_degrees) : 0.0f,
+                       followed_label(context, part, true));
     if (context.lit && chosen) light_column_label(context, plane, *part.col_labels, *chosen, slanted);
     return std::nullopt;
   }

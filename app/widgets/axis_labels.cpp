@@ -29,11 +29,18 @@ Index step_for(double pitch, double closest) {
   return pitch <= 0 ? 1 : std::max<Index>(1, static_cast<Index>(std::ceil(closest / pitch)));
 }
 
-// The chosen one is always drawn; those too close to it give way.
-bool is_drawn(Index i, Index step, std::optional<Index> chosen) {
+// The chosen one is always drawn, and the marked one too; those too close to them give way.
+bool is_drawn(Index i, Index step, std::optional<Index> chosen, const std::optional<MarkedLabel>& marked) {
+  const auto gives_way = [&](Index to) { return step > 1 && std::abs(i - to) < step; };
   if (i == chosen) return true;
+  if (marked && i == marked->index) return !chosen || !gives_way(*chosen);
   if (i % step != 0) return false;
-  return !chosen || step == 1 || std::abs(i - *chosen) >= step;
+  return !(chosen && gives_way(*chosen)) && !(marked && gives_way(marked->index));
+}
+
+Rgba8 label_color(const WidgetContext& context, Index i, bool bold, const std::optional<MarkedLabel>& marked) {
+  if (marked && i == marked->index) return marked->color;
+  return bold ? context.palette.text : context.palette.text_dim;
 }
 
 // A label as it can be drawn, before fitting. A token of 100,000 letters is cut well before that: the label is never that
@@ -115,12 +122,13 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
 }
 
 void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                     const std::vector<std::string>& labels, std::optional<Index> chosen) {
+                     const std::vector<std::string>& labels, std::optional<Index> chosen,
+                     std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
   const Index step = step_for(pitch, context.px(closest_rows));
   for (Index row = 0; row < plane.rows && row < static_cast<Index>(labels.size()); ++row) {
-    if (!is_drawn(row, step, chosen)) continue;
-    const bool bold = row == chosen;
+    if (!is_drawn(row, step, chosen, marked)) continue;
+    const bool bold = row == chosen || (marked && row == marked->index);
     ImFont* font = bold                      ? context.fonts.bold
                    : pitch >= context.px(17) ? context.fonts.sans
                                              : context.fonts.small;
@@ -129,8 +137,7 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
     const RectF cell = plane.cell(row, 0);
     const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width_of(font, text)),
                     std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2));
-    list->AddText(font, font->FontSize, at, im_color(bold ? context.palette.text : context.palette.text_dim),
-                  text.c_str());
+    list->AddText(font, font->FontSize, at, im_color(label_color(context, row, bold, marked)), text.c_str());
     if (!unknown_word(labels[static_cast<std::size_t>(row)]).empty())
       draw_dotted_line(list, {at.x, at.y + font->FontSize}, at.x + width_of(font, text),
                        im_color(context.palette.warning), context.scale);
@@ -138,18 +145,19 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
 }
 
 void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                        const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees) {
+                        const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
+                        std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.width) / static_cast<double>(std::max<Index>(plane.cols, 1));
   const Index step = degrees > 0 ? step_for(pitch, context.px(closest_turned)) : 1;
   for (Index col = 0; col < plane.cols && col < static_cast<Index>(labels.size()); ++col) {
-    if (!is_drawn(col, step, chosen)) continue;
-    const bool bold = col == chosen;
+    if (!is_drawn(col, step, chosen, marked)) continue;
+    const bool bold = col == chosen || (marked && col == marked->index);
     ImFont* font = bold                      ? context.fonts.bold
                    : pitch >= context.px(24) ? context.fonts.sans
                                              : context.fonts.small;
     const std::string text = fitted_text(shown_label(labels[static_cast<std::size_t>(col)], font), font,
                                          context.px(longest_label_units));
-    const ImU32 color = im_color(bold ? context.palette.text : context.palette.text_dim);
+    const ImU32 color = im_color(label_color(context, col, bold, marked));
     const RectF cell = plane.cell(plane.rows - 1, col);
     const float x = static_cast<float>(cell.x + cell.width / 2);
     const float y = static_cast<float>(plane.y + plane.height) + context.px(column_gap);

@@ -24,12 +24,20 @@ std::string drawable_text(const std::string& text, const ImFont* font);
 // Width of the widest label as drawn, in pixels.
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count);
 
+// A label in a colour of its own: bold, and always drawn, as the chosen one is.
+struct MarkedLabel {
+  Index index = 0;
+  Rgba8 color;
+};
+
 // Right-aligned, left of the plane.
 void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                     const std::vector<std::string>& labels, std::optional<Index> chosen);
+                     const std::vector<std::string>& labels, std::optional<Index> chosen,
+                     std::optional<MarkedLabel> marked = {});
 // Below the plane, centred, or slanted by `degrees` > 0 from the column's middle down to the right.
 void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                        const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees);
+                        const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
+                        std::optional<MarkedLabel> marked = {});
 
 // The label as an axis shows it: of an unknown word only the word (core/scenario/unknown_token.h), which gets a dotted line.
 std::string axis_word(const std::string& label);

@@ -24,6 +24,7 @@ struct Palette {
   Rgba8 text_faint;  // tracks, ticks, connecting lines and what is disabled
   Rgba8 focus;       // outline of the focused cell, head or node
   Rgba8 q, k, v;     // violet, pink, green
+  Rgba8 followed;    // the row of the pinned token, from step to step
   Rgba8 bar;         // bars that show a magnitude
   Rgba8 warning, error;
   std::array<Rgba8, 8> heads;  // marks that belong to one head: use head_hue

@@ -58,8 +58,9 @@ TEST_CASE("text can be read on panels, fields and controls in every theme") {
                                      {"bar of a weight", blended(p.bar, p.panel, 0.45)}};
     check_contrast({{"text", p.text}, {"focus", p.focus}}, grounds, of_text);
     check_contrast({{"text_dim", p.text_dim}}, {grounds.begin(), grounds.begin() + 5}, of_text);
-    check_contrast({{"q", p.q}, {"k", p.k}, {"v", p.v}, {"warning", p.warning}, {"error", p.error}},
-                   {grounds.begin(), grounds.begin() + 3}, of_text);
+    check_contrast(
+        {{"q", p.q}, {"k", p.k}, {"v", p.v}, {"followed", p.followed}, {"warning", p.warning}, {"error", p.error}},
+        {grounds.begin(), grounds.begin() + 3}, of_text);
   });
 }
 

@@ -227,3 +227,37 @@ TEST_CASE("a shape is typed, in sizes or in letters") {
   CHECK(answer_verdict(asked.walk()) ==
         "You said (1,12,8,16); it is (1,8,12,16). The sizes are right, their order is not.");
 }
+
+TEST_CASE("the pinned query is followed from step to step, but not to where a page asks") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  UiDriver& ui = *bench.ui;
+  bench.window->state().view.settings.reduce_motion = true;
+  Selection& selection = bench.window->state().view.selection;
+  selection.step = Step::softmax;
+  ui.run_until_still();
+  CHECK_FALSE(ui.has("followed/attn_weights"));
+  CHECK_FALSE(ui.has("inspector/following"));
+  selection.pinned = CellRef{{TensorId::attn_weights}, {0, 0, 3, 2}};
+  ui.run_until_still();
+  const UiRect map = ui.rect("stage/result"), row = ui.rect("followed/attn_weights");
+  CHECK(row.min.y > map.min.y);
+  CHECK(row.max.y < map.max.y);
+  CHECK(ui.has("inspector/following"));
+  for (const auto& [step, name] : {std::pair{Step::inputs, "query"},
+                                   {Step::scores, "q_heads"},
+                                   {Step::concat, "concat"},
+                                   {Step::output, "output"}}) {
+    selection.step = step;
+    ui.run_until_still();
+    CAPTURE(name);
+    CHECK(ui.has(std::string("followed/") + name));
+    CHECK(ui.has("inspector/following"));
+  }
+  WindowBench asked = at_veiled_page(folder);
+  if (!asked.ui) return;
+  asked.window->state().view.selection.pinned = CellRef{{TensorId::query}, {0, 8, 1}};
+  asked.ui->run_until_still();
+  CHECK_FALSE(asked.ui->has("inspector/following"));
+}
