@@ -220,17 +220,24 @@ Heights cell_heights(const StageShape& shape, double height, double foot, double
   return cells;
 }
 
-// Height of the thumbnails' band over the whole width.
+// Height of the thumbnails' band over the whole width; a line higher for each row of names, where those fit.
 double band_height(const StageShape& shape, RectF area, double u) {
   const double most =
       area.height * std::min(largest_band_share, 0.28 + 0.0015 * static_cast<double>(shape.heads));
-  for (double height = 60.0 * u;; height += 4.0 * u) {
-    const HeadGrid grid =
-        head_grid(shape.heads, {area.x, area.y, area.width, height}, u, largest_thumbnail * u);
+  const auto grid_of = [&](double height, const std::vector<double>& names) {
+    return head_grid(shape.heads, {area.x, area.y, area.width, height}, u, largest_thumbnail * u, names);
+  };
+  double height = 60.0 * u;
+  for (;; height += 4.0 * u) {
+    const HeadGrid grid = grid_of(height, {});
     const bool large = grid.side >= 52.0 * u;
     const bool enough = grid.side >= smallest_band_thumbnail * u && (shape.low_heads || height >= 0.7 * most);
-    if (large || enough || height >= most) return height;
+    if (large || enough || height >= most) break;
   }
+  const HeadGrid plain = grid_of(height, {});
+  const auto rows = static_cast<double>((shape.heads + plain.columns - 1) / plain.columns);
+  const double named = height + rows * head_name_units * u;
+  return grid_of(named, shape.head_names).name_form ? named : height;
 }
 
 // Thumbnails in the corner that the product leaves free; null if there is none, or it is too small.
@@ -241,7 +248,7 @@ std::optional<HeadGrid> heads_in_corner(const StageShape& shape, const RectF& ar
   const RectF corner{area.x, area.y,
                      columns.result_x - columns.figures - shape.above_label_width - 2 * label_gap * u - area.x,
                      title_height_units * u + above * static_cast<double>(*shape.above_rows)};
-  const HeadGrid grid = head_grid(shape.heads, corner, u, largest_thumbnail * u);
+  const HeadGrid grid = head_grid(shape.heads, corner, u, largest_thumbnail * u, shape.head_names);
   if (grid.side < smallest_corner_thumbnail * u) return std::nullopt;
   return grid;
 }
@@ -249,7 +256,8 @@ std::optional<HeadGrid> heads_in_corner(const StageShape& shape, const RectF& ar
 // Thumbnails above everything; `area` shrinks by their height.
 HeadGrid heads_in_band(const StageShape& shape, RectF& area, double u) {
   const double band = band_height(shape, area, u);
-  HeadGrid grid = head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u);
+  HeadGrid grid =
+      head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u, shape.head_names);
   const Index rows = (shape.heads + grid.columns - 1) / grid.columns;
   const double used = grid.caption.height + static_cast<double>(rows) * grid.pitch_y;
   area.y += used + 6.0 * u;

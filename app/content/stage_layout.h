@@ -23,6 +23,7 @@ struct StageShape {
   int row_figures = 0;         // columns of one number per row, between left operand and result
   int col_figures = 0;         // rows of one number per column, over the result
   Index heads = 0;             // thumbnails; 0: none
+  std::vector<double> head_names = {};       // widths of their names, as head_grid takes them
   std::vector<double> bar_captions = {};     // widths of the captions of the colour bars at the foot
   double row_label_width = 0;                // left of the leftmost matrix
   double above_label_width = 0;              // left of the operand above

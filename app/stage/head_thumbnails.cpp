@@ -126,7 +126,7 @@ void draw_caption(const PanelContext& context, const RectF& line, PanelAction& a
 
 // On the map of a head: its marks and its tooltip; returns what a click requests.
 void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, const StagePart* map,
-                    PanelAction& action) {
+                    const std::string& measured, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const Palette& palette = context.palette;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -138,6 +138,7 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
   std::string words = description
                           ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
                           : fmt::format("head {}", head);
+  if (!measured.empty()) words += "; " + measured;
   if (frozen) words += ". Frozen: its attention weights are fixed";
   if (context.selection.colors_by_head && map) words += ". Colours: " + range_text(map->spec.range);
   tooltip(widgets, words);
@@ -148,6 +149,17 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
   } else if (item.clicked) {
     action.selection = looking_at_head(context, head);
   }
+}
+
+// What the head was measured to do, under its number; no name where nothing stands out.
+void draw_name(const PanelContext& context, const RectF& line, Index head, const std::string& name) {
+  if (name.empty()) return;
+  ImFont* small = context.fonts.small;
+  const bool chosen = head == context.selection.head;
+  ImGui::GetWindowDrawList()->AddText(
+      small, small->FontSize, {std::floor(corner(line).x), std::floor(corner(line).y)},
+      im_color(chosen ? context.palette.text : context.palette.text_dim), name.c_str());
+  ui_probe("heads/name", static_cast<int>(head), corner(line), far_corner(line));
 }
 
 // If the whole reach is to be lit up: marks on the maps what the focused number depends on, and what it feeds.
@@ -289,12 +301,17 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
 }
 
 PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid,
-                                 const std::vector<StagePart>& parts) {
+                                 const std::vector<StagePart>& parts, const std::vector<HeadName>& names) {
   PanelAction action;
   draw_caption(context, grid.caption, action);
+  const bool told = !context.veil || !context.veil->hides({TensorId::attn_weights});
   for (Index head = 0; head < context.trace.options.num_heads; ++head) {
     const auto at = static_cast<std::size_t>(head);
-    draw_thumbnail(context, grid.thumbnail(head), head, at < parts.size() ? &parts[at] : nullptr, action);
+    const HeadName name = told && at < names.size() ? names[at] : HeadName{};
+    draw_thumbnail(context, grid.thumbnail(head), head, at < parts.size() ? &parts[at] : nullptr, name.reason,
+                   action);
+    if (grid.name_form)
+      draw_name(context, grid.name_line(head), head, *grid.name_form == 0 ? name.full : name.brief);
     PanelAction number = draw_head_number(context, grid.number_line(head), head, fmt::format("{}", head));
     if (number.scenario || number.selection) action = std::move(number);
   }
@@ -304,13 +321,14 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
 }
 
 PanelAction draw_heads_strip(const PanelContext& context, const StageContent& content, const RectF& area,
-                             double largest, HeadRanges& ranges) {
-  const HeadGrid grid = head_grid(content.head_total, area, context.scale, largest);
+                             double largest, HeadRanges& ranges, const std::vector<HeadName>& names) {
+  const HeadGrid grid =
+      head_grid(content.head_total, area, context.scale, largest, head_name_widths(context, names));
   const std::vector<StagePart> parts = thumbnail_parts(context, content, ranges);
   std::vector<HeatmapPlane> planes;
   add_thumbnail_planes(grid, parts, planes);
   draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, planes);
-  return draw_head_thumbnails(context, grid, parts);
+  return draw_head_thumbnails(context, grid, parts, names);
 }
 
 }  // namespace headwise

@@ -7,6 +7,7 @@
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
+#include "app/stage/head_names.h"
 #include "app/widgets/heatmap_plane.h"
 #include "core/scenario/hand_made_heads.h"
 
@@ -22,13 +23,13 @@ void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& pa
                           std::vector<HeatmapPlane>& planes);
 
 // Draws everything but the planes of `parts`, on top of them, and returns what the mouse requests. Where a number is
-// followed all the way: also what of each head's map it depends on, and what it feeds.
+// followed all the way: also what of each head's map it depends on, and what it feeds. `names`: one per head, or none at all.
 PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid,
-                                 const std::vector<StagePart>& parts);
+                                 const std::vector<StagePart>& parts, const std::vector<HeadName>& names);
 
 // Draws all of that, planes included, in its own area, at most `largest` pixels per thumbnail. `content` has a head_map.
 PanelAction draw_heads_strip(const PanelContext& context, const StageContent& content, const RectF& area,
-                             double largest, HeadRanges& ranges);
+                             double largest, HeadRanges& ranges, const std::vector<HeadName>& names);
 
 // Draws a frame from `min` to `max` around the map of a head: the current one, or the one under the mouse.
 void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 color);

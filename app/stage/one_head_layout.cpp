@@ -14,9 +14,12 @@
 namespace headwise {
 namespace {
 
+// Of the height of the view, for matrices too low for numbers: colour bars give way before they get less.
+constexpr double least_result_share = 0.4;
 constexpr double smallest_result_units = 56.0;  // height of the result that is still worth its thumbnails
 
-StageShape shape_of(const PanelContext& context, const StageContent& content, const RectF& area) {
+StageShape shape_of(const PanelContext& context, const StageContent& content,
+                    const std::vector<HeadName>& names, const RectF& area) {
   const WidgetContext widgets = context.widgets();
   StageShape shape;
   const StagePart& result = *content.result;
@@ -30,6 +33,7 @@ StageShape shape_of(const PanelContext& context, const StageContent& content, co
   if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
   if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);
   shape.heads = content.head_map ? content.head_total : 0;
+  shape.head_names = head_name_widths(context, names);
   // The sign that will stand there once the mask is painted decides.
   const std::string sign = content.mask_to_come ? "+ mask" : content.sign;
   shape.sign_width = sign.empty() ? 0.0 : width_of(context.fonts.small, sign);
@@ -65,24 +69,47 @@ std::string bar_caption(const PanelContext& context, const StageContent& content
              : content.bars[bar].caption;
 }
 
-StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area) {
+StageLayout one_head_layout(const PanelContext& context, const StageContent& content,
+                            const std::vector<HeadName>& names, const RectF& area) {
   const double scale = context.scale;
-  StageShape shape = shape_of(context, content, area);
+  StageShape shape = shape_of(context, content, names, area);
   StageLayout layout = stage_layout(shape, area, scale);
   const auto has_numbers = [&](const StageLayout& each) {
     return each.result.height >= std::ceil(shape.digit_height) * static_cast<double>(shape.rows);
   };
+  const auto is_low = [&] {
+    const double above = layout.above ? layout.above->height : 0.0;
+    return !has_numbers(layout) && layout.result.height + above < least_result_share * area.height;
+  };
+  // For the numbers of the result the heads' names give way, then the thumbnails become lower.
+  if (!shape.head_names.empty() && !has_numbers(layout)) {
+    StageShape nameless = shape;
+    nameless.head_names.clear();
+    StageLayout higher = stage_layout(nameless, area, scale);
+    const double figures =
+        shape.row_figures > 0 ? least_figure_row(context) * static_cast<double>(shape.rows) : 0.0;
+    const bool lose_figures = layout.result.height < figures && higher.result.height >= figures;
+    if (has_numbers(higher) || lose_figures || is_low()) {
+      layout = std::move(higher);
+      shape = std::move(nameless);
+    }
+  }
   if (shape.heads > 0 && !has_numbers(layout)) {
     shape.low_heads = true;
     StageLayout lower = stage_layout(shape, area, scale);
     if (has_numbers(lower)) layout = std::move(lower);
     shape.low_heads = false;
   }
+  if (is_low()) {
+    shape.bar_captions.clear();
+    layout = stage_layout(shape, area, scale);
+  }
   const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };
   if (too_low() && shape.heads > 0) {
     shape.heads = 0;
     // Bars come in the order in which they were needed: the thumbnails' own is the last.
-    if (is_of_thumbnails(content, content.head_map->bar)) shape.bar_captions.resize(content.head_map->bar);
+    const std::size_t bar = content.head_map->bar;
+    if (is_of_thumbnails(content, bar) && bar < shape.bar_captions.size()) shape.bar_captions.resize(bar);
     layout = stage_layout(shape, area, scale);
   }
   if (too_low()) {

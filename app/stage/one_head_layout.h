@@ -6,11 +6,13 @@
 #include "app/content/stage_content.h"
 #include "app/content/stage_layout.h"
 #include "app/panels/panel.h"
+#include "app/stage/head_names.h"
 
 namespace headwise {
 
 // Places them all; in a small window the thumbnails give way first, then the colour bars.
-StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area);
+StageLayout one_head_layout(const PanelContext& context, const StageContent& content,
+                            const std::vector<HeadName>& names, const RectF& area);
 
 // Returns whether a colour bar applies only to the thumbnails.
 bool is_of_thumbnails(const StageContent& content, std::size_t bar);

@@ -189,7 +189,7 @@ class View {
   View(const PanelContext& context, const StageContent& content, const StageLayout& layout, const RectF& area,
        bool entering);
 
-  PanelAction draw_planes(HeadRanges& head_ranges) const;
+  PanelAction draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const;
   void draw_overlays(std::optional<CellRef>& under_mouse) const;
   // Titles and labels; returns the head whose number was clicked.
   std::optional<Index> draw_words() const;
@@ -229,7 +229,7 @@ View::View(const PanelContext& context, const StageContent& content, const Stage
 }
 
 // All planes of cells in one call, and what belongs to the thumbnails.
-PanelAction View::draw_planes(HeadRanges& head_ranges) const {
+PanelAction View::draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const {
   const std::vector<StagePart> thumbnails = thumbnail_parts(context_, content_, head_ranges);
   std::vector<HeatmapPlane> planes;
   for (const Drawn& each : drawn_) {
@@ -238,7 +238,7 @@ PanelAction View::draw_planes(HeadRanges& head_ranges) const {
   }
   if (layout_.heads) add_thumbnail_planes(*layout_.heads, thumbnails, planes);
   draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
-  return layout_.heads ? draw_head_thumbnails(context_, *layout_.heads, thumbnails) : PanelAction{};
+  return layout_.heads ? draw_head_thumbnails(context_, *layout_.heads, thumbnails, names) : PanelAction{};
 }
 
 void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
@@ -333,18 +333,19 @@ double View::draw_bars() const {
 
 PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
                           const StageContent* before, RectF area, std::optional<CellRef>& under_mouse) {
-  StageLayout layout = one_head_layout(context, content, area);
+  const std::vector<HeadName>& names = state.head_names.of(context);
+  StageLayout layout = one_head_layout(context, content, names, area);
   if (layout.result.height <= 0.0 || layout.result.width <= 0.0) {
     draw_stage_sentence(context, "make the window larger to see the matrices", area);
     return {};
   }
   if (before && before->result)
-    layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, area));
+    layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, names, area));
   const bool entering = content.veiled || (before && context.motion < entering_share);
   const View view(context, content, layout, area, entering);
   state.shown = ShownMap{content.result->matrix.name, content.result->matrix.transposed, view.result(),
                          content.result->spec.color_map, content.result->spec.range};
-  PanelAction action = view.draw_planes(state.head_ranges);
+  PanelAction action = view.draw_planes(state.head_ranges, names);
   view.draw_overlays(under_mouse);
   if (const auto head = view.draw_words()) action.selection = looking_at_head(context, *head);
   if ((content.row_figures || content.col_figures) && !entering)

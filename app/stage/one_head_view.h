@@ -10,6 +10,7 @@
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
+#include "app/stage/head_names.h"
 #include "core/picture/color_bar.h"
 
 namespace headwise {
@@ -36,9 +37,10 @@ struct OneHeadState {
   Theme legend_theme = Theme::dark;
 
   HeadRanges head_ranges;  // of the thumbnails
+  HeadNames head_names;    // under them
 
   std::optional<ShownMap> shown;  // none while another view is shown
-  double foot_right = 0.0;  // where the colour bars and the legend of the last frame end, in pixels
+  double foot_right = 0.0;        // where the colour bars and the legend of the last frame end, in pixels
 };
 
 // `before`: the content of the previous step while context.motion is on its way from there; else null. `under_mouse` is set

@@ -245,7 +245,8 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const double strip = low ? low_heads_units : heads_units;
   if (weights_.head_map && area.height > 3.2 * strip * u()) {
     action = draw_heads_strip(context_, weights_, {area.x, area.y, area.width, strip * u()},
-                              (low ? low_side : side_units) * u(), state.head_ranges);
+                              (low ? low_side : side_units) * u(), state.head_ranges,
+                              state.head_names.of(context_));
     const double used = (strip + 8.0) * u();
     area = {area.x, area.y + used, area.width, area.height - used};
   }

@@ -7,6 +7,7 @@
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
+#include "app/stage/head_names.h"
 #include "core/model/transformer/prediction_change.h"
 
 namespace headwise {
@@ -15,6 +16,7 @@ struct PredictionState {
   Index first_row = 0;          // of the list, where not all positions fit
   std::optional<Index> wanted;  // the position selected in the last frame: the list scrolls to it once
   HeadRanges head_ranges;       // of the thumbnails
+  HeadNames head_names;         // under them
 };
 
 // The position whose predictions are shown when none is selected: where most has changed, else where the model predicts a

@@ -143,9 +143,12 @@ class Figures {
 
 }  // namespace
 
+double least_figure_row(const PanelContext& context) {
+  return std::max(sizes.back() * context.fonts.mono_small->FontSize, least_pixels);
+}
+
 int softmax_figure_count(const PanelContext& context, Index queries, double length) {
-  const double least = std::max(sizes.back() * context.fonts.mono_small->FontSize, least_pixels);
-  return static_cast<double>(queries) * least < length * 0.6 ? 2 : 1;
+  return static_cast<double>(queries) * least_figure_row(context) < length * 0.6 ? 2 : 1;
 }
 
 void draw_softmax_figures(const PanelContext& context, const SoftmaxFigures& figures, const StagePart& scores,

@@ -10,6 +10,8 @@
 namespace headwise {
 
 // How many of the two fit with a number per query; the maximum is always drawn, because it has a colour.
+// The height in pixels from which on a row's figures are written as numbers.
+double least_figure_row(const PanelContext& context);
 int softmax_figure_count(const PanelContext& context, Index queries, double length);
 
 void draw_softmax_figures(const PanelContext& context, const SoftmaxFigures& figures, const StagePart& scores,

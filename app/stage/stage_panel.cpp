@@ -220,8 +220,10 @@ void draw_painted_row(const StageFrame& frame) {
   else if (!brush.painting)
     brush.pair.reset();
   if (!brush.pair) return;
-  draw_mask_bars(context, frame.content, one_head_layout(context, frame.content, frame.area), frame.area,
-                 frame.state.one_head.foot_right, *brush.pair, brush.weights_before);
+  OneHeadState& shown = frame.state.one_head;
+  const StageLayout layout = one_head_layout(context, frame.content, shown.head_names.of(context), frame.area);
+  draw_mask_bars(context, frame.content, layout, frame.area, shown.foot_right, *brush.pair,
+                 brush.weights_before);
 }
 
 // Why no view has anything to draw; else empty.

@@ -262,8 +262,8 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   const double longest = static_cast<double>(std::max<Index>({view.rows, view.cols, 1}));
   const double pitch = (area.height - strip - 70.0 * u) / longest;
   if (weights.head_map && area.height > 3.2 * strip && pitch >= least_pitch_units * u) {
-    action =
-        draw_heads_strip(context, weights, {area.x, area.y, area.width, strip}, 56.0 * u, state.head_ranges);
+    action = draw_heads_strip(context, weights, {area.x, area.y, area.width, strip}, 56.0 * u,
+                              state.head_ranges, state.head_names.of(context));
     top += strip + 6.0 * u;
   }
   const ImVec2 at{static_cast<float>(area.x), static_cast<float>(top)};

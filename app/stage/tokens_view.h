@@ -8,6 +8,7 @@
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
+#include "app/stage/head_names.h"
 
 namespace headwise {
 
@@ -23,6 +24,7 @@ struct TokensState {
   bool lines_per_key = false;
 
   HeadRanges head_ranges;  // of the thumbnails
+  HeadNames head_names;    // under them
 };
 
 // Whether this trace has attention to draw.

@@ -124,6 +124,7 @@ TEST_CASE(
           for (Index h = 0; h < c.shape.heads; ++h) {
             parts.push_back(layout.heads->thumbnail(h));
             parts.push_back(layout.heads->number_line(h));
+            if (layout.heads->name_form) parts.push_back(layout.heads->name_line(h));
           }
         }
         for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -240,4 +241,24 @@ TEST_CASE("maps in a grid have names at their edges where some of them have room
   CHECK_FALSE(low.row_labels);
   CHECK_FALSE(low.col_labels);
   CHECK(low.area.x == 0.0);
+}
+
+TEST_CASE(
+    "names of heads move the thumbnails apart, in the longest wording that fits, and cost little of their "
+    "size") {
+  const RectF area{10, 20, 900, 105};
+  const HeadGrid plain = head_grid(8, area, 1.0, 64);
+  CHECK_FALSE(plain.name_form);
+  const HeadGrid full = head_grid(8, area, 1.0, 64, {100, 70});
+  CHECK(full.name_form == std::size_t{0});
+  CHECK(full.pitch_x >= 100);
+  CHECK(full.side >= 0.8 * plain.side);
+  CHECK(full.name_line(0).y == full.number_line(0).y + full.number_line(0).height);
+  CHECK(full.name_line(7).x + 100 <= area.x + area.width);
+  CHECK(head_grid(8, area, 1.0, 64, {150, 70}).name_form == std::size_t{1});
+  CHECK_FALSE(head_grid(8, area, 1.0, 64, {150, 140}).name_form);
+  // 32 heads have no room for names, and lose nothing.
+  const HeadGrid many = head_grid(32, area, 1.0, 64, {100, 70});
+  CHECK_FALSE(many.name_form);
+  CHECK(many.side == head_grid(32, area, 1.0, 64).side);
 }

@@ -210,3 +210,38 @@ TEST_CASE("beside a loud head the thumbnails of the others show their patterns, 
   CHECK(bench.selection().colors_by_head);
   CHECK(bench.ui->has("stage/colors/each head"));
 }
+
+TEST_CASE(
+    "heads are named under their thumbnails by what is measured on the text, and a name goes with its "
+    "habit") {
+  WindowBench bench = open_window(1600, 1000, preset_scenario("welcome"));
+  if (!bench.ui) return;
+  UiDriver& ui = *bench.ui;
+  bench.window->state().view.selection.step = Step::softmax;
+  ui.run_until_still();
+  int named = 0;
+  const auto shown_names = [&] {
+    std::vector<bool> shown;
+    for (Index head = 0; head < 8; ++head) shown.push_back(ui.has("heads/name/" + std::to_string(head)));
+    return shown;
+  };
+  const std::vector<bool> layer1 = shown_names();
+  for (const bool each : layer1) named += each ? 1 : 0;
+  CHECK(named > 0);
+  CHECK(named < 8);  // some heads of this layer have no habit
+  // Layer 0 has heads that look at the neighbours.
+  Scenario other = bench.scenario();
+  other.parameters.layer = 0;
+  bench.window->state().document.session.edit(other, "layer 0");
+  ui.run_until_still();
+  CHECK(shown_names() != layer1);
+  CHECK(ui.has("heads/name/7"));  // the previous word
+}
+
+TEST_CASE("random inputs without words are measured by place alone, and cross-attention is not named") {
+  WindowBench bench = open_window(1600, 1000, preset_scenario("cross_attention"));
+  if (!bench.ui) return;
+  bench.window->state().view.selection.step = Step::softmax;
+  bench.ui->run_until_still();
+  for (const std::string& name : bench.ui->names()) CHECK_FALSE(name.starts_with("heads/name/"));
+}
