@@ -8,9 +8,11 @@
 
 #include "app/content/motion.h"
 #include "app/session/commands.h"
+#include "app/session/settings.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/measure.h"
+#include "app/widgets/slider.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -20,6 +22,8 @@ namespace {
 // Space that each step takes in addition to its name, in design units: as much as is available, between these. 6/10 of it
 // surrounds the name, the rest separates two steps.
 constexpr float most_room = 34.0f, least_room = 10.0f, share_around = 0.6f;
+// Of the speed at the right end, in design units; its label gives way first where the steps need the room.
+constexpr float slider_width = 84.0f, room_before_speed = 18.0f;
 
 std::string tooltip_of(CommandId id) {
   const CommandEntry& entry = command_entry(id);
@@ -51,6 +55,51 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
     tooltip(widgets, tooltip_of(button.command));
     ImGui::SameLine(0, widgets.px(2));
   }
+}
+
+std::string speed_text(float speed) {
+  return fmt::format("{:.2g}×", static_cast<double>(speed));
+}
+
+// Pixels that the speed takes at the right end: with its label, or without it.
+float speed_width(const WidgetContext& widgets, bool labelled) {
+  ImFont* small = widgets.fonts.small;
+  const float value = width_of(small, "0.12×") + widgets.px(6);
+  const float label = labelled ? width_of(small, "speed") + widgets.px(8) : 0.0f;
+  return std::ceil(widgets.px(room_before_speed) + label + widgets.px(slider_width) + value);
+}
+
+// How fast play and each step run: even steps on a logarithmic scale, so that half and double are equally far.
+void draw_speed(const PanelContext& context, StepBarState& state, float right, float top, float height,
+                bool labelled) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* small = context.fonts.small;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImU32 ink = im_color(context.palette.text_dim);
+  const float text_y = std::round(top + 0.5f * (height - small->FontSize));
+  const std::string value = speed_text(state.speed);
+  const float value_x = right - width_of(small, "0.12×");
+  float x = right - speed_width(widgets, labelled) + widgets.px(room_before_speed);
+  if (labelled) {
+    draw.AddText(small, small->FontSize, {std::floor(x), text_y}, ink, "speed");
+    x += width_of(small, "speed") + widgets.px(8);
+  }
+  draw.AddText(small, small->FontSize, {std::floor(value_x), text_y}, ink, value.c_str());
+  double octave = std::log2(static_cast<double>(state.speed));
+  ImGui::SetCursorScreenPos({std::floor(x), std::round(top + 0.5f * (height - widgets.px(22)))});
+  const SliderResult moved = slider(widgets, "speed", octave,
+                                    {.least = std::log2(static_cast<double>(Settings::slowest_motion)),
+                                     .most = std::log2(static_cast<double>(Settings::fastest_motion)),
+                                     .step = 0.25,
+                                     .normal = 0.0,
+                                     .width = widgets.px(slider_width)});
+  ui_probe_item("step_bar/speed");
+  tooltip(widgets,
+          fmt::format("speed of the animation: {} normal speed. Double-click for normal; {} halves it, {} "
+                      "doubles it",
+                      speed_text(state.speed), first_key_text(CommandId::slower_motion),
+                      first_key_text(CommandId::faster_motion)));
+  if (moved.changed) state.speed = static_cast<float>(std::exp2(octave));
 }
 
 struct Chips {
@@ -87,14 +136,20 @@ void slide_by_keys(double now, double last, PanelAction& action) {
 
 // Below the names, from the middle of the first to that of the last: how far playback has come. Dragging pauses it at the
 // position held.
-void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
-                   PanelAction& action) {
+void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float available,
+                   float height, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const Palette& palette = context.palette;
+  // Where not all names fit, the steps share the line evenly.
+  const bool fits = chips.left.back() <= available;
+  const float even = (available - widgets.px(20)) / static_cast<float>(chips.left.size() - 2);
   std::vector<float> middle;
-  for (std::size_t i = 0; i + 1 < chips.left.size(); ++i)
-    middle.push_back(origin.x + 0.5f * (chips.left[i] + chips.left[i + 1] - chips.separator));
-  const float y = std::round(origin.y + height - widgets.px(3)), reach = widgets.px(5);
+  for (std::size_t i = 0; i + 1 < chips.left.size(); ++i) {
+    middle.push_back(origin.x + (fits ? 0.5f * (chips.left[i] + chips.left[i + 1] - chips.separator)
+                                      : widgets.px(10) + even * static_cast<float>(i)));
+  }
+  if (middle.back() <= middle.front()) return;
+  const float y = std::round(origin.y + height - widgets.px(4)), reach = widgets.px(6);
   const auto x_at = [&](double position) {
     const auto i = std::min(static_cast<std::size_t>(position), middle.size() - 2);
     return middle[i] + (middle[i + 1] - middle[i]) * static_cast<float>(position - static_cast<double>(i));
@@ -107,7 +162,7 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
     return static_cast<double>(i) + static_cast<double>((x - middle[i]) / (middle[i + 1] - middle[i]));
   };
   ImGui::SetCursorScreenPos({middle.front() - reach, y - reach});
-  ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + widgets.px(3)});
+  ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + widgets.px(4)});
   const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
   ui_probe_item("step_bar/timeline");
   tooltip(widgets, "drag, or use the arrows, to move back and forth through the animation at any speed");
@@ -119,8 +174,21 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
   const float thick = widgets.px(2);
   draw.AddLine({middle.front(), y}, {middle.back(), y}, im_color(palette.text_faint), thick);
   draw.AddLine({middle.front(), y}, {x_at(now), y}, im_color(palette.text_dim), thick);
-  draw.AddCircleFilled({x_at(now), y}, widgets.px(held || hovered ? 4.5f : 3.5f),
-                       im_color(held || hovered ? palette.focus : palette.text_dim));
+  // Where each step is complete: the handle can be dropped there, and anywhere between.
+  for (const float at : middle)
+    draw.AddLine({at, y - widgets.px(3)}, {at, y + widgets.px(2)}, im_color(palette.text_faint), widgets.px(1));
+  // A handle with a grip, like that of a tape: it is there to be taken hold of.
+  const bool bright = held || hovered || focused;
+  if (held || hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  const ImVec2 half{widgets.px(8), widgets.px(4)}, at{std::round(x_at(now)), y};
+  const Rgba8 body = bright ? palette.focus : palette.text;
+  draw.AddRectFilled({at.x - half.x, at.y - half.y}, {at.x + half.x, at.y + half.y}, im_color(body),
+                     widgets.px(3));
+  for (const float line : {-2.5f, 0.0f, 2.5f}) {
+    const float grip = at.x + widgets.px(line);
+    draw.AddLine({grip, at.y - widgets.px(2)}, {grip, at.y + widgets.px(2)}, im_color(palette.panel),
+                 widgets.px(1));
+  }
 }
 
 }  // namespace
@@ -135,7 +203,12 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   ImGui::SameLine(0, widgets.px(14));
   const ImVec2 origin{ImGui::GetCursorScreenPos().x,
                       ImGui::GetWindowPos().y + ImGui::GetWindowContentRegionMin().y};
-  const float available = std::max(1.0f, ImGui::GetContentRegionAvail().x);
+  const float whole = std::max(1.0f, ImGui::GetContentRegionAvail().x);
+  // The steps come first: the speed takes room only where all their names fit beside it.
+  const float names = place_chips(widgets, 0.0f).left.back();
+  const bool labelled = names + speed_width(widgets, true) <= whole;
+  const bool has_speed = names + speed_width(widgets, false) <= whole;
+  const float available = has_speed ? whole - speed_width(widgets, labelled) : whole;
   const Chips chips = place_chips(widgets, available);
   const std::vector<float>& left = chips.left;
   const auto current = static_cast<std::size_t>(context.selection.step);
@@ -191,7 +264,8 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     }
   }
   draw.PopClipRect();
-  if (left.back() <= available) draw_timeline(context, chips, origin, height, action);
+  draw_timeline(context, chips, origin, available, height, action);
+  if (has_speed) draw_speed(context, state, origin.x + whole, origin.y, height, labelled);
   return action;
 }
 

@@ -7,6 +7,7 @@ namespace headwise {
 
 struct StepBarState {
   bool playing = false;  // set by the window, shown here
+  float speed = 1.0f;    // of the motion, 1 is normal; set by the window, and by the slider
 };
 
 // A click on a step goes to it; ◀ ▶ and play are returned as commands.

@@ -245,13 +245,16 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   apply_style(palette_of(view.settings.theme), scale);
   double wake_after = take_input(input);
 
+  // A control that is asked for by name is shown with its panel.
+  if (!view.setup.wanted_row.empty()) view.unfolded = SidePanel::setup;
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const WindowLayout layout =
       window_layout(size.x, size.y, scale,
                     {.stage_only = view.stage_only,
                      .hall = view.full_screen,
                      .steps_over = view.steps_shown > 0.0 || focused_part(view.focus) == steps_part,
-                     .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk)});
+                     .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk),
+                     .unfolded = view.unfolded});
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);
   const bool covered = opening_covers(view.opening);

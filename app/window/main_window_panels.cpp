@@ -5,6 +5,7 @@
 
 #include "app/panels/panel_frame.h"
 #include "app/window/caption_panel.h"
+#include "app/window/folded_panels.h"
 #include "app/window/looked_at.h"
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
@@ -13,6 +14,7 @@
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "app/window/window_opening.h"
+#include "app/window/window_settings.h"
 #include "app/window/window_suggestions.h"
 
 namespace headwise {
@@ -87,10 +89,18 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                                 ImGui::GetStyle().ChildRounding);
     }
     begin_focus_part(view.focus, steps_part);
+    view.steps.speed = view.settings.motion_speed;
     take(draw_step_bar(context, view.steps));
+    set_motion_speed(view, view.steps.speed);
     ImGui::EndChild();
   };
   if (!view.full_screen) draw_steps();
+  const WidgetContext widgets = context.widgets();
+  if (layout.folds_sides && begin_bare_panel("panel/left_tabs", layout.left_tabs)) {
+    begin_focus_part(view.focus, setup_part);
+    draw_panel_tab(widgets, layout.left_tabs, 0, SidePanel::setup, view.unfolded);
+    ImGui::EndChild();
+  }
   if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
     begin_focus_part(view.focus, setup_part);
     scroll_by_keys(view.focus, setup_part, px(60));
@@ -101,6 +111,16 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     begin_focus_part(view.focus, stage_part);
     stage_.alone = view.full_screen;
     take(draw_stage(context, stage_));
+    ImGui::EndChild();
+  }
+  if (layout.right_tabs.width > 0.0 && begin_bare_panel("panel/right_tabs", layout.right_tabs)) {
+    int place = 0;
+    begin_focus_part(view.focus, inspector_part);
+    if (layout.folds_sides)
+      draw_panel_tab(widgets, layout.right_tabs, place++, SidePanel::inspector, view.unfolded);
+    begin_focus_part(view.focus, graph_part);
+    if (layout.folds_graph)
+      draw_panel_tab(widgets, layout.right_tabs, place, SidePanel::graph, view.unfolded);
     ImGui::EndChild();
   }
   if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
@@ -120,6 +140,11 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::EndChild();
   }
   if (view.full_screen) draw_steps();
+  if (layout.graph_tab.width > 0.0 && begin_bare_panel("panel/graph_tab", layout.graph_tab)) {
+    begin_focus_part(view.focus, graph_part);
+    draw_panel_tab(widgets, layout.graph_tab, 0, SidePanel::graph, view.unfolded);
+    ImGui::EndChild();
+  }
   if (begin_bare_panel("panel/status", layout.status)) {
     draw_status_bar(context, status_of(state_, computation->seconds));
     ImGui::EndChild();

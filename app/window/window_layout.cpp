@@ -16,7 +16,84 @@ constexpr double hall_caption = 0.32;     // of its width
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26;
-constexpr double least_stage_width = 360;  // next to the panels; with less, they are dropped
+constexpr double graph_from_height = 560;  // of the window; with less, the graph folds
+constexpr double least_stage_width = 360;  // next to the panels; with less, they fold
+constexpr double least_stage_beside = 300,
+                 least_stage_above = 170;  // of what is unfolded; with less, it takes the stage's place
+constexpr double tabs_width = 20, graph_tab_width = 60;
+constexpr double least_tabs_width = 300, least_tabs_height = 220;  // of a window that has tabs
+
+RectF rect_of(double x, double y, double w, double h) {
+  return w >= 1 && h >= 1 ? RectF{x, y, w, h} : RectF{};
+}
+
+double graph_units(double units_high) {
+  return std::clamp(0.112 * units_high, 92.0, 132.0);
+}
+
+// The window in design units, and what is between its panels.
+struct Units {
+  double scale, wide, high, margin, gap;
+  bool narrow;
+  double px(double units) const { return std::round(units * scale); }
+};
+
+// What is left for the stage, in pixels.
+struct Room {
+  double left, right, top, bottom;
+  double height() const { return bottom - top; }
+};
+
+// Setup and inspector at the sides, or folded into tabs; a graph that found no room likewise. `room` shrinks.
+void place_sides(const Units& units, const LayoutWishes& wishes, Room& room, WindowLayout& layout) {
+  const auto px = [&](double length) { return units.px(length); };
+  const double setup = std::clamp(0.16 * units.wide, 244.0, 300.0);
+  const double inspector = std::clamp((units.narrow ? 0.225 : 0.24) * units.wide, 236.0, 440.0);
+  const double free = units.wide - 2 * units.margin - least_stage_width;
+  if (free >= setup + inspector + 2 * units.gap) {
+    layout.setup = rect_of(room.left, room.top, px(setup), room.height());
+    layout.inspector = rect_of(room.right - px(inspector), room.top, px(inspector), room.height());
+    room.left += px(setup) + px(units.gap);
+    room.right -= px(inspector) + px(units.gap);
+  } else {
+    layout.folds_sides = true;
+  }
+  layout.folds_graph = layout.graph.height <= 0.0 && wishes.caption_height <= 0.0;
+  if (units.wide < least_tabs_width || units.high < least_tabs_height)
+    layout.folds_sides = layout.folds_graph = false;
+  const double tabs = px(tabs_width), step = tabs + px(units.gap);
+  if (layout.folds_sides) {
+    layout.left_tabs = rect_of(room.left, room.top, tabs, room.height());
+    room.left += step;
+  }
+  if (layout.folds_sides) {
+    layout.right_tabs = rect_of(room.right - tabs, room.top, tabs, room.height());
+    room.right -= step;
+  }
+  if (layout.folds_graph && !layout.folds_sides) {
+    const double wide = px(graph_tab_width);
+    layout.graph_tab = rect_of(layout.status.x, layout.status.y, wide, layout.status.height);
+    layout.status = rect_of(layout.status.x + wide + px(units.gap), layout.status.y,
+                            layout.status.width - wide - px(units.gap), layout.status.height);
+  }
+  const double whole = std::max(0.0, room.right - room.left);
+  const auto width_of_unfolded = [&](double wanted) {
+    return whole - px(wanted) - px(units.gap) >= px(least_stage_beside) ? px(wanted) : whole;
+  };
+  if (layout.folds_sides && wishes.unfolded == SidePanel::setup) {
+    layout.setup = rect_of(room.left, room.top, width_of_unfolded(setup), room.height());
+    room.left += layout.setup.width + px(units.gap);
+  } else if (layout.folds_sides && wishes.unfolded == SidePanel::inspector) {
+    const double taken = width_of_unfolded(inspector);
+    layout.inspector = rect_of(room.right - taken, room.top, taken, room.height());
+    room.right -= taken + px(units.gap);
+  } else if (layout.folds_graph && wishes.unfolded == SidePanel::graph) {
+    const double high = px(graph_units(units.high));
+    const double taken = room.height() - high - px(units.gap) >= px(least_stage_above) ? high : room.height();
+    layout.graph = rect_of(room.left, room.bottom - taken, room.right - room.left, taken);
+    room.bottom -= taken + px(units.gap);
+  }
+}
 
 }  // namespace
 
@@ -28,9 +105,6 @@ double stage_only_scale(double width, double height, double least) {
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes) {
   WindowLayout layout;
   const auto px = [scale](double units) { return std::round(units * scale); };
-  const auto rect = [](double x, double y, double w, double h) {
-    return w >= 1 && h >= 1 ? RectF{x, y, w, h} : RectF{};
-  };
   const double units_wide = width / scale, units_high = height / scale;
   // The panels around the stage give way first: the numbers in its cells need every pixel of a small window.
   const bool narrow = units_wide < least_roomy_width, low = units_high < least_roomy_height;
@@ -41,45 +115,37 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   const double left = px(margin), right = width - px(margin);
   double top = px(stage_only_margin);
   if (!wishes.stage_only) {
-    layout.menu = rect(0, 0, width, std::min(px(menu_height), height));
+    layout.menu = rect_of(0, 0, width, std::min(px(menu_height), height));
     top = px(menu_height);
   }
   if (!wishes.hall || wishes.steps_over)
-    layout.steps = rect(left, top, right - left, std::min(px(steps_height), height - top));
+    layout.steps = rect_of(left, top, right - left, std::min(px(steps_height), height - top));
   if (!wishes.hall) top += px(steps_height) + px(gap);
 
   double bottom = height - px(margin);
   if (units_high >= 320 && !wishes.stage_only) {
     bottom = height - px(status_height);
-    layout.status = rect(left, bottom, right - left, px(status_height));
+    layout.status = rect_of(left, bottom, right - left, px(status_height));
   }
   double stage_left = left, stage_right = right;
   if (wishes.hall && wishes.caption_height > 0.0) {
     const double wide = std::round(hall_caption * (right - left));
-    layout.caption = rect(left, top, wide, bottom - top);
+    layout.caption = rect_of(left, top, wide, bottom - top);
     stage_left += wide + px(gap);
   } else if (wishes.caption_height > 0.0) {
     const double high = std::round(std::min(wishes.caption_height, highest_caption * height));
-    layout.caption = rect(left, bottom - high, right - left, high);
+    layout.caption = rect_of(left, bottom - high, right - left, high);
     bottom -= high + px(gap);
-  } else if (units_high >= 560 && !wishes.stage_only) {
-    const double graph_height = px(std::clamp(0.112 * units_high, 92.0, 132.0));
-    layout.graph = rect(left, bottom - graph_height, right - left, graph_height);
-    bottom -= graph_height + px(gap);
+  } else if (units_high >= graph_from_height && !wishes.stage_only) {
+    const double high = px(graph_units(units_high));
+    layout.graph = rect_of(left, bottom - high, right - left, high);
+    bottom -= high + px(gap);
   }
 
-  const double setup_width = std::clamp(0.16 * units_wide, 244.0, 300.0);
-  const double inspector_width = std::clamp((narrow ? 0.225 : 0.24) * units_wide, 236.0, 440.0);
-  const double room = units_wide - 2 * margin - least_stage_width;
-  if (!wishes.stage_only && room >= setup_width + gap) {
-    layout.setup = rect(left, top, px(setup_width), bottom - top);
-    stage_left += px(setup_width) + px(gap);
-  }
-  if (!wishes.stage_only && room >= setup_width + inspector_width + 2 * gap) {
-    layout.inspector = rect(right - px(inspector_width), top, px(inspector_width), bottom - top);
-    stage_right -= px(inspector_width) + px(gap);
-  }
-  layout.stage = rect(stage_left, top, stage_right - stage_left, bottom - top);
+  Room room{stage_left, stage_right, top, bottom};
+  if (!wishes.stage_only)
+    place_sides(Units{scale, units_wide, units_high, margin, gap, narrow}, wishes, room, layout);
+  layout.stage = rect_of(room.left, room.top, room.right - room.left, room.bottom - room.top);
   return layout;
 }
 

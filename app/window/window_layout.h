@@ -1,21 +1,31 @@
 // Where the panels lie in the window. A function of its size, so that it is tested without one.
 #pragma once
 
+#include <optional>
+
 #include "core/picture/picture.h"
 
 namespace headwise {
 
+// The panels around the stage.
+enum class SidePanel { setup, inspector, graph };
+
 // Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
 struct WindowLayout {
   RectF menu, steps, setup, stage, inspector, graph, caption, status;
-  bool small = false;  // the panels around the stage are smaller than usual
+  // Strips at the edges with a tab for each panel that has no room of its own; 0 × 0 where there is none. Where the graph
+  // alone has none, its tab lies in the status line.
+  RectF left_tabs, right_tabs, graph_tab;
+  bool folds_sides = false, folds_graph = false;  // which panels those are: setup and inspector, the graph
+  bool small = false;                             // the panels around the stage are smaller than usual
 };
 
 struct LayoutWishes {
   bool stage_only = false;  // only the steps, the stage and a caption
   // For a hall: the stage fills the window, a caption stands left of it, and the steps lie over its top while `steps_over`.
   bool hall = false, steps_over = false;
-  double caption_height = 0.0;  // pixels; a caption replaces the graph
+  double caption_height = 0.0;             // pixels; a caption replaces the graph
+  std::optional<SidePanel> unfolded = {};  // of those without room of their own: shown all the same
 };
 
 // Pixels per design unit at which the stage alone fills such a window with type legible from the back of the room; at least
@@ -25,8 +35,9 @@ double stage_only_scale(double width, double height, double least);
 // `scale`: pixels per design unit. The status line is at the bottom of every window at least 320 units high. Proportions
 // are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112 high; below 1400 units of width and 800 of
 // height, margins, menu, steps and graph are smaller. A caption takes at most 45 % of the height. Narrower windows and
-// larger type give the side panels less; if the stage would keep less than 360 units of width, the inspector is dropped,
-// then the setup, and below 560 units of height the graph.
+// larger type give the side panels less; if the stage would keep less than 360 units of width, setup and inspector fold into
+// tabs at the edges, and below 560 units of height the graph does. The one that is unfolded stands beside the stage, or in its
+// place where that would keep less than 300 units of width or 170 of height.
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes = {});
 
 }  // namespace headwise

@@ -60,8 +60,7 @@ void show_opening(WindowState& window) {
   if (!subject)
     return window.view.notices.say("There is no intro: no head of its model tells the words apart.");
   Session& session = window.document.session;
-  if (!opening_version(*subject, session.scenario()))
-    session.open(subject->scenario, "show the intro");
+  if (!opening_version(*subject, session.scenario())) session.open(subject->scenario, "show the intro");
   begin_opening(window.view.opening, *std::move(subject));
   window.view.steps.playing = false;
 }

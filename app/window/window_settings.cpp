@@ -29,6 +29,13 @@ void scale_motion(WindowView& view, float factor) {
   view.notices.say(fmt::format("Motion at {:g} × normal speed", settings.motion_speed));
 }
 
+void set_motion_speed(WindowView& view, float speed) {
+  if (speed == view.settings.motion_speed) return;
+  Settings settings = view.settings;
+  settings.motion_speed = std::clamp(speed, Settings::slowest_motion, Settings::fastest_motion);
+  change_settings(view, settings);
+}
+
 void toggle_reduce_motion(WindowView& view) {
   Settings settings = view.settings;
   settings.reduce_motion = !settings.reduce_motion;

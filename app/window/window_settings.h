@@ -9,6 +9,8 @@ struct WindowView;            // app/window/window_view.h
 
 // Multiplies its speed by `factor`, between the slowest and the fastest.
 void scale_motion(WindowView& view, float factor);
+// Sets it; does nothing if it is that already.
+void set_motion_speed(WindowView& view, float speed);
 void toggle_reduce_motion(WindowView& view);
 
 // Cycles through dark, light, projector.

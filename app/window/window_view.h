@@ -19,6 +19,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/window/first_steps.h"
 #include "app/window/notices.h"
+#include "app/window/window_layout.h"
 
 namespace headwise {
 
@@ -39,10 +40,11 @@ struct WindowView {
   bool opened_on_result = false;  // until another step is selected: play starts with the first one
 
   Settings settings;
-  std::string settings_file;  // empty: nothing is remembered
-  bool stage_only = false;    // no setup, graph, inspector and menu; type as large as the window allows
-  bool full_screen = false;   // and on the whole screen, for a hall: the map and the caption alone
-  double steps_shown = 0.0;   // seconds that the steps still lie over the full screen after the mouse moved
+  std::string settings_file;          // empty: nothing is remembered
+  std::optional<SidePanel> unfolded;  // of the panels without room of their own
+  bool stage_only = false;   // no setup, graph, inspector and menu; type as large as the window allows
+  bool full_screen = false;  // and on the whole screen, for a hall: the map and the caption alone
+  double steps_shown = 0.0;  // seconds that the steps still lie over the full screen after the mouse moved
 
   OpeningState opening;  // what the window begins with
 

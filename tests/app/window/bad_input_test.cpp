@@ -148,6 +148,8 @@ TEST_CASE("odd texts are drawn in a window of any size, and keep their bytes") {
     scenario.inputs.text = text;
     WindowBench bench = open_window(700, 500, scenario);
     if (!bench.ui) return;
+    bench.ui->click("tab/settings");
+    bench.ui->run_frames(2);
     bench.ui->click("setup/text");
     bench.ui->key("End");
     bench.ui->resize(1, 1);

@@ -54,6 +54,32 @@ TEST_CASE("the timeline is dragged back and forth, and stands where it is held")
   CHECK(bench.selection().step == Step::inputs);
 }
 
+TEST_CASE("the slider beside the steps sets the speed of the motion, and the keys move it") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  UiDriver& ui = *bench.ui;
+  const auto speed = [&] { return bench.window->state().view.settings.motion_speed; };
+  const UiRect slider = ui.rect("step_bar/speed");
+  const float y = 0.5f * (slider.min.y + slider.max.y);
+  ui.drag(slider.min.x + 20, y, slider.max.x - 1, y);
+  CHECK(speed() == Settings::fastest_motion);
+  ui.drag(slider.max.x - 6, y, slider.min.x + 1, y);
+  CHECK(speed() == Settings::slowest_motion);
+  ui.double_click("step_bar/speed");
+  CHECK(speed() == 1.0f);
+  ui.key(",");
+  CHECK(speed() == 0.5f);
+  ui.key(".");
+  CHECK(speed() == 1.0f);
+  // Four times as fast: the same motion in a quarter of the frames.
+  ui.key("Home");
+  ui.run_until_still();
+  ui.drag(slider.min.x + 20, y, slider.max.x - 1, y);
+  ui.key("Right");
+  ui.run_frames(12);
+  CHECK(bench.window->state().view.motion.progress == 1.0);
+}
+
 TEST_CASE("a second press goes on at once, and play goes on where a motion is held") {
   WindowBench bench = open_window();
   if (!bench.ui) return;

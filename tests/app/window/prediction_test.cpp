@@ -124,6 +124,8 @@ TEST_CASE("in a small window the sentences of the view wrap, and its heads can s
     WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
     if (!bench.ui) return;
     CAPTURE(height);
+    bench.ui->click("tab/settings");  // beside it the stage has half of the window
+    bench.ui->run_until_still();
     const UiRect stage = bench.ui->rect("panel/stage");
     REQUIRE(bench.ui->has("heads/dot/7"));
     CHECK(bench.ui->rect("heads/dot/7").max.x <= stage.max.x);

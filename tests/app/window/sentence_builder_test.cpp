@@ -217,6 +217,8 @@ TEST_CASE(
     "in a small window with large type every chip stays inside the panel, and every list inside the window") {
   WindowBench bench = open_window(1280, 720, preset_scenario("welcome"), 1.5f);
   if (!bench.ui) return;
+  bench.ui->click("tab/settings");
+  bench.ui->run_frames(2);
   bench.ui->click("setup/builder");
   bench.ui->run_until_still();
   const UiRect panel = bench.ui->rect("panel/setup");

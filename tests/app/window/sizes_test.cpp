@@ -10,9 +10,30 @@ using namespace headwise;
 
 namespace {
 
+bool is_focused(const WindowBench& bench, std::string_view name) {
+  const FocusOrder& focus = bench.window->state().view.focus;
+  if (!focus.ring || !bench.ui->has(name)) return false;
+  const UiRect rect = bench.ui->rect(name);
+  const float x = 0.5f * (focus.ring_min.x + focus.ring_max.x),
+              y = 0.5f * (focus.ring_min.y + focus.ring_max.y);
+  return x > rect.min.x && x < rect.max.x && y > rect.min.y && y < rect.max.y;
+}
+
 bool overlap(const RectF& a, const RectF& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height &&
          a.width * a.height > 0 && b.width * b.height > 0;
+}
+
+void check_panels(const WindowLayout& layout, double width, double height) {
+  const RectF panels[] = {layout.menu,  layout.steps,  layout.setup,     layout.stage,      layout.inspector,
+                          layout.graph, layout.status, layout.left_tabs, layout.right_tabs, layout.graph_tab};
+  for (const RectF& a : panels) {
+    CHECK(a.width >= 0);
+    CHECK(a.height >= 0);
+    CHECK(a.x + a.width <= width);
+    CHECK(a.y + a.height <= height);
+    for (const RectF& b : panels) CHECK((&a == &b || !overlap(a, b)));
+  }
 }
 
 }  // namespace
@@ -22,15 +43,9 @@ TEST_CASE("panels never overlap, never leave the window and are never of negativ
     for (double width = 1; width < 2600; width = width * 1.3 + 1) {
       for (double height = 1; height < 1600; height = height * 1.4 + 1) {
         const WindowLayout layout = window_layout(width, height, scale);
-        const RectF panels[] = {layout.menu,      layout.steps, layout.setup, layout.stage,
-                                layout.inspector, layout.graph, layout.status};
-        for (const RectF& a : panels) {
-          CHECK(a.width >= 0);
-          CHECK(a.height >= 0);
-          CHECK(a.x + a.width <= width);
-          CHECK(a.y + a.height <= height);
-          for (const RectF& b : panels) CHECK((&a == &b || !overlap(a, b)));
-        }
+        check_panels(layout, width, height);
+        for (const SidePanel unfolded : {SidePanel::setup, SidePanel::inspector, SidePanel::graph})
+          check_panels(window_layout(width, height, scale, {.unfolded = unfolded}), width, height);
       }
     }
   }
@@ -65,8 +80,77 @@ TEST_CASE("larger type and narrower windows take the panels before the stage") {
     const WindowLayout layout = window_layout(width, 720, 1.0);
     CAPTURE(width);
     CHECK(layout.stage.width >= 360);
-    CHECK((layout.inspector.width == 0 || layout.setup.width > 0));
+    CHECK((layout.inspector.width > 0) == (layout.setup.width > 0));
+    CHECK(layout.folds_sides == (layout.setup.width == 0));
+    CHECK((layout.left_tabs.width > 0) == layout.folds_sides);
   }
+}
+
+TEST_CASE(
+    "with type of 150 and 200 % every panel is there or has a tab, and unfolds beside the stage or in its "
+    "place") {
+  for (const auto& [width, height] : {std::pair{1280.0, 720.0}, {1600.0, 1000.0}}) {
+    for (const double scale : {1.0, 1.5, 2.0}) {
+      CAPTURE(width);
+      CAPTURE(scale);
+      const WindowLayout folded = window_layout(width, height, scale);
+      // The stage keeps most of a window whose panels are folded.
+      if (folded.folds_sides) CHECK(folded.stage.width >= 0.85 * width);
+      for (const SidePanel panel : {SidePanel::setup, SidePanel::inspector, SidePanel::graph}) {
+        const WindowLayout layout = window_layout(width, height, scale, {.unfolded = panel});
+        const RectF shown = panel == SidePanel::setup       ? layout.setup
+                            : panel == SidePanel::inspector ? layout.inspector
+                                                            : layout.graph;
+        CHECK(shown.width >= 230 * scale);
+        CHECK(shown.height >= 90 * scale);
+        const bool beside = layout.stage.width >= 300 * scale && layout.stage.height >= 170 * scale;
+        CHECK((beside || layout.stage.width * layout.stage.height == 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("tabs unfold the panels that have no room, one at a time, by mouse and by keys") {
+  WindowBench bench = open_window(1280, 720, preset_scenario("hand_made"), 2.0f);
+  if (!bench.ui) return;
+  UiDriver& ui = *bench.ui;
+  for (const char* panel : {"panel/setup", "panel/inspector", "panel/graph"}) CHECK_FALSE(ui.has(panel));
+  for (const auto& [tab, panel] : {std::pair{"tab/settings", "panel/setup"},
+                                   {"tab/inspector", "panel/inspector"},
+                                   {"tab/graph", "panel/graph"}}) {
+    CAPTURE(tab);
+    ui.click(tab);
+    ui.run_frames(2);
+    CHECK(ui.has(panel));
+    int shown = 0;
+    for (const char* each : {"panel/setup", "panel/inspector", "panel/graph"}) shown += ui.has(each) ? 1 : 0;
+    CHECK(shown == 1);
+  }
+  ui.click("tab/graph");
+  ui.run_frames(2);
+  CHECK_FALSE(ui.has("panel/graph"));
+  CHECK(ui.has("panel/stage"));
+  // By keys: Tab reaches the tab, Enter unfolds it, and the next Tab goes on into the panel.
+  for (int i = 0; i < 60 && !(ui.has("tab/settings") && is_focused(bench, "tab/settings")); ++i)
+    ui.key("Tab");
+  REQUIRE(is_focused(bench, "tab/settings"));
+  ui.key("Enter");
+  ui.run_frames(2);
+  REQUIRE(ui.has("panel/setup"));
+  ui.key("Tab");
+  const FocusOrder& focus = bench.window->state().view.focus;
+  const UiRect setup = ui.rect("panel/setup");
+  CHECK(focus.ring_min.x >= setup.min.x - 4);
+  CHECK(focus.ring_max.x <= setup.max.x + 4);
+}
+
+TEST_CASE("a setting that is asked for by name unfolds its panel") {
+  WindowBench bench = open_window(1280, 720, preset_scenario("hand_made"), 2.0f);
+  if (!bench.ui) return;
+  bench.window->state().view.setup.wanted_row = "setup/embed_dim";
+  bench.ui->run_frames(4);
+  CHECK(bench.ui->has("panel/setup"));
+  CHECK(is_focused(bench, "setup/embed_dim"));
 }
 
 TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores to Weighted sum") {
