@@ -352,8 +352,15 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   const bool compact = ImGui::GetWindowHeight() < 620.0f * context.scale;
   draw_step(context, column, picture);
   column.space(compact ? 12.0f : 20.0f);
-  draw_followed(context, column);
+  // At the step of the pinned number THIS CELL says most of its row already, and needs the room.
+  const std::optional<CellRef>& pinned = context.selection.pinned;
+  const bool cell_first = pinned && step_of(pinned->tensor.id) == context.selection.step;
+  if (!cell_first) draw_followed(context, column);
   draw_cell(context, column, state.terms, compact, action);
+  if (cell_first) {
+    column.space(compact ? 10.0f : 16.0f);
+    draw_followed(context, column);
+  }
   column.space(compact ? 10.0f : 16.0f);
   draw_code_section(context, state.code, column, picture, action);
   draw_row(context, column);

@@ -43,6 +43,8 @@ constexpr struct {
     {"setup/layout_differences", "is a sentence"},
     {"setup/head_dim", "follows from other sizes and cannot be typed"},
     {"inspector/share/", "is text"},
+    {"inspector/following", "is text"},
+    {"followed/", "marks a row of a map, which is a stop"},
     {"inspector/terms", "holds the terms, which are stops"},
     {"caption/ask", "is text"},
     {"caption/words", "is text"},

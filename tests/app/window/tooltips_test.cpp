@@ -18,7 +18,8 @@ bool is_control(const std::string& name) {
   constexpr std::array<std::string_view, 10> none{
       "panel/",       "stage/result", "stage/left", "stage/above",     "stage/bias",
       "stage/legend", "digits/",      "status/",    "inspector/terms", "menu/"};
-  if (name.starts_with("first_steps") || name == "tooltip" || name.starts_with("inspector/term/"))
+  if (name.starts_with("first_steps") || name == "tooltip" || name.starts_with("inspector/term/") ||
+      name.starts_with("followed/") || name == "inspector/following")
     return false;
   return std::ranges::none_of(none, [&](std::string_view each) { return name.starts_with(each); });
 }
