@@ -9,8 +9,8 @@
 #include "app/content/softmax_figures.h"
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
+#include "app/stage/cell_legend.h"
 #include "app/stage/head_colors.h"
-#include "core/picture/color_bar.h"
 
 namespace headwise {
 
@@ -29,16 +29,12 @@ struct OneHeadState {
   std::weak_ptr<const Tensor> figures_of;
   Index figures_offset = -1;
 
-  // What the marks in the cells of the result mean, cached likewise.
-  std::vector<LegendEntry> legend;
-  std::weak_ptr<const Tensor> legend_of;
-  Index legend_offset = -1;
-  Theme legend_theme = Theme::dark;
+  CellLegend legend;  // of the result
 
   HeadRanges head_ranges;  // of the thumbnails
 
   std::optional<ShownMap> shown;  // none while another view is shown
-  double foot_right = 0.0;  // where the colour bars and the legend of the last frame end, in pixels
+  double foot_right = 0.0;        // where the colour bars and the legend of the last frame end, in pixels
 };
 
 // `before`: the content of the previous step while context.motion is on its way from there; else null. `under_mouse` is set
