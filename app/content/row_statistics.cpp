@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace headwise {
 namespace {
@@ -53,6 +54,42 @@ std::optional<double> row_entropy(const Tensor& probabilities, const std::vector
     if (p > 0.0) entropy -= p * std::log(p);
   }
   return std::max(0.0, entropy);
+}
+
+MapStatistics map_statistics(const MatrixView& values, const std::optional<MatrixView>& mask) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  MapStatistics map;
+  map.cells = values.rows * values.cols;
+  double sum = 0.0;
+  const auto is_open = [&](Index row, Index col) { return !mask || mask->value(row, col) != -infinity; };
+  for (Index row = 0; row < values.rows; ++row) {
+    for (Index col = 0; col < values.cols; ++col) {
+      const double value = values.value(row, col);
+      if (std::isnan(value)) ++map.nans;
+      if (!is_open(row, col)) continue;
+      ++map.open;
+      if (value == -infinity) ++map.minus_infs;
+      if (value == infinity) ++map.plus_infs;
+      if (!std::isfinite(value)) continue;
+      if (map.finite == 0 || value > map.largest) {
+        map.largest = value;
+        map.place = {row, col};
+      }
+      sum += value;
+      ++map.finite;
+    }
+  }
+  if (map.finite == 0) return map;
+  map.mean = sum / static_cast<double>(map.finite);
+  double squares = 0.0;
+  for (Index row = 0; row < values.rows; ++row) {
+    for (Index col = 0; col < values.cols; ++col) {
+      const double value = values.value(row, col);
+      if (std::isfinite(value) && is_open(row, col)) squares += (value - map.mean) * (value - map.mean);
+    }
+  }
+  map.deviation = std::sqrt(squares / static_cast<double>(map.finite));
+  return map;
 }
 
 }  // namespace headwise

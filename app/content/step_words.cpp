@@ -168,8 +168,8 @@ void say_rows(StepWords& words, const StepFacts& facts) {
     words.sentence += n == 1 ? " 1 row of this map has no finite score: it is NaN."
                              : fmt::format(" {} rows of this map have no finite score: they are NaN.", n);
   if (const Index n = facts.zero_rows; n > 0)
-    words.sentence += n == 1 ? " 1 row of this map has no key left: it is set to 0."
-                             : fmt::format(" {} rows of this map have no key left: they are set to 0.", n);
+    words.sentence += n == 1 ? " 1 row of this map is fully masked: it is set to 0."
+                             : fmt::format(" {} rows of this map are fully masked: they are set to 0.", n);
 }
 
 }  // namespace

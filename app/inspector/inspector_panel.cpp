@@ -218,7 +218,7 @@ std::string pinned_heading(const PanelContext& context, const CellRef& cell) {
   if (made_in != selection.step) places.push_back("AT " + step_in_capitals(made_in));
   if (elsewhere(1, "H", selection.head)) places.push_back(fmt::format("IN HEAD {}", cell.index[1]));
   if (elsewhere(0, "N", selection.batch)) places.push_back(fmt::format("IN SEQUENCE {}", cell.index[0]));
-  if (places.empty()) return "THIS CELL: PINNED (ESC TO UNPIN)";
+  if (places.empty()) return "THIS CELL: PINNED · ESC UNPINS";
   return fmt::format("THIS CELL: PINNED {}", join(places, ", "));
 }
 
@@ -235,7 +235,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   const bool pinned = cell == selection.pinned;
   const bool by_keys = context.focus && context.focus->focused != 0 && context.focus->by_keys;
   column.heading(pinned    ? pinned_heading(context, *cell)
-                 : by_keys ? "THIS CELL: SELECTED (ENTER TO PIN)"
+                 : by_keys ? "THIS CELL: SELECTED · ENTER PINS"
                            : "THIS CELL: UNDER THE MOUSE");
   if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = shown_provenance(context.trace, *cell);
@@ -307,6 +307,7 @@ void draw_row(const PanelContext& context, TextColumn& column) {
   if (!cell) return;
   const TensorPtr tensor = context.trace.tensor(cell->tensor);
   if (!tensor || tensor->shape().rank() < 2) return;
+  if (context.veil && context.veil->hides(cell->tensor)) return;
   const RowStatistics row = row_statistics(*tensor, cell->index);
   BoxRef box = box_of(*cell);
   box.begin.back() = 0;
@@ -340,6 +341,89 @@ void draw_row(const PanelContext& context, TextColumn& column) {
 
 }  // namespace
 
+namespace {
+
+// The cell whose map the stage shows, or the first one of the step's result.
+std::optional<CellRef> cell_of_map(const PanelContext& context, const std::optional<StepPicture>& picture) {
+  if (const auto cell = focused_cell(context.trace, context.selection)) return cell;
+  if (!picture) return std::nullopt;
+  const TensorPtr tensor = context.trace.tensor(picture->result);
+  if (!tensor || tensor->size() == 0) return std::nullopt;
+  CellRef cell{{picture->result}, std::vector<Index>(static_cast<std::size_t>(tensor->shape().rank()), 0)};
+  const auto place = [&](std::size_t axis, const char* letter, Index at) {
+    const auto& axes = tensor->shape().axes();
+    if (axis < axes.size() && axes[axis].name == letter) cell.index[axis] = std::min(at, axes[axis].size - 1);
+  };
+  place(0, "N", context.selection.batch);
+  place(1, "H", context.selection.head);
+  return cell;
+}
+
+// The statistics of the map, kept until another one is shown.
+const MapStatistics& statistics_of(const PanelContext& context, MapStatisticsState& state,
+                                   const MatrixView& view, const CellRef& cell) {
+  const Id id = cell.tensor.id;
+  const bool behind_mask = !cell.tensor.gradient &&
+                           (id == Id::masked_scores || id == Id::attn_weights || id == Id::dropped_weights);
+  const TensorPtr& mask = context.trace.tensors.mask_bias;
+  const bool masked = behind_mask && mask && mask->shape().same_sizes(view.tensor->shape());
+  if (state.of.lock() != view.tensor || state.offset != view.offset || state.masked_by.lock() != mask) {
+    state.of = view.tensor;
+    state.offset = view.offset;
+    state.masked_by = mask;
+    std::optional<MatrixView> blocked;
+    if (masked) blocked = matrix_view(mask, std::span(cell.index).first(cell.index.size() - 2));
+    state.statistics = map_statistics(view, blocked);
+  }
+  return state.statistics;
+}
+
+std::string open_cells_remark(const MapStatistics& map) {
+  std::vector<std::string> parts;
+  const auto count = [&](Index number, const char* what) {
+    if (number > 0) parts.push_back(fmt::format("{} {}", number, what));
+  };
+  count(map.nans, "NaN");
+  count(map.minus_infs, "−∞");
+  count(map.plus_infs, "+∞");
+  return join(parts, ", ");
+}
+
+void draw_map(const PanelContext& context, MapStatisticsState& state, TextColumn& column,
+              const std::optional<StepPicture>& picture) {
+  const std::optional<CellRef> cell = cell_of_map(context, picture);
+  if (!cell || (context.veil && context.veil->hides(cell->tensor))) return;
+  const TensorPtr tensor = context.trace.tensor(cell->tensor);
+  if (!tensor || tensor->shape().rank() < 2 || tensor->size() == 0) return;
+  const std::size_t leading = cell->index.size() - 2;
+  const MatrixView view = matrix_view(tensor, std::span(cell->index).first(leading));
+  const MapStatistics& map = statistics_of(context, state, view, *cell);
+  BoxRef box = box_of(*cell);
+  for (std::size_t axis = leading; axis < cell->index.size(); ++axis) {
+    box.begin[axis] = 0;
+    box.end[axis] = tensor->shape().size(static_cast<Index>(axis));
+  }
+  column.space(8);
+  const ImVec2 top = column.cursor();
+  column.heading("THIS MAP: " + box_text(context.trace, box));
+  column.row("open cells", fmt::format("{} of {}", map.open, map.cells), open_cells_remark(map));
+  if (map.finite > 0) {
+    column.row("mean", decimal_text(map.mean, 4), map.open < map.cells ? "of the open cells" : "");
+    column.row("standard deviation", decimal_text(map.deviation, 4));
+    CellRef largest = *cell;
+    largest.index[leading] = map.place.first;
+    largest.index[leading + 1] = map.place.second;
+    const std::string tokens = cell_tokens(context.trace, context.inputs.labels, largest);
+    const std::string place =
+        fmt::format("[{},{}]{}{}", map.place.first, map.place.second, tokens.empty() ? "" : " ",
+                    drawable_text(tokens, context.fonts.small));
+    column.row("largest", decimal_text(map.largest, 4), place);
+  }
+  ui_probe("inspector/map", top, {top.x + column.width(), column.cursor().y});
+}
+
+}  // namespace
+
 PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   work_probe("inspector");
   PanelAction action;
@@ -364,6 +448,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   column.space(compact ? 10.0f : 16.0f);
   draw_code_section(context, state.code, column, picture, action);
   draw_row(context, column);
+  draw_map(context, state.map, column, picture);
   return action;
 }
 

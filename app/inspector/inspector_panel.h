@@ -2,15 +2,26 @@
 // where it goes, and the lines of code that do the same.
 #pragma once
 
+#include <memory>
+
+#include "app/content/row_statistics.h"
 #include "app/inspector/code_section.h"
 #include "app/inspector/inspector_terms.h"
 #include "app/panels/panel.h"
 
 namespace headwise {
 
+// Of the map that the last frame showed.
+struct MapStatisticsState {
+  std::weak_ptr<const Tensor> of, masked_by;
+  Index offset = -1;
+  MapStatistics statistics;
+};
+
 struct InspectorState {
   CodeSectionState code;
   TermsState terms;
+  MapStatisticsState map;
   Step step = Step::inputs;  // of the last frame: a new step starts scrolled to its top
 };
 

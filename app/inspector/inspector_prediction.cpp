@@ -42,12 +42,25 @@ void draw_strongest_weight(const PanelContext& context, TextColumn& column, Inde
   }
   if (strongest < 0) return;
   ImFont* font = context.fonts.sans;
-  column.row(fmt::format("head {} attends most to “{}”", selection.head,
-                         drawable_text(token_at(context.inputs.labels.key, strongest, "position"), font)),
-             probability_text(most));
+  column.paragraph(fmt::format("Head {} attends most to “{}”: {}.", selection.head,
+                               drawable_text(token_at(context.inputs.labels.key, strongest, "position"), font),
+                               probability_text(most)));
 }
 
 }  // namespace
+
+std::string prediction_place(const std::string& token, Index position, bool says_next) {
+  return says_next ? fmt::format(
+                         "After “{}” (position {}): the next word. The model has read this word and the ones "
+                         "before "
+                         "it, and no later one.",
+                         token, position)
+                   : fmt::format(
+                         "At “{}” (position {}): the word for this very place. The model has read the whole "
+                         "sentence, "
+                         "before and after it.",
+                         token, position);
+}
 
 bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) {
   if (context.selection.view != StageView::prediction || !context.predictions ||
@@ -62,19 +75,19 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
 
   column.heading("THIS VIEW");
   column.paragraph(
-      fmt::format("“With your changes”: what the rest of the model predicts from the output of layer {} as "
-                  "shown here. “Original”: the same without your changes.",
-                  input.layer),
+      fmt::format(
+          "Original: what the model predicts as it was trained. With your changes: what it predicts when the "
+          "output of layer {} is the one shown here.",
+          input.layer),
       context.palette.text_dim);
   column.space(16);
   const ImVec2 top = column.cursor();
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   column.heading(!cell                              ? "THIS PREDICTION"
-                 : cell == context.selection.pinned ? "THIS PREDICTION: PINNED (ESC TO UNPIN)"
+                 : cell == context.selection.pinned ? "THIS PREDICTION: PINNED · ESC UNPINS"
                                                     : "THIS PREDICTION: UNDER THE MOUSE");
-  column.paragraph(
-      fmt::format("{} position {}, “{}”", says_next ? "After" : "At", position,
-                  drawable_text(token_at(context.inputs.labels.query, position, "position"), font)));
+  column.paragraph(prediction_place(
+      drawable_text(token_at(context.inputs.labels.query, position, "position"), font), position, says_next));
   column.space(4);
   if (change.before.empty() || change.now.empty()) return true;
   const WordChange &before = change.before.front(), &now = change.now.front();
@@ -88,11 +101,11 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   if (!has_changed(change)) {
     column.paragraph("Your changes don't affect this word.", context.palette.text_dim);
   } else if (before.id != now.id) {
-    column.paragraph(fmt::format("A different word: “{}” fell to {} and “{}” rose from {}.", word(before.id),
+    column.paragraph(fmt::format("Another word: “{}” fell to {}, and “{}” rose from {}.", word(before.id),
                                  probability_text(before.now), word(now.id), probability_text(now.before)));
   } else {
-    column.paragraph(now.now < now.before ? "The same word, with less certainty."
-                                          : "The same word, with no less certainty.");
+    column.paragraph(now.now < now.before ? "The same word, less certain."
+                                          : "The same word, at least as certain.");
   }
   if (has_changed(change)) {
     column.row("changed by Σ p log₂(p/q)", fmt::format("{:.3f}", change.bits), "bits");
@@ -102,7 +115,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   for (const WordChange& other : change.now) {
     if (other.id == now.id || other.id == before.id) continue;
     if (std::max(other.before, other.now) < least_told || told == most_others) continue;
-    if (told++ == 0) column.heading("OTHER WORDS, ORIGINAL → CHANGED");
+    if (told++ == 0) column.heading("OTHER WORDS: ORIGINAL → CHANGED");
     column.row(word(other.id),
                fmt::format("{} → {}", probability_text(other.before), probability_text(other.now)));
   }

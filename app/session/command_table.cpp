@@ -95,7 +95,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::toggle_mute, Menu::edit, "Mute head", "mute or unmute the selected head",
             {plain(letter('M'))}),
     command(CommandId::toggle_solo, Menu::edit, "Solo head",
-            "mute every head but the selected one, or unmute them all", {plain(letter('S'))}),
+            "mute every head but the selected one; again: unmute them all", {plain(letter('S'))}),
     command(CommandId::toggle_freeze, Menu::edit, "Freeze head",
             "freeze the selected head's attention weights, or unfreeze them", {plain(letter('H'))}),
     command(CommandId::clear_mask, Menu::edit, "Clear painted mask", "remove the pairs painted into the mask")
@@ -132,8 +132,8 @@ constexpr std::array<CommandEntry, command_count> table{{
             {plain(letter('W'))}),
     command(CommandId::turn_maps, Menu::view, "Queries as columns",
             "show queries as columns, or as rows again", {plain(letter('Q'))}),
-    command(CommandId::colors_by_head, Menu::view, "Colours of each head",
-            "scale the colours of small maps by each head's own maximum, or by the maximum of all"),
+    command(CommandId::colors_by_head, Menu::view, "Colour scale per head",
+            "end the colours of the small maps at each head's own maximum, or at the maximum of all"),
     command(CommandId::heads_of_model, Menu::view, "Heads of the model…",
             "every head of every layer, with measured scores, to find those worth a look", {plain(letter('R'))})
         .below_rule(),
@@ -215,6 +215,8 @@ constexpr std::array<CommandEntry, command_count> table{{
             "show what to try first at the top of the window, until it is done"),
     command(CommandId::documentation, Menu::help, "Documentation",
             "read how everything works, here or in your web browser"),
+    command(CommandId::model_training, Menu::help, "How the models were trained",
+            "read on which texts the built-in models were trained, and for how long"),
     command(CommandId::show_keys, Menu::help, "Keys", "show or hide this sheet", {plain(Key::f1)}),
     command(CommandId::show_log, Menu::help, "Error log",
             "show the errors logged so far, and the file they are written to")

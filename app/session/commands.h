@@ -87,6 +87,7 @@ enum class CommandId : int {
   opening_scene,
   first_steps,
   documentation,
+  model_training,
   show_keys,
   show_log,
   about,

@@ -39,36 +39,36 @@ std::string heads_text(const std::vector<Index>& heads) {
 // What changed in the gains, or empty if no gain has changed.
 std::string gain_sentence(const Scenario& before, const Scenario& after, const Trace& trace) {
   const Index heads = trace.options.num_heads;
-  std::vector<Index> muted, heard, changed, speaking;
+  std::vector<Index> muted, unmuted, changed, active;
   for (Index head = 0; head < heads; ++head) {
     const double was = head_gain_of(before, head), is = head_gain_of(after, head);
-    if (is != 0.0) speaking.push_back(head);
+    if (is != 0.0) active.push_back(head);
     if (was == is) continue;
     if (is == 0.0) {
       muted.push_back(head);
     } else if (was == 0.0 && is == 1.0) {
-      heard.push_back(head);
+      unmuted.push_back(head);
     } else {
       changed.push_back(head);
     }
   }
-  if (speaking.size() == 1 && heads > 2 && muted.size() + heard.size() > 1) {
-    return fmt::format("Only head {} is unmuted: all other columns of concat are 0", speaking[0]);
+  if (active.size() == 1 && heads > 2 && muted.size() + unmuted.size() > 1) {
+    return fmt::format("Only head {} is unmuted: all other columns of concat are 0", active[0]);
   }
-  if (!muted.empty() && heard.empty() && changed.empty()) {
+  if (!muted.empty() && unmuted.empty() && changed.empty()) {
     const Index width = trace.options.v_head_dim;
     if (muted.size() > 1) return fmt::format("{} muted: their columns of concat are 0", heads_text(muted));
     return fmt::format("Head {} muted: concat[:, {}:{}] is 0", muted[0], muted[0] * width,
                        (muted[0] + 1) * width);
   }
-  if (!heard.empty() && muted.empty() && changed.empty()) {
-    if (static_cast<Index>(speaking.size()) == heads) return "All heads are unmuted";
-    return fmt::format("{} unmuted", heads_text(heard));
+  if (!unmuted.empty() && muted.empty() && changed.empty()) {
+    if (static_cast<Index>(active.size()) == heads) return "All heads are unmuted";
+    return fmt::format("{} unmuted", heads_text(unmuted));
   }
-  if (changed.size() == 1 && muted.empty() && heard.empty()) {
+  if (changed.size() == 1 && muted.empty() && unmuted.empty()) {
     return fmt::format("Head {} at gain {:.3g}", changed[0], head_gain_of(after, changed[0]));
   }
-  if (muted.empty() && heard.empty() && changed.empty()) return "";
+  if (muted.empty() && unmuted.empty() && changed.empty()) return "";
   return "Head gains changed";
 }
 

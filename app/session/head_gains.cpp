@@ -38,9 +38,9 @@ HeadEdit toggle_mute(const Scenario& scenario, std::int64_t head) {
   std::vector<double> gains = gains_of(scenario);
   if (head < 0 || static_cast<std::size_t>(head) >= gains.size()) return {scenario, {}};
   double& gain = gains[static_cast<std::size_t>(head)];
-  const bool silent = gain == 0.0;
-  gain = silent ? 1.0 : 0.0;
-  return edited(scenario, std::move(gains), fmt::format("{} head {}", silent ? "unmute" : "mute", head));
+  const bool muted = gain == 0.0;
+  gain = muted ? 1.0 : 0.0;
+  return edited(scenario, std::move(gains), fmt::format("{} head {}", muted ? "unmute" : "mute", head));
 }
 
 HeadEdit toggle_solo(const Scenario& scenario, std::int64_t head) {
@@ -51,10 +51,10 @@ HeadEdit toggle_solo(const Scenario& scenario, std::int64_t head) {
   for (std::size_t h = 0; h < gains.size(); ++h) alone = alone && (h == at || gains[h] == 0.0);
   if (alone) {
     std::ranges::fill(gains, 1.0);
-    return edited(scenario, std::move(gains), "all heads");
+    return edited(scenario, std::move(gains), fmt::format("unsolo head {}", head));
   }
   for (std::size_t h = 0; h < gains.size(); ++h) gains[h] = h == at ? 1.0 : 0.0;
-  return edited(scenario, std::move(gains), fmt::format("head {} alone", head));
+  return edited(scenario, std::move(gains), fmt::format("solo head {}", head));
 }
 
 }  // namespace headwise

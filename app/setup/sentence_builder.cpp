@@ -217,9 +217,8 @@ void draw_builder_button(SetupRows& rows) {
   ImFont* font = widgets.fonts.small;
   const float padding = std::round(widgets.px(6)), height = std::round(widgets.px(button_height));
   const float width = std::ceil(width_of(font, label) + 2 * padding);
-  const ImVec2 below = ImGui::GetCursorScreenPos(), line = ImGui::GetItemRectMin();
-  const ImVec2 min{std::floor(below.x + ImGui::GetContentRegionAvail().x - width),
-                   line.y - std::round(widgets.px(2))};
+  const ImVec2 below = ImGui::GetCursorScreenPos(), line_end = ImGui::GetItemRectMax();
+  const ImVec2 min{std::floor(below.x + ImGui::GetContentRegionAvail().x - width), line_end.y - height};
   const ImVec2 max{min.x + width, min.y + height};
   ImGui::SetCursorScreenPos(min);
   bool pressed = ImGui::InvisibleButton(button_id, {width, height});

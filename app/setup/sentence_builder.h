@@ -20,7 +20,8 @@ struct SentenceBuilderState {
   std::shared_ptr<const SentencePatterns> patterns;  // null: it has none
   std::string refused;                               // why they could not be read, a sentence
   std::optional<PatternSentence> last;               // shown while the text is no sentence of a pattern
-  std::uint64_t drawn = 0;                           // how many sentences were drawn at random
+  std::uint64_t drawn =
+      0;  // seed of the next sentence drawn at random; the program starts with one of the clock
   DropDownState list;
 };
 

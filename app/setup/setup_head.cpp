@@ -7,6 +7,7 @@
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "app/setup/setup_rows.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -19,35 +20,56 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0));
 }
 
-// What a decoder caches for this layer between two tokens: k and v of every key, per key/value head.
-std::string cache_text(const Trace& trace) {
+// What a decoder caches for this layer between two tokens: k and v of every key, per key/value head. Always one line.
+void draw_cache(SetupRows& rows) {
+  const Trace& trace = rows.context().trace;
   const TraceTensors& t = trace.tensors;
-  if (!t.k_heads || !t.v_heads) return "";
+  if (!t.k_heads || !t.v_heads) return dim_text(rows.widgets(), "no keys to cache");
   const auto numbers = static_cast<double>(t.k_heads->size() + t.v_heads->size());
-  const Shape& k = t.k_heads->shape();
-  return fmt::format("KV cache: N·S·G·(D + Dv) = {:.0f} numbers, {} in f16; {} query heads share each", numbers,
-                     bytes_text(2.0 * numbers), k.size(1) > 0 ? trace.options.num_heads / k.size(1) : 0);
+  const Index groups = t.k_heads->shape().rank() > 1 ? t.k_heads->shape().size(1) : 0;
+  const Index sharing = groups > 0 ? trace.options.num_heads / groups : 0;
+  dim_text(rows.widgets(), fmt::format("KV cache: {} in f16", bytes_text(2.0 * numbers)));
+  tooltip(rows.widgets(),
+          fmt::format(
+              "What a decoder keeps of this layer: k and v of every key, N·S·G·(D + Dv) = {:.0f} numbers. {} "
+              "query {} each key/value head.",
+              numbers, sharing, sharing == 1 ? "head uses" : "heads share"));
+  ui_probe_item("setup/cache");
 }
 
 // The effect of all gains together on the output.
 std::string gain_text(const TensorChange& change) {
-  if (change.mismatches > 0) return fmt::format("finite on one side only: {}", change.mismatches);
+  if (change.mismatches > 0) return fmt::format("output not finite: {} cells differ", change.mismatches);
   const std::optional<double> share = change.relative();
-  if (!share) return fmt::format("max |Δoutput|: {:.3g}", change.largest);
-  return fmt::format("‖Δoutput‖: {} of the output", percent_text(*share));
+  if (!share) return fmt::format("output changed by up to {:.3g}", change.largest);
+  return fmt::format("output changed by {} (relative norm)", percent_text(*share));
+}
+
+// In one line: the parenthesis is left out where there is no room for it.
+std::string in_one_line(const WidgetContext& widgets, std::string text) {
+  if (width_of(widgets.fonts.small, text) > ImGui::GetContentRegionAvail().x) text.resize(text.rfind(" ("));
+  return text;
+}
+
+bool has_muted_head(const Scenario& scenario) {
+  return scenario.head_gain && std::ranges::count(*scenario.head_gain, 0.0) > 0;
 }
 
 void draw_gain(SetupRows& rows) {
-  if (rows.scenario().op != Op::multi_head_attention) return;
   const Index head = rows.context().selection.head;
   double gain = head_gain_of(rows.scenario(), head);
   const std::string name = fmt::format("gain of head {}", head);
-  const SliderResult moved =
-      slider_row(rows.widgets(),
-                 {"setup/gain", name, "",
-                  "This head's output is multiplied by its gain before concat: 0 mutes it, 1 leaves it "
-                  "unchanged, 2 doubles it. Choose the head on the stage. Double-click: back to 1."},
-                 gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
+  if (rows.scenario().op == Op::scaled_dot_product_attention) {
+    rows.idle_slider({"setup/gain", name, "", not_in_sdpa}, 1.0, "–",
+                     {.least = 0.0, .most = 2.0, .normal = 1.0});
+    return dim_text(rows.widgets(), "no gains");
+  }
+  const SliderResult moved = slider_row(
+      rows.widgets(),
+      {"setup/gain", name, "",
+       "This head's output is multiplied by its gain before concat: 0 mutes it, 1 leaves it "
+       "unchanged, 2 doubles it. Choose the head on the stage; double-click to reset the gain to 1."},
+      gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
   if (moved.changed) {
     // Hundredths: the value shown is the value used.
     const HeadEdit edit = set_head_gain(rows.scenario(), head, std::round(gain * 100.0) / 100.0);
@@ -57,22 +79,27 @@ void draw_gain(SetupRows& rows) {
   rows.draw_errors("setup/gain", "");
   // Always one line: nothing moves under the mouse that drags the gain.
   const auto change = rows.state().unmuted.change(rows.context().trace);
-  dim_text(rows.widgets(), change ? gain_text(*change) : "‖Δoutput‖: 0, every gain is 1");
+  const std::string unchanged = has_muted_head(rows.scenario()) ? "output unchanged" : "no head muted";
+  dim_text(rows.widgets(), change ? in_one_line(rows.widgets(), gain_text(*change)) : unchanged);
   if (change) ui_probe_item("setup/gain_effect");
-  tooltip(rows.widgets(), "how far the output is from the output with every gain at 1");
+  tooltip(rows.widgets(),
+          "How far the output is from the output with every gain at 1, as a relative norm: ‖Δoutput‖ / "
+          "‖output‖.");
 }
 
 // Every operator has heads that can be frozen.
 void draw_freeze(SetupRows& rows) {
-  constexpr std::string_view states[]{"follow", "frozen"};
+  constexpr std::string_view states[]{"live", "frozen"};
   const Index head = rows.context().selection.head;
   int chosen = is_frozen(rows.scenario(), head) ? 1 : 0;
-  const std::string name = fmt::format("weights of {}", head);
-  if (rows.choice({"setup/freeze", name, "",
-                   "Frozen: this head keeps its present attention weights A (L,S), whatever happens to its "
-                   "scores: head_output = A·V with the current V. Any further change in its output comes "
-                   "through the values, not the pattern. Mask, scale and dropout do not affect A."},
-                  states, chosen)) {
+  const std::string name = fmt::format("attention of head {}", head);
+  if (rows.choice(
+          {"setup/freeze", name, "",
+           "Live: its attention weights follow from its scores. Frozen: it keeps its present attention "
+           "weights A "
+           "(L,S), so head_output = A·V with the current V, and its output changes only through the values. "
+           "Mask, scale and dropout do not affect A."},
+          states, chosen)) {
     HeadEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
     if (!edit.label.empty()) {
       rows.scenario() = std::move(edit.scenario);
@@ -84,12 +111,15 @@ void draw_freeze(SetupRows& rows) {
 
 void draw_groups(SetupRows& rows) {
   AttentionSpec& a = rows.scenario().attention;
-  if (rows.scenario().op != Op::multi_head_attention) return;
   const std::vector<std::int64_t> choices = group_choices(rows);
   const std::int64_t now = a.num_kv_heads.value_or(a.num_heads);
   if (choices.size() < 2) {
-    if (now != a.num_heads) dim_text(rows.widgets(), cache_text(rows.context().trace));
-    return;
+    rows.idle_slider(
+        {"setup/groups", "KV heads", "",
+         "From multi-query through grouped-query to multi-head attention. There is nothing to choose here: "
+         "one head, or a model whose keys and values allow this number only."},
+        1.0, std::to_string(now), {});
+    return draw_cache(rows);
   }
   const auto at = std::ranges::find(choices, now);
   double stop = static_cast<double>(at == choices.end() ? choices.size() - 1
@@ -113,7 +143,7 @@ void draw_groups(SetupRows& rows) {
     rows.edited("setup/groups", "key/value heads", true);
   }
   rows.draw_errors("setup/groups", "");
-  if (now != a.num_heads) dim_text(rows.widgets(), cache_text(rows.context().trace));
+  draw_cache(rows);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/setup/setup_rows.h"
+#include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/mask_presets.h"
 
@@ -11,8 +12,9 @@ namespace headwise {
 namespace {
 
 constexpr std::array<std::string_view, 2> off_on{"off", "on"};
-constexpr std::array<std::string_view, 2> alignments{"top left", "bottom right"};
+constexpr std::array<std::string_view, 2> alignments{"top-left", "bottom-right"};
 constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
+constexpr float preset_width = 112.0f;  // design units: "document:0,6" fits
 constexpr std::array<std::string_view, 3> readings{"0, −∞", "True blocks", "True keeps"};
 
 // A name with numbers can be typed in files only; here each preset comes with numbers that show its effect.
@@ -23,15 +25,19 @@ void draw_preset(SetupRows& rows) {
   const bool painted = std::ranges::any_of(rows.scenario().edits,
                                            [](const CellEdit& edit) { return edit.tensor == "attn_mask"; });
   const std::string now = mask.preset.value_or(painted ? "painted" : "none");
-  const std::array<std::string_view, 2> labels{now, "…"};
-  int chosen = 0;
-  if (rows.choice({"setup/preset", "pattern", "",
-                   "A named mask, merged with the others: causal, a window, a prefix visible to all, "
-                   "separate documents, dilated, padding. In a file: mask.preset."},
-                  labels, chosen) &&
-      chosen == 1) {
+  // Always as wide: the button stays under the mouse that chooses.
+  const float room = rows.widgets().px(preset_width - 36.0f);
+  const std::string label = fitted_text(now, rows.widgets().fonts.small, room) + "  …";
+  const std::array<std::string_view, 1> labels{label};
+  int chosen = -1;
+  if (choice_row(rows.widgets(),
+                 {"setup/preset", "pattern", "",
+                  "A named mask, merged with the others: causal, a window, a prefix visible to all, separate "
+                  "documents, dilated, padding."},
+                 labels, chosen, true, preset_width)) {
     ImGui::OpenPopup("mask presets");
   }
+  ui_probe_item("setup/preset/" + now);
   if (ImGui::BeginPopup("mask presets")) {
     const auto entry = [&](const std::optional<std::string>& preset, const std::string& what) {
       if (ImGui::MenuItem(what.c_str(), nullptr, preset == mask.preset)) {
@@ -82,7 +88,7 @@ void draw_alibi(SetupRows& rows) {
 void draw_fill(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   if (!rows.rare("setup/fill", mask.value.has_value())) return;
-  rows.number({"setup/fill", "fill", "",
+  rows.number({"setup/fill", "mask value", "",
                "What a blocked score becomes. Empty: −∞ is added, as in torch. A finite number replaces the "
                "score, as in d2l (−1e6), the Annotated Transformer (−1e9) and Keras: a row whose keys are "
                "all blocked then attends to all of them equally."},
@@ -98,13 +104,13 @@ void draw_fully_masked_rows(SetupRows& rows) {
           : FullyMaskedRows::zero;
   int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
   if (rows.choice(
-          {"setup/fully_masked_rows", "row with no key left", "",
+          {"setup/fully_masked_rows", "fully masked rows", "",
            "What softmax returns for a query whose keys are all blocked. NaN: torch.nn.MultiheadAttention "
            "with need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
           fully_masked, row)) {
     mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
-    rows.edited("setup/fully_masked_rows",
-                fmt::format("set rows with no key left to {}", row == 0 ? "NaN" : "0"), false);
+    rows.edited("setup/fully_masked_rows", fmt::format("set fully masked rows to {}", row == 0 ? "NaN" : "0"),
+                false);
   }
   rows.draw_errors("setup/fully_masked_rows", "");
 }
@@ -125,6 +131,27 @@ void draw_convention(SetupRows& rows) {
   }
 }
 
+// Always there: nothing below it moves when the causal mask comes and goes.
+void draw_alignment(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  int alignment = mask.causal_alignment == CausalAlignment::top_left ? 0 : 1;
+  if (!mask.is_causal) {
+    rows.idle_choice(
+        {"setup/alignment", "aligned", "",
+         "Where the diagonal of the causal mask starts when L and S differ. Turn causal on to choose."},
+        alignments, -1);
+  } else if (rows.choice(
+                 {"setup/alignment", "aligned", "",
+                  "Where the diagonal starts when L and S differ. Top-left: j ≤ i. Bottom-right: j ≤ i + "
+                  "S − L, so that the last query sees every key."},
+                 alignments, alignment)) {
+    mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
+    rows.edited("setup/alignment",
+                fmt::format("causal, aligned {}", alignment == 0 ? "top-left" : "bottom-right"), false);
+  }
+  rows.draw_errors("setup/alignment", "");
+}
+
 }  // namespace
 
 void draw_setup_mask(SetupRows& rows) {
@@ -140,20 +167,7 @@ void draw_setup_mask(SetupRows& rows) {
     rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]), false);
   }
   rows.draw_errors("setup/causal", "");
-  if (mask.is_causal) {
-    int alignment = mask.causal_alignment == CausalAlignment::top_left ? 0 : 1;
-    if (rows.choice({"setup/alignment", "aligned", "",
-                     "Where the diagonal starts when L and S differ. Top left: j ≤ i. Bottom right: j ≤ i + "
-                     "S − L, so that the last query sees every key."},
-                    alignments, alignment)) {
-      mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
-      rows.edited("setup/alignment",
-                  fmt::format("causal mask aligned {}", alignments[static_cast<std::size_t>(alignment)]),
-                  false);
-    }
-    rows.draw_errors("setup/alignment", "");
-  }
-
+  draw_alignment(rows);
   draw_preset(rows);
 
   // One number for the whole batch; values that a file gives per sequence or query are kept until typed over.

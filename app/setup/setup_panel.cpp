@@ -42,7 +42,7 @@ void draw_edits(SetupRows& rows) {
   const std::size_t count = rows.scenario().edits.size();
   if (count == 0) return;
   section_caption(rows.widgets(), "SET BY HAND");
-  constexpr std::array<std::string_view, 2> ways{"keep", "forget"};
+  constexpr std::array<std::string_view, 2> ways{"keep", "discard"};
   int chosen = 0;
   const std::string name = fmt::format("{} {}", count, count == 1 ? "cell" : "cells");
   if (rows.choice({"setup/edits", name, "", "Numbers set by hand and painted pairs of the mask."}, ways,
@@ -64,9 +64,10 @@ void draw_more(SetupRows& rows) {
     state.kept_rows.clear();
   }
   ui_probe_item("setup/more");
-  tooltip(rows.widgets(),
-          "num_kv_heads and head_dim as numbers, ALiBi, what blocked scores and rows with no key left "
-          "become, how masks are written, softcap, clip_qkv, rotary base");
+  tooltip(
+      rows.widgets(),
+      "num_kv_heads and head_dim as numbers, ALiBi, the values of blocked scores and of fully masked rows, "
+      "how masks are written, softcap, clip_qkv, rotary base");
 }
 
 // A row requested by name is shown, whether rarely used or not.
@@ -85,23 +86,27 @@ void go_to_wanted(const PanelContext& context, SetupState& state) {
 
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
   work_probe("setup");
-  const RowLettersInUse letters([&](ImVec2 at, std::string_view text) {
-    return draw_shape_text(context, ImGui::GetWindowDrawList(), context.fonts.sans, at,
-                           context.palette.text_dim, std::string(text));
-  });
-  constexpr float roomy_height = 860.0f;  // design units: from here on everything fits
+  const RowLettersInUse letters(
+      [&](ImVec2 at, std::string_view text) {
+        return draw_shape_text(context, ImGui::GetWindowDrawList(), context.fonts.sans, at,
+                               context.palette.text_dim, std::string(text));
+      },
+      setup_key);
+  constexpr float roomy_height = 860.0f;  // design units: from here on all rows are shown
   state.compact = ImGui::GetWindowHeight() < roomy_height * context.scale;
   go_to_wanted(context, state);
   SetupRows rows(context, state);
+  draw_setup_operator(rows);
   draw_setup_text(rows);
   draw_setup_parameters(rows);
+  draw_setup_mask(rows);
   draw_setup_head(rows);
   draw_setup_sizes(rows);
-  draw_setup_mask(rows);
   draw_setup_scale(rows);
   draw_more(rows);
   draw_edits(rows);
   draw_notes(context);
+  state.overflows = ImGui::GetScrollMaxY() > 0.0f;
   return rows.take();
 }
 

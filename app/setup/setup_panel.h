@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/panels/panel.h"
+#include "app/session/operator_switch.h"
 #include "app/session/unmuted_output.h"
 #include "app/setup/sentence_builder.h"
 #include "app/setup/typed_words.h"
@@ -18,6 +19,7 @@
 namespace headwise {
 
 struct SetupState {
+  bool overflows = false;  // its rows are higher than the panel, which scrolls
   // In a window not high enough for all of them, rarely used rows are hidden until requested, or until they have an unusual
   // value.
   bool compact = false, all_rows = false;
@@ -32,6 +34,7 @@ struct SetupState {
   // all other heads.
   std::optional<std::vector<double>> gains_before_typing;
   bool typing_heads = false;
+  std::optional<OperatorSwitch> operator_switch;  // the last one to scaled_dot_product_attention
   UnmutedOutput unmuted;
   // How far apart the projection's layouts are, for the current trace.
   std::weak_ptr<const Tensor> layouts_of;

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <span>
 
+#include "app/session/commands.h"
 #include "app/setup/setup_rows.h"
+#include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
+#include "core/files/file_paths.h"
 #include "core/model/files/model_files.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"
@@ -39,12 +42,13 @@ double largest_of(const Tensor& tensor) {
   return largest;
 }
 
-// "the same output in all three", or "output differs by 0 (packed), 0 (3), 2e-07 (3·H)", recomputed for every trace.
+// "same output in all three", or "output differs by 0, 0, 2e-07", in the order of the choice; always one line, which keeps the
+// rows below in place. Recomputed for every trace.
 void draw_layout_differences(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   SetupState& state = rows.state();
   const TensorPtr& output = trace.tensors.output;
-  if (!output || output->size() == 0) return;
+  if (!output || output->size() == 0) return dim_text(rows.widgets(), "no output to compare");
   if (state.layouts_of.lock() != output) {
     state.layouts_of = output;
     work_probe("layout differences");
@@ -53,7 +57,14 @@ void draw_layout_differences(SetupRows& rows) {
     if (small) state.layouts = compare_layouts(trace);
     if (!small) state.layouts.not_asked = "large";
   }
-  if (!state.layouts.not_asked.empty()) return;
+  if (!state.layouts.not_asked.empty()) {
+    dim_text(rows.widgets(), "not compared: many numbers");
+    tooltip(rows.widgets(),
+            "Small scenarios compute the output in all three layouts at every edit. Help, Is it the same? "
+            "compares larger "
+            "ones.");
+    return ui_probe_item("setup/layout_differences");
+  }
   const auto same = [](const LayoutAnswer& answer) {
     return answer.possible() && answer.output_difference == 0.0;
   };
@@ -62,17 +73,17 @@ void draw_layout_differences(SetupRows& rows) {
     text = "output differs by";
     for (std::size_t i = 0; i < layouts.size(); ++i) {
       const LayoutAnswer& answer = state.layouts.layouts[i];
-      text +=
-          fmt::format("{}{} ({})", i == 0 ? " " : ", ",
-                      answer.possible() ? fmt::format("{:.2g}", answer.output_difference) : "–", layouts[i]);
+      text += fmt::format("{}{}", i == 0 ? " " : ", ",
+                          answer.possible() ? fmt::format("{:.2g}", answer.output_difference) : "–");
     }
   }
   dim_text(rows.widgets(), text);
   tooltip(rows.widgets(),
-          fmt::format("The output was computed with the projection packed, as 3 and as 3·H matrices, and "
-                      "each was compared with the first: no number differs by more than shown here; the "
-                      "largest number of the output is {:.3g}. – means that a layout is not possible.",
-                      largest_of(*output)));
+          fmt::format(
+              "The output was computed with the projection packed, as 3 and as 3·H matrices, and "
+              "each was compared with the first, in this order: no number differs by more than shown here; "
+              "the largest number of the output is {:.3g}. – means that a layout is not possible.",
+              largest_of(*output)));
   ui_probe_item("setup/layout_differences");
 }
 
@@ -90,6 +101,16 @@ void draw_layer(SetupRows& rows) {
   dim_text(rows.widgets(), told);
   tooltip(rows.widgets(), path);
   ui_probe_item("setup/model");
+  if (is_builtin(path)) {
+    constexpr std::string_view words = "How it was trained";
+    const float end = ImGui::GetItemRectMax().x + rows.widgets().px(10);
+    if (end + text_link_width(rows.widgets(), words) <=
+        ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x)
+      ImGui::SameLine(0.0f, rows.widgets().px(10));
+    if (text_link(rows.widgets(), "setup/training", words,
+                  "Read on which texts this model was trained, and for how long."))
+      rows.perform(CommandId::model_training);
+  }
   rows.integer({"setup/layer", "layer", of.c_str(),
                 "The model layer that the parameters are taken from, counted from 0. Type it, or drag."},
                rows.scenario().parameters.layer, {.drag_step = 0.1, .drag_least = 0});
@@ -100,6 +121,13 @@ void draw_layer(SetupRows& rows) {
 void draw_setup_parameters(SetupRows& rows) {
   section_caption(rows.widgets(), "PARAMETERS");
   ParametersSpec& parameters = rows.scenario().parameters;
+  if (rows.scenario().op == Op::scaled_dot_product_attention) {
+    const bool has_model = names_a_model(rows.scenario());
+    rows.idle_choice({"setup/parameters", "heads", "", not_in_sdpa},
+                     std::span(parameter_sources).first(has_model ? 3 : 2), -1);
+    rows.idle_choice({"setup/layout", "in_proj as", "", not_in_sdpa}, layouts, -1);
+    return dim_text(rows.widgets(), "no parameters: MHA has them");
+  }
   const auto chosen = std::ranges::find(parameter_choices, parameters.source);
   int heads = chosen == parameter_choices.end() ? -1 : static_cast<int>(chosen - parameter_choices.begin());
   // One can return to a model as long as the scenario names it.
@@ -116,7 +144,6 @@ void draw_setup_parameters(SetupRows& rows) {
   rows.draw_errors("setup/parameters", "");
   if (is_of_model(rows.scenario())) draw_layer(rows);
 
-  if (rows.scenario().op != Op::multi_head_attention) return;
   int layout = static_cast<int>(rows.scenario().parameters.layout);
   if (rows.choice(
           {"setup/layout", "in_proj as", "",

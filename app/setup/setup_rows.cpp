@@ -88,6 +88,20 @@ TextFieldResult SetupRows::sentence(const RowLabel& label, std::string& text, st
   return field;
 }
 
+void SetupRows::idle_choice(const RowLabel& label, std::span<const std::string_view> labels, int chosen) {
+  choice_row(widgets_, label, labels, chosen, false);
+}
+
+void SetupRows::idle_value(const RowLabel& label, std::string_view value) {
+  std::optional<double> none;
+  number_row(widgets_, label, none, {.derived = value, .read_only = true});
+}
+
+void SetupRows::idle_slider(const RowLabel& label, double value, std::string_view text, SliderOptions options) {
+  options.enabled = false;
+  slider_row(widgets_, label, value, text, options);
+}
+
 PanelAction SetupRows::take() {
   state_.told_error = told_error_;
   if (changed_) action_.scenario = std::move(edited_);

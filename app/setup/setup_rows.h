@@ -37,6 +37,7 @@ class SetupRows {
   bool rare(const char* id, bool unusual);
   int left_out() const { return left_out_; }  // so far, in this frame
 
+  void perform(CommandId command) { action_.command = command; }
   // Requests another place to look at; not an edit.
   void look(Selection selection) { action_.selection = std::move(selection); }
 
@@ -51,6 +52,10 @@ class SetupRows {
   bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen) {
     return choice_row(widgets_, label, labels, chosen);
   }
+  // A row that does not apply keeps its place, so that no other row moves: its control is dim, and the tooltip says why.
+  void idle_choice(const RowLabel& label, std::span<const std::string_view> labels, int chosen);
+  void idle_value(const RowLabel& label, std::string_view value);
+  void idle_slider(const RowLabel& label, double value, std::string_view text, SliderOptions options);
 
   PanelAction take();
 
@@ -74,12 +79,19 @@ std::vector<std::int64_t> group_choices(SetupRows& rows);
 // How many entries a list for this size may have while the size is being typed.
 std::size_t setup_list_size(std::int64_t size);
 
+// The tooltip of a row that scaled_dot_product_attention does not have.
+inline constexpr const char* not_in_sdpa =
+    "scaled_dot_product_attention takes q, k and v per head, and returns each head's output: it has no "
+    "projections, biases, "
+    "concat or gains. Choose MHA at the top for this.";
+
 // The sections, from top to bottom.
+void draw_setup_operator(SetupRows& rows);
 void draw_setup_text(SetupRows& rows);
-void draw_setup_head(SetupRows& rows);
 void draw_setup_parameters(SetupRows& rows);
-void draw_setup_sizes(SetupRows& rows);
 void draw_setup_mask(SetupRows& rows);
+void draw_setup_head(SetupRows& rows);
+void draw_setup_sizes(SetupRows& rows);
 void draw_setup_scale(SetupRows& rows);
 
 }  // namespace headwise

@@ -36,7 +36,10 @@ void draw_setup_scale(SetupRows& rows) {
                   "masking, as in ONNX's Attention and Gemma."},
                  a.softcap, {.drag_step = 0.5});
   }
-  if (rows.scenario().op == Op::multi_head_attention && rows.rare("setup/clip_qkv", a.clip_qkv.has_value())) {
+  const bool clips = rows.rare("setup/clip_qkv", a.clip_qkv.has_value());
+  if (clips && rows.scenario().op == Op::scaled_dot_product_attention) {
+    rows.idle_value({"setup/clip_qkv", "clip_qkv", "", not_in_sdpa}, "none");
+  } else if (clips) {
     rows.number({"setup/clip_qkv", "clip_qkv", "",
                  "Every number of q, k and v is clipped to [−c, c] where the heads are split, as in OLMo. "
                  "Empty: none."},

@@ -21,6 +21,9 @@ struct SetupSetting {
 // Those for which the setup has a row, from top to bottom.
 std::vector<SetupSetting> setup_settings(const Scenario& scenario);
 
+// The key that a row sets in a scenario file, "mask.value"; empty: none.
+std::string_view setup_key(std::string_view id);
+
 // The ImGui id of the control in a row, for the window that is being filled.
 ImGuiID setup_control(std::string_view id);
 

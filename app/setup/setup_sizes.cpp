@@ -39,10 +39,10 @@ void draw_head_count_note(SetupRows& rows) {
     warning_line(rows.widgets(), rows.context().inputs.head_count_note);
   } else if (heads_are_assumed(rows.context().scenario, *layer)) {
     warning_line(rows.widgets(),
-                 fmt::format("not in a config.json: assuming {} of {}", now.num_heads, now.head_dim));
+                 fmt::format("no config.json: assuming {} of width {}", now.num_heads, now.head_dim));
   } else {
     dim_sentence(rows.widgets(),
-                 fmt::format("{} of {}, chosen by you: not in a config.json", now.num_heads, now.head_dim));
+                 fmt::format("{} of width {}, set by you: no config.json", now.num_heads, now.head_dim));
   }
   ui_probe_item("setup/head_count_note");
 }
@@ -83,7 +83,7 @@ void draw_setup_sizes(SetupRows& rows) {
   }
 
   // Not repeated if the slider of the heads says it.
-  const bool slides = rows.scenario().op == Op::multi_head_attention && group_stops.size() > 1;
+  const bool slides = group_stops.size() > 1;
   if (!slides || rows.rare("setup/num_kv_heads", false)) {
     rows.optional_integer({"setup/num_kv_heads", "num_kv_heads", "G",
                            "The number of key/value heads; each serves H/G neighbouring query heads. G = H "
@@ -107,7 +107,7 @@ void draw_setup_sizes(SetupRows& rows) {
   if (in.source != InputSource::text) {
     rows.integer({"setup/query_length", "query length", "L", "The number of query rows."}, in.query_length,
                  {.drag_least = 1, .drag_most = 2048});
-    if (!in.self_attention) {
+    if (!in.self_attention || rows.scenario().op == Op::scaled_dot_product_attention) {
       rows.optional_integer({"setup/key_length", "key length", "S",
                              "The number of key and value rows. Empty: as many as the query."},
                             in.key_length, std::to_string(in.query_length),

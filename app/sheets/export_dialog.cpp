@@ -30,12 +30,12 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
       what.head = all == 1 ? std::nullopt : std::optional(state.head);
     }
   }
-  std::vector<std::string_view> maps{"by kind"};
+  std::vector<std::string_view> maps{"automatic"};
   for (const ColorMapEntry& entry : color_map_entries()) maps.push_back(entry.name);
   int map = what.color_map ? static_cast<int>(*what.color_map) + 1 : 0;
   if (choice_row(context,
                  {"export/color_map", "colour map", "",
-                  "By kind: viridis for probabilities, a diverging map centred at 0 "
+                  "Automatic: viridis for probabilities, a diverging map centred at 0 "
                   "for signed values."},
                  maps, map)) {
     what.color_map =
@@ -50,9 +50,10 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
     what.range_kind = range == 0 ? ExportRange::own : ExportRange::shared;
   }
   int theme = static_cast<int>(what.theme);
-  if (choice_row(context,
-                 {"export/theme", "ground", "", "Light suits paper and slides, whatever the window's theme."},
-                 theme_names, theme)) {
+  if (choice_row(
+          context,
+          {"export/theme", "background", "", "Light suits paper and slides, whatever the window's theme."},
+          theme_names, theme)) {
     what.theme = static_cast<Theme>(theme);
   }
   std::optional<std::int64_t> pixels = static_cast<std::int64_t>(what.cell_pixels);

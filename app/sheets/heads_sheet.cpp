@@ -8,11 +8,14 @@
 #include <utility>
 
 #include "app/panels/overlay.h"
+#include "app/session/commands.h"
 #include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/files/file_paths.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"
 
@@ -106,8 +109,9 @@ PanelAction lead_to(const PanelContext& context, const SurveyedHead& head) {
 }
 
 // The sentence on the left; on the right, above the columns that it fills, the muting button.
-void draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQuestion& question,
-                const FoundHeads& found, const std::string& error) {
+// True if the link to the training of the model was pressed.
+bool draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQuestion& question,
+                const FoundHeads& found, const std::string& error, bool has_training) {
   const HeadSurvey& survey = *found.survey;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
@@ -119,10 +123,14 @@ void draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQu
       "its file, without changes made in the window. Click a row to show that head.",
       found.model, survey.num_layers, survey.num_heads, survey.length);
   ImFont* font = widgets.fonts.sans;
-  const float height = std::ceil(std::max(
-      widgets.px(above_height), font->CalcTextSizeA(font->FontSize, FLT_MAX, left, about.c_str()).y + 2.0f));
+  const float height = std::ceil(
+      std::max(widgets.px(above_height), font->CalcTextSizeA(font->FontSize, FLT_MAX, left, about.c_str()).y +
+                                             2.0f + (has_training ? widgets.px(20) : 0.0f)));
   ImGui::BeginChild("about", {left, height}, false, ImGuiWindowFlags_NoScrollbar);
   dim_sentence(widgets, about);
+  const bool asked =
+      has_training && text_link(widgets, "heads/training", "How it was trained",
+                                "Read on which texts this model was trained, and for how long.");
   ImGui::EndChild();
   if (beside) ImGui::SetCursorScreenPos({at.x + room - right, at.y});
   ImGui::BeginChild("muting", {right, beside ? height : widgets.px(above_height)}, false,
@@ -130,6 +138,7 @@ void draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQu
   draw_muting(widgets, finding, question, found, error);
   ImGui::EndChild();
   if (!found.notice.empty()) warning_line(widgets, found.notice);
+  return asked;
 }
 
 }  // namespace
@@ -168,7 +177,12 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
     if (finding.to_mute && *finding.to_mute != *question) finding.to_mute.reset();
     const auto muted = finding.to_mute ? finding.muting.of(*question) : finding.muting.at_hand(*question);
     if (muted) finding.to_mute.reset();
-    draw_above(widgets, finding, *question, found, muted ? muted->error : "");
+    if (draw_above(widgets, finding, *question, found, muted ? muted->error : "",
+                   is_builtin(context.scenario.parameters.file.value_or("")))) {
+      action.command = CommandId::model_training;
+      state.open = false;
+      ImGui::CloseCurrentPopup();
+    }
     ImGui::Dummy({1, widgets.px(4)});
     const float above = ImGui::GetCursorScreenPos().y - ImGui::GetWindowPos().y;
     const float height =

@@ -77,7 +77,7 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   return plain;
 }
 
-// "colours end at the numbers of | all heads | each head |", next to the bar, if there is room.
+// "colour scale | shared | per head |", next to the bar, if there is room.
 void draw_range_choice(const PanelContext& context, const RectF& bar, const std::string& caption, float end,
                        PanelAction& action) {
   ImFont* small = context.fonts.small;
@@ -86,7 +86,7 @@ void draw_range_choice(const PanelContext& context, const RectF& bar, const std:
   float x = static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(small, caption)) +
             24.0f * u;
   const float y = std::round(static_cast<float>(bar.y) - small->FontSize - 3.0f * u);
-  const std::string words = "colours of the numbers of";
+  const std::string words = "colour scale";
   if (context.picture || x + size.x > end) return;
   if (const float room = width_of(small, words) + 8.0f * u; x + room + size.x <= end) {
     ImGui::GetWindowDrawList()->AddText(small, small->FontSize,
@@ -129,6 +129,7 @@ class View {
   void draw_labels(const HeadMap& map, Index i) const;
   void draw_words(const HeadMap& map, std::size_t i) const;
   void draw_bar(PanelAction& action) const;
+  void draw_legend(const RectF& strip) const;
 
   bool own_colors() const { return context_.selection.colors_by_head && bar_; }
   int range_lines() const { return own_colors() ? 1 : 0; }
@@ -143,6 +144,7 @@ class View {
   const Index count_ = head_count(context_.trace, result_.matrix.name);
   const StageBar* bar_;                         // null: a mask of only 0 and −inf has no colours to explain
   std::span<const HeadStatistics> statistics_;  // for maps that characterise a head; else empty
+  CellLegend& legend_;
   StageShape shape_;
   MapGrid grid_;
   std::vector<HeadMap> maps_;
@@ -154,7 +156,8 @@ View::View(const PanelContext& context, AllHeadsState& state, const StageContent
     : context_(context),
       result_(*content.result),
       area_(area),
-      bar_(result_.bar < content.bars.size() ? &content.bars[result_.bar] : nullptr) {
+      bar_(result_.bar < content.bars.size() ? &content.bars[result_.bar] : nullptr),
+      legend_(state.legend) {
   shape_.rows = result_.matrix.view.rows;
   shape_.cols = result_.matrix.view.cols;
   shape_.row_label_width = row_label_width(context, result_, shape_.rows);
@@ -257,7 +260,19 @@ void View::draw_bar(PanelAction& action) const {
     draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar_->color_map, context_.theme,
                    bar_->range, caption, static_cast<float>(area_.width), own_colors() ? &ends : nullptr);
     draw_range_choice(context_, strip, caption, static_cast<float>(area_.x + area_.width), action);
+    draw_legend(strip);
   }
+}
+
+// Beside the ticks of the bar, below the choice of the colours.
+void View::draw_legend(const RectF& strip) const {
+  std::vector<const HeatmapSpec*> specs;
+  for (const HeadMap& map : maps_) specs.push_back(&map.part.spec);
+  legend_.update(specs);
+  const float u = context_.scale;
+  const ImVec2 at(static_cast<float>(strip.x + strip.width) + 28.0f * u,
+                  static_cast<float>(strip.y + strip.height) + u);
+  draw_cell_legend(context_, legend_, at, static_cast<float>(area_.x + area_.width), LegendLines::row);
 }
 
 }  // namespace

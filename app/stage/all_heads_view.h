@@ -4,6 +4,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
+#include "app/stage/cell_legend.h"
 #include "app/stage/head_colors.h"
 #include "app/stage/head_words.h"
 
@@ -12,6 +13,7 @@ namespace headwise {
 struct AllHeadsState {
   HeadFigures figures;
   HeadRanges ranges;  // used where each head has its own colours
+  CellLegend legend;
 };
 
 // `under_mouse` is set to the cell under the mouse, if any. Maps of queries and keys carry a few words on what the head

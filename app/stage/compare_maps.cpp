@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/content/cell_terms.h"
 #include "app/platform/fonts.h"
@@ -245,6 +246,20 @@ void CompareMaps::draw_bars() const {
   const bool heads = head_count(context_.trace, present_.matrix.name) > 1;
   bar(layout_.bar, maps_[0].part.spec, fmt::format("{}, both{}", name_, heads ? ", all heads" : ""), middle);
   if (alike_) bar(layout_.difference_bar, maps_[2].part.spec, "difference, this map", right);
+  draw_legend(middle, right);
+}
+
+// Beside the first bar that has room for it.
+void CompareMaps::draw_legend(double middle, double right) const {
+  const HeatmapSpec* const specs[] = {&maps_[0].part.spec, &maps_[1].part.spec};
+  state_.legend.update(specs);
+  const float u = context_.scale;
+  for (const auto& [bar, end] : {std::pair{layout_.bar, middle}, {layout_.difference_bar, right}}) {
+    const ImVec2 at(static_cast<float>(bar.x + bar.width) + 28.0f * u, static_cast<float>(bar.y) - 4.0f * u);
+    if (bar.height > 0 &&
+        draw_cell_legend(context_, state_.legend, at, static_cast<float>(end), LegendLines::column))
+      return;
+  }
 }
 
 }  // namespace headwise

@@ -26,7 +26,7 @@
 namespace headwise {
 namespace {
 
-// "beside | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
+// "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
   // Each describes the other side, as app/session/other_side.cpp computes it.
   const bool scaled = score_scale(context.trace.options).scale != 1.0,
@@ -47,10 +47,10 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
   const ImVec2 size = segmented_control_size(context.widgets(), names);
   const float y = std::round(at.y + 0.5f * (size.y - sans->FontSize));
   const std::string pin = fmt::format("pin this ({})", first_key_text(CommandId::pin_scenario));
-  const float before = width_of(sans, "beside") + 8 * u, behind = width_of(sans, pin) + 36 * u;
+  const float before = width_of(sans, "compare with") + 8 * u, behind = width_of(sans, pin) + 36 * u;
   const bool all = before + size.x + behind <= end - at.x;
   if (all) {
-    list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "beside");
+    list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "compare with");
     at.x += before;
   }
   ImGui::SetCursorScreenPos(at);

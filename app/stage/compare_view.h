@@ -6,12 +6,14 @@
 
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
+#include "app/stage/cell_legend.h"
 #include "app/stage/compare_changes.h"
 
 namespace headwise {
 
 struct CompareState {
   CompareChanges changes;
+  CellLegend legend;
   std::optional<std::pair<Index, Index>> cell;  // row and column under the mouse, in whichever of the maps
 };
 

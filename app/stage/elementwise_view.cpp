@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
@@ -105,6 +106,8 @@ class View {
   void outline(const StagePart& part, const PlaneGeometry& plane, const std::vector<StageMark>& marks) const;
   MatrixView keys() const { return k_.matrix.view.transposed(); }  // on the stage k is drawn as kᵀ
   Index key_count() const { return keys().rows; }
+  // Whether the mask blocks this key and the number says no more than that, as on the maps.
+  bool is_blocked(Id id, Index key) const;
   CellRef cell(Id id, Index key) const {
     return {{id}, {context_.selection.batch, context_.selection.head, query_, key}};
   }
@@ -167,6 +170,20 @@ StagePart View::part_of(Id id, Index row_begin, Index row_end) const {
   const StagePlace place{context_.selection.batch, context_.selection.head};
   return {
       *stage_matrix(context_.trace, {id}, place, false, row_begin, row_end), {}, 0, nullptr, nullptr, 0, 0};
+}
+
+bool View::is_blocked(Id id, Index key) const {
+  const TensorPtr& mask = context_.trace.tensors.mask_bias;
+  const TensorPtr tensor = context_.trace.tensor(id);
+  if ((id != Id::masked_scores && id != Id::attn_weights) || !mask ||
+      !mask->shape().same_sizes(tensor->shape()))
+    return false;
+  const std::vector<Index> leading{context_.selection.batch, context_.selection.head};
+  HeatmapSpec spec;
+  spec.values = matrix_view(tensor, leading);
+  spec.mask = matrix_view(mask, leading);
+  spec.blocked_at = context_.trace.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
+  return cell_kind(spec, query_, key) == CellKind::blocked;
 }
 
 void View::outline(const StagePart& part, const PlaneGeometry& plane,
@@ -240,12 +257,15 @@ void View::draw_figures(std::optional<CellRef>& under_mouse) const {
                             im_color(context_.palette.bar, 0.45f));
       }
       if (!digits) continue;
-      const std::string text =
-          figure.id == Id::attn_weights ? cell_number(value, 3, true) : decimal_text(value, 2);
+      const bool crossed = is_blocked(figure.id, key);
+      const std::string text = crossed                         ? "×"
+                               : figure.id == Id::attn_weights ? cell_number(value, 3, true)
+                                                               : decimal_text(value, 2);
       list->AddText(mono, mono->FontSize,
                     {std::floor(right - width_of(mono, text) - 2 * context_.scale),
                      std::floor(static_cast<float>(box.y + box.height / 2) - mono->FontSize / 2)},
-                    im_color(context_.palette.text), text.c_str());
+                    im_color(crossed ? context_.palette.text_dim : context_.palette.text), text.c_str());
+      if (crossed) ui_says("×", corner(box));
     }
     if (const auto hit = plane_cell_looked_at(context_, figure.caption, rows))
       under_mouse = cell(figure.id, hit->first);
@@ -289,9 +309,9 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   const std::string keys_shape = fmt::format("{}×D {}×{}", key_axis, key_count(), keys().cols);
   title(strip_, fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix)), palette.q,
         fmt::format("D {}", keys().cols), q_.matrix.name.id);
-  title(strip_again_, "q again, for every key", palette.q, "", q_.matrix.name.id);
+  title(strip_again_, "same q, repeated", palette.q, "", q_.matrix.name.id);
   title(keys_, "k: every key's row", palette.k, keys_shape, k_.matrix.name.id);
-  title(products_, "q ∘ k: number times number", palette.text, keys_shape);
+  title(products_, "q ∘ k: elementwise product", palette.text, keys_shape);
 
   if (const auto hit = plane_cell_looked_at(context_, "query", strip_))
     under_mouse = cell_at(q_.matrix, query_, hit->second);

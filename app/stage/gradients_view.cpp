@@ -195,6 +195,27 @@ std::vector<GradientPair> gradient_pairs(const Trace& trace, const StageContent&
   return pairs;
 }
 
+namespace {
+
+// Of the result and its gradient, beside the first of their bars that has room for it.
+void draw_gradient_legend(const PanelContext& context, CellLegend& legend, const std::vector<Drawn>& drawn,
+                          float right) {
+  std::vector<const HeatmapSpec*> specs;
+  for (std::size_t i = 0; i < drawn.size() && i < 2; ++i) specs.push_back(&drawn[i].part->spec);
+  legend.update(specs);
+  const float u = context.scale;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const RectF& bar = drawn[i].bar;
+    const float end = i + 1 < drawn.size() && drawn[i + 1].bar.x > bar.x
+                          ? static_cast<float>(drawn[i + 1].bar.x) - 8.0f * u
+                          : right;
+    const ImVec2 at(static_cast<float>(bar.x + bar.width) + 28.0f * u, static_cast<float>(bar.y) - 4.0f * u);
+    if (bar.height > 0 && draw_cell_legend(context, legend, at, end, LegendLines::column)) return;
+  }
+}
+
+}  // namespace
+
 PanelAction draw_gradients(const PanelContext& context, GradientsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
@@ -245,6 +266,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
                      short_caption(context, spec.range_note, each.room), each.room);
     }
   }
+  draw_gradient_legend(context, state.legend, drawn, static_cast<float>(area.x + area.width));
   for (std::size_t i = 0; i < layout.pairs.size(); ++i) {
     if (!pairs[i].gradient) draw_stage_sentence(context, pairs[i].absent, layout.pairs[i].gradient);
   }

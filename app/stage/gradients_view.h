@@ -8,6 +8,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
+#include "app/stage/cell_legend.h"
 
 namespace headwise {
 
@@ -28,6 +29,7 @@ class GradientRanges {
 
 struct GradientsState {
   GradientRanges ranges;
+  CellLegend legend;
 };
 
 // A matrix of the trace as stored, and the same cells of its gradient.

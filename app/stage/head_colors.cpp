@@ -13,7 +13,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 2> ways{"all heads", "each head"};
+constexpr std::array<std::string_view, 2> ways{"shared", "per head"};
 
 }  // namespace
 
@@ -50,8 +50,9 @@ void draw_color_choice(const PanelContext& context, PanelAction& action) {
     action.selection->colors_by_head = chosen == 1;
   }
   tooltip(context.widgets(),
-          "colours of the small maps. all heads: equal numbers have equal colours in every map. each head: "
-          "colours are scaled to that head's largest number, so that weak patterns show beside strong ones");
+          "Colour scale of the maps. Shared: equal numbers have equal colours in every map. Per head: each "
+          "head's "
+          "colours end at its own largest number, so that weak patterns show beside strong ones.");
 }
 
 std::string own_colors_caption(const StagePart& map) {

@@ -82,7 +82,7 @@ void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction
 // The caption's text, in `width` pixels: for a trained head also what it does, where the header may lack room for it.
 std::string caption_text(const PanelContext& context, float width) {
   ImFont* font = context.fonts.small;
-  const std::string heads = context.selection.colors_by_head ? "heads, coloured per head" : "heads";
+  const std::string heads = context.selection.colors_by_head ? "heads, colour scale per head" : "heads";
   std::string caption = context.picture ? heads : shortest_caption;
   if (!context.picture) {
     for (const char* hint : {"", ": click to show", ": click to show, dot to mute",
@@ -117,7 +117,7 @@ void draw_caption(const PanelContext& context, const RectF& line, PanelAction& a
   const std::string caption = caption_text(context, width);
   list->AddText(small, small->FontSize, corner(line), color, caption.c_str());
   // A label for the choice, if the caption leaves room for it.
-  const std::string of_what = "colours of";
+  const std::string of_what = "colour scale";
   if (chooses && fits(small, caption + "   " + of_what, width)) {
     const float left = corner(line).x + width - width_of(small, of_what);
     list->AddText(small, small->FontSize, {std::floor(left), corner(line).y}, color, of_what.c_str());
@@ -287,15 +287,15 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   if (!dotted) return action;
 
   const Item mute = item_over("heads/dot", head, {line.x + line.width - reach, line.y, reach, line.height});
-  tooltip(context.widgets(), fmt::format("{} head {}", gain == 0.0 ? "hear" : "mute", head));
+  tooltip(context.widgets(), fmt::format("{} head {}", gain == 0.0 ? "unmute" : "mute", head));
   if (mute.clicked) action = edit(toggle_mute(context.scenario, head));
   const Rgba8 color = mute.hovered ? palette.text : head_hue(palette, head);
   if (gain == 0.0) {
     list->AddCircle(dot, radius - 0.5f, im_color(color), 0, u);
   } else {
-    // A quiet head has a smaller dot: a paler one would lose its contrast to the ground.
-    const double loudness = std::clamp(std::abs(gain), 0.5, 1.0);
-    list->AddCircleFilled(dot, radius * static_cast<float>(loudness), im_color(color));
+    // A head with a small gain has a smaller dot: a paler one would lose its contrast to the ground.
+    const double share = std::clamp(std::abs(gain), 0.5, 1.0);
+    list->AddCircleFilled(dot, radius * static_cast<float>(share), im_color(color));
   }
   return action;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "app/platform/fonts.h"
 #include "app/session/frozen_heads.h"
@@ -52,6 +53,7 @@ void draw_sign(const PanelContext& context, const std::string& sign, const RectF
   list->AddText(font, font->FontSize,
                 ImVec2(std::floor(middle - width_of(font, sign) / 2), y - font->FontSize - 4 * u), color,
                 sign.c_str());
+  ui_says(sign, {middle - width_of(font, sign) / 2, y - font->FontSize - 4 * u});
   const float half = 9.0f * u;
   list->AddLine(ImVec2(middle - half, y + 2 * u), ImVec2(middle + half, y + 2 * u), color, u);
   list->AddLine(ImVec2(middle + half - 4 * u, y - 2 * u), ImVec2(middle + half, y + 2 * u), color, u);
@@ -62,35 +64,14 @@ void draw_sign(const PanelContext& context, const std::string& sign, const RectF
 void draw_legend(const PanelContext& context, OneHeadState& state, const StageContent& content,
                  const StageLayout& layout, float right) {
   if (layout.bars.empty()) return;
-  const HeatmapSpec& spec = content.result->spec;
-  if (state.legend_of.lock() != spec.values.tensor || state.legend_offset != spec.values.offset ||
-      state.legend_theme != spec.theme) {
-    state.legend = legend_entries(spec, heatmap_contents(spec));
-    state.legend_of = spec.values.tensor;
-    state.legend_offset = spec.values.offset;
-    state.legend_theme = spec.theme;
-  }
-  if (state.legend.empty()) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* font = context.fonts.small;
-  const float u = context.scale, side = std::round(14.0f * u), line = std::round(17.0f * u);
+  const HeatmapSpec* const spec = &content.result->spec;
+  state.legend.update(std::span(&spec, 1));
   const RectF& bar = layout.bars.back();
+  const float u = context.scale;
   // Beside the strip, under the end of its caption: the room below the map is the mask's bars' while it is painted.
-  const float x = std::round(static_cast<float>(bar.x + bar.width) + 28.0f * u);
-  float y = std::round(static_cast<float>(bar.y) - 4.0f * u);
-  std::vector<HeatmapPlane> planes;
-  for (const LegendEntry& entry : state.legend) {
-    const float end = x + side + 6.0f * u + width_of(font, entry.text);
-    if (end > right) return;
-    state.foot_right = std::max<double>(state.foot_right, end);
-    planes.push_back({&entry.swatch, ImVec2(x, y), ImVec2(x + side, y + side)});
-    list->AddText(font, font->FontSize, ImVec2(x + side + 6.0f * u, y + (side - font->FontSize) / 2),
-                  im_color(context.palette.text_dim), entry.text.c_str());
-    ui_probe("stage/legend/" + entry.text, ImVec2(x, y), ImVec2(x + side, y + side));
-    y += line;
-    if (planes.size() == 2) break;  // as many lines as the strip and its ticks are high
-  }
-  draw_heatmap_planes(list, context.heatmaps, planes);
+  const ImVec2 at(static_cast<float>(bar.x + bar.width) + 28.0f * u, static_cast<float>(bar.y) - 4.0f * u);
+  if (const auto end = draw_cell_legend(context, state.legend, at, right, LegendLines::column))
+    state.foot_right = std::max<double>(state.foot_right, *end);
 }
 
 // Weights that a frozen head keeps, not the softmax of its scores.
@@ -183,11 +164,12 @@ struct Drawn {
 };
 
 // The result, its operands and the thumbnails, if the layout has them. `entering`: the operands are still moving in from
-// the previous step, and there is no result yet.
+// the previous step, and there is no result yet. `final_layout`: where all comes to rest. While the left operand is on its way over
+// the place of the result, the result's words and the sign between the two wait.
 class View {
  public:
-  View(const PanelContext& context, const StageContent& content, const StageLayout& layout, const RectF& area,
-       bool entering);
+  View(const PanelContext& context, const StageContent& content, const StageLayout& layout,
+       const StageLayout& final_layout, const RectF& area, bool entering);
 
   PanelAction draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const;
   void draw_overlays(std::optional<CellRef>& under_mouse) const;
@@ -207,6 +189,7 @@ class View {
   const StageLayout& layout_;
   const RectF area_;
   const bool entering_;
+  const bool left_on_its_way_;
   const double right_ = area_.x + area_.width;
   const std::vector<StageMark> marks_ =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
@@ -215,8 +198,15 @@ class View {
 };
 
 View::View(const PanelContext& context, const StageContent& content, const StageLayout& layout,
-           const RectF& area, bool entering)
-    : context_(context), content_(content), layout_(layout), area_(area), entering_(entering) {
+           const StageLayout& final_layout, const RectF& area, bool entering)
+    : context_(context),
+      content_(content),
+      layout_(layout),
+      area_(area),
+      entering_(entering),
+      left_on_its_way_(entering && layout.left && final_layout.left &&
+                       layout.left->x + layout.left->width >
+                           final_layout.left->x + final_layout.left->width + context.scale) {
   const auto add = [&](std::string name, const StagePart& part, const RectF& rect) {
     drawn_.push_back({std::move(name), &part, part_plane(rect, part)});
   };
@@ -270,9 +260,11 @@ void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
 std::optional<Index> View::draw_words() const {
   PlaneGeometry titled = result();
   if (!layout_.col_figures.empty()) titled.y = static_cast<int>(std::round(layout_.col_figures.front().y));
-  draw_part_title(context_, *content_.result, titled, static_cast<float>(right_ - layout_.result.x));
-  std::optional<Index> head =
-      draw_part_column_labels(context_, *content_.result, result(), marks_, layout_.slanted);
+  std::optional<Index> head;
+  if (!left_on_its_way_) {
+    draw_part_title(context_, *content_.result, titled, static_cast<float>(right_ - layout_.result.x));
+    head = draw_part_column_labels(context_, *content_.result, result(), marks_, layout_.slanted);
+  }
   if (content_.left) {
     if (const auto clicked = draw_left_words()) head = clicked;
   } else {
@@ -286,7 +278,9 @@ std::optional<Index> View::draw_words() const {
 std::optional<Index> View::draw_left_words() const {
   const StagePart& part = *content_.left;
   const PlaneGeometry& left = drawn_[1].plane;
-  const double end = layout_.row_figures.empty() ? layout_.result.x : layout_.row_figures.front().x;
+  const double end = left_on_its_way_              ? right_
+                     : layout_.row_figures.empty() ? layout_.result.x
+                                                   : layout_.row_figures.front().x;
   // The captions of the rows above the result share the title line.
   const double captions = layout_.col_figures.empty() ? 0.0 : width_of(context_.fonts.small, "Σ exp");
   draw_part_title(context_, part, left,
@@ -295,7 +289,7 @@ std::optional<Index> View::draw_left_words() const {
   const auto row = marked_row(part.matrix, marks_);
   draw_part_row_labels(context_, part, left, row ? row : marked_row(content_.result->matrix, marks_));
   const auto head = draw_part_column_labels(context_, part, left, marks_, layout_.left_slanted);
-  if (!content_.sign.empty()) draw_sign(context_, content_.sign, *layout_.left, end);
+  if (!content_.sign.empty() && !left_on_its_way_) draw_sign(context_, content_.sign, *layout_.left, end);
   return head;
 }
 
@@ -339,10 +333,11 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
     draw_stage_sentence(context, "make the window larger to see the matrices", area);
     return {};
   }
+  const StageLayout final_layout = layout;
   if (before && before->result)
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, names, area));
   const bool entering = content.veiled || (before && context.motion < entering_share);
-  const View view(context, content, layout, area, entering);
+  const View view(context, content, layout, final_layout, area, entering);
   state.shown = ShownMap{content.result->matrix.name, content.result->matrix.transposed, view.result(),
                          content.result->spec.color_map, content.result->spec.range};
   PanelAction action = view.draw_planes(state.head_ranges, names);

@@ -9,9 +9,9 @@
 #include "app/content/softmax_figures.h"
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
+#include "app/stage/cell_legend.h"
 #include "app/stage/head_colors.h"
 #include "app/stage/head_names.h"
-#include "core/picture/color_bar.h"
 
 namespace headwise {
 
@@ -30,11 +30,7 @@ struct OneHeadState {
   std::weak_ptr<const Tensor> figures_of;
   Index figures_offset = -1;
 
-  // What the marks in the cells of the result mean, cached likewise.
-  std::vector<LegendEntry> legend;
-  std::weak_ptr<const Tensor> legend_of;
-  Index legend_offset = -1;
-  Theme legend_theme = Theme::dark;
+  CellLegend legend;  // of the result
 
   HeadRanges head_ranges;  // of the thumbnails
   HeadNames head_names;    // under them

@@ -72,7 +72,7 @@ class View {
   std::string token(Index position, ImFont* font) const {
     return drawable_text(token_at(context_.inputs.labels.query, position, "position"), font);
   }
-  double summary(RectF area, bool low) const;
+  double summary(RectF area) const;
   void token_and_probability(float x, float y, float room, const WordChange& word, double probability,
                              Rgba8 color) const;
   void row(Index position, const RectF& line, bool chosen) const;
@@ -86,8 +86,8 @@ class View {
   ImDrawList* list_;
 };
 
-// Two sentences above the list, only the second if there is little height; returns their height.
-double View::summary(RectF area, bool low) const {
+// Two sentences above the list; returns their height.
+double View::summary(RectF area) const {
   ImFont* font = context_.fonts.sans;
   const auto width = static_cast<float>(area.width);
   float y = static_cast<float>(area.y);
@@ -104,11 +104,10 @@ double View::summary(RectF area, bool low) const {
     ui_probe(probe, from, {from.x + wide, y});
     y += 0.2f * font->FontSize;
   };
-  if (!low) {
-    sentence(says_next_ ? "The word that the model predicts after each token."
-                        : "The word that the model predicts at each position, and its probability.",
-             context_.palette.text, "prediction/what");
-  }
+  sentence(says_next_
+               ? "Causal model: each row is the word it predicts next, after the word at the left."
+               : "Masked-word model: each row is the word it predicts in place of the word at the left.",
+           context_.palette.text, "prediction/what");
   Index changed = 0, other_word = 0, most = 0, no_number = 0;
   for (Index i = 0; i < length(); ++i) {
     no_number += std::isnan(at(i).bits) ? 1 : 0;
@@ -122,8 +121,9 @@ double View::summary(RectF area, bool low) const {
       : changed == 0
           ? fmt::format("Nothing in layer {} is changed: mute a head, or change its mask, to see the effect.",
                         input_.layer)
-          : fmt::format("Changed at {} of {} positions, another word at {}; most at “{}”, by {:.2f} bits.",
-                        changed, length(), other_word, token(most, font), at(most).bits);
+          : fmt::format("Changed at {} of {} positions, another word at {}; most {} “{}”, by {:.2f} bits.",
+                        changed, length(), other_word, says_next_ ? "after" : "at", token(most, font),
+                        at(most).bits);
   sentence(told, changed == 0 ? context_.palette.text_dim : context_.palette.text, "prediction/told");
   return static_cast<double>(y) - area.y + 0.5 * static_cast<double>(font->FontSize);
 }
@@ -250,7 +250,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
     const double used = (strip + 8.0) * u();
     area = {area.x, area.y + used, area.width, area.height - used};
   }
-  const double head = summary(area, low);
+  const double head = summary(area);
   area = {area.x, area.y + head, area.width, area.height - head};
 
   const bool beside = area.width > 460.0 * u();
@@ -261,7 +261,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
                    im_color(context_.palette.text_dim), text);
   };
   const double gap = 14 * u(), token_room = 0.24 * list_width, side = 0.5 * (list_width - token_room - 2 * gap);
-  caption(area.x, says_next_ ? "after" : "token");
+  caption(area.x, says_next_ ? "after" : "at");
   caption(area.x + token_room + gap, "original");
   caption(area.x + token_room + 2 * gap + side, "with your changes");
   const double top = area.y + 1.7 * small->FontSize, height = area.y + area.height - top;

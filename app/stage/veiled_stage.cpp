@@ -72,7 +72,7 @@ void draw_veil(const PanelContext& context, const RectF& area, const PlaneGeomet
   const float room = static_cast<float>(area.width) - 12.0f * context.scale;
   ImFont* sign = context.fonts.title;
   ImFont* font = context.fonts.small;
-  const char* told = cells ? "hidden, until you point at a cell" : "hidden, until you answer";
+  const char* told = cells ? "hidden until you point at a cell" : "hidden until you answer";
   const std::string words = fitted_clauses(told, font, room);
   const ImVec2 middle(static_cast<float>(area.x + area.width / 2),
                       static_cast<float>(area.y + area.height / 2));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cfloat>
 #include <charconv>
 #include <cmath>
@@ -28,10 +29,29 @@ constexpr float row_gap = 2.0f;
 constexpr float drag_pixels = 6.0f;  // design units of mouse movement for one step of a number
 
 const RowLetters* row_letters = nullptr;  // of RowLettersInUse
+const RowKeys* row_keys = nullptr;
 
 void draw_text(ImFont* font, ImVec2 at, Rgba8 color, std::string_view text) {
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)},
                                       im_color(color), text.data(), text.data() + text.size());
+}
+
+std::string_view key_of(const RowLabel& label) {
+  return row_keys && *row_keys ? (*row_keys)(label.id) : std::string_view();
+}
+
+// "query length" is inputs.query_length.
+bool is_named_by_key(std::string_view name, std::string_view key) {
+  const std::string_view last = key.substr(key.rfind('.') + 1);
+  return std::ranges::equal(name, last, [](char a, char b) {
+    return (a == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(a)))) == b;
+  });
+}
+
+void row_tooltip(const WidgetContext& context, const RowLabel& label) {
+  const std::string_view key = key_of(label);
+  tooltip(context, key.empty() ? std::string(label.tooltip)
+                               : fmt::format("{} In a scenario file: {}.", label.tooltip, key));
 }
 
 // Draws the name and leaves ImGui's cursor where a control of this width goes at the right edge. If both do not fit side by
@@ -51,15 +71,30 @@ void begin_row(const WidgetContext& context, const RowLabel& label, float contro
   const bool on_letter = can_be_pointed_at && (*row_letters)(letters_at, label.letters);
   if (!can_be_pointed_at && !label.letters.empty())
     draw_text(font, letters_at, context.palette.text_dim, label.letters);
+  const std::string_view key = key_of(label);
+  ImFont* mono = context.fonts.mono_small;
+  const ImVec2 key_at(std::round(at.x + name_width + letters_width + context.px(7)),
+                      std::round(at.y + 0.5f * (height - mono->FontSize)));
+  const float key_room = at.x + available - (beside ? control_width : 0.0f) - key_at.x - context.px(6);
+  // The whole key, or its last part: "valid_lens".
+  if (!key.empty() && !is_named_by_key(label.name, key)) {
+    const std::string_view last = key.substr(key.rfind('.') + 1);
+    for (const std::string_view shown : {key, last}) {
+      if (width_of(mono, shown) > key_room) continue;
+      draw_text(mono, key_at, context.palette.text_dim, shown);
+      ui_says(shown, key_at);
+      break;
+    }
+  }
   ImGui::PushID(label.id);
   const float hover_width = beside ? std::max(1.0f, available - control_width) : std::max(1.0f, available);
   ImGui::Dummy({hover_width, height});
-  if (!on_letter) tooltip(context, label.tooltip);
+  if (!on_letter) row_tooltip(context, label);
   ImGui::SetCursorScreenPos({std::max(at.x, at.x + available - control_width), beside ? at.y : at.y + height});
 }
 
 void end_row(const WidgetContext& context, const RowLabel& label, float top_of_next) {
-  tooltip(context, label.tooltip);
+  row_tooltip(context, label);
   ui_probe_item(label.id);
   ImGui::PopID();
   // If the control is below its name, the row is higher.
@@ -227,12 +262,15 @@ void wrapped_text(ImFont* font, Rgba8 color, std::string_view text) {
 
 }  // namespace
 
-RowLettersInUse::RowLettersInUse(RowLetters letters) : letters_(std::move(letters)), before_(row_letters) {
+RowLettersInUse::RowLettersInUse(RowLetters letters, RowKeys keys)
+    : letters_(std::move(letters)), keys_(std::move(keys)), before_(row_letters), keys_before_(row_keys) {
   row_letters = &letters_;
+  row_keys = &keys_;
 }
 
 RowLettersInUse::~RowLettersInUse() {
   row_letters = before_;
+  row_keys = keys_before_;
 }
 
 void section_caption(const WidgetContext& context, std::string_view caption) {
@@ -255,13 +293,20 @@ FieldResult number_row(const WidgetContext& context, const RowLabel& label, std:
 }
 
 bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
-                int& chosen, bool enabled) {
-  const float wanted = segmented_control_size(context, labels).x;
-  const float width = std::min(wanted, std::floor(ImGui::GetContentRegionAvail().x));
+                int& chosen, bool enabled, float least_width) {
+  const float natural = segmented_control_size(context, labels).x;
+  const float wanted = std::max(natural, std::round(context.px(least_width)));
+  const float room = std::floor(ImGui::GetContentRegionAvail().x);
+  // Tighter where that keeps it beside the name.
+  const float letters =
+      label.letters.empty() ? 0.0f : width_of(context.fonts.sans, label.letters) + context.px(5);
+  const float beside = std::floor(room - width_of(context.fonts.sans, label.name) - letters - context.px(6));
+  const bool tighter = wanted > beside && segmented_control_least_width(context, labels) <= beside;
+  const float width = tighter ? beside : std::min(wanted, room);
   const float next = ImGui::GetCursorScreenPos().y + std::round(context.px(row_height + row_gap));
   begin_row(context, label, width);
   const bool changed = segmented_control(context, "field", labels, chosen,
-                                         {.width = width < wanted ? width : 0.0f, .enabled = enabled});
+                                         {.width = width != natural ? width : 0.0f, .enabled = enabled});
   for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
     const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
     const float part = (max.x - min.x) / static_cast<float>(labels.size());

@@ -24,17 +24,22 @@ struct RowLabel {
 // Draws the letters after a row's name, if they are more than text; true while the mouse is on one of them and its tooltip
 // replaces the row's.
 using RowLetters = std::function<bool(ImVec2 at, std::string_view letters)>;
-// Every row drawn while this lives draws its letters this way.
+// The key of a row's value in a scenario file, "mask.value", by the row's id; empty: it has none. It is named in the tooltip and,
+// where its last part is not the row's name and there is room, written dim beside the name.
+using RowKeys = std::function<std::string_view(std::string_view id)>;
+// Every row drawn while this lives draws its letters this way and has these keys.
 class RowLettersInUse {
  public:
-  explicit RowLettersInUse(RowLetters letters);
+  explicit RowLettersInUse(RowLetters letters, RowKeys keys = {});
   ~RowLettersInUse();
   RowLettersInUse(const RowLettersInUse&) = delete;
   RowLettersInUse& operator=(const RowLettersInUse&) = delete;
 
  private:
   RowLetters letters_;
+  RowKeys keys_;
   const RowLetters* before_;
+  const RowKeys* keys_before_;
 };
 
 // "SIZES": a caption with space above it.
@@ -65,9 +70,9 @@ FieldResult integer_row(const WidgetContext& context, const RowLabel& label,
                         std::optional<std::int64_t>& value, const FieldOptions& options = {});
 FieldResult number_row(const WidgetContext& context, const RowLabel& label, std::optional<double>& value,
                        const FieldOptions& options = {});
-// True if another one was chosen.
+// True if another one was chosen. `least_width`: in design units, of the control.
 bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
-                int& chosen, bool enabled = true);
+                int& chosen, bool enabled = true, float least_width = 0.0f);
 
 // A slider followed by its value, as `text`.
 SliderResult slider_row(const WidgetContext& context, const RowLabel& label, double& value,

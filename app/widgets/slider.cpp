@@ -36,10 +36,10 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
   const ImVec2 min = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(options.width, 1.0f), std::round(context.px(control_height))};
   ImGui::InvisibleButton(id, size);
-  const bool hovered = ImGui::IsItemHovered();
+  const bool hovered = ImGui::IsItemHovered() && options.enabled;
   SliderResult result;
-  result.held = ImGui::IsItemActive();
-  const bool focused = focus_stop(context.focus, ImGui::GetID(id), FocusKeys::slide);
+  result.held = ImGui::IsItemActive() && options.enabled;
+  const bool focused = options.enabled && focus_stop(context.focus, ImGui::GetID(id), FocusKeys::slide);
   const float reach = context.px(knob);
   const float left = min.x + reach, right = std::max(left + 1.0f, min.x + size.x - reach);
   const double range = options.most - options.least;
@@ -64,7 +64,8 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
     return left + static_cast<float>(share) * (right - left);
   };
   draw.AddLine({left, y}, {right, y}, im_color(palette.text_faint), thick);
-  draw.AddLine({left, y}, {x_of(value), y}, im_color(palette.text_dim), thick);
+  draw.AddLine({left, y}, {x_of(value), y}, im_color(options.enabled ? palette.text_dim : palette.text_faint),
+               thick);
   const auto tick = [&](double at) {
     draw.AddLine({x_of(at), y - context.px(4)}, {x_of(at), y + context.px(4)}, im_color(palette.text_faint),
                  context.scale);
@@ -76,7 +77,9 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
   }
   const bool bright = hovered || result.held || focused;
   draw.AddCircleFilled({x_of(value), y}, context.px(bright ? knob : knob - 0.5f),
-                       im_color(bright ? palette.focus : palette.text));
+                       im_color(bright            ? palette.focus
+                                : options.enabled ? palette.text
+                                                  : palette.text_faint));
   return result;
 }
 

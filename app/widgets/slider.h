@@ -11,6 +11,7 @@ struct SliderOptions {
   int stops = 0;         // more than 1: this many evenly spaced positions, and nothing in between
   double normal = 1.0;   // value restored by a double click; marked with a tick
   float width = 100.0f;  // pixels
+  bool enabled = true;   // false: shows its value, dim
 };
 
 struct SliderResult {

@@ -98,7 +98,14 @@ void wake_after(const WidgetContext& context, double seconds) {
   if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
 }
 
+// ImGui would write a second one of the same frame into the first.
+bool is_drawn_already() {
+  const ImGuiWindow* const drawn = ImGui::FindWindowByName("##Tooltip_00");
+  return drawn && drawn->LastFrameActive == ImGui::GetFrameCount();
+}
+
 void draw_tooltip(const WidgetContext& context, std::string_view text, bool by_keyboard) {
+  if (is_drawn_already()) return;
   const ImVec2 padding{context.px(10), context.px(8)};
   ImFont* font = context.fonts.small;
   const std::string lines = with_line_breaks(text, font, context.px(width) - padding.x);

@@ -172,7 +172,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
     changed = draw_field(widgets, key_field, "answer/is", answer.is, wrap) || changed;
   }
   if (answer.kind == AnswerKind::number)
-    changed = draw_field(widgets, {"unit", "unit (optional)", "unit: a word behind the number", 0.2f},
+    changed = draw_field(widgets, {"unit", "unit (optional)", "unit: a word after the number", 0.2f},
                          "answer/unit", answer.unit, wrap) ||
               changed;
   ImGui::NewLine();

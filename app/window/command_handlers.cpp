@@ -1,10 +1,12 @@
 #include "app/window/command_handlers.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "app/content/doc_sections.h"
 #include "app/platform/browser.h"
 #include "app/session/followed_pin.h"
 #include "app/session/frozen_heads.h"
@@ -40,6 +42,13 @@ void forget(WindowState& window, bool only_painted) {
 void show_documentation(DocSheetState& docs) {
   docs.open = true;
   docs.browser = !browser_program().empty();
+}
+
+// The section of docs/models.md on the built-in models.
+void show_training(DocSheetState& docs) {
+  show_documentation(docs);
+  const auto section = std::ranges::find(doc_sections(), "How they were trained", &DocSection::title);
+  if (section != doc_sections().end()) docs.wanted = section->place;
 }
 
 void show_log(WindowState& window) {
@@ -242,6 +251,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::opening_scene, [](WindowState& window, int) { show_opening(window); }},
     {CommandId::first_steps, [](WindowState& window, int) { begin_first_steps(window.view); }},
     {CommandId::documentation, [](WindowState& window, int) { show_documentation(window.dialogs.docs); }},
+    {CommandId::model_training, [](WindowState& window, int) { show_training(window.dialogs.docs); }},
     {CommandId::show_keys, [](WindowState& window, int) { toggle(window.dialogs.help.keys); }},
     {CommandId::show_log, [](WindowState& window, int) { show_log(window); }},
     {CommandId::about, [](WindowState& window, int) { window.dialogs.help.about = true; }},

@@ -69,6 +69,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                  .playing = view.steps.playing,
                                  .full_screen = view.full_screen,
                                  .walking = document.walk.page.has_value(),
+                                 .in_lesson = document.walk.from_program,
                                  .recent_files = document.recent_files,
                                  .has_playlist = !document.walk.playlist.pages.empty(),
                                  .to_open = &view.menu_to_open,
@@ -101,7 +102,15 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     draw_panel_tab(widgets, layout.left_tabs, 0, SidePanel::setup, view.unfolded);
     ImGui::EndChild();
   }
-  if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
+  // The room for the scroll bar is always kept, so that no text is wrapped anew and no control moves when it appears.
+  const int hidden_colors = view.setup.overflows ? 0 : 3;
+  for (const ImGuiCol color :
+       {ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive})
+    if (hidden_colors > 0) ImGui::PushStyleColor(color, 0);
+  const bool has_setup = begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14),
+                                     ImGuiWindowFlags_AlwaysVerticalScrollbar);
+  ImGui::PopStyleColor(hidden_colors);
+  if (has_setup) {
     begin_focus_part(view.focus, setup_part);
     scroll_by_keys(view.focus, setup_part, px(60));
     take(draw_setup_panel(context, view.setup), true);

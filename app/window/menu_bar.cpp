@@ -39,7 +39,7 @@ std::string item_name(const CommandEntry& entry, const MenuBarInfo& info) {
     case CommandId::play:
       return info.playing ? "Pause" : "Play";
     case CommandId::walk_playlist:
-      return info.walking ? "Leave playlist" : std::string(entry.name);
+      return !info.walking ? std::string(entry.name) : info.in_lesson ? "Exit lesson" : "Exit playlist";
     default:
       return std::string(entry.name);
   }

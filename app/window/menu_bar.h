@@ -14,7 +14,8 @@ struct MenuBarInfo {
   std::string undo_label, redo_label;  // empty: nothing to undo or redo
   bool playing = false;
   bool full_screen = false;
-  bool walking = false;  // through a playlist
+  bool walking = false;    // through a playlist
+  bool in_lesson = false;  // that is part of the program
   std::span<const std::string> recent_files = {};
   bool has_playlist = false;  // loaded, walked or not
   int* to_open = nullptr;  // menu to open by keyboard in this frame, else −1; the arrow keys set the next one

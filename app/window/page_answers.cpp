@@ -173,7 +173,7 @@ void draw_typed(const PanelContext& context, PlaylistWalk& walk, PanelAction& ac
                                             .placeholder = shape ? "a shape" : "a number"});
   if (typed.changed) given.unreadable = false;
   ui_probe_item("caption/number");
-  tooltip(widgets, "your answer: Enter gives it");
+  tooltip(widgets, "your answer; Enter submits it");
   ImGui::SameLine(0, widgets.px(row_gap));
   if (!answer.unit.empty()) {
     ImFont* font = context.fonts.small;
@@ -186,7 +186,7 @@ void draw_typed(const PanelContext& context, PlaylistWalk& walk, PanelAction& ac
   }
   const bool pressed = text_button(widgets, "caption/give", "answer", ButtonLook::filled, !given.typed.empty());
   ui_probe_item("caption/give");
-  tooltip(widgets, given.unreadable ? unreadable : "gives your answer, then shows the result (Enter)");
+  tooltip(widgets, given.unreadable ? unreadable : "submit your answer, then show the result (Enter)");
   if (pressed || typed.entered) take_typed(context, walk, action);
   ImGui::SameLine(0, widgets.px(row_gap));
   if (given.unreadable) {
@@ -315,7 +315,7 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
     if (place && !place->lesson.empty()) action.lesson = LessonPage{place->lesson, place->page};
   }
   ui_probe_item("caption/see");
-  tooltip(widgets, "goes to the page about it");
+  tooltip(widgets, "go to the page about it");
 }
 
 bool answer_by_pointing(WindowState& window, const Selection& wanted) {

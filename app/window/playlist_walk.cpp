@@ -201,7 +201,7 @@ void leave_walk(WindowState& window) {
   walk.page.reset();
   walk.edits_words = false;
   window.view.setup.edited_row.clear();
-  window.document.session.return_to(*std::exchange(walk.own_history, std::nullopt), "leave the playlist");
+  window.document.session.return_to(*std::exchange(walk.own_history, std::nullopt), "exit the playlist");
   walk.arrival = PlaylistWalk::Arrival{walk.own_selection, "", std::nullopt};
   arrive(window);
 }

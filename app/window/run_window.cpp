@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <future>
 
 #include "app/platform/event_loop.h"
@@ -49,6 +50,8 @@ int run_window(const WindowOptions& options) {
     state.view.selection = look_at(preset, state.view.selection);
     state.view.opened_on_result = preset.weight.has_value();
   }
+  state.view.setup.builder.drawn =
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   state.view.settings_file = settings_path();
   state.view.settings = loaded.settings;
   if (const std::string folder = state_folder(); !folder.empty())

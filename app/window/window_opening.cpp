@@ -58,7 +58,7 @@ bool opening_covers(const OpeningState& opening) {
 void show_opening(WindowState& window) {
   std::optional<OpeningSubject> subject = opening_subject();
   if (!subject)
-    return window.view.notices.say("There is no intro: no head of its model tells the words apart.");
+    return window.view.notices.say("There is no intro: no head of the model distinguishes the words.");
   Session& session = window.document.session;
   if (!opening_version(*subject, session.scenario())) session.open(subject->scenario, "show the intro");
   begin_opening(window.view.opening, *std::move(subject));

@@ -262,7 +262,7 @@ void Lines::softmax() {
   }
   set(dialect_->softmax("masked_scores"), "each row sums to 1");
   if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias) {
-    set(dialect_->zero_empty_rows("attn_weights", "masked_scores"), "a row with no key left: 0");
+    set(dialect_->zero_empty_rows("attn_weights", "masked_scores"), "a fully masked row: 0");
   }
   freeze();
 }

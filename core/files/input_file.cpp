@@ -56,6 +56,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
     const int error = errno;
     if (descriptor_ >= 0) close(descriptor_);
+    if (error == ENOENT) throw Error(ExitStatus::input, {path, "file not found", "", "", ""});
     throw Error(ExitStatus::input,
                 {path, "the file cannot be opened", std::strerror(error), "a file that can be read", ""});
   }

@@ -30,8 +30,8 @@ std::string read_json_text(const std::string& path, const std::string& kind) {
     const bool there = std::filesystem::exists(path, error);
     throw Error(there ? ExitStatus::input : ExitStatus::usage,
                 {.where = path,
-                 .what = "the " + kind + " file cannot be opened",
-                 .got = there ? "Permission denied" : "no such file",
+                 .what = there ? "the " + kind + " file cannot be opened" : "file not found",
+                 .got = there ? "Permission denied" : "",
                  .expected = there ? "a file that can be read" : ""});
   }
   std::string text;

@@ -47,7 +47,7 @@ constexpr std::array entries{
                 "which keys are padding: True is ignored"},
     TensorEntry{Id::valid_lens, "valid_lens", &T::valid_lens, mask, false, "(N)", "how many keys take part"},
     TensorEntry{Id::head_gain, "heads.gain", &T::head_gain, parameter, false, "(H)",
-                "how loud each head is; 0 mutes it"},
+                "the factor of each head's output; 0 mutes it"},
     TensorEntry{Id::frozen_weights, "frozen_weights", &T::frozen_weights, input, true, "(N,F,L,S′)",
                 "the attention weights that frozen heads keep"},
     TensorEntry{Id::q, "q", &T::q, made, false, "(N,L,H·D)", "query after its projection"},

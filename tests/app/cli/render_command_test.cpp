@@ -102,7 +102,7 @@ TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong"
   const TemporaryFolder folder;
   const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("out");
   check_refused({file}, 2, "--output is required");
-  check_refused({folder.file("none.json"), "-o", out}, 2, "no such file");
+  check_refused({folder.file("none.json"), "-o", out}, 2, "file not found");
   check_refused(
       {folder.with_file("bad.json", R"({"headwise_playlist":1,"pages":[{"step":"scor"}]})"), "-o", out}, 2,
       "\"scores\"");

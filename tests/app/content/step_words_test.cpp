@@ -216,7 +216,7 @@ TEST_CASE("the words of a step are true of the layer that is shown") {
   CHECK_FALSE(says(softmax({"mask.is_causal=true"}), "of this map"));
   CHECK(says(softmax({"mask.preset=padding:4"}), "4 rows of this map have no finite score"));
   CHECK(says(softmax({"mask.preset=padding:4", "mask.fully_masked_rows=zero"}),
-             "4 rows of this map have no key left"));
+             "4 rows of this map are fully masked"));
   CHECK_FALSE(says(softmax({"mask.preset=padding:4", "mask.value=-100"}), "of this map"));
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("the causal mask is switched by click and by key") {
   CHECK(bench.session().last_edit().starts_with(
       "Causal mask on: 46 % of the pairs are blocked, the output changed by"));
   REQUIRE(bench.ui->has("setup/alignment"));
-  bench.ui->click("setup/alignment/bottom right");
+  bench.ui->click("setup/alignment/bottom-right");
   CHECK(bench.scenario().mask.causal_alignment == CausalAlignment::bottom_right);
   bench.ui->key("Escape");
   bench.ui->key("C");
@@ -99,7 +99,7 @@ TEST_CASE("letters beside an emoji leave its bytes alone") {
 }
 
 TEST_CASE("sizes are typed, and the picture follows") {
-  WindowBench bench = open_window();
+  WindowBench bench = open_window(900, 1340);
   if (!bench.ui) return;
   const TracePtr before = bench.session().trace_ptr();
   type_into(bench, "setup/num_heads", "4");

@@ -291,12 +291,12 @@ TEST_CASE("words that a model does not know are told right under the text") {
   bench.window->state().document.session.edit(scenario, "a model");
   bench.ui->run_frames(3);
   REQUIRE(bench.session().error().empty());
-  const float without = bench.ui->rect("setup/source").min.y;
+  const float without = bench.ui->rect("setup/attention").min.y;
   scenario.inputs.text = "the animal was too усталый .";
   bench.window->state().document.session.edit(scenario, "a word");
   bench.ui->run_frames(3);
   CHECK(bench.session().inputs().notes.size() == 1);
-  CHECK(bench.ui->rect("setup/source").min.y > without + 10.0f);
+  CHECK(bench.ui->rect("setup/attention").min.y > without + 10.0f);
 }
 
 TEST_CASE(

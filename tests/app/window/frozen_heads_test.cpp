@@ -65,7 +65,7 @@ TEST_CASE("the setup freezes the head that is looked at by a click, and a lock m
     CHECK(lock.min.y >= map.min.y);
     CHECK(lock.max.y < map.max.y);
   }
-  bench.ui->click("setup/freeze/follow");
+  bench.ui->click("setup/freeze/live");
   CHECK_FALSE(bench.scenario().frozen_heads);
   bench.ui->key("Ctrl+Z");
   CHECK(is_frozen(bench.scenario(), 4));

@@ -183,7 +183,7 @@ TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
 TEST_CASE("what lay under a row that was clicked says nothing until the mouse moves") {
   WindowBench bench = open_sheet(1280, 720);
   if (!bench.ui) return;
-  const UiRect under = bench.ui->rect("setup/freeze"), row = bench.ui->rect("heads/row/9");
+  const UiRect under = bench.ui->rect("setup/causal"), row = bench.ui->rect("heads/row/9");
   const float x = 0.5f * (under.min.x + under.max.x);
   REQUIRE(x > row.min.x);
   for (int i = 0; i < 16; ++i) {
@@ -197,7 +197,7 @@ TEST_CASE("what lay under a row that was clicked says nothing until the mouse mo
   bench.ui->run_frames(4, 0.4);
   CHECK_FALSE(bench.ui->has("tooltip"));
   bench.ui->move_to(2, 2);
-  bench.ui->move_to("setup/freeze");
+  bench.ui->move_to("setup/causal");
   bench.ui->run_frames(3, 0.4);
   CHECK(bench.ui->has("tooltip"));
 }

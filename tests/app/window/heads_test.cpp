@@ -171,11 +171,11 @@ TEST_CASE(
   const UiRect before = bench.ui->rect("stage/map/6");
   const int pale = darkest(6), strong = darkest(0);
   CHECK(strong < pale);
-  bench.ui->click("stage/colors/each head");
+  bench.ui->click("stage/colors/per head");
   bench.ui->run_until_still();
   CHECK(bench.ui->rect("stage/map/6").min.y > before.min.y);  // the range stands over it
   CHECK(darkest(6) < pale - 60);
-  bench.ui->click("stage/colors/all heads");
+  bench.ui->click("stage/colors/shared");
   bench.ui->run_until_still();
   CHECK(darkest(6) == pale);
 }
@@ -192,13 +192,13 @@ TEST_CASE("beside a loud head the thumbnails of the others show their patterns, 
     bench.ui->run_until_still();
     const auto darkest = [&] { return least_blue(bench.ui->pixels(), bench.ui->rect("heads/thumbnail/6")); };
     const int pale = darkest();
-    bench.ui->click("stage/colors/each head");
+    bench.ui->click("stage/colors/per head");
     bench.ui->move_to(2, 2);
     bench.ui->run_until_still();
     CHECK(bench.selection().colors_by_head);
     CAPTURE(static_cast<int>(view));
     CHECK(std::abs(darkest() - pale) > 40);
-    bench.ui->click("stage/colors/all heads");
+    bench.ui->click("stage/colors/shared");
     bench.ui->move_to(2, 2);
     bench.ui->run_until_still();
     CHECK(darkest() == pale);
@@ -208,7 +208,7 @@ TEST_CASE("beside a loud head the thumbnails of the others show their patterns, 
   bench.window->state().view.selection.view = StageView::all_heads;
   bench.ui->run_until_still();
   CHECK(bench.selection().colors_by_head);
-  CHECK(bench.ui->has("stage/colors/each head"));
+  CHECK(bench.ui->has("stage/colors/per head"));
 }
 
 TEST_CASE(

@@ -116,3 +116,24 @@ TEST_CASE("with reduced motion the pictures fade, and speed is a setting that is
   CHECK(fading.rgba != bench.ui->pixels().rgba);
   CHECK(bench.window->state().view.motion.progress == 1.0);
 }
+
+TEST_CASE("no words of the result stand where its left operand still passes") {
+  // With the mask's place above it, and without a mask: the scores come from where the masked scores will stand.
+  for (const char* preset : {"hand_made", "welcome"}) {
+    WindowBench bench = open_window(1280, 720, preset_scenario(preset));
+    if (!bench.ui) return;
+    bench.window->state().view.selection.step = Step::scale;
+    bench.ui->run_until_still();
+    bench.ui->key("Right");
+    int on_the_way = 0;
+    for (int i = 0; i < 80 && bench.window->state().view.motion.running; ++i) {
+      const bool has_sign = bench.ui->has("says/no mask");
+      if (!has_sign) ++on_the_way;
+      if (has_sign) CHECK(bench.ui->rect("says/no mask").min.x >= bench.ui->rect("stage/left").max.x);
+      bench.ui->run_frames(1);
+    }
+    CHECK(on_the_way > 0);
+    bench.ui->run_until_still();
+    CHECK(bench.ui->has("says/no mask"));
+  }
+}

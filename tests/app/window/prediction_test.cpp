@@ -89,17 +89,22 @@ TEST_CASE("a text that grows keeps the view alive, and a word that the model doe
 }
 
 TEST_CASE(
-    "with a model open the setup names it and its layers, and leaves out what the model decides itself") {
+    "with a model open the setup names it and its layers, and what the model decides itself cannot be "
+    "chosen") {
   WindowBench bench = open_window(1600, 1000, preset_scenario("welcome"));
   if (!bench.ui) return;
   CHECK(bench.ui->has("setup/model"));
   CHECK(bench.ui->has("setup/layer"));
-  CHECK_FALSE(bench.ui->has("setup/positions"));
-  CHECK_FALSE(bench.ui->has("setup/attention"));
+  const Scenario opened = bench.scenario();
+  bench.ui->click("setup/positions/off");
+  bench.ui->click("setup/attention/cross");
+  CHECK(bench.scenario() == opened);
   // Random parameters and back to the model's.
   bench.ui->click("setup/parameters/random");
   CHECK(bench.scenario().parameters.source == ParameterSource::random);
-  CHECK(bench.ui->has("setup/positions"));
+  bench.ui->click("setup/positions/off");
+  CHECK_FALSE(bench.scenario().inputs.positions);
+  bench.ui->key("Ctrl+Z");
   bench.ui->click("setup/parameters/model");
   CHECK(bench.scenario().parameters.source == ParameterSource::model);
   CHECK(bench.session().error().empty());

@@ -238,3 +238,21 @@ TEST_CASE(
     bench.ui->run_until_still();
   }
 }
+
+TEST_CASE("Surprise me draws by its seed: another start of the program gives other sentences") {
+  const auto drawn = [](std::uint64_t seed) {
+    WindowBench bench = open_builder();
+    std::vector<std::string> texts;
+    if (!bench.ui) return texts;
+    bench.window->state().view.setup.builder.drawn = seed;
+    for (int i = 0; i < 3; ++i) {
+      bench.ui->click("builder/surprise");
+      bench.ui->run_until_still();
+      texts.push_back(text_of(bench));
+    }
+    return texts;
+  };
+  const std::vector<std::string> one = drawn(1764028800);
+  CHECK(drawn(1764028800) == one);
+  if (!one.empty()) CHECK(drawn(1764028861) != one);
+}

@@ -72,7 +72,7 @@ TEST_CASE("a pin says where it is while the stage shows another step, another he
   selection.step = Step::softmax;
   selection.head = 2;
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, 2, 1, 3}};
-  CHECK(says("PINNED (ESC TO UNPIN)"));
+  CHECK(says("PINNED · ESC UNPINS"));
   selection.step = Step::scale;
   CHECK(says("PINNED AT SOFTMAX"));
   selection.head = 1;

@@ -115,7 +115,7 @@ const std::vector<Malformed> malformed{
     {asks(choice("{\"text\": \"{max\", \"is\": \"E = 1\"}, {\"text\": \"b\", \"is\": \"E = 2\"}")),
      {"options[0].text"}},
     {page("\"scenario\": \"welcme\""), {"page 2: scenario", "\"welcome\""}},
-    {page("\"scenario\": \"missing/file.json\""), {"page 2: scenario", "missing/file.json", "no such file"}},
+    {page("\"scenario\": \"missing/file.json\""), {"page 2: scenario", "missing/file.json", "file not found"}},
     {page("\"scenario\": \"\""), {"no preset"}},
     {page("\"scenario\": 7"), {"scenario", "wrong type", "7"}},
     {page("\"scenario\": {\"attention\": {\"num_head\": 8}}"), {"page 2: scenario", "num_head", "num_heads"}},

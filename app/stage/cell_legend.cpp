@@ -1,0 +1,67 @@
+#include "app/stage/cell_legend.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/platform/fonts.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t most_entries = 2;  // as many lines as the strip and its ticks are high
+
+void add_contents(HeatmapContents& sum, const HeatmapContents& more) {
+  sum.values += more.values;
+  sum.blocked += more.blocked;
+  sum.blocked_values += more.blocked_values;
+  sum.nans += more.nans;
+  sum.minus_infs += more.minus_infs;
+  sum.plus_infs += more.plus_infs;
+}
+
+}  // namespace
+
+void CellLegend::update(std::span<const HeatmapSpec* const> specs) {
+  if (specs.empty()) return entries.clear();
+  const HeatmapSpec& first = *specs.front();
+  if (of.lock() == first.values.tensor && offset == first.values.offset && maps == specs.size() &&
+      theme == first.theme)
+    return;
+  HeatmapContents all;
+  for (const HeatmapSpec* const spec : specs) add_contents(all, heatmap_contents(*spec));
+  entries = legend_entries(first, all);
+  of = first.values.tensor;
+  offset = first.values.offset;
+  maps = specs.size();
+  theme = first.theme;
+}
+
+std::optional<float> draw_cell_legend(const PanelContext& context, const CellLegend& legend, ImVec2 at,
+                                      float right, LegendLines lines) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const float u = context.scale, side = std::round(14.0f * u), line = std::round(17.0f * u), gap = 6.0f * u;
+  float x = std::round(at.x), y = std::round(at.y);
+  std::optional<float> reached;
+  std::vector<HeatmapPlane> planes;
+  for (const LegendEntry& entry : legend.entries) {
+    const float end = x + side + gap + width_of(font, entry.text);
+    if (end > right || planes.size() == most_entries) break;
+    reached = std::max(reached.value_or(end), end);
+    planes.push_back({&entry.swatch, ImVec2(x, y), ImVec2(x + side, y + side)});
+    list->AddText(font, font->FontSize, ImVec2(x + side + gap, y + (side - font->FontSize) / 2),
+                  im_color(context.palette.text_dim), entry.text.c_str());
+    ui_probe("stage/legend/" + entry.text, ImVec2(x, y), ImVec2(end, y + side));
+    if (lines == LegendLines::column)
+      y += line;
+    else
+      x = std::round(end + 14.0f * u);
+  }
+  if (!planes.empty()) draw_heatmap_planes(list, context.heatmaps, planes);
+  return reached;
+}
+
+}  // namespace headwise

@@ -1,0 +1,114 @@
+// What the inspector says of a whole map, and what the legends say of cells without a colour.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "app/content/row_statistics.h"
+#include "tests/app/window/answers_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+constexpr const char* veiled_softmax = R"({ "headwise_playlist": 1, "pages": [
+  { "scenario": "hand_made", "step": "softmax", "pin": {"tensor": "attn_weights", "index": [0, 0, 8, 7]}, "veil": true,
+    "ask": "How much?", "caption": "{attn_weights[0,0,8,7]}.", "answer": {"kind": "number", "is": "attn_weights[0,0,8,7]"} } ] })";
+
+void turn_causal(WindowBench& bench) {
+  bench.ui->move_to(5, 5);
+  bench.ui->key("C");
+  bench.ui->run_until_still();
+}
+
+}  // namespace
+
+TEST_CASE("a map in numbers: blocked cells are left out, NaN and −∞ are counted") {
+  const double inf = INFINITY;
+  const auto values = std::make_shared<const Tensor>(Shape{{"L", 2}, {"S", 4}},
+                                                     std::vector<double>{1, 3, -inf, NAN, 0.5, 9, 5, -inf});
+  const auto mask = std::make_shared<const Tensor>(Shape{{"L", 2}, {"S", 4}},
+                                                   std::vector<double>{0, 0, -inf, -inf, 0, -inf, 0, 0});
+  const MapStatistics all = map_statistics(matrix_view(values), std::nullopt);
+  CHECK(all.open == 8);
+  CHECK(all.minus_infs == 2);
+  CHECK(all.nans == 1);
+  CHECK(all.largest == 9.0);
+  CHECK(all.place == std::pair<Index, Index>{1, 1});
+  const MapStatistics open = map_statistics(matrix_view(values), matrix_view(mask));
+  CHECK(open.cells == 8);
+  CHECK(open.open == 5);
+  CHECK(open.nans == 1);
+  CHECK(open.minus_infs == 1);
+  CHECK(open.finite == 4);
+  CHECK(open.mean == doctest::Approx(9.5 / 4));
+  CHECK(open.largest == 5.0);
+  CHECK(open.place == std::pair<Index, Index>{1, 2});
+  CHECK(open.deviation == doctest::Approx(std::sqrt((1 + 9 + 0.25 + 25) / 4.0 - 2.375 * 2.375)));
+}
+
+TEST_CASE(
+    "the inspector gives the statistics of the map beside those of the row, and counts what the mask leaves "
+    "open") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  bench.window->state().view.selection.step = Step::softmax;
+  turn_causal(bench);
+  CHECK(bench.ui->has("inspector/map"));
+  const Index L = bench.trace().tensors.attn_weights->shape().size(2);
+  CHECK(bench.ui->has("says/open cells: " + std::to_string(L * (L + 1) / 2) + " of " + std::to_string(L * L)));
+  bench.window->state().view.selection.step = Step::scores;
+  bench.ui->run_frames(3);
+  CHECK(bench.ui->has("says/open cells: " + std::to_string(L * L) + " of " + std::to_string(L * L)));
+}
+
+TEST_CASE("nothing is said of a map while a page's veil hides it") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 1200);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, veiled_softmax));
+  bench.ui->run_until_still();
+  REQUIRE(bench.ui->has("stage/veil"));
+  CHECK_FALSE(bench.ui->has("inspector/map"));
+  bench.ui->move_to("stage/left");
+  CHECK(bench.ui->has("inspector/map"));  // of the scores, which are in sight
+}
+
+TEST_CASE("every view with blocked cells says what they are, and none without") {
+  for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}}) {
+    WindowBench bench = open_window(width, height);
+    if (!bench.ui) return;
+    CAPTURE(width);
+    Selection& selection = bench.window->state().view.selection;
+    selection.step = Step::softmax;
+    for (const StageView view : {StageView::all_heads, StageView::compare, StageView::gradients}) {
+      CAPTURE(static_cast<int>(view));
+      selection.view = view;
+      selection.compare_with = CompareWith::mask;
+      bench.ui->run_until_still();
+      const bool both = view == StageView::compare;  // the other side has a causal mask
+      if (!both) CHECK_FALSE(bench.ui->has("stage/legend/blocked"));
+    }
+    turn_causal(bench);
+    for (const StageView view : {StageView::all_heads, StageView::compare, StageView::gradients}) {
+      CAPTURE(static_cast<int>(view));
+      selection.view = view;
+      bench.ui->run_until_still();
+      REQUIRE(bench.ui->has("stage/legend/blocked"));
+      const UiRect stage = bench.ui->rect("panel/stage"), legend = bench.ui->rect("stage/legend/blocked");
+      CHECK(legend.max.x <= stage.max.x);
+      CHECK(legend.max.y <= stage.max.y);
+    }
+  }
+}
+
+TEST_CASE("in q ∘ k a blocked key has a × where its weight would stand") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  Selection& selection = bench.window->state().view.selection;
+  selection.step = Step::softmax;
+  selection.view = StageView::elementwise;
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("says/×"));
+  turn_causal(bench);
+  CHECK(bench.ui->has("says/×"));
+}

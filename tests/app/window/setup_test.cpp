@@ -1,0 +1,185 @@
+// The setup at the left: its rows keep their places, and name the keys of scenario files.
+#include "app/setup/setup_settings.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "app/content/doc_sections.h"
+#include "core/scenario/scenario_keys.h"
+#include "tests/app/keyboard_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// The rows that are shown, by where they begin.
+std::map<std::string, float> tops(const WindowBench& bench) {
+  std::map<std::string, float> all;
+  for (const SetupSetting& setting : setup_settings(bench.scenario()))
+    if (bench.ui->has(setting.id)) all[setting.id] = bench.ui->rect(setting.id).min.y;
+  return all;
+}
+
+void check_stays(const WindowBench& bench, const char* id, float before) {
+  CAPTURE(std::string(id));
+  REQUIRE(bench.ui->has(id));
+  CHECK(bench.ui->rect(id).min.y == before);
+}
+
+}  // namespace
+
+TEST_CASE("every row of the setup has a key, and the scenario's format has that key") {
+  const std::vector<ScenarioKey> keys = scenario_keys();
+  for (const char* preset : {"welcome", "hand_made", "random", "cross_attention"}) {
+    for (const SetupSetting& setting : setup_settings(preset_scenario(preset))) {
+      CAPTURE(setting.id);
+      const std::string_view id = setting.id;
+      if (id == "setup/builder" || id == "setup/mask_convention") continue;  // not of the scenario
+      CHECK(std::ranges::find(keys, setup_key(id), &ScenarioKey::path) != keys.end());
+    }
+  }
+  CHECK(setup_key("setup/fill") == "mask.value");
+  CHECK(setup_key("setup/fully_masked_rows") == "mask.fully_masked_rows");
+}
+
+TEST_CASE("a row whose name is not its key shows the key, dim beside the name, and in its tooltip") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  for (const std::string key : {"mask.is_causal", "mask.value", "valid_lens", "op"})
+    CHECK_MESSAGE(bench.ui->has("says/" + key), key);
+  for (const char* key : {"attention.embed_dim", "attention.softcap"})  // these say it already
+    CHECK_FALSE(bench.ui->has(std::string("says/") + key));
+  // Never over the control.
+  for (const auto& [key, id] : {std::pair{"mask.is_causal", "setup/causal"}, {"mask.value", "setup/fill"}}) {
+    const UiRect says = bench.ui->rect(std::string("says/") + key), control = bench.ui->rect(id);
+    CHECK(says.min.y > control.min.y);
+    CHECK(says.min.y < control.max.y);
+    CHECK(says.min.x < control.min.x);
+  }
+}
+
+TEST_CASE("in a low window the causal switch is in sight without scrolling") {
+  for (const char* preset : {"welcome", "hand_made"}) {
+    WindowBench bench = open_window(1280, 720, preset_scenario(preset));
+    if (!bench.ui) return;
+    CAPTURE(preset);
+    CHECK(bench.ui->rect("setup/causal").max.y < bench.ui->rect("panel/setup").max.y);
+    bench.ui->click("setup/causal/on");
+    CHECK(bench.scenario().mask.is_causal);
+  }
+}
+
+TEST_CASE("no control moves under the mouse that changes it") {
+  for (const char* preset : {"welcome", "hand_made", "random"}) {
+    WindowBench bench = open_window(1600, 1400, preset_scenario(preset));
+    if (!bench.ui) return;
+    CAPTURE(std::string(preset));
+    for (const char* choice :
+         {"setup/causal/on", "setup/causal/off", "setup/alibi/on", "setup/source/random", "setup/source/text",
+          "setup/attention/cross", "setup/attention/self", "setup/parameters/random", "setup/freeze/frozen",
+          "setup/freeze/live", "setup/op/SDPA", "setup/op/MHA"}) {
+      if (!bench.ui->has(choice)) continue;
+      const std::string row = std::string(choice).substr(0, std::string(choice).rfind('/'));
+      const float before = bench.ui->rect(row).min.y, left = bench.ui->rect(row).min.x;
+      bench.ui->click(choice);
+      bench.ui->run_until_still();
+      check_stays(bench, row.c_str(), before);
+      CHECK(bench.ui->rect(row).min.x == left);
+    }
+  }
+}
+
+TEST_CASE(
+    "the causal mask, a mask pattern and typed sizes leave the rows of the mask and the heads in place") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  const auto before = tops(bench);
+  bench.ui->click("setup/causal/on");
+  for (const auto& [id, top] : before) check_stays(bench, id.c_str(), top);
+  const UiRect button = bench.ui->rect("setup/preset");
+  bench.ui->click("setup/preset");
+  for (const char* preset : {"setup/preset/document:0,6", "setup/preset/dilated"}) {
+    if (!bench.ui->has(preset)) bench.ui->click("setup/preset");
+    bench.ui->run_frames(2);
+    if (!bench.ui->has(preset)) continue;
+    bench.ui->click(preset);
+    bench.ui->run_until_still();
+    CHECK(bench.scenario().mask.preset);
+    CHECK(bench.ui->rect("setup/preset").min.x == button.min.x);
+    CHECK(bench.ui->rect("setup/preset").min.y == button.min.y);
+    CHECK(bench.ui->rect("setup/preset").max.x == button.max.x);
+  }
+  // Through 1, which has no key/value heads to choose, to more heads.
+  const float size = bench.ui->rect("setup/num_heads").min.y;
+  for (const char* heads : {"1", "8"}) {
+    bench.ui->click("setup/num_heads");
+    bench.ui->key("Ctrl+A");
+    bench.ui->type(heads);
+    bench.ui->run_until_still();
+    check_stays(bench, "setup/num_heads", size);
+  }
+  CHECK(bench.trace().options.num_heads == 8);
+}
+
+TEST_CASE("the operator is switched like any setting: undone by Ctrl+Z, and back without a loss") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  bench.ui->key("M");
+  const Scenario before = bench.scenario();
+  REQUIRE(before.head_gain);
+  bench.ui->click("setup/op/SDPA");
+  bench.ui->run_until_still();
+  CHECK(bench.session().error().empty());
+  CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
+  CHECK_FALSE(bench.trace().tensors.concat);
+  // What has no meaning there is dim and cannot be changed.
+  CHECK(bench.ui->has("setup/gain"));
+  bench.ui->click("setup/parameters/random");
+  bench.ui->click("setup/layout/3");
+  CHECK(bench.scenario().parameters == before.parameters);
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == before);
+  bench.ui->key("Ctrl+Y");
+  CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
+  bench.ui->click("setup/op/MHA");
+  bench.ui->run_until_still();
+  CHECK(bench.scenario() == before);
+}
+
+TEST_CASE("a model's layer becomes its heads alone, and comes back") {
+  WindowBench bench = open_window(1600, 1400, preset_scenario("welcome"));
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  bench.ui->click("setup/op/SDPA");
+  bench.ui->run_until_still();
+  CHECK(bench.session().error().empty());
+  CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
+  bench.ui->click("setup/op/MHA");
+  bench.ui->run_until_still();
+  CHECK(bench.session().error().empty());
+  CHECK(bench.scenario() == before);
+}
+
+TEST_CASE("from the model's name it is one click to how it was trained") {
+  WindowBench bench = open_window(1280, 720, preset_scenario("welcome"));
+  if (!bench.ui) return;
+  REQUIRE(bench.ui->has("setup/training"));
+  bench.ui->click("setup/training");
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("overlay/docs"));
+  const auto section = std::ranges::find(doc_sections(), "How they were trained", &DocSection::title);
+  REQUIRE(section != doc_sections().end());
+  CHECK(bench.window->state().dialogs.docs.page == section->place.page);
+  CHECK(bench.ui->rect("says/trained").min.y < 720.0f);
+  bench.ui->key("Escape");
+  bench.ui->key("R");
+  bench.ui->run_until_still();
+  for (int i = 0; i < 200 && !bench.ui->has("heads/training"); ++i) bench.ui->run_frames(5);
+  REQUIRE(bench.ui->has("heads/training"));
+  bench.ui->click("heads/training");
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("overlay/heads"));
+  CHECK(bench.ui->has("overlay/docs"));
+}
