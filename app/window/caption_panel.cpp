@@ -128,7 +128,8 @@ void draw_restore_link(const PanelContext& context, PanelAction& action) {
 ImFont* hall_font(const PanelContext& context, float wrap, const PlaylistWalk& walk) {
   const float answer = std::max(answer_controls_height(context.fonts, context.scale, wrap, walk),
                                 answer_verdict_height(context.fonts, context.scale, wrap, walk));
-  const float words = answer + caption_words_height(context.fonts, context.scale, wrap, walk);
+  const float title = text_height(context.fonts.title, wrap, walk.shown()->title) + ask_gap * context.scale;
+  const float words = answer + title + caption_words_height(context.fonts, context.scale, wrap, walk);
   return words + hall_foot * context.scale <= ImGui::GetContentRegionAvail().y ? context.fonts.caption
                                                                                : context.fonts.sans;
 }
@@ -221,7 +222,6 @@ float caption_words_height(const Fonts& fonts, float scale, float width, const P
     if (text.empty()) return;
     height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
   };
-  add(fonts.title, walk.shown()->title);
   add(fonts.caption, walk.words.ask);
   add(fonts.caption, walk.words.caption);
   if (walk.words.changed(true)) add(fonts.caption, changed_in_picture);
@@ -236,7 +236,6 @@ void draw_caption_words(const PanelContext& context, float width, const Playlist
     put_text(font, ink, width, text);
     at.y += text_height(font, width, text) + std::round(ask_gap * context.scale);
   };
-  put(context.fonts.title, context.palette.text, walk.shown()->title);
   put(context.fonts.caption, context.palette.text_dim, walk.words.ask);
   put(context.fonts.caption, context.palette.text, walk.words.caption);
   if (walk.words.changed(true)) put(context.fonts.caption, context.palette.text_dim, changed_in_picture);

@@ -103,7 +103,11 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_stage(context, stage_));
     ImGui::EndChild();
   }
+    const PlaylistPage* page = document.walk.shown();
+    stage_.titled_elsewhere =
+        page && !page->title.empty() && selection.step == page->step && selection.view == page->view;
   if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
+    view.stage_choices = choices_of(stage_);
     begin_focus_part(view.focus, inspector_part);
     scroll_by_keys(view.focus, inspector_part, px(60));
     take(draw_inspector(context, view.inspector));
