@@ -52,7 +52,8 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::save_scenario, Menu::file, "Save scenario…", "save everything this result depends on",
             {ctrl_shift(letter('S'))}),
     command(CommandId::export_picture, Menu::file, "Export picture…",
-            "save the selected map as a .png, .svg, .csv or .npy file", {ctrl(letter('E'))})
+            "save the stage as you see it (.png, .svg), or the numbers of its map (.csv, .npy)",
+            {ctrl(letter('E'))})
         .below_rule(),
     command(CommandId::save_program, Menu::file, "Save program…",
             "save this computation as a Python program (.py), in the style chosen in the inspector"),
