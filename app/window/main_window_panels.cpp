@@ -9,6 +9,7 @@
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
 #include "app/window/motion_recording.h"
+#include "app/window/playlist_making.h"
 #include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
@@ -69,6 +70,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                  .walking = document.walk.page.has_value(),
                                  .recent_files = document.recent_files,
                                  .has_playlist = !document.walk.playlist.pages.empty(),
+                                 .filmstrip = shows_filmstrip(view.settings, document.walk),
+                                 .has_retired_page = !document.walk.retired.empty(),
                                  .to_open = &view.menu_to_open,
                                  .first_steps = view.settings.first_steps ? &view.first_steps : nullptr,
                                  .suggestion = &view.suggestion}));
@@ -100,14 +103,14 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
     begin_focus_part(view.focus, stage_part);
     stage_.alone = view.full_screen;
-    take(draw_stage(context, stage_));
-    ImGui::EndChild();
-  }
     const PlaylistPage* page = document.walk.shown();
     stage_.titled_elsewhere =
         page && !page->title.empty() && selection.step == page->step && selection.view == page->view;
-  if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
+    take(draw_stage(context, stage_));
     view.stage_choices = choices_of(stage_);
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
     begin_focus_part(view.focus, inspector_part);
     scroll_by_keys(view.focus, inspector_part, px(60));
     take(draw_inspector(context, view.inspector));
@@ -123,12 +126,23 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_caption(context, document.walk, view.full_screen));
     ImGui::EndChild();
   }
+  if (begin_panel("panel/filmstrip", grounds_, layout.filmstrip, px(8), px(6),
+                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    begin_focus_part(view.focus, filmstrip_part);
+    const bool busy = moving_ || view.motion.running || view.recording || document.session.computing();
+    take(draw_filmstrip(context, document.walk, busy, filmstrip_));
+    ImGui::EndChild();
+  } else {
+    filmstrip_.thumbnails.rest();
+  }
   if (view.full_screen) draw_steps();
   if (begin_bare_panel("panel/status", layout.status)) {
     draw_status_bar(context, status_of(state_, computation->seconds));
     ImGui::EndChild();
   }
   for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);
+  if (const auto moved = std::exchange(filmstrip_.moved, std::nullopt))
+    move_page_to(state_, moved->first, moved->second);
 }
 
 void MainWindow::draw_opening(const Fonts& fonts, float scale, double& wake_after) {

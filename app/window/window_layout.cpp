@@ -17,6 +17,7 @@ constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26;
 constexpr double least_stage_width = 360;  // next to the panels; with less, they are dropped
+constexpr double filmstrip_width = 164;
 
 }  // namespace
 
@@ -38,7 +39,8 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   const double gap = layout.small ? small_gap : roomy_gap, margin = narrow ? small_margin : roomy_margin;
   const double menu_height = low ? low_menu_height : roomy_menu_height;
   const double steps_height = low ? low_steps_height : roomy_steps_height;
-  const double left = px(margin), right = width - px(margin);
+  double left = px(margin);
+  const double right = width - px(margin);
   double top = px(stage_only_margin);
   if (!wishes.stage_only) {
     layout.menu = rect(0, 0, width, std::min(px(menu_height), height));
@@ -52,6 +54,13 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   if (units_high >= 320 && !wishes.stage_only) {
     bottom = height - px(status_height);
     layout.status = rect(left, bottom, right - left, px(status_height));
+  }
+  double strip = 0.0;  // units that it takes from the other panels
+  if (wishes.filmstrip && !wishes.stage_only &&
+      units_wide - 2 * margin >= filmstrip_width + gap + least_stage_width) {
+    layout.filmstrip = rect(left, top, px(filmstrip_width), bottom - top);
+    strip = filmstrip_width + gap;
+    left += px(filmstrip_width) + px(gap);
   }
   double stage_left = left, stage_right = right;
   if (wishes.hall && wishes.caption_height > 0.0) {
@@ -70,7 +79,7 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
 
   const double setup_width = std::clamp(0.16 * units_wide, 244.0, 300.0);
   const double inspector_width = std::clamp((narrow ? 0.225 : 0.24) * units_wide, 236.0, 440.0);
-  const double room = units_wide - 2 * margin - least_stage_width;
+  const double room = units_wide - 2 * margin - strip - least_stage_width;
   if (!wishes.stage_only && room >= setup_width + gap) {
     layout.setup = rect(left, top, px(setup_width), bottom - top);
     stage_left += px(setup_width) + px(gap);

@@ -7,7 +7,7 @@ namespace headwise {
 
 // Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
 struct WindowLayout {
-  RectF menu, steps, setup, stage, inspector, graph, caption, status;
+  RectF menu, steps, filmstrip, setup, stage, inspector, graph, caption, status;
   bool small = false;  // the panels around the stage are smaller than usual
 };
 
@@ -16,6 +16,7 @@ struct LayoutWishes {
   // For a hall: the stage fills the window, a caption stands left of it, and the steps lie over its top while `steps_over`.
   bool hall = false, steps_over = false;
   double caption_height = 0.0;  // pixels; a caption replaces the graph
+  bool filmstrip = false;       // at the left edge, if there is room; never beside the stage alone
 };
 
 // Pixels per design unit at which the stage alone fills such a window with type legible from the back of the room; at least

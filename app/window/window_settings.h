@@ -10,6 +10,8 @@ struct WindowView;            // app/window/window_view.h
 // Multiplies its speed by `factor`, between the slowest and the fastest.
 void scale_motion(WindowView& view, float factor);
 void toggle_reduce_motion(WindowView& view);
+// Unfolds or folds the strip of pages.
+void toggle_filmstrip(WindowView& view, bool of_lesson);
 
 // Cycles through dark, light, projector.
 void toggle_theme(WindowView& view);
