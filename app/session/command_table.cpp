@@ -52,7 +52,8 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::save_scenario, Menu::file, "Save scenario…", "save everything this result depends on",
             {ctrl_shift(letter('S'))}),
     command(CommandId::export_picture, Menu::file, "Export picture…",
-            "save the selected map as a .png, .svg, .csv or .npy file", {ctrl(letter('E'))})
+            "save the stage as you see it (.png, .svg), or the numbers of its map (.csv, .npy)",
+            {ctrl(letter('E'))})
         .below_rule(),
     command(CommandId::save_program, Menu::file, "Save program…",
             "save this computation as a Python program (.py), in the style chosen in the inspector"),
@@ -182,12 +183,23 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::restore_page, Menu::teach, "Restore page",
             "undo your changes to the settings and the place of this page"),
     command(CommandId::add_page, Menu::teach, "Add page",
-            "add what the window shows as a page of the playlist")
+            "add what the window shows as a page, and write its caption", {ctrl(letter('M'))})
         .below_rule(),
+    command(CommandId::duplicate_page, Menu::teach, "Duplicate page",
+            "insert a copy of this page, with its words, after it", {ctrl(letter('D'))}),
+    command(CommandId::update_page, Menu::teach, "Update page",
+            "make this page show what the window shows now; its words stay", {ctrl(letter('U'))}),
     command(CommandId::remove_page, Menu::teach, "Remove page", "remove this page from the playlist"),
+    command(CommandId::put_back_page, Menu::teach, "Put page back",
+            "bring back the page removed last, or what a page showed before its update"),
     command(CommandId::page_earlier, Menu::teach, "Move page earlier",
-            "move this page before the previous one"),
-    command(CommandId::page_later, Menu::teach, "Move page later", "move this page after the next one"),
+            "move this page before the previous one", {alt(Key::up)})
+        .repeating(),
+    command(CommandId::page_later, Menu::teach, "Move page later", "move this page after the next one",
+            {alt(Key::down)})
+        .repeating(),
+    command(CommandId::filmstrip, Menu::teach, "Filmstrip",
+            "show or hide small pictures of all pages beside the stage"),
     command(CommandId::walk_cells, Menu::keyboard, "Walk the cells",
             "select cells on the stage: arrows move, Enter pins, Esc leaves",
             {plain(Key::enter), plain(Key::keypad_enter)}),

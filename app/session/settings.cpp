@@ -54,6 +54,9 @@ Settings parse(const std::string& path) {
   if (const auto reduce = json.find("reduce_motion"); reduce != json.end()) {
     settings.reduce_motion = reduce->get<bool>();
   }
+  if (const auto strip = json.find("filmstrip"); strip != json.end()) settings.filmstrip = strip->get<bool>();
+  if (const auto strip = json.find("filmstrip_of_lessons"); strip != json.end())
+    settings.filmstrip_of_lessons = strip->get<bool>();
   return settings;
 }
 
@@ -109,7 +112,9 @@ void save_settings(const std::string& path, const Settings& settings) {
                                     {"first_steps", settings.first_steps},
                                     {"opening_scene", settings.opening_scene},
                                     {"suggestions_done", suggestion_names(settings.suggestions_done)},
-                                    {"reduce_motion", settings.reduce_motion}};
+                                    {"reduce_motion", settings.reduce_motion},
+                                    {"filmstrip", settings.filmstrip},
+                                    {"filmstrip_of_lessons", settings.filmstrip_of_lessons}};
   write_file_atomically(path, json_text(json, {.indent = 2}) + "\n");
 }
 

@@ -19,6 +19,8 @@ struct Settings {
   bool opening_scene = true;  // the window begins with the opening scene, until it was seen
   SuggestionSet suggestions_done = {};
   bool reduce_motion = false;  // nothing moves: pictures fade into each other
+  // The strip of pages beside the stage, for the user's own playlists and for built-in lessons
+  bool filmstrip = true, filmstrip_of_lessons = false;
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 

@@ -1,5 +1,6 @@
 #include "app/sheets/export_dialog.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -17,9 +18,37 @@ namespace {
 
 constexpr std::array<std::string_view, 2> ranges{"own", "shared"};
 constexpr std::array<std::string_view, 2> heads{"this one", "all"};
+constexpr std::array<std::string_view, 2> subjects{"the stage", "this map"};
+
+bool ends_as_numbers(const std::string& path) {
+  std::string lower = path;
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return lower.ends_with(".csv") || lower.ends_with(".npy");
+}
 
 void draw_options(const WidgetContext& context, ExportDialogState& state) {
   TensorExport& what = state.what;
+  int theme = static_cast<int>(what.theme);
+  const auto choose_theme = [&] {
+    if (choice_row(
+            context,
+            {"export/theme", "ground", "", "Light suits paper and slides, whatever the window's theme."},
+            theme_names, theme)) {
+      what.theme = static_cast<Theme>(theme);
+    }
+  };
+  if (state.has_map && !ends_as_numbers(state.path)) {
+    int subject = state.stage ? 0 : 1;
+    if (choice_row(context,
+                   {"export/subject", "picture of", "",
+                    "The stage: what you see, with its labels, at slide size. This map: the map of one "
+                    "tensor alone, cell by cell."},
+                   subjects, subject)) {
+      state.stage = subject == 0;
+    }
+  }
+  if (exports_stage(state)) return choose_theme();
   if (state.has_heads) {
     int all = what.head ? 0 : 1;
     if (choice_row(context,
@@ -49,13 +78,7 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
                  ranges, range)) {
     what.range_kind = range == 0 ? ExportRange::own : ExportRange::shared;
   }
-  int theme = static_cast<int>(what.theme);
-  if (choice_row(
-          context,
-          {"export/theme", "background", "", "Light suits paper and slides, whatever the window's theme."},
-          theme_names, theme)) {
-    what.theme = static_cast<Theme>(theme);
-  }
+  choose_theme();
   std::optional<std::int64_t> pixels = static_cast<std::int64_t>(what.cell_pixels);
   const FieldResult field = integer_row(
       context, {"export/cell_pixels", "pixels per cell", "", "The side length of a cell in the picture."},
@@ -66,12 +89,18 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
 
 }  // namespace
 
+bool exports_stage(const ExportDialogState& state) {
+  return !state.has_map || (state.stage && !ends_as_numbers(state.path));
+}
+
 bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) {
   if (!begin_overlay(context, "overlay/export", "Export picture", state.open,
                      {.width = 520, .closes_outside = false})) {
     return false;
   }
-  dim_text(context, state.what.head ? state.title : state.title_of_all);
+  dim_text(context, exports_stage(state) ? state.stage_title
+                    : state.what.head    ? state.title
+                                         : state.title_of_all);
   ImGui::Dummy({1, context.px(2)});
   if (std::exchange(state.appearing, false) && context.focus) {
     take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
@@ -81,7 +110,10 @@ bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) 
                  {.wrong = !state.error.empty(), .placeholder = "a file name: .png, .svg, .csv or .npy"});
   ui_probe_item("export/path");
   if (field.changed) state.error.clear();
-  dim_text(context, "The extension sets the format: .png or .svg a picture, .csv a table, .npy the numbers.");
+  dim_text(context,
+           state.has_map
+               ? "The extension sets the format: .png or .svg a picture, .csv a table, .npy the numbers."
+               : "The extension sets the format: .png or .svg.");
   if (!state.error.empty()) error_line(context, state.error);
   std::error_code ignored;
   const std::string target = expanded_path(state.path);

@@ -145,11 +145,12 @@ RectF CompareMaps::draw_words(RectF area) {
   // a cell is focused: no line is reserved for them.
   const float u = context_.scale;
   const bool low = area.height < low_area * u, values_stand_in = low && focus_;
+  const bool no_values = low || (context_.picture && !focus_);  // a picture has no mouse to ask for
   if (values_stand_in) values_line_ = RectF{area.x, area.y, area.width, 0};
   const float height =
       draw_sentence(context_, sentence, corner(area), static_cast<float>(area.width), !values_stand_in);
   area = without_top(area, height + 4 * u);
-  if (low) return area;
+  if (no_values) return area;
   values_line_ = RectF{area.x, area.y, area.width, 0};
   return without_top(area, 22 * u);
 }

@@ -28,6 +28,7 @@ namespace {
 
 // "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
+  if (context.picture) return 0.0f;  // the titles of the maps say what is beside what
   // Each describes the other side, as app/session/other_side.cpp computes it.
   const bool scaled = score_scale(context.trace.options).scale != 1.0,
              masked = context.trace.tensors.mask_bias != nullptr;
@@ -79,7 +80,7 @@ std::string no_other_side(const PanelContext& context, TensorName name) {
   const OtherSide* side = context.other_side;
   if (!side) return "computing the other side …";
   if (!side->computation) {
-    if (context.selection.compare_with != CompareWith::pinned) return side->why;
+    if (context.selection.compare_with != CompareWith::pinned || context.picture) return side->why;
     return fmt::format(
         "{}: press {} to keep this result, then change something, or choose above what to "
         "compare it with",

@@ -54,6 +54,16 @@ float draw_query_choice(const PanelContext& context, ElementwiseState& state, In
   const float height = segmented_control_size(context.widgets(), ways).y;
   const float y = std::round(at.y + 0.5f * (height - sans->FontSize));
   list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "query");
+  const auto& names = context.inputs.labels.query;
+  const std::string name = query < static_cast<Index>(names.size()) ? names[static_cast<std::size_t>(query)]
+                                                                    : std::to_string(query);
+  const auto write_name = [&](float x) {
+    list->AddText(bold, bold->FontSize, {x, y}, im_color(context.palette.q), name.c_str());
+  };
+  if (context.picture) {
+    write_name(at.x + width_of(sans, "query") + 8 * context.scale);
+    return height;
+  }
   ImGui::SetCursorScreenPos({at.x + width_of(sans, "query") + 8 * context.scale, at.y});
   int way = -1;
   if (segmented_control(context.widgets(), "query", ways, way)) {
@@ -67,11 +77,7 @@ float draw_query_choice(const PanelContext& context, ElementwiseState& state, In
   const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
   ui_probe("stage/query/back", min, {0.5f * (min.x + max.x), max.y});
   ui_probe("stage/query/forward", {0.5f * (min.x + max.x), min.y}, max);
-  const auto& names = context.inputs.labels.query;
-  const std::string name = query < static_cast<Index>(names.size()) ? names[static_cast<std::size_t>(query)]
-                                                                    : std::to_string(query);
-  list->AddText(bold, bold->FontSize, {max.x + 8 * context.scale, y}, im_color(context.palette.q),
-                name.c_str());
+  write_name(max.x + 8 * context.scale);
   return height;
 }
 

@@ -105,12 +105,17 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* sans = context.fonts.sans;
   const ImVec2 size = segmented_control_size(context.widgets(), choices);
-  const float y = std::round(at.y + 0.5f * (size.y - sans->FontSize)), end = at.x + width;
+  const float end = at.x + width;
+  const float y = context.picture ? at.y : std::round(at.y + 0.5f * (size.y - sans->FontSize));
   const auto write = [&](const std::string& text) {
     const std::string fitted = fitted_text(text, sans, std::max(0.0f, end - at.x));
     list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), fitted.c_str());
     at.x += width_of(sans, fitted) + 8 * context.scale;
   };
+  if (context.picture) {  // nothing to choose: what was chosen
+    write(loss_text(resolved_loss(context.selection.loss, context.trace, given), context.trace));
+    return sans->FontSize;
+  }
   if (size.x + 60 * context.scale < width) write("loss");
   ImGui::SetCursorScreenPos(at);
   const Loss loss = resolved_loss(context.selection.loss, context.trace, given);

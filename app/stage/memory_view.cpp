@@ -129,6 +129,10 @@ void View::give_way() {
     return static_cast<Index>((area_.height - top - below - (title_lines + formula_lines_) * line) /
                               (least_row_units * u));
   };
+  if (state_.hall) {
+    says_what_happens_ = strips_.floats = false;
+    short_table_ = true;
+  }
   const Index wanted = std::min(scene_.matrix.view.rows, wanted_rows);
   if (rows() < wanted) says_what_happens_ = false;
   if (rows() < wanted) strips_.floats = false;

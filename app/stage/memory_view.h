@@ -15,6 +15,7 @@
 namespace headwise {
 
 struct MemoryViewState {
+  bool hall = false;  // for the back row: the matrices above all, few words around them
   MemoryWindow window;
   // The tensor that `window` was made from; kept until another is shown.
   std::weak_ptr<const Tensor> window_of;

@@ -28,7 +28,7 @@ namespace {
 constexpr double heads_units = 92.0, side_units = 56.0;    // strip of thumbnails; side of one
 constexpr double low_heads_units = 62.0, low_side = 30.0;  // if there is little height
 constexpr double least_details = 120.0;                    // below the list, if they do not fit next to it
-constexpr float row_units = 24.0f, least_row_units = 19.0f;
+constexpr float row_units = 24.0f, least_row_units = 19.0f, row_units_of_picture = 34.0f;
 constexpr double least_told = 5e-4;  // a less probable token would be shown as 0.000
 constexpr double told_bits = 5e-4;   // changes below the displayed precision are no change
 
@@ -119,8 +119,8 @@ double View::summary(RectF area) const {
       no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN, so no word can be chosen.",
                                   no_number, length())
       : changed == 0
-          ? fmt::format("Nothing in layer {} is changed: mute a head, or change its mask, to see the effect.",
-                        input_.layer)
+          ? fmt::format("Nothing in layer {} is changed{}.", input_.layer,
+                        context_.picture ? "" : ": mute a head, or change its mask, to see the effect")
           : fmt::format("Changed at {} of {} positions, another word at {}; most {} “{}”, by {:.2f} bits.",
                         changed, length(), other_word, says_next_ ? "after" : "at", token(most, font),
                         at(most).bits);
@@ -268,7 +268,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
 
   const double pitch =
       std::clamp(height / static_cast<double>(length()), static_cast<double>(least_row_units * u()),
-                 static_cast<double>(row_units * u()));
+                 static_cast<double>((context_.picture ? row_units_of_picture : row_units) * u()));
   // If not all fit, a line below says which are shown, partly using the panel's free space at its edge.
   const bool all = static_cast<Index>(height / pitch) >= length();
   const double room = all ? height : height - 0.5 * static_cast<double>(small->FontSize);

@@ -76,8 +76,8 @@ std::string head_line(const PanelContext& context, Index head) {
 // brushes, they go to the end of the title's line.
 class Header {
  public:
-  Header(const PanelContext& context, const StageContent& content, int& brush)
-      : context_(context), content_(content), selection_(context.selection), brush_(brush) {
+  Header(const PanelContext& context, const StageContent& content, int& brush, const std::string& title)
+      : context_(context), content_(content), selection_(context.selection), brush_(brush), page_title_(title) {
     for (const StepPicture& picture : content.pictures)
       pictures_.push_back(tensor_entry(picture.result).name);
     for (const StageView view : offered_) {
@@ -137,13 +137,18 @@ class Header {
   int& brush_;
   const StageViewEntry& entry_ = stage_view_entry(context_.selection.view);
   const StepEntry& step_ = step_entries()[static_cast<std::size_t>(context_.selection.step)];
-  const std::string title_{entry_.title.empty() ? step_.name : entry_.title};
+  const std::string own_title_{entry_.title.empty() ? step_.name : entry_.title};
+  const std::string page_title_;  // empty: none, and where it only repeats the step's name
+  const bool titled_ = !page_title_.empty() && page_title_ != own_title_;
+  const std::string& title_ = titled_ ? page_title_ : own_title_;
   const std::vector<StageView> offered_ = offered_views(context_.scenario, context_.selection.view);
   std::vector<std::string_view> view_names_, short_names_, pictures_;
 
   const ImVec2 origin_ = ImGui::GetCursorScreenPos();
   const float width_ = ImGui::GetContentRegionAvail().x, unit_ = context_.scale;
-  const float question_x_ = width_of(context_.fonts.title, title_) + 14.0f * unit_;
+  ImFont* const title_font_ =
+      width_of(context_.fonts.title, title_) <= width_ ? context_.fonts.title : context_.fonts.bold;
+  const float question_x_ = width_of(title_font_, title_) + 14.0f * unit_;
   const bool paints_ =
       selection_.step == Step::mask && selection_.view == StageView::one_head && !context_.picture;
   bool chooses_picture_ = false;
@@ -166,13 +171,15 @@ void Header::place() {
 }
 
 void Header::draw_title() {
-  ImFont* title = context_.fonts.title;
+  ImFont* title = title_font_;
   ImFont* sans = context_.fonts.sans;
   ImGui::GetWindowDrawList()->AddText(title, title->FontSize, origin_, im_color(context_.palette.text),
-                                      title_.c_str());
+                                      fitted_text(title_, title, width_).c_str());
   const float beside = at_title_ > 0.0f ? at_title_ + 12.0f * unit_ : 0.0f;
-  const std::string question = entry_.question.empty() ? step_question(selection_.step, context_.trace.options)
-                                                       : std::string(entry_.question);
+  const std::string question = titled_ ? own_title_
+                               : entry_.question.empty()
+                                   ? step_question(selection_.step, context_.trace.options)
+                                   : std::string(entry_.question);
   write({origin_.x + question_x_, origin_.y + title->FontSize * 0.8f - sans->FontSize * 0.8f},
         fitted_clauses(question, sans, width_ - question_x_ - beside));
 }
@@ -261,8 +268,9 @@ void Header::draw_head() {
 
 }  // namespace
 
-Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush) {
-  return Header(context, content, brush).draw();
+Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush,
+                            const std::string& title) {
+  return Header(context, content, brush, title).draw();
 }
 
 }  // namespace headwise

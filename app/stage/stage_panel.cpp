@@ -24,6 +24,9 @@ namespace headwise {
 
 namespace {
 
+// In a hall, above a stage without a title: the steps come down to here.
+constexpr float titled_elsewhere_units = 16.0f;
+
 // One picture fades into the background, the next one fades in from it.
 void fade(const PanelContext& context, const RectF& area) {
   const double hidden = 1.0 - std::abs(2.0 * context.motion - 1.0);
@@ -143,7 +146,12 @@ StageContent content_of_step(const StageFrame& frame, Step step) {
   place.step = step;
   place.tensor.reset();
   place.queries_as_columns = false;
-  return content_at(frame.context, place, frame.state);
+  StageContent content = content_at(frame.context, place, frame.state);
+  if (frame.state.alone) {  // no thumbnails: the lines, or the words, have all the room
+    content.head_map.reset();
+    content.head_total = 0;
+  }
+  return content;
 }
 
 // The chosen view; if it has nothing to draw for this trace, the product (or map) of the step.
@@ -170,6 +178,7 @@ PanelAction draw_view(StageFrame& frame) {
       return draw_compare(context, state.compare, content, state.ranges, area, mouse);
     case StageView::memory:
       if (!content.nothing.empty()) break;
+      state.memory.hall = state.alone;
       if (const auto scene = memory_scene(context.trace, frame.selection, context.scenario.inputs.batch_first))
         return draw_memory(context, state.memory, *scene, area, mouse);
       return {};
@@ -261,6 +270,17 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
 
 }  // namespace
 
+StageChoices choices_of(const StageState& state) {
+  return {state.tokens.share, state.tokens.per_key, state.elementwise.query, state.prediction.first_row};
+}
+
+void take_choices(StageState& state, const StageChoices& choices) {
+  state.tokens.share = choices.share;
+  state.tokens.per_key = choices.per_key;
+  state.elementwise.query = choices.query;
+  state.prediction.first_row = choices.first_row;
+}
+
 PanelAction draw_stage(const PanelContext& given, StageState& state) {
   watch_mouse(given.selection, state);
   state.one_head.shown.reset();
@@ -284,10 +304,18 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   const bool veiled = veil_covers_result(context);
   if (veiled) veil_result(content);
   if (state.alone && view == StageView::one_head && !veiled) keep_result(content);
+  if (state.alone && view == StageView::gradients && !veiled) {
+    content.left.reset();
+    content.above.reset();
+  }
   std::optional<StageContent> before;
   if (moving && !fades && !veiled) before = content_at(context, place_before, state);
 
-  Selection selection = draw_stage_header(context, content, state.brush.shape);
+  Selection selection = context.selection;
+  if (state.alone && state.titled_elsewhere)
+    ImGui::Dummy({1, titled_elsewhere_units * context.scale});
+  else
+    selection = draw_stage_header(context, content, state.brush.shape, state.title);
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
   const RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
   StageFrame frame{context, state, selection, content, before ? &*before : nullptr, area};

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <optional>
+#include <string>
 
 #include "app/content/value_ranges.h"
 #include "app/panels/panel.h"
@@ -34,6 +35,8 @@ struct MaskBrush {
 
 struct StageState {
   bool alone = false;  // on the whole screen of a hall: the result without operands, and nothing to click around it
+  std::string title;   // of the page that a picture is made of, instead of the step's name
+  bool titled_elsewhere = false;  // in a hall: the page's words beside it say what the stage shows
   MaskBrush brush;
   ValueRanges ranges;
   bool hovering =
@@ -52,6 +55,16 @@ struct StageState {
   PredictionState prediction;
   AllHeadsState all_heads;
 };
+
+// What was chosen on the stage itself and is no part of the selection: a picture of what is seen needs it too.
+struct StageChoices {
+  std::optional<int> share;  // of the lines between tokens
+  bool per_key = false;
+  Index query = 0;      // in q∘k
+  Index first_row = 0;  // of the positions in Prediction
+};
+StageChoices choices_of(const StageState& state);
+void take_choices(StageState& state, const StageChoices& choices);
 
 // Fills the current ImGui window.
 PanelAction draw_stage(const PanelContext& context, StageState& state);

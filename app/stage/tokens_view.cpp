@@ -51,6 +51,16 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
   constexpr std::array<std::string_view, 2> ways{"query gives", "key gets"};
   const std::string before = "lines for the strongest", between = "of the attention that each";
   ImFont* font = context.fonts.small;
+  if (context.picture) {  // nothing to choose: what was chosen
+    const bool every = share + 1 == static_cast<int>(share_names.size());
+    const std::string told = fmt::format(
+        "lines for {} {} {}",
+        every ? "all" : "the strongest " + std::string(share_names[static_cast<std::size_t>(share)]), between,
+        ways[state.per_key ? 1 : 0]);
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                        fitted_text(told, font, width).c_str());
+    return font->FontSize;
+  }
   const float gap = 8.0f * context.scale;
   const ImVec2 share_size = segmented_control_size(context.widgets(), share_names);
   const float controls = share_size.x + gap + segmented_control_size(context.widgets(), ways).x;

@@ -57,6 +57,18 @@ std::string tooltip_of(CommandId id) {
   return keys.empty() ? std::string(entry.what) : fmt::format("{} ({})", entry.what, keys);
 }
 
+// At the end of the line that counts the pages, in the room between the lines: shows or hides them as small pictures.
+void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const float width = std::ceil(width_of(context.fonts.small, "pages") + 2 * widgets.px(12));
+  const float above = std::round(0.5f * (widgets.px(26) - context.fonts.bold->FontSize));
+  ImGui::SetCursorScreenPos({line.x + widgets.px(side_width - 16) - width, line.y - above});
+  if (text_button(widgets, "caption/pages", "pages", ButtonLook::plain))
+    action.command = CommandId::filmstrip;
+  ui_probe_item("caption/pages");
+  tooltip(widgets, tooltip_of(CommandId::filmstrip));
+}
+
 void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const Fonts& fonts = context.fonts;
@@ -71,8 +83,12 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
     put_text(fonts.small, context.palette.text_dim, widgets.px(side_width - 16),
              fitted_text(title, fonts.small, widgets.px(side_width - 16)));
   }
+  const ImVec2 counted = ImGui::GetCursorScreenPos();
   put_text(fonts.bold, context.palette.text, widgets.px(side_width),
            fmt::format("page {} of {}", *walk.page + 1, walk.playlist.pages.size()));
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  draw_pages_button(context, counted, action);
+  ImGui::SetCursorScreenPos(below);
   ImGui::Dummy({1, widgets.px(4)});
   const float side = std::round(widgets.px(26));
   const auto step = [&](const char* id, ButtonSign sign, CommandId command, bool enabled) {
@@ -128,7 +144,8 @@ void draw_restore_link(const PanelContext& context, PanelAction& action) {
 ImFont* hall_font(const PanelContext& context, float wrap, const PlaylistWalk& walk) {
   const float answer = std::max(answer_controls_height(context.fonts, context.scale, wrap, walk),
                                 answer_verdict_height(context.fonts, context.scale, wrap, walk));
-  const float words = answer + caption_words_height(context.fonts, context.scale, wrap, walk);
+  const float title = text_height(context.fonts.title, wrap, walk.shown()->title) + ask_gap * context.scale;
+  const float words = answer + title + caption_words_height(context.fonts, context.scale, wrap, walk);
   return words + hall_foot * context.scale <= ImGui::GetContentRegionAvail().y ? context.fonts.caption
                                                                                : context.fonts.sans;
 }
@@ -171,8 +188,11 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float wrap, boo
 void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
   const WidgetContext widgets = context.widgets();
   PlaylistPage& page = walk.playlist.pages[*walk.page];
-  if (!std::exchange(walk.words_have_focus, true) && context.focus)
+  // Not while the menu or the list of commands that added the page is still closing: it would give the focus back.
+  if (!walk.words_have_focus && context.focus && context.focus->enabled) {
+    walk.words_have_focus = true;
     take_focus(*context.focus, ImGui::GetID("caption"), page.caption.size());
+  }
   const auto field = [&](const char* id, std::string& text, int lines, const char* placeholder) {
     if (text_field(widgets, id, text, {.width = wrap, .lines = lines, .placeholder = placeholder}).changed) {
       walk.changed = true;
@@ -221,7 +241,6 @@ float caption_words_height(const Fonts& fonts, float scale, float width, const P
     if (text.empty()) return;
     height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
   };
-  add(fonts.title, walk.shown()->title);
   add(fonts.caption, walk.words.ask);
   add(fonts.caption, walk.words.caption);
   if (walk.words.changed(true)) add(fonts.caption, changed_in_picture);
@@ -236,7 +255,6 @@ void draw_caption_words(const PanelContext& context, float width, const Playlist
     put_text(font, ink, width, text);
     at.y += text_height(font, width, text) + std::round(ask_gap * context.scale);
   };
-  put(context.fonts.title, context.palette.text, walk.shown()->title);
   put(context.fonts.caption, context.palette.text_dim, walk.words.ask);
   put(context.fonts.caption, context.palette.text, walk.words.caption);
   if (walk.words.changed(true)) put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
@@ -289,7 +307,10 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   const float left = ImGui::GetWindowContentRegionMin().x + side;
   ImGui::SetCursorPos({left, ImGui::GetWindowContentRegionMin().y});
   const float wrap = std::min(ImGui::GetContentRegionAvail().x, widgets.px(widest_text));
-  if (wrap < widgets.px(60)) return action;
+  if (wrap < widgets.px(60)) {
+    walk.words_have_focus = walk.edits_words;  // there is no field for what is typed
+    return action;
+  }
   ImGui::BeginGroup();
   if (!walk.edits_words) walk.words_have_focus = false;
   if (walk.edits_words) {

@@ -14,8 +14,8 @@ bool answer_replaces_question(float scale, double window_height);
 double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,
                       const PlaylistWalk& walk);
 
-// The text alone, including the answer, at the cursor and `width` pixels wide: as it appears on a picture. A page must be
-// shown.
+// The text alone, including the answer, at the cursor and `width` pixels wide: as it appears on a picture, where the title
+// is that of the stage above it. A page must be shown.
 float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk);
 void draw_caption_words(const PanelContext& context, float width, const PlaylistWalk& walk);
 

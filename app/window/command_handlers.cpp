@@ -112,6 +112,15 @@ void toggle_stage_only(WindowView& view) {
   if (!view.stage_only) view.full_screen = false;
 }
 
+// Pages of one's own and those of a lesson remember it apart.
+void toggle_filmstrip(WindowState& window) {
+  if (window.document.walk.page)
+    toggle_filmstrip(window.view, window.document.walk.from_program);
+  else
+    window.view.notices.say(
+        "The filmstrip shows the pages of a playlist. Start one with “Add page”, or open one.");
+}
+
 void toggle_spotlight(WindowView& view) {
   Selection& selection = view.selection;
   selection.spotlight = !selection.spotlight;
@@ -233,9 +242,13 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::previous_page, [](WindowState& window, int) { turn_page(window, -1); }},
     {CommandId::restore_page, [](WindowState& window, int) { restore_page(window); }},
     {CommandId::add_page, [](WindowState& window, int) { add_page(window); }},
+    {CommandId::duplicate_page, [](WindowState& window, int) { duplicate_page(window); }},
+    {CommandId::update_page, [](WindowState& window, int) { update_page(window); }},
     {CommandId::remove_page, [](WindowState& window, int) { remove_page(window); }},
+    {CommandId::put_back_page, [](WindowState& window, int) { put_back_page(window); }},
     {CommandId::page_earlier, [](WindowState& window, int) { move_page(window, -1); }},
     {CommandId::page_later, [](WindowState& window, int) { move_page(window, 1); }},
+    {CommandId::filmstrip, [](WindowState& window, int) { toggle_filmstrip(window); }},
     // The keyboard
     {CommandId::walk_cells, [](WindowState& window, int) { focus_first_map(window.view.focus); }},
     {CommandId::next_part, [](WindowState& window, int) { move_to_part(window.view.focus, 1); }},

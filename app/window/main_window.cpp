@@ -50,6 +50,11 @@ void MainWindow::take_keys() {
     if (menu) ImGui::ClosePopupToLevel(0, true);  // Escape closes an open menu first
     return;
   }
+  // The caption of a page that was just added takes the focus while this frame is drawn: what is typed is its text already.
+  const PlaylistWalk& walk = state_.document.walk;
+  FocusOrder caption;
+  caption.focused = walk.page && walk.edits_words && !walk.words_have_focus ? 1 : 0;
+  caption.keys = FocusKeys::text;
   for (const CommandEntry& entry : command_entries()) {
     // What lies over the window has the keys to itself; the key that opened a sheet closes it again.
     const bool closes = (state_.dialogs.help.keys && entry.id == CommandId::show_keys) ||
@@ -64,7 +69,9 @@ void MainWindow::take_keys() {
       for (int argument = 0; argument < entry.key_count; ++argument) {
         const KeyChord chord{static_cast<Key>(static_cast<int>(first.key) + argument), first.ctrl,
                              first.shift, first.alt};
-        if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.view.focus, chord)) continue;
+        if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.view.focus, chord) ||
+            focus_keeps(caption, chord))
+          continue;
         if (menu && walks_menus(chord)) continue;
         if (unfold_by_key(state_, chord) || (!overlay && !menu && answer_by_key(state_, chord))) continue;
         perform(state_, {entry.id, argument});
@@ -254,7 +261,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
                      .hall = view.full_screen,
                      .steps_over = view.steps_shown > 0.0 || focused_part(view.focus) == steps_part,
                      .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk),
-                     .unfolded = view.unfolded});
+                     .unfolded = view.unfolded,
+                     .filmstrip = shows_filmstrip(view.settings, document.walk)});
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);
   const bool covered = opening_covers(view.opening);

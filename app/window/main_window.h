@@ -10,6 +10,7 @@
 #include "app/render/heatmap_renderer.h"
 #include "app/stage/graph_view.h"
 #include "app/stage/stage_panel.h"
+#include "app/window/filmstrip.h"
 #include "app/window/window_layout.h"
 #include "app/window/window_state.h"
 
@@ -39,6 +40,7 @@ class MainWindow {
     inspector_part,
     graph_part,
     caption_part,
+    filmstrip_part,
     menu_part,
     opening_part
   };
@@ -83,6 +85,7 @@ class MainWindow {
   HeatmapRenderer heatmaps_;
   StageState stage_;
   GraphState graph_;
+  FilmstripState filmstrip_;
   std::vector<GroundRect> grounds_;  // of the panels of this frame
 };
 

@@ -10,6 +10,7 @@
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
 #include "app/window/motion_recording.h"
+#include "app/window/playlist_making.h"
 #include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
@@ -72,6 +73,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                  .in_lesson = document.walk.from_program,
                                  .recent_files = document.recent_files,
                                  .has_playlist = !document.walk.playlist.pages.empty(),
+                                 .filmstrip = shows_filmstrip(view.settings, document.walk),
+                                 .has_retired_page = !document.walk.retired.empty(),
                                  .to_open = &view.menu_to_open,
                                  .first_steps = view.settings.first_steps ? &view.first_steps : nullptr,
                                  .suggestion = &view.suggestion}));
@@ -119,7 +122,11 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
     begin_focus_part(view.focus, stage_part);
     stage_.alone = view.full_screen;
+    const PlaylistPage* page = document.walk.shown();
+    stage_.titled_elsewhere =
+        page && !page->title.empty() && selection.step == page->step && selection.view == page->view;
     take(draw_stage(context, stage_));
+    view.stage_choices = choices_of(stage_);
     ImGui::EndChild();
   }
   if (layout.right_tabs.width > 0.0 && begin_bare_panel("panel/right_tabs", layout.right_tabs)) {
@@ -148,6 +155,15 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_caption(context, document.walk, view.full_screen));
     ImGui::EndChild();
   }
+  if (begin_panel("panel/filmstrip", grounds_, layout.filmstrip, px(8), px(6),
+                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    begin_focus_part(view.focus, filmstrip_part);
+    const bool busy = moving_ || view.motion.running || view.recording || document.session.computing();
+    take(draw_filmstrip(context, document.walk, busy, filmstrip_));
+    ImGui::EndChild();
+  } else {
+    filmstrip_.thumbnails.rest();
+  }
   if (view.full_screen) draw_steps();
   if (layout.graph_tab.width > 0.0 && begin_bare_panel("panel/graph_tab", layout.graph_tab)) {
     begin_focus_part(view.focus, graph_part);
@@ -159,6 +175,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::EndChild();
   }
   for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);
+  if (const auto moved = std::exchange(filmstrip_.moved, std::nullopt))
+    move_page_to(state_, moved->first, moved->second);
 }
 
 void MainWindow::draw_opening(const Fonts& fonts, float scale, double& wake_after) {

@@ -54,7 +54,12 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
     case CommandId::walk_playlist:
     case CommandId::save_playlist:
       return info.has_playlist;
+    case CommandId::put_back_page:
+      return info.has_retired_page;
+    case CommandId::filmstrip:
     case CommandId::restore_page:
+    case CommandId::duplicate_page:
+    case CommandId::update_page:
     case CommandId::remove_page:
     case CommandId::page_earlier:
     case CommandId::page_later:
@@ -73,7 +78,7 @@ bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& in
          (id == CommandId::reduce_motion && context.reduce_motion) ||
          (id == CommandId::all_the_way && context.selection.all_the_way) ||
          (id == CommandId::colors_by_head && context.selection.colors_by_head) ||
-         (id == CommandId::full_screen && info.full_screen) ||
+         (id == CommandId::full_screen && info.full_screen) || (id == CommandId::filmstrip && info.filmstrip) ||
          (id == CommandId::spotlight && context.selection.spotlight);
 }
 

@@ -18,6 +18,8 @@ struct MenuBarInfo {
   bool in_lesson = false;  // that is part of the program
   std::span<const std::string> recent_files = {};
   bool has_playlist = false;  // loaded, walked or not
+  bool filmstrip = false;     // unfolded
+  bool has_retired_page = false;
   int* to_open = nullptr;  // menu to open by keyboard in this frame, else −1; the arrow keys set the next one
   const FirstSteps* first_steps = nullptr;  // progress; null: they are not shown
   ShownSuggestion* suggestion = nullptr;    // shown in their place; null: none

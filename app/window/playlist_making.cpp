@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "app/session/commands.h"
 #include "app/session/kept_work.h"
 #include "app/window/window_state.h"
 #include "core/tensor/error.h"
@@ -29,42 +31,107 @@ PlaylistPage page_of(const WindowState& window) {
   return page;
 }
 
-void begin_own(PlaylistWalk& walk) {
-  walk.playlist = {};
-  walk.path.clear();
-  walk.from_program = walk.changed = false;
-  walk.left_at = 0;
+// The lesson in the program stays as it is: what is changed is a copy.
+void make_own(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  walk.changed = true;
+  if (!std::exchange(walk.from_program, false)) return;
+  window.view.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");
+}
+
+// The places of pages change: what was updated can no longer be found by its place.
+void forget_updates(PlaylistWalk& walk) {
+  std::erase_if(walk.retired, [](const PlaylistWalk::Retired& each) { return each.replaced; });
+}
+
+// False, and says so, if there is no room for another page.
+bool has_room(WindowState& window) {
+  if (window.document.walk.playlist.pages.size() < Playlist::most_pages) return true;
+  window.view.notices.complain(fmt::format("A playlist has at most {} pages.", Playlist::most_pages));
+  return false;
+}
+
+void insert_page(PlaylistWalk& walk, std::size_t place, PlaylistPage page) {
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  forget_updates(walk);
+  pages.insert(pages.begin() + static_cast<std::ptrdiff_t>(place), std::move(page));
+}
+
+// Walks the loaded pages of the user's own, which may just have been changed.
+void walk_own(WindowState& window, std::size_t page) {
+  PlaylistWalk& walk = window.document.walk;
+  start_walk(window, walk.playlist, walk.path, page);
+  walk.from_program = false;
+  walk.changed = true;
+}
+
+// What is typed next belongs to the page, even if a click elsewhere has taken the focus from the last one.
+void write_caption(PlaylistWalk& walk) {
+  walk.edits_words = true;
+  walk.words_have_focus = false;
+  walk.answered = true;
+}
+
+std::string put_back_hint() {
+  return fmt::format("“{}” in the Teach menu undoes this.", command_entry(CommandId::put_back_page).name);
 }
 
 }  // namespace
 
 void add_page(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
-  if (!walk.page && walk.from_program && !walk.changed) begin_own(walk);
-  std::vector<PlaylistPage>& pages = walk.playlist.pages;
-  if (pages.size() >= Playlist::most_pages) {
-    window.view.notices.complain(fmt::format("A playlist has at most {} pages.", Playlist::most_pages));
-    return;
-  }
-  const std::size_t place = walk.page ? *walk.page + 1 : pages.size();
-  pages.insert(pages.begin() + static_cast<std::ptrdiff_t>(place), page_of(window));
-  walk.changed = true;
   if (walk.page) {
-    walk.page = place;
-    walk.edits_words = true;
-    // What is typed next belongs to the new page, even if a click elsewhere has taken the focus from the last one.
-    walk.words_have_focus = false;
-    walk.answered = true;
-    if (walk.from_program) {
-      walk.from_program = false;
-      window.view.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");
-    }
-    return;
+    if (!has_room(window)) return;
+    insert_page(walk, *walk.page + 1, page_of(window));
+    ++*walk.page;
+    make_own(window);
+    return write_caption(walk);
   }
-  window.view.notices.say(
-      fmt::format("Added as page {} of {} playlist. “Present playlist” shows it and lets you write "
-                  "captions; “Save playlist…” saves it.",
-                  pages.size(), pages.size() == 1 ? "a new" : "the"));
+  if (walk.playlist.pages.empty() || (walk.from_program && !walk.changed)) {
+    new_playlist(window);
+    return window.view.notices.say(
+        "Page 1 of a new playlist: type its caption. “Add page” adds the next one.");
+  }
+  if (!has_room(window)) return;
+  insert_page(walk, walk.playlist.pages.size(), page_of(window));
+  walk_own(window, walk.playlist.pages.size() - 1);
+  write_caption(walk);
+}
+
+void duplicate_page(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!walk.page) return window.view.notices.say("Walk to the page you want to duplicate.");
+  if (!has_room(window)) return;
+  const std::size_t place = *walk.page + 1;
+  insert_page(walk, place, *walk.shown());
+  show_page(window, place, walk.answered);
+  make_own(window);
+}
+
+void update_page(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  NoticesState& notices = window.view.notices;
+  if (!walk.page) return notices.say("Walk to the page you want to update.");
+  PlaylistPage& page = walk.playlist.pages[*walk.page];
+  if (walk.asking() && page.asks_covered())
+    return notices.say("The page does not show its answer yet. Reveal it first; then update the page.");
+  if (!window.document.session.error().empty() || window.document.session.computing())
+    return notices.say("What the window is to show has no result yet; the page was not updated.");
+  PlaylistPage updated = page_of(window);
+  updated.title = page.title;
+  updated.ask = page.ask;
+  updated.caption = page.caption;
+  updated.ask_step = page.ask_step;
+  updated.ask_view = page.ask_view;
+  updated.answer = page.answer;
+  updated.keywords = page.keywords;
+  updated.veil = page.veil;
+  if (!page.masks_as) updated.masks_as.reset();
+  if (page == updated) return notices.say("The page shows this already.");
+  walk.retired.push_back({std::exchange(page, std::move(updated)), *walk.page, true});
+  make_own(window);
+  walk.told_on_arrival = window.document.session.last_edit();
+  notices.say(fmt::format("Page {} now shows what the window shows. {}", *walk.page + 1, put_back_hint()));
 }
 
 void remove_page(WindowState& window) {
@@ -75,24 +142,70 @@ void remove_page(WindowState& window) {
     return;
   }
   const std::size_t place = *walk.page;
-  walk.changed = true;
   if (pages.size() == 1) leave_walk(window);
+  forget_updates(walk);
+  walk.retired.push_back({std::move(pages[place]), place, false});
   pages.erase(pages.begin() + static_cast<std::ptrdiff_t>(place));
   if (walk.page) show_page(window, std::min(place, pages.size() - 1));
+  make_own(window);
+  window.view.notices.say(fmt::format("Page {} was removed. {}", place + 1, put_back_hint()));
+}
+
+void put_back_page(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  if (walk.retired.empty()) return window.view.notices.say("No page was removed or updated.");
+  if (!walk.retired.back().replaced && !has_room(window)) return;
+  PlaylistWalk::Retired back = std::move(walk.retired.back());
+  walk.retired.pop_back();
+  const std::size_t place = std::min(back.place, pages.size());
+  if (back.replaced && place < pages.size()) {
+    // Words written since the update stay.
+    const PlaylistPage words = std::move(pages[place]);
+    back.page.title = words.title;
+    back.page.ask = words.ask;
+    back.page.caption = words.caption;
+    back.page.answer = words.answer;
+    pages[place] = std::move(back.page);
+  } else {
+    insert_page(walk, place, std::move(back.page));
+  }
+  if (walk.page) {
+    show_page(window, place, true);
+    walk.changed = true;
+  } else {
+    walk_own(window, place);
+  }
+}
+
+void move_page_to(WindowState& window, std::size_t from, std::size_t to) {
+  PlaylistWalk& walk = window.document.walk;
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  if (from == to) return;
+  forget_updates(walk);
+  const auto at = [&](std::size_t place) { return pages.begin() + static_cast<std::ptrdiff_t>(place); };
+  if (from < to)
+    std::rotate(at(from), at(from + 1), at(to + 1));
+  else
+    std::rotate(at(to), at(from), at(from + 1));
+  if (walk.page == from)
+    walk.page = to;
+  else if (walk.page && from < *walk.page && *walk.page <= to)
+    --*walk.page;
+  else if (walk.page && to <= *walk.page && *walk.page < from)
+    ++*walk.page;
+  make_own(window);
 }
 
 void move_page(WindowState& window, int by) {
-  PlaylistWalk& walk = window.document.walk;
-  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  const PlaylistWalk& walk = window.document.walk;
   if (!walk.page) {
     window.view.notices.say("Walk to the page you want to move.");
     return;
   }
   const auto to = static_cast<std::ptrdiff_t>(*walk.page) + by;
-  if (to < 0 || to >= static_cast<std::ptrdiff_t>(pages.size())) return;
-  std::swap(pages[*walk.page], pages[static_cast<std::size_t>(to)]);
-  walk.page = static_cast<std::size_t>(to);
-  walk.changed = true;
+  if (to < 0 || to >= static_cast<std::ptrdiff_t>(walk.playlist.pages.size())) return;
+  move_page_to(window, *walk.page, static_cast<std::size_t>(to));
 }
 
 void new_playlist(WindowState& window) {
@@ -102,7 +215,8 @@ void new_playlist(WindowState& window) {
   start_walk(window, std::move(playlist));
   PlaylistWalk& walk = window.document.walk;
   walk.from_program = false;
-  walk.changed = walk.edits_words = true;
+  walk.changed = true;
+  write_caption(walk);
 }
 
 void reopen_playlist(WindowState& window) {

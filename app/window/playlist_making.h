@@ -1,17 +1,27 @@
 // Builds a playlist from what the window shows, page by page.
 #pragma once
 
+#include <cstddef>
+
 namespace headwise {
 
 struct WindowDocument;
 struct WindowState;
 
-// Adds what the window shows as a page, after the current one or else after the last. After a built-in lesson that is not
-// being walked, this starts a playlist of the user's own.
+// Adds what the window shows as a page, after the current one or else after the last, and goes on to write its caption. While
+// no playlist is walked this starts the walk; without one, or after a built-in lesson, it starts a playlist of the user's own.
 void add_page(WindowState& window);
+// Inserts a copy of the current page after it, and shows the copy.
+void duplicate_page(WindowState& window);
+// Makes the current page show what the window shows; its words and its answer stay.
+void update_page(WindowState& window);
 void remove_page(WindowState& window);
+// Brings back what was removed or updated last.
+void put_back_page(WindowState& window);
 // Moves the current page by one place: -1 or 1.
 void move_page(WindowState& window, int by);
+// Moves a page of the playlist being walked to another place; both must exist.
+void move_page_to(WindowState& window, std::size_t from, std::size_t to);
 
 // A playlist whose only page is what the window shows. Unsaved pages are kept.
 void new_playlist(WindowState& window);

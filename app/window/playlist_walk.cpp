@@ -159,7 +159,9 @@ std::string told_of_last_edit(const WindowDocument& document) {
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
   PlaylistWalk& walk = window.document.walk;
-  const bool kept = !(playlist == walk.playlist) && keep_unsaved(window.document);
+  const bool other = !(playlist == walk.playlist);
+  const bool kept = other && keep_unsaved(window.document);
+  if (other) walk.retired.clear();
   if (!walk.page) {
     walk.own_history = window.document.session.history();
     walk.own_selection = window.view.selection;

@@ -49,6 +49,14 @@ struct PlaylistWalk {
     bool wants_focus = false;  // the field of the number takes it in the next frame
   } given;
 
+  // Pages that can be brought back, the newest last: removed ones, and what a page was before it was updated
+  struct Retired {
+    PlaylistPage page;
+    std::size_t place = 0;
+    bool replaced = false;  // the page at `place` was updated
+  };
+  std::vector<Retired> retired;
+
   // The user's own place, restored on leaving
   std::optional<History> own_history;
   Selection own_selection;

@@ -104,6 +104,8 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
     ImGui::BeginChild("stage", {width + 2 * frame, stage_height + 2 * frame}, false,
                       bare | ImGuiWindowFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();
+    stage_.title = document.walk.page ? document.walk.shown()->title : "";
+    take_choices(stage_, window.view.stage_choices);
     draw_stage(context, stage_);
     ImGui::EndChild();
   }
@@ -158,12 +160,12 @@ int StagePictures::motion_count(const WindowState& window) {
 
 void StagePictures::add_motion_picture(WindowState& window, int which, AnimatedPng& animation) {
   const Restored before(window.view.motion);
-  const int last = motion_count(window) - 1;
+  const int moving = motion_count(window) - 1;
   window.view.motion = {};
-  if (which < last) window.view.motion = {static_cast<double>(which) / last, false};
-  animation.add(image(window), which == last ? milliseconds_after
-                               : which == 0  ? milliseconds_before
-                                             : milliseconds_each);
+  if (which > 0) window.view.motion = {static_cast<double>(which - 1) / moving, false};
+  animation.add(image(window), which == 0   ? milliseconds_after
+                               : which == 1 ? milliseconds_before
+                                            : milliseconds_each);
 }
 
 std::vector<std::uint8_t> StagePictures::motion(WindowState& window) {

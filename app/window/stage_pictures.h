@@ -26,7 +26,8 @@ class StagePictures {
   Image image(WindowState& window);
   // The same as an SVG with text as text.
   std::string svg(WindowState& window);
-  // The motion into the current step, as an animated PNG; a single picture where there is none (no_motion).
+  // The motion into the current step, as an animated PNG; a single picture where there is none (no_motion). It is played
+  // endlessly, and begins where it ends: a program that shows only the first picture shows the finished step.
   std::vector<std::uint8_t> motion(WindowState& window);
   // The same, picture by picture, into one animation: `which` from 0 to motion_count() − 1.
   static constexpr int most_motion_pictures = 33;

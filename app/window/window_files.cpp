@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/content/doc_pages.h"
+#include "app/content/stage_views.h"
 #include "app/platform/browser.h"
 #include "app/session/answer_check.h"
 #include "app/session/commands.h"
@@ -279,13 +280,11 @@ TensorName name_to_export(const WindowState& window, TensorId id) {
 void ask_for_export(WindowState& window) {
   const std::optional<TensorId> id = tensor_under_focus(window);
   const TensorPtr tensor = id ? window.document.session.trace().tensor(*id) : nullptr;
-  if (!tensor) {
-    window.view.notices.say("This step has no picture to export.");
-    return;
-  }
   const Selection& selection = window.view.selection;
   const Trace& trace = window.document.trace_at_hand();
-  const TensorName shown = name_to_export(window, *id);
+  const TensorName shown = tensor ? name_to_export(window, *id) : TensorName{};
+  // What a page hides until it is answered is not told by a file either.
+  const std::optional<Veil> veil = veil_of(window.document.walk);
   ExportDialogState& dialog = window.dialogs.export_dialog;
   TensorExport before = dialog.what;
   if (dialog.path.empty()) before.range_kind = ExportRange::shared;  // at first the colours are the stage's
@@ -294,6 +293,16 @@ void ask_for_export(WindowState& window) {
   dialog.open = dialog.appearing = true;
   // Colours stay as last chosen; what is exported follows the stage.
   dialog.what = before;
+  const std::string_view view_name = stage_view_entry(selection.view).name;
+  dialog.stage_title =
+      fmt::format("{}, {}", step_entries()[static_cast<std::size_t>(selection.step)].name, view_name);
+  dialog.path =
+      folder + (selection.tensor ? to_string(TensorName{*selection.tensor}) : step_word(selection.step));
+  if (selection.view != StageView::one_head)
+    dialog.path += fmt::format("-{}", stage_view_words[static_cast<std::size_t>(selection.view)]);
+  dialog.path += ".png";
+  dialog.has_map = tensor && !(veil && veil->hides(shown));
+  if (!dialog.has_map) return;
   dialog.what.tensor = shown;
   dialog.what.batch = selection.batch;
   dialog.what.queries_as_columns = selection.queries_as_columns;
@@ -306,9 +315,6 @@ void ask_for_export(WindowState& window) {
   dialog.title_of_all = export_title(trace, all_heads);
   const bool all = dialog.has_heads && selection.view == StageView::all_heads;
   dialog.what.head = all ? std::nullopt : std::optional(dialog.head);
-  std::string name = to_string(shown);
-  if (dialog.has_heads) name += all ? "-heads" : fmt::format("-head-{}", dialog.head);
-  dialog.path = folder + name + ".png";
 }
 
 void open_file(WindowState& window, const std::string& path) {
@@ -353,6 +359,11 @@ void accept_export(WindowState& window) {
   ExportDialogState& dialog = window.dialogs.export_dialog;
   const std::string path = expanded_path(dialog.path);
   try {
+    if (exports_stage(dialog)) {
+      write_stage_picture(window, path, dialog.what.theme);
+      dialog.open = false;
+      return window.view.notices.say(fmt::format("Exported the stage to {}", path));
+    }
     export_tensor(window.document.trace_at_hand(), window.document.session.inputs().labels, dialog.what, path);
     dialog.open = false;
     window.view.notices.say(fmt::format("Exported {} to {}", to_string(dialog.what.tensor), path));

@@ -20,6 +20,7 @@ constexpr double graph_from_height = 560;  // of the window; with less, the grap
 constexpr double least_stage_width = 360;  // next to the panels; with less, they fold
 constexpr double least_stage_beside = 300,
                  least_stage_above = 170;  // of what is unfolded; with less, it takes the stage's place
+constexpr double filmstrip_width = 164;
 constexpr double tabs_width = 20, graph_tab_width = 60;
 constexpr double least_tabs_width = 300, least_tabs_height = 220;  // of a window that has tabs
 
@@ -34,6 +35,7 @@ double graph_units(double units_high) {
 // The window in design units, and what is between its panels.
 struct Units {
   double scale, wide, high, margin, gap;
+  double strip;  // of the width: the filmstrip takes it from the other panels
   bool narrow;
   double px(double units) const { return std::round(units * scale); }
 };
@@ -49,7 +51,7 @@ void place_sides(const Units& units, const LayoutWishes& wishes, Room& room, Win
   const auto px = [&](double length) { return units.px(length); };
   const double setup = std::clamp(0.16 * units.wide, 244.0, 300.0);
   const double inspector = std::clamp((units.narrow ? 0.225 : 0.24) * units.wide, 236.0, 440.0);
-  const double free = units.wide - 2 * units.margin - least_stage_width;
+  const double free = units.wide - 2 * units.margin - units.strip - least_stage_width;
   if (free >= setup + inspector + 2 * units.gap) {
     layout.setup = rect_of(room.left, room.top, px(setup), room.height());
     layout.inspector = rect_of(room.right - px(inspector), room.top, px(inspector), room.height());
@@ -112,7 +114,8 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   const double gap = layout.small ? small_gap : roomy_gap, margin = narrow ? small_margin : roomy_margin;
   const double menu_height = low ? low_menu_height : roomy_menu_height;
   const double steps_height = low ? low_steps_height : roomy_steps_height;
-  const double left = px(margin), right = width - px(margin);
+  double left = px(margin);
+  const double right = width - px(margin);
   double top = px(stage_only_margin);
   if (!wishes.stage_only) {
     layout.menu = rect_of(0, 0, width, std::min(px(menu_height), height));
@@ -126,6 +129,13 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   if (units_high >= 320 && !wishes.stage_only) {
     bottom = height - px(status_height);
     layout.status = rect_of(left, bottom, right - left, px(status_height));
+  }
+  double strip = 0.0;  // units that it takes from the other panels
+  if (wishes.filmstrip && !wishes.stage_only &&
+      units_wide - 2 * margin >= filmstrip_width + gap + least_stage_width) {
+    layout.filmstrip = rect_of(left, top, px(filmstrip_width), bottom - top);
+    strip = filmstrip_width + gap;
+    left += px(filmstrip_width) + px(gap);
   }
   double stage_left = left, stage_right = right;
   if (wishes.hall && wishes.caption_height > 0.0) {
@@ -144,7 +154,7 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
 
   Room room{stage_left, stage_right, top, bottom};
   if (!wishes.stage_only)
-    place_sides(Units{scale, units_wide, units_high, margin, gap, narrow}, wishes, room, layout);
+    place_sides(Units{scale, units_wide, units_high, margin, gap, strip, narrow}, wishes, room, layout);
   layout.stage = rect_of(room.left, room.top, room.right - room.left, room.bottom - room.top);
   return layout;
 }

@@ -74,14 +74,18 @@ void ask_for_motion(WindowState& window) {
     window.view.notices.say(why);
 }
 
-void save_stage_picture(WindowState& window, const std::string& path) {
+void write_stage_picture(WindowState& window, const std::string& path, Theme theme) {
   const bool svg = path.ends_with(".svg");
   check_ending(path, svg || path.ends_with(".png"), ".png or .svg");
-  StagePictures pictures = slide_pictures(window);
+  StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, theme);
   if (svg)
     write_file_atomically(path, pictures.svg(window));
   else
     write_file_atomically(path, text_of(to_png(pictures.image(window))));
+}
+
+void save_stage_picture(WindowState& window, const std::string& path) {
+  write_stage_picture(window, path, window.view.settings.theme);
   window.document.picture_path = path;
   window.view.notices.say("Saved " + path);
 }

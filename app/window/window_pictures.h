@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/picture/color_map.h"
+
 namespace headwise {
 
 struct WindowState;
@@ -14,6 +16,7 @@ void ask_for_motion(WindowState& window);
 // Write it, at slide size and in the window's theme: the picture at once, the motion over the following frames. Throw
 // Error(output), or Error(usage) for any other extension.
 void save_stage_picture(WindowState& window, const std::string& path);
+void write_stage_picture(WindowState& window, const std::string& path, Theme theme);
 void save_motion(WindowState& window, const std::string& path);
 // Once a frame: draws the next picture of a motion being saved, and reports when it is done.
 void record_motion(WindowState& window);

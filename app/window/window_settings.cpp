@@ -42,6 +42,13 @@ void toggle_reduce_motion(WindowView& view) {
   change_settings(view, settings);
 }
 
+void toggle_filmstrip(WindowView& view, bool of_lesson) {
+  Settings settings = view.settings;
+  bool& shown = of_lesson ? settings.filmstrip_of_lessons : settings.filmstrip;
+  shown = !shown;
+  change_settings(view, settings);
+}
+
 void toggle_theme(WindowView& view) {
   Settings settings = view.settings;
   switch (settings.theme) {

@@ -12,6 +12,8 @@ void scale_motion(WindowView& view, float factor);
 // Sets it; does nothing if it is that already.
 void set_motion_speed(WindowView& view, float speed);
 void toggle_reduce_motion(WindowView& view);
+// Unfolds or folds the strip of pages.
+void toggle_filmstrip(WindowView& view, bool of_lesson);
 
 // Cycles through dark, light, projector.
 void toggle_theme(WindowView& view);

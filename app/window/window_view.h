@@ -15,6 +15,7 @@
 #include "app/session/settings.h"
 #include "app/session/trail.h"
 #include "app/setup/setup_panel.h"
+#include "app/stage/stage_panel.h"
 #include "app/stage/step_bar.h"
 #include "app/widgets/focus_order.h"
 #include "app/window/first_steps.h"
@@ -47,6 +48,8 @@ struct WindowView {
   double steps_shown = 0.0;  // seconds that the steps still lie over the full screen after the mouse moved
 
   OpeningState opening;  // what the window begins with
+
+  StageChoices stage_choices;  // of the last frame
 
   FocusOrder focus;
   StepBarState steps;

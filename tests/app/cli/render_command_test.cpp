@@ -2,9 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <string_view>
 
+#include "core/playlist/stage_view.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/core/picture/read_png.h"
 #include "tests/skipped.h"
 
 using namespace headwise;
@@ -28,6 +31,16 @@ std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
   return value;
+}
+
+std::vector<std::uint8_t> to_bytes(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 
 // False, and said aloud, where this machine has no OpenGL at all.
@@ -70,6 +83,8 @@ TEST_CASE("every page becomes a PNG of the size that was asked for, and its moti
   const std::size_t control = motion.find("acTL");
   REQUIRE(control != std::string::npos);
   CHECK(big_endian(motion, control + 4) > 10);
+  // A program that shows only the first picture shows what the slide shows.
+  CHECK(read_png(to_bytes(motion)).rgba == read_png(to_bytes(read(out + "/page-02.png"))).rgba);
   // Pages differ, and nothing else was left in the folder.
   CHECK(read(out + "/page-01.png") != read(out + "/page-02.png"));
   CHECK(std::distance(fs::directory_iterator(out), fs::directory_iterator()) == 5);
@@ -96,6 +111,35 @@ TEST_CASE("an SVG has its words as text, its cells once, and no shape that is no
   CHECK(svg.find("inf\"") == std::string::npos);
   // What is there only to be clicked is not.
   for (const char* control : {"Tokens", "Gradients", "click"}) CHECK(svg.find(control) == std::string::npos);
+}
+
+TEST_CASE("a slide has one title, and in no view anything to click or a hint to do so") {
+  const TemporaryFolder folder;
+  std::string pages;
+  for (const std::string_view view : stage_view_words)
+    pages += std::string(pages.empty() ? "" : ", ") + R"({ "scenario": "welcome", "step": ")" +
+             (view == "memory" ? "split_heads" : "softmax") + R"(", "view": ")" + std::string(view) +
+             (view == "compare" ? R"(", "beside": "scale)" : "") +
+             R"(", "title": "A heading", "caption": "Words." })";
+  const std::string file =
+      folder.with_file("lesson.json", R"({ "headwise_playlist": 1, "pages": [)" + pages + "] }");
+  const std::string out = folder.file("svg");
+  const ProgramResult result =
+      run_program({"render", file, "-o", out, "--format", "svg", "--size", "1280x720"});
+  if (!has_gl(result)) return;
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  for (std::size_t page = 1; page <= stage_view_words.size(); ++page) {
+    CAPTURE(stage_view_words[page - 1]);
+    const std::string svg = read(out + "/page-0" + std::to_string(page) + ".svg");
+    CHECK(count_of(svg, ">A heading</text>") == 1);
+    CHECK(count_of(svg, page == 7 ? ">Split heads</text>" : ">Softmax</text>") <= 1);
+    CHECK(count_of(svg, ">Words.</text>") == 1);
+    for (const char* control :
+         {"click", "press ", "Move the mouse", "pin this", ">pinned<", "beside", ">each head<",
+          ">query gives<", ">95 %<", "first cell", ">‹<", "‹", "One head", ">rows<", "mute a head"})
+      CHECK_MESSAGE(svg.find(control) == std::string::npos, control);
+  }
 }
 
 TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong") {

@@ -94,12 +94,12 @@ TEST_CASE("the export takes what the stage shows: all heads, or a tensor chosen 
   bench.ui->key("A");
   bench.ui->key("Ctrl+E");
   CHECK_FALSE(bench.window->state().dialogs.export_dialog.what.head.has_value());
-  CHECK(bench.window->state().dialogs.export_dialog.path.ends_with("/scores-heads.png"));
+  CHECK(bench.window->state().dialogs.export_dialog.path.ends_with("/scores-all_heads.png"));
   bench.ui->key("Escape");
   bench.window->state().view.selection.tensor = TensorId::concat;
   bench.ui->run_frames(2);
   bench.ui->key("Ctrl+E");
-  CHECK(bench.window->state().dialogs.export_dialog.path.ends_with("/concat.png"));
+  CHECK(bench.window->state().dialogs.export_dialog.path.ends_with("/concat-all_heads.png"));
 }
 
 TEST_CASE("a scenario is saved, changed, and opened again as it was") {

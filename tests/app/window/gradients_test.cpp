@@ -197,7 +197,7 @@ TEST_CASE("what is copied and exported of the view is the gradient") {
   bench.ui->key("Ctrl+E");
   const ExportDialogState& dialog = bench.window->state().dialogs.export_dialog;
   CHECK(dialog.what.tensor == TensorName{TensorId::scores, true});
-  CHECK(dialog.path.ends_with("grad.scores-head-0.png"));
+  CHECK(dialog.path.ends_with("/scores-gradients.png"));
   bench.ui->key("Escape");
   click_cell(bench, "stage/grad/result", 12, 12, 3, 2);
   bench.ui->key("Ctrl+C");

@@ -14,6 +14,7 @@
 #include "app/window/window_pictures.h"
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/core/picture/read_png.h"
 
 using namespace headwise;
 
@@ -175,4 +176,124 @@ TEST_CASE("an image is handed to the desktop's clipboard program without a shell
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(read(folder.file("got")) == read(folder.file("cache dir/headwise/clipboard.png")));
   CHECK(read(folder.file("words")) == "-selection clipboard -t image/png -i\n");
+}
+
+TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors") {
+  const TemporaryFolder folder;
+  const struct {
+    StageView view;
+    const char* words;  // which only this view writes
+  } views[] = {{StageView::one_head, ">max</text>"},
+               {StageView::all_heads, "attn_weights, all heads"},
+               {StageView::tokens, "of the attention that each"},
+               {StageView::elementwise, "number times number"},
+               {StageView::gradients, "grad.attn_weights"},
+               {StageView::compare, "difference"},
+               {StageView::memory, "offset ="},
+               {StageView::prediction, "with your changes"}};
+  WindowBench bench = open_window(1280, 900, preset_scenario("welcome"));
+  if (!bench.ui) return;
+  WindowState& window = bench.window->state();
+  for (const auto& each : views) {
+    const std::string word(stage_view_words[static_cast<std::size_t>(each.view)]);
+    CAPTURE(word);
+    window.view.selection.view = each.view;
+    window.view.selection.compare_with = CompareWith::scale;
+    window.view.selection.step = each.view == StageView::memory ? Step::split_heads : Step::softmax;
+    bench.ui->run_until_still();
+    for (const char* ending : {".svg", ".png"}) {
+      bench.ui->key("Ctrl+E");
+      REQUIRE(window.dialogs.export_dialog.open);
+      CHECK(window.dialogs.export_dialog.path.ends_with(".png"));
+      if (each.view == StageView::tokens) bench.ui->save_png("export_dialog");
+      bench.ui->key("Ctrl+A");
+      bench.ui->type(folder.file(word + ending));
+      bench.ui->key("Enter");
+      REQUIRE_FALSE(window.dialogs.export_dialog.open);
+    }
+    const std::string svg = read(folder.file(word + ".svg"));
+    CHECK(svg.find(each.words) != std::string::npos);
+    CHECK(svg.find(">One head</text>") == std::string::npos);  // nothing to click
+    StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light);
+    const std::string png = read(folder.file(word + ".png"));
+    CHECK(read_png({png.begin(), png.end()}).rgba == pictures.image(window).rgba);
+  }
+}
+
+TEST_CASE("an export has what was chosen on the stage: the lines of Tokens, the query of q∘k") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/6");
+  bench.ui->click("stage/view/Tokens");
+  bench.ui->click("stage/share/95 %");
+  bench.ui->click("stage/direction/key gets");
+  bench.ui->key("Ctrl+E");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("tokens.svg"));
+  bench.ui->key("Enter");
+  CHECK(read(folder.file("tokens.svg")).find("the strongest 95 % of the attention that each key gets") !=
+        std::string::npos);
+}
+
+TEST_CASE("a map alone, a table and an array can still be exported, and the dialog says which it is") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& window = bench.window->state();
+  bench.ui->click("step_bar/step/6");
+  bench.ui->run_until_still();
+  bench.ui->key("Ctrl+E");
+  CHECK_FALSE(bench.ui->has("export/cell_pixels"));
+  bench.ui->click("export/subject/this map");
+  CHECK_FALSE(window.dialogs.export_dialog.stage);
+  CHECK(bench.ui->has("export/cell_pixels"));
+  bench.ui->click("export/path");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("map.png"));
+  bench.ui->key("Enter");
+  const std::string png = read(folder.file("map.png"));
+  CHECK(read_png({png.begin(), png.end()}).width < 800);
+  // Numbers are always those of the map; there is nothing to choose.
+  bench.ui->key("Ctrl+E");
+  CHECK(window.dialogs.export_dialog.stage);
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("map.CSV"));
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("export/subject/the stage"));
+  bench.ui->key("Enter");
+  CHECK(read(folder.file("map.CSV")).find("animal") != std::string::npos);
+}
+
+TEST_CASE("what a page hides until it is answered is hidden in an export too, and its numbers are refused") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& window = bench.window->state();
+  Playlist playlist;
+  playlist.pages.push_back({});
+  PlaylistPage& page = playlist.pages.back();
+  page.scenario = std::make_shared<const Scenario>(bench.scenario());
+  page.step = Step::softmax;
+  page.ask = "Where does it look?";
+  page.veil = true;
+  start_walk(window, playlist);
+  bench.ui->run_until_still();
+  const auto export_to = [&](const char* name) {
+    bench.ui->key("Ctrl+E");
+    bench.ui->key("Ctrl+A");
+    bench.ui->type(folder.file(name));
+    bench.ui->key("Enter");
+  };
+  export_to("hidden.svg");
+  CHECK(read(folder.file("hidden.svg")).find("hidden, until you answer") != std::string::npos);
+  export_to("hidden.csv");
+  CHECK(window.dialogs.export_dialog.open);
+  CHECK_FALSE(fs::exists(folder.file("hidden.csv")));
+  CHECK(window.dialogs.export_dialog.error.find(".png or .svg") != std::string::npos);
+  bench.ui->click("export/cancel");
+  bench.ui->key("PageDown");
+  bench.ui->run_until_still();
+  export_to("told.csv");
+  CHECK(fs::exists(folder.file("told.csv")));
 }

@@ -148,16 +148,15 @@ TEST_CASE(
   bench.ui->key("3");
   bench.ui->key("End");
   command(CommandId::add_page);
+  CHECK(bench.selection().step == Step::output);
+  CHECK(bench.selection().head == 3);
+  bench.ui->type("The end comes first.");
+  bench.ui->key("Escape");
   bench.ui->key("C");
   bench.ui->key("Home");
   command(CommandId::add_page);
   CHECK(bench.window->state().document.walk.playlist.pages.size() == 2);
-
-  command(CommandId::walk_playlist);
-  CHECK(bench.selection().step == Step::output);
-  CHECK(bench.selection().head == 3);
-  bench.ui->click("caption/edit");
-  bench.ui->type("The end comes first.");
+  CHECK(bench.window->state().document.walk.page == 1);
   bench.ui->click("caption/edit");
   command(CommandId::save_playlist);
   bench.ui->key("Ctrl+A");
@@ -173,7 +172,7 @@ TEST_CASE(
 
   command(CommandId::remove_page);
   CHECK(bench.window->state().document.walk.playlist.pages.size() == 1);
-  CHECK(bench.selection().step == Step::inputs);
+  CHECK(bench.selection().step == Step::output);
   command(CommandId::remove_page);
   CHECK_FALSE(bench.window->state().document.walk.page);
   CHECK(bench.window->state().document.walk.playlist.pages.empty());
@@ -305,10 +304,12 @@ TEST_CASE("presenting goes on with the page that was left, and a new playlist be
   };
   for (int page = 0; page < 3; ++page) {
     command(CommandId::add_page);
+    bench.ui->key("Escape");
     bench.ui->key("Right");
     bench.ui->run_until_still();
   }
-  command(CommandId::walk_playlist);
+  bench.ui->key("PageUp");
+  bench.ui->key("PageUp");
   CHECK(walk.page == 0);
   bench.ui->key("PageDown");
   bench.ui->key("Escape");

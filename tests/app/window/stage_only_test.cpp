@@ -98,6 +98,77 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "in a hall every view is its maps and the page's words, without a control, and its maps take the "
+    "height") {
+  const struct {
+    StageView view;
+    std::vector<std::string> maps;
+  } views[] = {
+      {StageView::all_heads, {"stage/map/0", "stage/map/7"}},
+      {StageView::tokens, {"stage/queries", "stage/keys"}},
+      {StageView::elementwise, {"stage/keys", "stage/products"}},
+      {StageView::gradients, {"stage/result", "stage/grad/result"}},
+      {StageView::compare, {"stage/other", "stage/result", "stage/difference"}},
+      {StageView::memory, {"stage/memory/right", "stage/memory/misread"}},
+      {StageView::prediction, {"prediction/row/0", "prediction/row/14"}},
+  };
+  for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
+    WindowBench bench = open_window(width, height_, preset_scenario("welcome"));
+    if (!bench.ui) return;
+    WindowState& state = bench.window->state();
+    for (const auto& each : views) {
+      for (const bool page : {false, true}) {
+        CAPTURE(width);
+        CAPTURE(page);
+        CAPTURE(stage_view_words[static_cast<std::size_t>(each.view)]);
+        if (page) {
+          Playlist playlist;
+          playlist.pages.push_back({});
+          PlaylistPage& first = playlist.pages.back();
+          first.scenario = std::make_shared<const Scenario>(bench.scenario());
+          first.step = each.view == StageView::memory ? Step::split_heads : Step::softmax;
+          first.view = each.view;
+          first.beside = CompareWith::scale;
+          first.title = "A heading";
+          first.caption = "Some words that stand beside what they speak of.";
+          start_walk(state, playlist);
+        } else {
+          state.view.selection.view = each.view;
+          state.view.selection.step = each.view == StageView::memory ? Step::split_heads : Step::softmax;
+          state.view.selection.compare_with = CompareWith::scale;
+        }
+        bench.ui->key("F11");
+        state.document.predictions.finish();
+        state.document.gradients.finish();
+        state.document.other_sides.finish();
+        bench.ui->run_until_still();
+        bench.ui->run_frames(40, 0.1);
+        bench.ui->save_png("hall_" + std::string(stage_view_words[static_cast<std::size_t>(each.view)]) +
+                           (page ? "_page_" : "_") + std::to_string(width));
+        float top = static_cast<float>(height_), bottom = 0.0f;
+        for (const std::string& map : each.maps) {
+          const UiRect rect = bench.ui->rect(map);
+          top = std::min(top, rect.min.y);
+          bottom = std::max(bottom, rect.max.y);
+          if (page) CHECK(rect.min.x >= bench.ui->rect("panel/caption").max.x);
+        }
+        CHECK(bottom - top >= 0.55f * static_cast<float>(height_));
+        for (const std::string& name : bench.ui->names()) {
+          for (const char* control :
+               {"stage/view/", "stage/share/", "stage/direction/", "stage/beside/", "stage/pin",
+                "stage/loss/", "stage/query/", "stage/turn/", "heads/thumbnail", "heads/dot", "panel/setup",
+                "panel/inspector", "panel/graph", "panel/filmstrip"})
+            CHECK_MESSAGE(!name.starts_with(control), name);
+        }
+        bench.ui->key("F11");
+        leave_walk(state);
+        bench.ui->run_until_still();
+      }
+    }
+  }
+}
+
+TEST_CASE(
     "in a hall the steps come over the stage when the mouse moves, go again, and nothing below them moves") {
   WindowBench bench = open_window(1280, 720);
   if (!bench.ui) return;

@@ -49,6 +49,8 @@ constexpr struct {
     {"inspector/terms", "holds the terms, which are stops"},
     {"caption/ask", "is text"},
     {"caption/words", "is text"},
+    {"filmstrip/page/", "is a picture of the list, which is one stop and has arrows"},
+    {"filmstrip/picture/", "is the picture on it"},
     {"comparison/layouts", "is a table"},
     {"comparison/einsums", "is a table"},
     {"comparison/heads", "is a table"},
@@ -133,10 +135,11 @@ TEST_CASE("Tab reaches every control of a page of a lesson, and of the stage alo
   bench.ui->run_until_still();
   REQUIRE(bench.ui->has("caption/edit"));
   check_all_reached(bench, "a lesson");
-  bench.window->state().document.walk.edits_words = true;
   bench.ui->key("F");
   REQUIRE_FALSE(bench.ui->has("panel/setup"));
   check_all_reached(bench, "the stage alone");
+  bench.window->state().document.walk.edits_words = true;
+  bench.ui->run_frames(3);
 }
 
 TEST_CASE("Tab reaches every control of every sheet, and the focus returns to where it was") {

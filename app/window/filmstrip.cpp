@@ -1,0 +1,275 @@
+#include "app/window/filmstrip.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/content/filmstrip_layout.h"
+#include "app/session/commands.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+// Design units
+constexpr float head_height = 26, button_height = 26, button_gap = 2;
+constexpr float drag_edge = 28;            // this near to an end of the list, a drag scrolls it
+constexpr float pixels_per_frame = 8;      // by this much
+constexpr double seconds_to_retry = 0.03;  // while a picture's scenario is being computed
+
+std::string key_tooltip(CommandId id) {
+  const CommandEntry& entry = command_entry(id);
+  const std::string keys = all_keys_text(id);
+  return keys.empty() ? std::string(entry.what) : fmt::format("{} ({})", entry.what, keys);
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+class Strip {
+ public:
+  Strip(const PanelContext& context, const PlaylistWalk& walk, FilmstripState& state)
+      : context_(context),
+        walk_(walk),
+        pages_(walk.playlist.pages),
+        state_(state),
+        widgets_(context.widgets()),
+        list_id_(ImGui::GetID("pages")) {}
+
+  PanelAction draw(bool busy);
+
+ private:
+  void draw_head();
+  void draw_buttons();
+  void draw_pages(float height, bool busy);
+  void draw_page(std::size_t page, ImVec2 at);
+  void take_keys();
+  void drag(ImVec2 origin, float top, float bottom);
+  void scroll_to_shown(float height);
+  void command_button(const char* id, const char* label, CommandId command, bool enabled = true);
+
+  const PanelContext& context_;
+  const PlaylistWalk& walk_;
+  const std::vector<PlaylistPage>& pages_;
+  FilmstripState& state_;
+  WidgetContext widgets_;
+  ImGuiID list_id_;
+  FilmstripLayout layout_;
+  PanelAction action_;
+};
+
+void Strip::command_button(const char* id, const char* label, CommandId command, bool enabled) {
+  const ButtonLook look = command == CommandId::filmstrip ? ButtonLook::plain : ButtonLook::filled;
+  if (text_button(widgets_, id, label, look, enabled)) action_.command = command;
+  ui_probe_item(id);
+  tooltip(widgets_, key_tooltip(command));
+}
+
+void Strip::draw_head() {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImFont* font = context_.fonts.bold;
+  ImGui::GetWindowDrawList()->AddText(
+      font, font->FontSize, {at.x, std::round(at.y + 0.5f * (widgets_.px(head_height) - font->FontSize))},
+      im_color(context_.palette.text), "Pages");
+  const float fold = std::ceil(width_of(context_.fonts.small, "hide") + 2 * widgets_.px(12));
+  ImGui::SetCursorScreenPos({at.x + width - fold, at.y});
+  command_button("filmstrip/hide", "hide", CommandId::filmstrip);
+}
+
+// Two to a line; the third line is there while a page can be brought back.
+void Strip::draw_buttons() {
+  const float gap = widgets_.px(button_gap);
+  command_button("filmstrip/add", "Add", CommandId::add_page);
+  ImGui::SameLine(0, gap);
+  command_button("filmstrip/duplicate", "Duplicate", CommandId::duplicate_page);
+  command_button("filmstrip/update", "Update", CommandId::update_page);
+  ImGui::SameLine(0, gap);
+  command_button("filmstrip/remove", "Remove", CommandId::remove_page);
+  if (!walk_.retired.empty()) command_button("filmstrip/put_back", "Put page back", CommandId::put_back_page);
+}
+
+void Strip::draw_page(std::size_t page, ImVec2 at) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context_.palette;
+  ImFont* small = context_.fonts.small;
+  const auto width = static_cast<float>(layout_.picture_width),
+             height = static_cast<float>(layout_.picture_height);
+  const ImVec2 far{at.x + width, at.y + height};
+  const bool shown = walk_.page == page, dragged = state_.dragged == page;
+  const std::string name = page_name(pages_[page], page + 1);
+
+  ImGui::PushID(static_cast<int>(page));
+  ImGui::SetCursorScreenPos(at);
+  const bool pressed = ImGui::InvisibleButton("page", {width, height + static_cast<float>(layout_.line)});
+  const bool hovered = ImGui::IsItemHovered();
+  ui_probe_item("filmstrip/page", static_cast<int>(page));
+  if (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left) && pages_.size() > 1)
+    state_.dragged = page;
+  if (pressed && !state_.dragged) action_.page = page;
+  if (!state_.dragged)
+    tooltip(widgets_,
+            fmt::format("{}: click to go there, drag to move it (page shown: {} and {})", name,
+                        first_key_text(CommandId::page_earlier), first_key_text(CommandId::page_later)));
+  ImGui::PopID();
+
+  if (const PictureTexture* picture = state_.thumbnails.find(pages_[page])) {
+    list->AddImage(reinterpret_cast<ImTextureID>(picture->id()), at, far, {0, 0}, {1, 1},
+                   im_color({255, 255, 255, 255}, dragged ? 0.45f : 1.0f));
+    ui_probe("filmstrip/picture", static_cast<int>(page), at, far);
+  } else {
+    list->AddRectFilled(at, far, im_color(palette.control));
+    const std::string step(step_entries()[static_cast<std::size_t>(pages_[page].step)].name);
+    const std::string fitted = fitted_text(step, small, width - widgets_.px(12));
+    list->AddText(small, small->FontSize,
+                  {std::round(at.x + 0.5f * (width - width_of(small, fitted))),
+                   std::round(at.y + 0.5f * (height - small->FontSize))},
+                  im_color(palette.text_faint), fitted.c_str());
+  }
+  const float thick = shown ? std::max(2.0f, std::round(widgets_.px(2))) : 1.0f;
+  const Rgba8 frame = shown ? palette.focus : hovered ? palette.text_dim : palette.border;
+  list->AddRect({at.x - 0.5f * thick, at.y - 0.5f * thick}, {far.x + 0.5f * thick, far.y + 0.5f * thick},
+                im_color(frame), 0.0f, 0, thick);
+  list->AddText(small, small->FontSize,
+                {at.x, std::round(far.y + 0.5f * (static_cast<float>(layout_.line) - small->FontSize))},
+                im_color(shown ? palette.text : palette.text_dim), fitted_text(name, small, width).c_str());
+}
+
+// The list is one stop: the arrows go from page to page.
+void Strip::take_keys() {
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  if (!focus_area(context_.focus, list_id_, at, {at.x + size.x, at.y + size.y}, FocusKeys::choose)) return;
+  if (context_.focus->moved || ImGui::GetIO().KeyAlt || ImGui::GetIO().KeyCtrl) return;
+  const std::size_t here = *walk_.page, last = pages_.size() - 1;
+  std::size_t to = here;
+  if ((key_pressed(Key::up) || key_pressed(Key::left)) && here > 0) to = here - 1;
+  if (key_pressed(Key::down) || key_pressed(Key::right)) to = std::min(here + 1, last);
+  if (key_pressed(Key::home)) to = 0;
+  if (key_pressed(Key::end)) to = last;
+  if (to != here) action_.page = to;
+}
+
+// While a page is dragged: the line where it would land, and at the end its new place.
+void Strip::drag(ImVec2 origin, float top, float bottom) {
+  if (!state_.dragged) return;
+  if (*state_.dragged >= pages_.size()) return state_.dragged.reset();
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const std::size_t gap = layout_.gap_at(mouse.y - origin.y, pages_.size());
+  const std::size_t to = place_of_drop(*state_.dragged, gap);
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    if (to != *state_.dragged) state_.moved = {*state_.dragged, to};
+    return state_.dragged.reset();
+  }
+  const float edge = widgets_.px(drag_edge), by = widgets_.px(pixels_per_frame);
+  const bool up = mouse.y < top + edge && ImGui::GetScrollY() > 0.0f,
+             down = mouse.y > bottom - edge && ImGui::GetScrollY() < ImGui::GetScrollMaxY();
+  if (up || down) {
+    ImGui::SetScrollY(ImGui::GetScrollY() + (down ? by : -by));
+    if (context_.wake_after) *context_.wake_after = 0.0;
+  }
+  const float y =
+      std::clamp(origin.y + static_cast<float>(static_cast<double>(gap) * layout_.pitch) - widgets_.px(4),
+                 top + 1, bottom - 2);
+  const float thick = std::max(2.0f, std::round(widgets_.px(2)));
+  const float width = static_cast<float>(layout_.picture_width);
+  ImGui::GetWindowDrawList()->AddRectFilled({origin.x - widgets_.px(3), y},
+                                            {origin.x + width + widgets_.px(3), y + thick},
+                                            im_color(context_.palette.focus));
+  ui_probe("filmstrip/landing", {origin.x, y}, {origin.x + width, y + thick});
+}
+
+// A page that was turned to, added or moved comes into view.
+void Strip::scroll_to_shown(float height) {
+  if (state_.shown_page == walk_.page) return;
+  state_.shown_page = walk_.page;
+  const auto page = static_cast<double>(*walk_.page);
+  const float top = static_cast<float>(page * layout_.pitch), bottom = top + static_cast<float>(layout_.pitch);
+  if (top < ImGui::GetScrollY())
+    ImGui::SetScrollY(top);
+  else if (bottom > ImGui::GetScrollY() + height)
+    ImGui::SetScrollY(bottom - height);
+}
+
+void Strip::draw_pages(float height, bool busy) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float bar = std::round(widgets_.px(8)), frame = std::round(widgets_.px(2));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame, frame});
+  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, bar - widgets_.px(2));
+  ImGui::BeginChild(
+      "pages", {width, height}, false,
+      ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoNav);
+  ImGui::PopStyleVar(2);
+  layout_ = filmstrip_layout(width - 2 * frame - bar, context_.scale);
+  state_.thumbnails.set_look(layout_.picture_width, layout_.picture_height, context_.theme);
+  const float room = ImGui::GetWindowHeight();
+  scroll_to_shown(room - 2 * frame);
+  take_keys();
+  const ImVec2 origin = ImGui::GetCursorScreenPos(), panel = ImGui::GetWindowPos();
+  const auto [first, last] = layout_.visible(ImGui::GetScrollY(), room, pages_.size());
+  for (std::size_t page = 0; page < pages_.size(); ++page) {
+    const bool visible = page >= first && page < last;
+    // The one that is dragged stays under the mouse's press, wherever the list was scrolled to.
+    if (!visible && state_.dragged != page) continue;
+    draw_page(page, {origin.x,
+                     origin.y + static_cast<float>(std::round(static_cast<double>(page) * layout_.pitch))});
+  }
+  drag(origin, panel.y, panel.y + room);
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1, static_cast<float>(static_cast<double>(pages_.size()) * layout_.pitch)});
+  ImGui::EndChild();
+  // The page shown comes first, then the others from the top.
+  std::vector<PlaylistPage> wanted;
+  if (*walk_.page >= first && *walk_.page < last) wanted.push_back(pages_[*walk_.page]);
+  for (std::size_t page = first; page < last; ++page) wanted.push_back(pages_[page]);
+  if (!busy && !state_.dragged) {
+    if (!state_.thumbnails.advance(wanted)) return;
+  }
+  if (context_.wake_after) *context_.wake_after = std::min(*context_.wake_after, seconds_to_retry);
+}
+
+PanelAction Strip::draw(bool busy) {
+  const float line = widgets_.px(button_height), space = ImGui::GetStyle().ItemSpacing.y;
+  const float lines = walk_.retired.empty() ? 2.0f : 3.0f;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetContentRegionAvail().y;
+  draw_head();
+  const float top = widgets_.px(head_height) + widgets_.px(4), foot = lines * (std::round(line) + space);
+  ImGui::SetCursorScreenPos({at.x, at.y + top});
+  if (height - top - foot > widgets_.px(40)) draw_pages(height - top - foot - widgets_.px(4), busy);
+  ImGui::SetCursorScreenPos({at.x, std::max(at.y + top, at.y + height - foot + space)});
+  draw_buttons();
+  return std::move(action_);
+}
+
+}  // namespace
+
+bool shows_filmstrip(const Settings& settings, const PlaylistWalk& walk) {
+  if (!walk.page) return false;
+  return walk.from_program ? settings.filmstrip_of_lessons : settings.filmstrip;
+}
+
+std::string page_name(const PlaylistPage& page, std::size_t number) {
+  const std::string words = !page.title.empty() ? page.title
+                            : !page.ask.empty() ? first_line(page.ask)
+                            : !page.caption.empty()
+                                ? first_line(page.caption)
+                                : std::string(step_entries()[static_cast<std::size_t>(page.step)].name);
+  return fmt::format("{}  {}", number, words);
+}
+
+PanelAction draw_filmstrip(const PanelContext& context, const PlaylistWalk& walk, bool busy,
+                           FilmstripState& state) {
+  return Strip(context, walk, state).draw(busy);
+}
+
+}  // namespace headwise

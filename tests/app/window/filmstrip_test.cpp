@@ -1,0 +1,388 @@
+// The strip of pages beside the stage, and making pages without a detour.
+#include "app/window/filmstrip.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <set>
+
+#include "app/session/settings.h"
+#include "app/window/window_commands.h"
+#include "core/playlist/lessons.h"
+#include "tests/app/window/playlist_bench.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+std::string page_probe(std::size_t page) {
+  return fmt::format("filmstrip/page/{}", page);
+}
+std::string picture_probe(std::size_t page) {
+  return fmt::format("filmstrip/picture/{}", page);
+}
+
+bool has_pictures(WindowBench& bench, std::size_t pages) {
+  for (int i = 0; i < 400 && !bench.ui->has(picture_probe(pages - 1)); ++i) bench.ui->run_frames(1);
+  bench.ui->run_frames(3);
+  for (std::size_t page = 0; page < pages; ++page)
+    if (!bench.ui->has(picture_probe(page))) return false;
+  return true;
+}
+
+// The pixels of a page's picture in the window.
+std::vector<int> picture_of(const WindowBench& bench, std::size_t page) {
+  const UiRect rect = bench.ui->rect(picture_probe(page));
+  const Image image = bench.ui->pixels();
+  std::vector<int> pixels;
+  for (int y = static_cast<int>(rect.min.y) + 3; y < static_cast<int>(rect.max.y) - 3; ++y) {
+    for (int x = static_cast<int>(rect.min.x) + 3; x < static_cast<int>(rect.max.x) - 3; ++x) {
+      const auto at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                           static_cast<std::size_t>(x));
+      pixels.push_back(image.rgba[at] << 16 | image.rgba[at + 1] << 8 | image.rgba[at + 2]);
+    }
+  }
+  return pixels;
+}
+
+std::vector<std::string> captions(const WindowBench& bench) {
+  std::vector<std::string> words;
+  for (const PlaylistPage& page : bench.window->state().document.walk.playlist.pages)
+    words.push_back(page.caption);
+  return words;
+}
+
+// As a keyboard types: every key goes down, with its letter, and up again.
+void type_as_keys(WindowBench& bench, std::string_view letters) {
+  for (const char letter : letters) {
+    const std::string one(1, letter);
+    bench.ui->push(
+        KeyChanged{static_cast<int>(letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter), true});
+    bench.ui->push(TextEntered{static_cast<char32_t>(letter)});
+    bench.ui->push(
+        KeyChanged{static_cast<int>(letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter), false});
+  }
+  bench.ui->run_frames(static_cast<int>(4 * letters.size()));
+}
+
+constexpr std::string_view every_key = "abcdefghijklmnopqrstuvwxyz 0123456789.,";
+
+}  // namespace
+
+TEST_CASE("beside pages of one's own stand pictures of them, and a click on one goes to its page") {
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    const TemporaryFolder folder;
+    WindowBench bench = open_window(1280, 720);
+    if (!bench.ui) return;
+    bench.window->state().view.settings.theme = theme;
+    CHECK_FALSE(bench.ui->has("panel/filmstrip"));
+    drop(bench, lesson_file(folder));
+    REQUIRE(bench.ui->has("panel/filmstrip"));
+    for (std::size_t page = 0; page < 3; ++page) CHECK(bench.ui->has(page_probe(page)));
+    REQUIRE(has_pictures(bench, 3));
+    bench.ui->save_png(theme == Theme::dark ? "filmstrip_dark" : "filmstrip_light");
+    const std::vector<int> first = picture_of(bench, 0), third = picture_of(bench, 2);
+    CHECK(std::set<int>(first.begin(), first.end()).size() > 50);
+    CHECK(first != third);
+    // All of it lies beside the stage.
+    CHECK(bench.ui->rect("panel/filmstrip").max.x <= bench.ui->rect("panel/setup").min.x);
+    CHECK(bench.ui->rect("panel/filmstrip").max.x <= bench.ui->rect("panel/caption").min.x);
+    for (const char* button :
+         {"filmstrip/add", "filmstrip/duplicate", "filmstrip/update", "filmstrip/remove"}) {
+      CHECK(bench.ui->rect(button).max.x <= bench.ui->rect("panel/filmstrip").max.x);
+      CHECK(bench.ui->rect(button).max.y <= bench.ui->rect("panel/filmstrip").max.y);
+    }
+    bench.ui->click(page_probe(2));
+    CHECK(bench.window->state().document.walk.page == 2);
+    CHECK(bench.selection().view == StageView::all_heads);
+    bench.ui->key("F");
+    CHECK_FALSE(bench.ui->has("panel/filmstrip"));
+  }
+}
+
+TEST_CASE("a picture is kept while words change, and drawn anew where the page shows something else") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  PageThumbnails thumbnails;
+  thumbnails.set_look(120, 70, Theme::light);
+  PlaylistPage page = lesson_playlist("first_walk").pages[2];
+  const auto draw = [&] {
+    for (int i = 0; i < 1000 && thumbnails.advance({&page, 1}); ++i) {
+    }
+  };
+  draw();
+  REQUIRE(thumbnails.find(page));
+  CHECK(thumbnails.find(page)->width() == 120);
+  CHECK(thumbnails.find(page)->height() == 70);
+  CHECK(thumbnails.drawn() == 1);
+  page.caption = "Other words.";
+  page.title = "Another title";
+  CHECK(thumbnails.find(page));
+  page.step = Step::output;
+  page.pin.reset();
+  page.tensor.reset();
+  page.spotlight = false;
+  CHECK_FALSE(thumbnails.find(page));
+  draw();
+  CHECK(thumbnails.drawn() == 2);
+  thumbnails.set_look(120, 70, Theme::dark);
+  CHECK_FALSE(thumbnails.find(page));
+  // A page that cannot be shown has no picture, and is not tried again and again.
+  page.head = 99;
+  draw();
+  CHECK_FALSE(thumbnails.find(page));
+  CHECK_FALSE(thumbnails.advance({&page, 1}));
+}
+
+TEST_CASE("the picture of a page that hides its answer hides it too") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "hand_made", "step": "softmax", "head": 4, "caption": "Open." },
+    { "step": "softmax", "head": 4, "ask": "Which?", "veil": true, "caption": "Hidden." },
+    { "step": "softmax", "head": 4, "ask": "Which?", "veil": true, "caption": "Hidden too.",
+      "pin": { "tensor": "attn_weights", "index": [0, 4, 3, 1] } } ] })"));
+  REQUIRE(has_pictures(bench, 3));
+  CHECK(picture_of(bench, 0) != picture_of(bench, 1));
+  CHECK(picture_of(bench, 1) == picture_of(bench, 2));  // the cell that the answer points at is not to be seen
+}
+
+TEST_CASE(
+    "a page is dragged to another place, where a line shows that it lands, and goes there by keys too") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder));
+  const PlaylistWalk& walk = bench.window->state().document.walk;
+  const UiRect first = bench.ui->rect(page_probe(0)), last = bench.ui->rect(page_probe(2));
+  const double x = 0.5 * (first.min.x + first.max.x);
+  // Held over the end of the list.
+  bench.ui->push(MouseMoved{x, first.min.y + 20.0});
+  bench.ui->push(MouseButtonChanged{0, true});
+  bench.ui->run_frames(4);
+  bench.ui->push(MouseMoved{x, 0.5 * (last.min.y + last.max.y)});
+  bench.ui->run_frames(3);
+  bench.ui->push(MouseMoved{x, last.max.y - 2.0});
+  bench.ui->run_frames(3);
+  REQUIRE(bench.ui->has("filmstrip/landing"));
+  bench.ui->save_png("filmstrip_drag");
+  CHECK(bench.ui->rect("filmstrip/landing").min.y >= last.max.y - 4);
+  CHECK(walk.page == 0);
+  bench.ui->push(MouseButtonChanged{0, false});
+  bench.ui->run_frames(4);
+  CHECK_FALSE(bench.ui->has("filmstrip/landing"));
+  CHECK(captions(bench) == std::vector<std::string>{"Divided.", "Pinned.", "Every query meets every key."});
+  CHECK(walk.page == 2);  // it is still the page shown
+  CHECK(walk.changed);
+
+  bench.ui->key("Alt+Up");
+  CHECK(captions(bench)[1] == "Every query meets every key.");
+  CHECK(walk.page == 1);
+  bench.ui->key("Alt+Down");
+  CHECK(captions(bench)[2] == "Every query meets every key.");
+  // Another page than the one shown.
+  bench.ui->drag(x, first.min.y + 20.0, x, bench.ui->rect(page_probe(1)).max.y + 2.0);
+  CHECK(captions(bench)[0] == "Pinned.");
+  CHECK(walk.page == 2);
+}
+
+TEST_CASE("the arrows go from page to page while the strip has the focus") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder));
+  const PlaylistWalk& walk = bench.window->state().document.walk;
+  const FocusOrder& focus = bench.window->state().view.focus;
+  const UiRect strip = bench.ui->rect("panel/filmstrip");
+  const auto in_strip = [&] {
+    return focus.focused != 0 && focus.ring_max.x <= strip.max.x && focus.ring_min.y >= strip.min.y;
+  };
+  for (int i = 0; i < 12 && !in_strip(); ++i) bench.ui->key("F6");
+  REQUIRE(in_strip());
+  bench.ui->key("Tab");  // from the button at the top
+  bench.ui->key("Down");
+  CHECK(walk.page == 1);
+  bench.ui->key("End");
+  CHECK(walk.page == 2);
+  bench.ui->key("Home");
+  CHECK(walk.page == 0);
+}
+
+TEST_CASE("pages are copied, updated, removed and put back with the buttons of the strip") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder));
+  const PlaylistWalk& walk = bench.window->state().document.walk;
+  const std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  bench.ui->click("filmstrip/duplicate");
+  REQUIRE(pages.size() == 4);
+  CHECK(walk.page == 1);
+  CHECK(pages[1] == pages[0]);
+
+  // Its words stay; what it shows is what the window shows.
+  bench.ui->key("M");
+  bench.ui->key("Right");
+  bench.ui->run_until_still();
+  bench.ui->click("filmstrip/update");
+  CHECK(pages[1].caption == "Every query meets every key.");
+  CHECK(pages[1].step == Step::scale);
+  CHECK(*pages[1].scenario == bench.scenario());
+  CHECK_FALSE(*pages[1].scenario == *pages[0].scenario);
+  bench.ui->key("PageUp");
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().step == Step::scale);
+  CHECK(bench.scenario() == *pages[1].scenario);
+  REQUIRE(bench.ui->has("filmstrip/put_back"));
+  bench.ui->click("filmstrip/put_back");
+  CHECK(pages[1] == pages[0]);
+  CHECK(bench.selection().step == Step::scores);
+  CHECK_FALSE(bench.ui->has("filmstrip/put_back"));
+
+  const Playlist before = walk.playlist;
+  bench.ui->click("filmstrip/remove");
+  bench.ui->click("filmstrip/remove");
+  CHECK(pages.size() == 2);
+  CHECK(bench.window->state().view.notices.notices.back().text.find("Put page back") != std::string::npos);
+  bench.ui->click("filmstrip/put_back");
+  CHECK(pages.size() == 3);
+  bench.ui->click("filmstrip/put_back");
+  CHECK(walk.playlist == before);
+
+  // The last page of all ends the walk, and comes back all the same.
+  for (int i = 0; i < 4; ++i) perform(bench.window->state(), CommandCall{CommandId::remove_page});
+  bench.ui->run_frames(3);
+  CHECK(pages.empty());
+  CHECK_FALSE(walk.page);
+  bench.ui->click("menu/Teach");
+  bench.ui->click("menu/Put page back");
+  bench.ui->run_frames(3);
+  CHECK(pages.size() == 1);
+  CHECK(walk.page == 0);
+}
+
+TEST_CASE("a page that hides its answer is not updated before it shows it") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "hand_made", "step": "softmax", "ask": "Which?", "ask_step": "scores", "caption": "This." } ] })"));
+  const Playlist before = bench.window->state().document.walk.playlist;
+  bench.ui->key("Ctrl+U");
+  CHECK(bench.window->state().document.walk.playlist == before);
+  CHECK(bench.window->state().view.notices.notices.size() == 1);
+  bench.ui->key("PageDown");
+  bench.ui->run_until_still();
+  bench.ui->key("3");
+  bench.ui->key("Ctrl+U");
+  const PlaylistPage& page = bench.window->state().document.walk.playlist.pages[0];
+  CHECK(page.head == 3);
+  CHECK(page.step == Step::softmax);
+  CHECK(page.ask_step == Step::scores);
+  CHECK(page.ask == "Which?");
+}
+
+TEST_CASE("a lesson has its pages folded until they are asked for, which is remembered") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  state.view.settings_file = folder.file("settings.json");
+  start_walk(state, lesson_playlist("questions"));
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("panel/filmstrip"));
+  bench.ui->click("caption/pages");
+  CHECK(bench.ui->has("panel/filmstrip"));
+  CHECK(load_settings(state.view.settings_file).settings.filmstrip_of_lessons);
+  // Only the pages in view are drawn; the one that is turned to comes into view.
+  CHECK_FALSE(bench.ui->has(page_probe(25)));
+  show_page(state, 25);
+  bench.ui->run_frames(4);
+  REQUIRE(bench.ui->has(page_probe(25)));
+  CHECK(bench.ui->rect(page_probe(25)).max.y <= bench.ui->rect("filmstrip/add").min.y + 1);
+  bench.ui->save_png("filmstrip_lesson");
+  bench.ui->click("filmstrip/hide");
+  CHECK_FALSE(bench.ui->has("panel/filmstrip"));
+  CHECK_FALSE(load_settings(state.view.settings_file).settings.filmstrip_of_lessons);
+  CHECK(load_settings(state.view.settings_file).settings.filmstrip);
+}
+
+TEST_CASE("six pages are made one after the other, each with its caption, without leaving the keyboard") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const PlaylistWalk& walk = bench.window->state().document.walk;
+  for (int page = 0; page < 6; ++page) {
+    bench.ui->key("Ctrl+M");
+    type_as_keys(bench, fmt::format("page {}", page));
+    bench.ui->key("Escape");
+    bench.ui->key("Right");
+    bench.ui->run_until_still();
+  }
+  REQUIRE(walk.playlist.pages.size() == 6);
+  CHECK(walk.page == 5);
+  for (int page = 0; page < 6; ++page) {
+    CHECK(walk.playlist.pages[static_cast<std::size_t>(page)].caption == fmt::format("page {}", page));
+    CHECK(walk.playlist.pages[static_cast<std::size_t>(page)].step == static_cast<Step>(page));
+  }
+  CHECK(walk.playlist.pages[0].scenario == walk.playlist.pages[0].scenario);
+  CHECK_FALSE(walk.from_program);
+}
+
+TEST_CASE(
+    "no key that is typed into a caption is a command, however its page was added and whatever stands before "
+    "it") {
+  const TemporaryFolder folder;
+  for (int way = 0; way < 7; ++way) {
+    CAPTURE(way);
+    WindowBench bench = open_window(1280, 900);
+    if (!bench.ui) return;
+    WindowState& state = bench.window->state();
+    if (way >= 4) drop(bench, lesson_file(folder));
+    const Selection place = bench.selection();
+    const Scenario scenario = bench.scenario();
+    switch (way) {
+      case 0:  // without a frame between the command and the first letter
+        perform(state, CommandCall{CommandId::add_page});
+        break;
+      case 1:
+        bench.ui->key("Ctrl+M");
+        break;
+      case 2:
+        bench.ui->key("Ctrl+Shift+P");
+        bench.ui->type("Add page");
+        bench.ui->key("Enter");
+        break;
+      case 3:  // a new playlist while the words of another are being written
+        bench.ui->key("Ctrl+M");
+        bench.ui->click("caption/title");
+        perform(state, CommandCall{CommandId::new_playlist});
+        break;
+      case 4:
+        bench.ui->click("filmstrip/add");
+        break;
+      case 5:
+        bench.ui->click("menu/Teach");
+        bench.ui->click("menu/Add page");
+        break;
+      default:  // behind a question with options
+        bench.ui->click("filmstrip/add");
+        bench.ui->click("caption/question");
+        bench.ui->type("Which?");
+        bench.ui->run_frames(3);
+        state.document.walk.playlist.pages[*state.document.walk.page].answer = PageAnswer{};
+        bench.ui->run_frames(3);
+        bench.ui->click("caption/text");
+    }
+    type_as_keys(bench, every_key);
+    REQUIRE(state.document.walk.page);
+    CHECK(state.document.walk.shown()->caption == every_key);
+    CHECK(bench.scenario() == scenario);
+    CHECK(bench.selection().step == place.step);
+    CHECK(bench.selection().view == place.view);
+    CHECK(bench.selection().head == place.head);
+    CHECK_FALSE(state.dialogs.any_open());
+  }
+}
