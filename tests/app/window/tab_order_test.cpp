@@ -45,6 +45,8 @@ constexpr struct {
     {"inspector/share/", "is text"},
     {"inspector/terms", "holds the terms, which are stops"},
     {"caption/ask", "is text"},
+    {"caption/point", "is text"},
+    {"stage/wrong_pairs", "marks cells of a map, which is a stop"},
     {"caption/words", "is text"},
     {"comparison/layouts", "is a table"},
     {"comparison/einsums", "is a table"},
