@@ -34,6 +34,19 @@ std::size_t differences(const Json& a, const Json& b) {
 // "asks for a number; key: attn_weights[0,0,8,7] = 0.947"
 std::string key_words(const PageKey& key, const PageAnswer& answer) {
   const char* too_large = "not computed here: the scenario is too large";
+  if (answer.kind == AnswerKind::weights) {
+    std::string row;
+    for (const double weight : key.too_large ? std::vector<double>{} : key.key.weights->weights)
+      row += fmt::format("{}{:.2f}", row.empty() ? "= " : " ", weight);
+    return fmt::format("asks for a row of weights; key: {} {}, ± {:g}", one_line(answer.is),
+                       key.too_large ? too_large : row, answer.within);
+  }
+  if (answer.kind == AnswerKind::mask) {
+    if (key.too_large) return fmt::format("asks for a mask; key: {} {}", one_line(answer.is), too_large);
+    const MaskKey& mask = *key.key.mask;
+    return fmt::format("asks for a mask of {}×{} pairs; key: {}, in {} of them", mask.rows, mask.columns,
+                       one_line(answer.is), std::ranges::count(mask.blocked, true));
+  }
   if (answer.kind == AnswerKind::shape)
     return fmt::format("asks for a shape; key: {} {}", one_line(answer.is),
                        key.too_large ? too_large : "= " + key.key.shown);
@@ -58,16 +71,26 @@ std::string key_words(const PageKey& key, const PageAnswer& answer) {
         answer.within > 0.0 ? fmt::format("{:g}", answer.within) : fmt::format("{:g} %", share);
     return fmt::format("asks for a number; key: {} {}, ± {}", one_line(answer.is), value, near);
   }
-  const std::size_t count = answer.options.size();
+  const std::string count =
+      fmt::format("{}{}", answer.options.size(), answer.kind == AnswerKind::tensor ? " tensors" : "");
   if (key.too_large) return fmt::format("asks for one of {}; key: {}", count, too_large);
   const std::size_t right = *key.key.option;
   return fmt::format("asks for one of {}; key: {}, {}, because {}", count, right + 1,
                      one_line(key.options[right]), one_line(answer.options[right].is));
 }
 
+// [[row, column], …]
+Json blocked_pairs(const MaskKey& mask) {
+  Json pairs = Json::array();
+  for (Index row = 0; row < mask.rows; ++row)
+    for (Index column = 0; column < mask.columns; ++column)
+      if (mask.blocked[static_cast<std::size_t>(row * mask.columns + column)])
+        pairs.push_back(Json::array({mask.row + row, mask.column + column}));
+  return pairs;
+}
+
 Json key_json(const PageKey& key, const PageAnswer& answer) {
-  constexpr std::array<const char*, 5> kinds{"number", "choice", "shape", "head", "cell"};
-  Json json{{"kind", kinds[static_cast<std::size_t>(answer.kind)]}};
+  Json json{{"kind", answer_kind_words[static_cast<std::size_t>(answer.kind)]}};
   if (answer.kind == AnswerKind::shape || answer.kind == AnswerKind::head) {
     json["is"] = answer.is;
     if (key.key.head) json["key"] = *key.key.head;
@@ -78,6 +101,12 @@ Json key_json(const PageKey& key, const PageAnswer& answer) {
     if (key.key.row) cell["row"] = *key.key.row;
     if (key.key.column) cell["column"] = *key.key.column;
     if (!key.too_large) json["key"] = cell;
+  } else if (answer.kind == AnswerKind::weights) {
+    json["is"] = answer.is;
+    if (key.key.weights) json["key"] = key.key.weights->weights;
+  } else if (answer.kind == AnswerKind::mask) {
+    json["is"] = answer.is;
+    if (key.key.mask) json["key"] = blocked_pairs(*key.key.mask);
   } else if (answer.chooses()) {
     json["options"] = key.options;
     if (!key.too_large) json["key"] = *key.key.option + 1;

@@ -51,11 +51,12 @@ void make_folder(const std::string& folder) {
 
 // Sets the window's state to this page, with everything it shows computed. Throws if the page cannot be shown as it
 // specifies.
-void show(WindowState& window, const Playlist& playlist, std::size_t page, Warnings& warnings) {
+// `asking`: a page that asks stays without its answer, as it first appears.
+void show(WindowState& window, const Playlist& playlist, std::size_t page, bool asking, Warnings& warnings) {
   WindowDocument& document = window.document;
   warnings.set_place(fmt::format("page {}", page + 1));
   start_walk(window, playlist, "", page);
-  if (document.walk.asking()) walk_pages(window, 1);  // a picture has the answer next to its question
+  if (document.walk.asking() && !asking) walk_pages(window, 1);  // the answer next to its question
   document.session.finish();
   arrive(window);
   skip_motion(window.view.motion);
@@ -100,28 +101,39 @@ void run_render(CommandOptions& options, const Words& words) {
   WindowState window(preset_scenario("welcome"));
   Warnings warnings;
   if (wanted.strict)  // every page before the first picture is written
-    for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, warnings);
+    for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, false, warnings);
   warnings.refuse_where(wanted.strict);
   make_folder(wanted.output);
   StagePictures pictures(size.width, size.height, theme);
   const std::size_t digits = std::max<std::size_t>(2, std::to_string(playlist.pages.size()).size());
-  std::size_t motions = 0;
-  for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
-    show(window, playlist, i, warnings);
-    const std::string name = fmt::format("{}/page-{:0{}}", wanted.output, i + 1, digits);
+  std::size_t motions = 0, questions = 0;
+  const auto write = [&](const std::string& name) {
     if (wanted.format == "svg")
       write_file_atomically(name + ".svg", pictures.svg(window));
     else
       write_bytes(name + ".png", to_png(pictures.image(window)));
+  };
+  for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
+    const std::string name = fmt::format("{}/page-{:0{}}", wanted.output, i + 1, digits);
+    if (!playlist.pages[i].ask.empty()) {
+      show(window, playlist, i, true, warnings);
+      write(name + "-ask");  // sorts before the page with its answer
+      ++questions;
+    }
+    show(window, playlist, i, false, warnings);
+    write(name);
     if (!wanted.motion || !no_motion(window.view.selection, window.document.session.trace()).empty())
       continue;
     write_bytes(name + "-motion.png", pictures.motion(window));
     ++motions;
   }
   const std::size_t pages = playlist.pages.size();
-  print(fmt::format("{}: {} page{} as .{}, {}×{}{}\n", wanted.output, pages, pages == 1 ? "" : "s",
-                    wanted.format, size.width, size.height,
-                    motions == 0 ? "" : fmt::format(", and {} motion{}", motions, motions == 1 ? "" : "s")));
+  const auto also = [](std::size_t count, const char* what) {
+    return count == 0 ? "" : fmt::format(", and {} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  print(fmt::format("{}: {} page{} as .{}, {}×{}{}{}\n", wanted.output, pages, pages == 1 ? "" : "s",
+                    wanted.format, size.width, size.height, also(questions, "question"),
+                    also(motions, "motion")));
 }
 
 }  // namespace headwise

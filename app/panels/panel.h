@@ -22,6 +22,7 @@
 namespace headwise {
 
 class HeatmapRenderer;  // app/render
+struct AnswerMask;      // app/panels/answer_mask.h
 enum class CommandId : int;
 struct OtherSide;         // app/session/other_side.h
 struct TokenPredictions;  // app/session/token_predictions.h
@@ -60,6 +61,8 @@ struct PanelContext {
   const CellReach* reach = nullptr;        // of the focused cell, if its whole reach is to be lit up
   std::optional<Veil> veil = {};           // while a page asks: what no panel may tell
   std::optional<TensorId> points_at = {};  // while a page asks for one of its cells, which may be veiled
+  bool points_at_tensors = false;          // while a page asks for a tensor, which may be veiled
+  AnswerMask* answer_mask = nullptr;       // of a page that asks for a mask
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
   WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after}; }

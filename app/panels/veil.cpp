@@ -34,6 +34,7 @@ bool is_given(TensorId id) {
 }  // namespace
 
 bool Veil::hides(TensorName name) const {
+  if (mask && name.id == TensorId::mask_bias) return true;
   return name.gradient || (step_of(name.id) >= from && !is_given(name.id));
 }
 

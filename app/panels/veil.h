@@ -7,6 +7,7 @@ namespace headwise {
 
 struct Veil {
   Step from = Step::inputs;  // the results of this step and of later ones are hidden
+  bool mask = false;         // and so is mask_bias, which is asked for
 
   // Parameters, masks and gains are given, not results: they stay in sight at their step.
   bool hides(TensorName name) const;

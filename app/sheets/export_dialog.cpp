@@ -33,7 +33,7 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
   const auto choose_theme = [&] {
     if (choice_row(
             context,
-            {"export/theme", "ground", "", "Light suits paper and slides, whatever the window's theme."},
+            {"export/theme", "background", "", "Light suits paper and slides, whatever the window's theme."},
             theme_names, theme)) {
       what.theme = static_cast<Theme>(theme);
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "app/panels/answer_mask.h"
 #include "app/platform/fonts.h"
 #include "app/session/frozen_heads.h"
 #include "app/stage/head_thumbnails.h"
@@ -241,16 +242,24 @@ void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
       draw_lock(context_.widgets(), ImGui::GetWindowDrawList(), plane_rect(plane));
     }
     if (content_.veiled && is_result(each)) {
-      // Its cells can be pointed at, if the page asks for one.
-      if (context_.points_at && each.part->matrix.name == TensorName{*context_.points_at}) {
+      // Its cells can be pointed at, or painted, if the page asks for them.
+      const bool cells = context_.points_at && each.part->matrix.name == TensorName{*context_.points_at};
+      if (context_.answer_mask && context_.answer_mask->asks && is_pair_map(each.part->matrix)) {
+        draw_mask_to_paint(context_, *each.part, plane);
+      } else if (cells) {
         const auto cell = plane_cell_looked_at(context_, each.name, plane);
-        draw_veil(context_, plane_rect(plane), &plane, cell);
+        draw_veil(context_, plane_rect(plane), {&plane, cell, "hidden, until you point at a cell"});
+        if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
+      } else if (context_.points_at_tensors) {
+        const auto cell = plane_cell_looked_at(context_, each.name, plane);
+        draw_veil(context_, plane_rect(plane), {.told = "hidden; a click answers with it"});
         if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
       } else {
         draw_veil(context_, plane_rect(plane));
       }
       continue;
     }
+    if (is_result(each) && context_.answer_mask && !entering_) draw_wrong_pairs(context_, *each.part, plane);
     if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;
   }
   if (!small_.empty()) draw_chosen_small(context_, content_, small_, *layout_.above);

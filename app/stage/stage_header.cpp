@@ -150,7 +150,8 @@ class Header {
       width_of(context_.fonts.title, title_) <= width_ ? context_.fonts.title : context_.fonts.bold;
   const float question_x_ = width_of(title_font_, title_) + 14.0f * unit_;
   const bool paints_ =
-      selection_.step == Step::mask && selection_.view == StageView::one_head && !context_.picture;
+      selection_.step == Step::mask && selection_.view == StageView::one_head && !context_.picture &&
+      !(context_.veil && context_.veil->mask);  // the answer is painted then, not the page's mask
   bool chooses_picture_ = false;
   bool whole_names_ = false;  // the views have room for their names
   bool picture_at_title_ = false, brushes_at_title_ = false;

@@ -302,7 +302,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
       content_at(context, fades && context.motion < 0.5 ? place_before : context.selection, state);
   content.mask_to_come = content.mask_to_come && paints(state.brush, context.selection);
   const bool veiled = veil_covers_result(context);
-  if (veiled) veil_result(content);
+  if (veiled) veil_result(*context.veil, content);
   if (state.alone && view == StageView::one_head && !veiled) keep_result(content);
   if (state.alone && view == StageView::gradients && !veiled) {
     content.left.reset();

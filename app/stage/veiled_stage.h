@@ -14,12 +14,22 @@ bool veil_covers_stage(const PanelContext& context);
 // Whether the result of the shown step is covered, and its operands are not.
 bool veil_covers_result(const PanelContext& context);
 
-// Leaves the operands, without the numbers that are derived from the result: ranges, thumbnails, sums.
-void veil_result(StageContent& content);
+// Leaves the operands that the veil does not hide, without the numbers that are derived from the result: ranges, thumbnails,
+// sums.
+void veil_result(const Veil& veil, StageContent& content);
 
-// A calm rectangle that says when its numbers come. `cells`: with the borders of the cells behind it, one of which, `cell`
-// (row, column), is pointed at.
-void draw_veil(const PanelContext& context, const RectF& area, const PlaneGeometry* cells = nullptr,
-               const std::optional<std::pair<Index, Index>>& cell = {});
+// A calm rectangle that says when its numbers come, or `told`. `cells`: with the borders of the cells behind it, one of which,
+// `cell` (row, column), is pointed at.
+struct VeiledCells {
+  const PlaneGeometry* cells = nullptr;
+  std::optional<std::pair<Index, Index>> cell = {};
+  const char* told = "hidden until you answer";  // null: nothing
+};
+void draw_veil(const PanelContext& context, const RectF& area, const VeiledCells& shown = {});
+
+// The veiled map `part` of a page that asks for a mask: its pairs are painted with the mouse or the keys.
+void draw_mask_to_paint(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane);
+// On the same map, once the page has answered: outlines the pairs that were painted wrong.
+void draw_wrong_pairs(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane);
 
 }  // namespace headwise

@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "app/content/stage_content.h"
+#include "app/session/answer_check.h"
 #include "app/widgets/button.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/text_field.h"
@@ -20,7 +22,8 @@ namespace headwise {
 namespace {
 
 constexpr float row_height = 32, gap = 6;  // design units
-constexpr std::array<std::string_view, 6> kinds{"none", "number", "choice", "shape", "head", "cell"};
+constexpr std::array<std::string_view, 9> kinds{"none", "number", "choice", "shape",   "head",
+                                                "cell", "tensor", "weights", "mask"};
 
 // The map that the page's question is about: of the pinned cell, else the step's result.
 TensorId asked_tensor(const PanelContext& context, const PlaylistPage& page) {
@@ -38,6 +41,25 @@ std::vector<Index> asked_row(const PanelContext& context, const PlaylistPage& pa
   std::vector<Index> row(static_cast<std::size_t>(std::max<Index>(1, rank - 1)), 0);
   if (rank == 4) row[1] = page.head;
   return row;
+}
+
+// The operands of what the stage shows, or q and k.
+std::vector<TensorId> others_shown(const PanelContext& context, TensorId id) {
+  std::vector<TensorId> others;
+  const auto add = [&](std::optional<TensorId> other) {
+    if (other && *other != id && context.trace.tensor(*other) &&
+        std::ranges::find(others, *other) == others.end())
+      others.push_back(*other);
+  };
+  if (const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection)) {
+    add(picture->left);
+    add(picture->above);
+  }
+  if (others.empty()) {
+    add(TensorId::q_heads);
+    add(TensorId::k_heads);
+  }
+  return others;
 }
 
 PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, AnswerKind kind) {
@@ -62,6 +84,23 @@ PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, A
       break;
     case AnswerKind::head:
       answer.is = fmt::format("argmax attn_weights[{},:,{},0]", page.batch, row.back());
+      break;
+    case AnswerKind::tensor:
+      // Exactly one of them holds, until what makes it right is written.
+      answer.options.push_back({std::string(name), fmt::format("finite {} > 0", name), "", ""});
+      for (const TensorId other : others_shown(context, id))
+        answer.options.push_back({std::string(tensor_entry(other).name),
+                                  fmt::format("finite {} = 0", tensor_entry(other).name), "", ""});
+      break;
+    case AnswerKind::weights:
+      answer.is = fmt::format("attn_weights[{},{},{},:]", page.batch, page.head,
+                              asked_row(context, page, TensorId::attn_weights).back());
+      answer.within = PageAnswer::usual_misplaced;
+      break;
+    case AnswerKind::mask:
+      answer.is = context.trace.tensors.mask_bias
+                      ? fmt::format("mask_bias[{},{},:,:] = -inf", page.batch, page.head)
+                      : fmt::format("attn_weights[{},{},:,:] = 0", page.batch, page.head);
       break;
     case AnswerKind::cell:
       answer.tensor = id;
@@ -93,15 +132,21 @@ constexpr Field key_field{"is", "max scores[0,0,8,:]",
                           "is: the right answer, an expression over the computed numbers", 0.62f};
 
 bool draw_options_editor(const WidgetContext& widgets, PageAnswer& answer, float wrap) {
-  constexpr std::array<Field, 3> fields{
-      {{"text", "an option", "text: what can be chosen, with live numbers", 0.24f},
-       {"is", "when it is right", "is: the condition under which it is right; exactly one must hold", 0.4f},
-       {"why", "why it is wrong (optional)", "why: said to whoever chose it, when it is wrong", 0.28f}}};
+  const bool tensor = answer.kind == AnswerKind::tensor;
+  const std::array<Field, 4> fields{
+      {tensor ? Field{"text", "a tensor", "tensor: the name of a tensor that can be clicked", 0.2f}
+              : Field{"text", "an option", "text: what can be chosen, with live numbers", 0.2f},
+       {"is", "when it is right", "is: the condition under which it is right; exactly one must hold", 0.33f},
+       {"why", "why it is wrong (optional)", "why: said to whoever chose it, when it is wrong", 0.22f},
+       {"see", "page to see (optional)",
+        "see: the title of the page that goes into it, of this playlist or a built-in lesson; a link to it stands "
+        "beside the verdict",
+        0.16f}}};
   bool changed = false;
   std::optional<std::size_t> removed;
   for (std::size_t i = 0; i < answer.options.size(); ++i) {
     AnswerOption& option = answer.options[i];
-    const std::array<std::string*, 3> texts{&option.text, &option.is, &option.why};
+    const std::array<std::string*, 4> texts{&option.text, &option.is, &option.why, &option.see};
     for (std::size_t f = 0; f < fields.size(); ++f)
       changed =
           draw_field(widgets, fields[f], fmt::format("answer/{}/{}", i + 1, fields[f].id), *texts[f], wrap) ||
@@ -115,7 +160,7 @@ bool draw_options_editor(const WidgetContext& widgets, PageAnswer& answer, float
   }
   if (removed) answer.options.erase(answer.options.begin() + static_cast<std::ptrdiff_t>(*removed));
   const bool more = answer.options.size() < PageAnswer::most_options;
-  if (text_button(widgets, "answer/add", "add an option", ButtonLook::filled, more)) {
+  if (text_button(widgets, "answer/add", tensor ? "add a tensor" : "add an option", ButtonLook::filled, more)) {
     answer.options.push_back({"", answer.options.back().is, "", ""});
     changed = true;
   }
@@ -143,6 +188,11 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
   if (segmented_control(widgets, "answer/kind", kinds, kind)) {
     page.answer.reset();
     if (kind > 0) page.answer = first_answer(context, page, static_cast<AnswerKind>(kind - 1));
+    if (page.answer && page.answer->kind == AnswerKind::mask) {  // is painted on the veil
+      page.veil = true;
+      page.ask_step.reset();
+      page.ask_view.reset();
+    }
     changed = true;
   }
   ui_probe_item("answer/kind");
@@ -179,9 +229,13 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
   return changed;
 }
 
-std::string answer_problem(const PanelContext& context, const PlaylistPage& page) {
+std::string answer_problem(const PanelContext& context, const Playlist& playlist, const PlaylistPage& page) {
   if (!page.answer || page.ask.empty()) return "";
   if (std::string problem = written_problem(*page.answer); !problem.empty()) return problem;
+  if (std::string problem = mask_page_problem(page); !problem.empty()) return problem;
+  for (const AnswerOption& option : page.answer->options)
+    if (!option.see.empty() && !page_titled(playlist, option.see))
+      return fmt::format("there is no page with the title “{}”, here or in a built-in lesson", option.see);
   return answer_key(*page.answer, LiveSubject(context.trace, &context.scenario, &context.inputs),
                     LiveAnswers::quick)
       .problem;

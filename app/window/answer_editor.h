@@ -15,7 +15,7 @@ float answer_editor_height(float scale, const PlaylistPage& page);
 // the window shows: the pinned cell, the step's result.
 bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float wrap);
 
-// Why the answer cannot stay as it is written, on the present trace; empty if it can.
-std::string answer_problem(const PanelContext& context, const PlaylistPage& page);
+// Why the answer cannot stay as it is written, on the present trace and in this playlist; empty if it can.
+std::string answer_problem(const PanelContext& context, const Playlist& playlist, const PlaylistPage& page);
 
 }  // namespace headwise

@@ -17,6 +17,7 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/answer_bars.h"
 #include "app/window/answer_editor.h"
 #include "app/window/page_answers.h"
 
@@ -28,6 +29,7 @@ constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field for typing a caption
 constexpr float ask_gap = 6, answer_height = 34;
+constexpr float chart_gap = 24;
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
 constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
@@ -104,7 +106,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
     // It is better to learn of unreadable numbers in braces now than in front of a class.
     walk.words_problem = walk.edits_words ? page_problem(*walk.shown(), context.trace) : "";
     if (walk.edits_words && walk.words_problem.empty())
-      walk.words_problem = answer_problem(context, *walk.shown());
+      walk.words_problem = answer_problem(context, walk.playlist, *walk.shown());
     if (walk.words_problem.empty()) walk.edits_words = !walk.edits_words;
   }
   ui_probe_item("caption/edit");
@@ -140,19 +142,58 @@ void draw_restore_link(const PanelContext& context, PanelAction& action) {
   tooltip(widgets, tooltip_of(CommandId::restore_page));
 }
 
+// "1   at itself", a line for each option.
+std::string options_in_picture(const PlaylistWalk& walk) {
+  std::string lines;
+  for (std::size_t i = 0; i < walk.words.options.size(); ++i)
+    lines += fmt::format("{}{}   {}", i == 0 ? "" : "\n", i + 1, walk.words.options[i]);
+  return lines;
+}
+
+// With the answer, or with the options that the page asks to choose from.
+float words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk, bool asking) {
+  float height = 0.0f;
+  const auto add = [&](ImFont* font, const std::string& text) {
+    if (text.empty()) return;
+    height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
+  };
+  add(fonts.caption, walk.words.ask);
+  if (asking)
+    add(fonts.sans, options_in_picture(walk));
+  else
+    add(fonts.caption, walk.words.caption);
+  if (walk.words.changed(!asking)) add(fonts.caption, changed_in_picture);
+  return height;
+}
+
 // Large type in a column, unless the words would not fit.
 ImFont* hall_font(const PanelContext& context, float wrap, const PlaylistWalk& walk) {
   const float answer = std::max(answer_controls_height(context.fonts, context.scale, wrap, walk),
                                 answer_verdict_height(context.fonts, context.scale, wrap, walk));
   const float title = text_height(context.fonts.title, wrap, walk.shown()->title) + ask_gap * context.scale;
-  const float words = answer + title + caption_words_height(context.fonts, context.scale, wrap, walk);
+  const float words = answer + title + words_height(context.fonts, context.scale, wrap, walk, false) +
+                      answer_bars_room(context.scale, wrap, walk).below;
   return words + hall_foot * context.scale <= ImGui::GetContentRegionAvail().y ? context.fonts.caption
                                                                                : context.fonts.sans;
 }
 
+// What a chart beside the words leaves to them.
+float beside_chart(float scale, float wrap, const PlaylistWalk& walk) {
+  const float chart = answer_bars_room(scale, wrap, walk).beside;
+  return chart > 0.0f ? wrap - chart - std::round(chart_gap * scale) : wrap;
+}
+
 // The question, if the page asks one, and the caption that answers it.
-void draw_words(const PanelContext& context, PlaylistWalk& walk, float wrap, bool hall, PanelAction& action) {
+void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, bool hall, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
+  const float wrap = beside_chart(context.scale, width, walk);
+  const BarsRoom room = answer_bars_room(context.scale, width, walk);
+  if (room.beside > 0.0f) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::SetCursorScreenPos({at.x + width - room.beside, at.y});
+    draw_answer_bars(context, walk, {room.beside, room.height}, action);
+    ImGui::SetCursorScreenPos(at);
+  }
   const PlaylistPage& page = *walk.shown();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   const double window_height = ImGui::GetIO().DisplaySize.y;
@@ -169,6 +210,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float wrap, boo
     ui_probe_item("caption/ask");
     ImGui::Dummy({1, widgets.px(ask_gap) - gap});
   }
+  if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
   if (walk.answered) {
     draw_answer_verdict(context, walk, wrap, action);
     put_text(font, context.palette.text, wrap, walk.words.caption);
@@ -236,28 +278,33 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
 }  // namespace
 
 float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk) {
-  float height = 0.0f;
-  const auto add = [&](ImFont* font, const std::string& text) {
-    if (text.empty()) return;
-    height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
-  };
-  add(fonts.caption, walk.words.ask);
-  add(fonts.caption, walk.words.caption);
-  if (walk.words.changed(true)) add(fonts.caption, changed_in_picture);
-  return height;
+  const BarsRoom chart = answer_bars_room(scale, width, walk);
+  return std::max(words_height(fonts, scale, beside_chart(scale, width, walk), walk, walk.asking()),
+                  chart.beside > 0.0f ? chart.height : 0.0f);
 }
 
-void draw_caption_words(const PanelContext& context, float width, const PlaylistWalk& walk) {
+void draw_caption_words(const PanelContext& context, float whole_width, PlaylistWalk& walk) {
   ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = beside_chart(context.scale, whole_width, walk);
+  if (const BarsRoom chart = answer_bars_room(context.scale, whole_width, walk); chart.beside > 0.0f) {
+    ImGui::SetCursorScreenPos({at.x + whole_width - chart.beside, at.y});
+    PanelAction none;
+    draw_answer_bars(context, walk, {chart.beside, chart.height}, none);
+  }
   const auto put = [&](ImFont* font, Rgba8 ink, const std::string& text) {
     if (text.empty()) return;
     ImGui::SetCursorScreenPos(at);
     put_text(font, ink, width, text);
     at.y += text_height(font, width, text) + std::round(ask_gap * context.scale);
   };
-  put(context.fonts.caption, context.palette.text_dim, walk.words.ask);
-  put(context.fonts.caption, context.palette.text, walk.words.caption);
-  if (walk.words.changed(true)) put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
+  put(context.fonts.caption, walk.asking() ? context.palette.text : context.palette.text_dim, walk.words.ask);
+  if (walk.asking()) {
+    put(context.fonts.sans, context.palette.text, options_in_picture(walk));
+  } else {
+    put(context.fonts.caption, context.palette.text, walk.words.caption);
+  }
+  if (walk.words.changed(walk.answered))
+    put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
 }
 
 bool answer_replaces_question(float scale, double window_height) {
@@ -271,7 +318,8 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   if (walk.edits_words)
     return std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
            answer_editor_height(scale, *page);
-  const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
+  const float width = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
+  const float wrap = beside_chart(scale, width, walk);
   float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
   const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
   ImFont* font = words_font(fonts, scale, wrap, window_height, walk);
@@ -288,6 +336,9 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   }
   if (walk.words.changed(walk.answered)) height += answer_height * scale;
   if (!page->title.empty()) height += 6 * scale + spacing;
+  const BarsRoom room = answer_bars_room(scale, width, walk);
+  if (room.beside > 0.0f) height = std::max(height, room.height + 2 * padding_y * scale + 2);
+  if (room.below > 0.0f) height += room.height + spacing;
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }
 

@@ -25,6 +25,7 @@ struct LookedAt {
   Selection selection;
   std::optional<Veil> veil;
   std::optional<TensorId> points_at;
+  bool points_at_tensors = false;
 
   explicit LookedAt(const WindowState& state)
       : computation(state.document.session.computation()),
@@ -34,7 +35,8 @@ struct LookedAt {
         last_edit(told_of_last_edit(state.document)),
         selection(state.view.selection),
         veil(veil_of(state.document.walk)),
-        points_at(tensor_to_point_at(state.document.walk)) {
+        points_at(tensor_to_point_at(state.document.walk)),
+        points_at_tensors(asks_for_tensor(state.document.walk)) {
     keep_veiled();
   }
 
@@ -113,6 +115,7 @@ struct LookedAt {
             .reach = selection.all_the_way ? view.reach.of(trace, reaching_cell()) : nullptr,
             .veil = veil,
             .points_at = points_at,
+            .points_at_tensors = points_at_tensors,
             .wake_after = &wake_after};
   }
 };

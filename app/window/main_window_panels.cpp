@@ -49,7 +49,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   Selection& selection = looked.selection;
   const ComputationPtr computation = shown_ = looked.computation;
   cover_focus(view.focus, state_.dialogs.any_open() || menu_open());
-  const PanelContext context = looked.context(view, heatmaps_, fonts, scale, wake_after);
+  PanelContext context = looked.context(view, heatmaps_, fonts, scale, wake_after);
+  context.answer_mask = answer_mask(document.walk);
   std::vector<std::pair<PanelAction, bool>> actions;
   // A new place is applied at once, so that the inspector describes the cell under the mouse in this frame.
   const auto take = [&](PanelAction action, bool from_setup = false) {

@@ -12,15 +12,18 @@
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
+#include "app/widgets/fitted_clauses.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/answer_bars.h"
 #include "app/window/window_state.h"
 #include "core/answers/live_text.h"
 #include "core/tensor/join.h"
+#include "core/trace/rules.h"
 
 namespace headwise {
 namespace {
@@ -30,62 +33,8 @@ constexpr float button_height = 26, button_padding = 12, row_gap = 6, number_wid
 constexpr Index most_head_buttons = 16;
 constexpr const char* answer_hint = "show the answer";
 constexpr const char* unreadable_number = "type a number, such as 0.5, 1/8 or 50 %";
+constexpr const char* tensor_hint = "or click it on the stage";
 constexpr const char* unreadable_shape = "type sizes, such as 1, 8, 12, 16 or N H L D";
-
-std::string number_words(double number) {
-  const double size = std::abs(number);
-  if (number != std::floor(number) || size >= 1e9) return live_number(number);
-  return fmt::format("{}{:.0f}", number < 0.0 ? "−" : "", size);
-}
-
-std::string with_unit(const std::string& number, const PageAnswer& answer) {
-  return answer.unit.empty() ? number : number + " " + answer.unit;
-}
-
-std::string number_verdict(const PageAnswer& answer, const AnswerKey& key, double given) {
-  const std::string said = fmt::format("You said {}", number_words(given));
-  if (key.waits) return said + ". The right number takes too long to be computed here.";
-  if (!key.number) return said + ". As the page is now, there is no right number to compare it with.";
-  const std::string is = with_unit(key.shown, answer);
-  if (given == *key.number) return fmt::format("{}: right.", said);
-  if (is_right(answer, *key.number, given)) return fmt::format("{}: right, it is {}.", said, is);
-  const double off = given - *key.number;
-  return fmt::format("{}; it is {}: {} too {}.", said, is, number_words(std::abs(off)),
-                     off > 0.0 ? "high" : "low");
-}
-
-std::string shape_verdict(const AnswerKey& key, std::vector<Index> given) {
-  const std::string said = fmt::format("You said ({})", join(given, ","));
-  if (key.sizes.empty()) return said + ". As the page is now, there is no such tensor.";
-  if (given == key.sizes) return said + ": right.";
-  std::vector<Index> right = key.sizes;
-  std::ranges::sort(right);
-  std::ranges::sort(given);
-  return fmt::format("{}; it is {}.{}", said, key.shown,
-                     given == right ? " The sizes are right, their order is not." : "");
-}
-
-// The given cell is named as the key is, by what decides.
-std::string cell_verdict(const PageWords& words, const CellRef& given) {
-  const AnswerKey& key = words.key;
-  const Index row = given.index[given.index.size() - 2], column = given.index.back();
-  const std::string said = fmt::format("You pointed at row {}, column {}", row, column);
-  if (!key.row && !key.column) return said + ". As the page is now, there is no right cell.";
-  const bool right = (!key.row || *key.row == row) && (!key.column || *key.column == column);
-  return right ? fmt::format("{}: right.", said) : fmt::format("{}; right is {}.", said, key.shown);
-}
-
-std::string choice_verdict(const PageWords& words, std::size_t given) {
-  const auto named = [&](std::size_t i) { return fmt::format("{}, “{}”", i + 1, words.options[i]); };
-  if (words.key.waits)
-    return fmt::format("You chose {}. Its numbers take too long to be computed here.", named(given));
-  if (!words.key.option)
-    return fmt::format("You chose {}. As the page is now, no single option is right.", named(given));
-  if (*words.key.option == given) return fmt::format("You chose {}: right.", named(given));
-  const std::string& why = words.whys[given];
-  return fmt::format("You chose {}; right is {}.{}{}", named(given), named(*words.key.option),
-                     why.empty() ? "" : " ", why);
-}
 
 float wrapped_height(ImFont* font, float wrap, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, with_line_breaks(text, font, wrap).c_str()).y;
@@ -97,6 +46,7 @@ std::vector<std::string> labels_of(const Fonts& fonts, float scale, float wrap, 
   const float room = wrap - 2 * button_padding * scale;
   for (const std::string& option : walk.words.options)
     labels.push_back(fitted_text(fmt::format("{}   {}", labels.size() + 1, option), fonts.small, room));
+  if (walk.shown()->answer->kind == AnswerKind::tensor) labels.emplace_back(tensor_hint);
   labels.emplace_back(answer_hint);
   return labels;
 }
@@ -115,11 +65,26 @@ float flow(const Fonts& fonts, float scale, float wrap, const std::vector<std::s
   return at.y + height + gap;
 }
 
-bool draw_show_button(const PanelContext& context) {
+// `keyed`: Page Down does the same. What was drawn is given by that key.
+bool draw_show_button(const PanelContext& context, bool keyed = true) {
   const bool pressed = text_button(context.widgets(), "caption/answer", answer_hint, ButtonLook::plain);
   ui_probe_item("caption/answer");
-  tooltip(context.widgets(), fmt::format("without answering ({})", first_key_text(CommandId::next_page)));
+  tooltip(context.widgets(), keyed
+                                 ? fmt::format("without answering ({})", first_key_text(CommandId::next_page))
+                                 : "without answering");
   return pressed;
+}
+
+// What to do on the stage, in the middle of a line of buttons.
+void put_hint(const PanelContext& context, const char* id, const std::string& words) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddText(
+      font, font->FontSize, {at.x, at.y + std::round(0.5f * (widgets.px(button_height) - font->FontSize))},
+      im_color(context.palette.text_dim), words.c_str());
+  ui_probe(id, at, {at.x + width_of(font, words), at.y + widgets.px(button_height)});
+  ImGui::Dummy({width_of(font, words), widgets.px(button_height)});
 }
 
 void draw_options(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
@@ -129,6 +94,10 @@ void draw_options(const PanelContext& context, PlaylistWalk& walk, float wrap, P
     ImGui::SetCursorScreenPos({origin.x + at.x, origin.y + at.y});
     if (i + 1 == labels.size()) {
       if (draw_show_button(context)) action.command = CommandId::next_page;
+      return;
+    }
+    if (i >= walk.words.options.size()) {
+      put_hint(context, "caption/point", labels[i]);
       return;
     }
     const std::string id = fmt::format("caption/option/{}", i + 1);
@@ -226,35 +195,59 @@ void draw_to_point_at(const PanelContext& context, PlaylistWalk& walk, float wra
                                ? std::string("or click one on the stage")
                                : fmt::format("click a cell of {}; by keys: Enter, the arrows, Enter",
                                              tensor_entry(*answer.tensor).name);
-  const std::string told = fitted_text(what, font, std::max(0.0f, wrap - widgets.px(140)));
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::GetWindowDrawList()->AddText(
-      font, font->FontSize, {at.x, at.y + std::round(0.5f * (widgets.px(button_height) - font->FontSize))},
-      im_color(context.palette.text_dim), told.c_str());
-  ui_probe("caption/point", at, {at.x + width_of(font, told), at.y + widgets.px(button_height)});
-  ImGui::Dummy({width_of(font, told), widgets.px(button_height)});
+  put_hint(context, "caption/point", fitted_text(what, font, std::max(0.0f, wrap - widgets.px(140))));
   ImGui::SameLine(0, gap);
   if (draw_show_button(context)) action.command = CommandId::next_page;
 }
 
-}  // namespace
-
-std::string answer_verdict(const PlaylistWalk& walk) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer) return "";
-  const PlaylistWalk::Given& given = walk.given;
-  const AnswerKey& key = walk.words.key;
-  if (given.head) {
-    const std::string said = fmt::format("You chose head {}", *given.head);
-    if (!key.head) return said + ". As the page is now, there is no right one.";
-    return *key.head == *given.head ? said + ": right." : fmt::format("{}; right is head {}.", said, *key.head);
+void draw_bars_controls(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+  draw_bars_buttons(context, walk, action);
+  if (draw_show_button(context, walk.given.bars.empty())) {
+    walk.given.bars.clear();
+    action.command = CommandId::next_page;
   }
-  if (!given.sizes.empty()) return shape_verdict(key, given.sizes);
-  if (given.cell) return cell_verdict(walk.words, *given.cell);
-  if (given.number) return number_verdict(*page->answer, walk.words.key, *given.number);
-  return given.option && *given.option < walk.words.options.size() ? choice_verdict(walk.words, *given.option)
-                                                                   : "";
 }
+
+void draw_mask_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const float gap = std::round(widgets.px(row_gap));
+  AnswerMask& mask = walk.given.mask;
+  if (text_button(widgets, "caption/give", "answer", ButtonLook::filled, !mask.blocked.empty())) {
+    mask.touched = true;  // that no pair is blocked is an answer too
+    action.command = CommandId::next_page;
+  }
+  ui_probe_item("caption/give");
+  tooltip(widgets, "gives the pairs you painted, then shows the result");
+  ImGui::SameLine(0, gap);
+  const std::string what = "paint the blocked pairs on the map; by keys: Enter, the arrows, Enter";
+  put_hint(context, "caption/point", fitted_clauses(what, context.fonts.small, std::max(0.0f, wrap - widgets.px(200))));
+  ImGui::SameLine(0, gap);
+  if (draw_show_button(context, !mask.touched)) {
+    mask.touched = false;
+    action.command = CommandId::next_page;
+  }
+}
+
+// The verdict may be as long as this.
+std::string longest_verdict(const PlaylistWalk& walk) {
+  switch (walk.shown()->answer->kind) {
+    case AnswerKind::weights: {
+      std::string widest;
+      for (const std::string& label : walk.words.weight_labels)
+        if (label.size() > widest.size()) widest = label;
+      return fmt::format(
+          "You drew a row of weights; 0.00 of 1 lies where it does not belong; most at “{}”: you drew 0.00, it is 0.00.",
+          widest);
+    }
+    case AnswerKind::mask:
+      return "You blocked 000 of 000 pairs; 000 are wrong, outlined on the map: 000 left open are blocked, and 000 of "
+             "those blocked are open.";
+    default:
+      return "0";
+  }
+}
+
+}  // namespace
 
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
@@ -268,7 +261,7 @@ float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const P
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return 0.0f;
   const float below = std::round(row_gap * scale);
-  if (!page->answer->chooses()) return wrapped_height(fonts.sans, wrap, "0") + below;
+  if (!page->answer->chooses()) return wrapped_height(fonts.sans, wrap, longest_verdict(walk)) + below;
   float most = 0.0f;
   for (std::size_t i = 0; i < walk.words.options.size(); ++i) {
     const bool links = !page->answer->options[i].see.empty();
@@ -281,7 +274,12 @@ float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const P
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
   switch (walk.shown()->answer->kind) {
     case AnswerKind::choice:
+    case AnswerKind::tensor:
       return draw_options(context, walk, wrap, action);
+    case AnswerKind::weights:
+      return draw_bars_controls(context, walk, action);
+    case AnswerKind::mask:
+      return draw_mask_controls(context, walk, wrap, action);
     case AnswerKind::number:
     case AnswerKind::shape:
       return draw_typed(context, walk, action);
@@ -318,11 +316,42 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
   tooltip(widgets, "go to the page about it");
 }
 
+namespace {
+
+// The tensor whose map or name was clicked.
+std::optional<TensorId> clicked_tensor(const Selection& wanted, const Selection& now) {
+  if (wanted.pinned && wanted.pinned != now.pinned && !wanted.pinned->tensor.gradient)
+    return wanted.pinned->tensor.id;
+  return wanted.tensor != now.tensor ? wanted.tensor : std::nullopt;
+}
+
+// Whether the click is an answer; one on a tensor that is not asked about is told.
+bool answer_by_tensor(WindowState& window, TensorId clicked) {
+  PlaylistWalk& walk = window.document.walk;
+  const Trace& trace = window.document.session.trace();
+  for (std::size_t i = 0; i < walk.words.options.size(); ++i) {
+    const std::optional<TensorName> name = find_tensor_name(walk.words.options[i]);
+    if (!name || first_name(trace, *name) != first_name(trace, {clicked})) continue;
+    walk.given.option = i;
+    walk_pages(window, 1);
+    return true;
+  }
+  window.view.notices.say(fmt::format("{} is none of the tensors that the question names: {}.",
+                                      tensor_entry(clicked).name, join(walk.words.options, ", ")));
+  return false;
+}
+
+}  // namespace
+
 bool answer_by_pointing(WindowState& window, const Selection& wanted) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.asking() || !walk.shown()->answer || walk.edits_words || walk.arrival) return false;
   const PageAnswer& answer = *walk.shown()->answer;
   const Selection& now = window.view.selection;
+  if (answer.kind == AnswerKind::tensor) {
+    const std::optional<TensorId> clicked = clicked_tensor(wanted, now);
+    return clicked && answer_by_tensor(window, *clicked);
+  }
   if (answer.kind == AnswerKind::head && wanted.head != now.head) {
     walk.given.head = wanted.head;
   } else if (answer.kind == AnswerKind::cell && wanted.pinned && wanted.pinned != now.pinned &&
@@ -341,7 +370,12 @@ bool answer_by_key(WindowState& window, KeyChord chord) {
   const int digit = static_cast<int>(chord.key) - static_cast<int>(Key::zero);
   if (chord.ctrl || chord.alt || chord.shift || digit < 0 || digit > 9) return false;
   const AnswerKind kind = walk.shown()->answer->kind;
-  if (kind == AnswerKind::cell) return false;
+  if (kind == AnswerKind::cell || kind == AnswerKind::mask) return false;
+  if (kind == AnswerKind::weights) {
+    walk.given.wants_focus = true;
+    if (walk.given.bar < walk.given.bars.size()) walk.given.bars[walk.given.bar] = digit / 10.0;
+    return true;
+  }
   if (kind == AnswerKind::number || kind == AnswerKind::shape) {
     walk.given.wants_focus = true;  // the character itself arrives as typed text
     return true;

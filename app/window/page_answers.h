@@ -6,13 +6,9 @@
 
 #include "app/panels/panel.h"
 #include "app/session/keys.h"
-#include "app/window/playlist_walk.h"
+#include "app/window/answer_verdict.h"
 
 namespace headwise {
-
-// How the answer given compares with the key on the screen: "You said 0.4; it is 0.901: 0.501 too low." Empty if none was
-// given.
-std::string answer_verdict(const PlaylistWalk& walk);
 
 // Of the controls while the page asks and of its longest verdict; 0 if the page takes no answer. In pixels.
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);

@@ -108,56 +108,42 @@ bool keep_unsaved(const WindowDocument& document) {
   return walk.changed && !walk.playlist.pages.empty() && keep_playlist(document.kept_folder, walk.playlist);
 }
 
+bool is_of(const PlaylistWalk::Kept& kept, const PlaylistPage& page) {
+  return kept.title == page.title && kept.ask == page.ask && kept.answer == page.answer &&
+         (kept.scenario == page.scenario || *kept.scenario == *page.scenario);
+}
+
+// What was drawn is the answer; bars are scaled to sum to 1, as weights do.
+void give_drawn(PlaylistWalk::Given& given, AnswerKind kind) {
+  double sum = 0.0;
+  for (const double bar : given.bars) sum += bar;
+  given.gives_bars = kind == AnswerKind::weights && sum > 0.0;
+  if (given.gives_bars)
+    for (double& bar : given.bars) bar /= sum;
+  given.gives_mask = kind == AnswerKind::mask && given.mask.touched;
+}
+
+void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
+  give_drawn(walk.given, page.answer->kind);
+  if (!walk.given.any()) return;
+  std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return is_of(kept, page); });
+  walk.kept.push_back({page.scenario, page.title, page.ask, *page.answer, walk.given});
+}
+
 // Moves from where the page asked to its own place.
 void answer(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   walk.answered = true;
   const PlaylistPage& page = *walk.shown();
+  if (page.answer) keep_answer(walk, page);
   if (!page.asks_covered()) return;
   if (!walk.arrival) walk.arrival.emplace();
   walk.arrival->selection = selection_of(page, true);
   arrive(window);
 }
 
-}  // namespace
-
-std::optional<Veil> veil_of(const PlaylistWalk& walk) {
-  if (!walk.asking() || !walk.shown()->veil || walk.edits_words) return {};
-  return Veil{walk.shown()->step};
-}
-
-std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {
-  if (!walk.asking() || walk.edits_words || !walk.shown()->answer) return {};
-  return walk.shown()->answer->tensor;
-}
-
-void arrive(WindowState& window) {
-  take_place(window);
-  refresh_words(window.document.session, window.document.walk);
-}
-
-void show_page(WindowState& window, std::size_t page, bool answered) {
-  PlaylistWalk& walk = window.document.walk;
-  walk.page = page;
-  walk.edits_words = false;
-  walk.words_problem.clear();
-  window.view.notices.dismiss_all();  // notices about the previous page
-  const PlaylistPage& shown = walk.playlist.pages[page];
-  walk.answered = answered || shown.ask.empty();
-  walk.given = {};
-  window.view.setup.edited_row.clear();
-  window.document.session.open(*shown.scenario, label_of(page));
-  walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
-  arrive(window);
-}
-
-std::string told_of_last_edit(const WindowDocument& document) {
-  const PlaylistWalk& walk = document.walk;
-  const std::string& told = document.session.last_edit();
-  return walk.page && (walk.arrival || told == walk.told_on_arrival) ? "" : told;
-}
-
-void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
+// Without forgetting the answers given.
+void walk_on(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
   PlaylistWalk& walk = window.document.walk;
   const bool other = !(playlist == walk.playlist);
   const bool kept = other && keep_unsaved(window.document);
@@ -176,6 +162,79 @@ void start_walk(WindowState& window, Playlist playlist, const std::string& path,
     window.view.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
                                         command_entry(CommandId::reopen_playlist).name));
   }
+}
+
+}  // namespace
+
+std::optional<Veil> veil_of(const PlaylistWalk& walk) {
+  if (!walk.asking() || !walk.shown()->veil || walk.edits_words) return {};
+  const std::optional<PageAnswer>& answer = walk.shown()->answer;
+  return Veil{walk.shown()->step, answer && answer->kind == AnswerKind::mask};
+}
+
+std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {
+  if (!walk.asking() || walk.edits_words || !walk.shown()->answer) return {};
+  return walk.shown()->answer->tensor;
+}
+
+bool asks_for_tensor(const PlaylistWalk& walk) {
+  return walk.asking() && !walk.edits_words && walk.shown()->answer &&
+         walk.shown()->answer->kind == AnswerKind::tensor;
+}
+
+AnswerMask* answer_mask(PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer || page->answer->kind != AnswerKind::mask || walk.edits_words) return nullptr;
+  const std::optional<MaskKey>& key = walk.words.key.mask;
+  AnswerMask& mask = walk.given.mask;
+  const bool same = key && mask.row == key->row && mask.column == key->column && mask.rows == key->rows &&
+                    mask.columns == key->columns;
+  mask.wrong.clear();
+  mask.asks = !walk.answered;
+  if (mask.asks) {
+    if (!key) return nullptr;
+    if (!same) {
+      mask = {.row = key->row, .column = key->column, .rows = key->rows, .columns = key->columns};
+      mask.blocked.resize(key->blocked.size());
+    }
+    return &mask;
+  }
+  if (!walk.given.gives_mask || !same) return nullptr;
+  for (std::size_t i = 0; i < key->blocked.size(); ++i)
+    mask.wrong.push_back(mask.blocked[i] != key->blocked[i]);
+  return &mask;
+}
+
+void arrive(WindowState& window) {
+  take_place(window);
+  refresh_words(window.document.session, window.document.walk);
+}
+
+void show_page(WindowState& window, std::size_t page, bool answered) {
+  PlaylistWalk& walk = window.document.walk;
+  walk.page = page;
+  walk.edits_words = false;
+  walk.words_problem.clear();
+  window.view.notices.dismiss_all();  // notices about the previous page
+  const PlaylistPage& shown = walk.playlist.pages[page];
+  const auto kept = std::ranges::find_if(walk.kept, [&](const auto& each) { return is_of(each, shown); });
+  walk.given = kept == walk.kept.end() ? PlaylistWalk::Given{} : kept->given;
+  walk.answered = answered || shown.ask.empty() || walk.given.any();
+  window.view.setup.edited_row.clear();
+  window.document.session.open(*shown.scenario, label_of(page));
+  walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
+  arrive(window);
+}
+
+std::string told_of_last_edit(const WindowDocument& document) {
+  const PlaylistWalk& walk = document.walk;
+  const std::string& told = document.session.last_edit();
+  return walk.page && (walk.arrival || told == walk.told_on_arrival) ? "" : told;
+}
+
+void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
+  window.document.walk.kept.clear();
+  walk_on(window, std::move(playlist), path, page);
 }
 
 void walk_pages(WindowState& window, int by) {
@@ -220,7 +279,7 @@ void toggle_walk(WindowState& window) {
     window.view.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
   } else {
     const bool changed = walk.changed, from_program = walk.from_program;
-    start_walk(window, walk.playlist, walk.path, walk.left_at);
+    walk_on(window, walk.playlist, walk.path, walk.left_at);
     walk.changed = changed;
     walk.from_program = from_program;
   }

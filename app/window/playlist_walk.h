@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/panels/answer_mask.h"
 #include "app/panels/veil.h"
 #include "app/session/history.h"
 #include "app/session/selection.h"
@@ -46,7 +47,17 @@ struct PlaylistWalk {
     std::vector<Index> sizes;
     std::string typed;         // of a number or shape that is not given yet
     bool unreadable = false;   // what was typed is no number
-    bool wants_focus = false;  // the field of the number takes it in the next frame
+    bool wants_focus = false;  // the field of the number, or the bars, take it in the next frame
+    // A row of weights as bars: while they are drawn, of any sum; once given, of 1
+    std::vector<double> bars;
+    std::size_t bar = 0;  // that the keys raise and lower
+    std::optional<std::size_t> last_bar;  // that the mouse was over, while it draws
+    AnswerMask mask;
+    bool gives_bars = false, gives_mask = false;
+
+    bool any() const {
+      return option || number || head || cell || !sizes.empty() || gives_bars || gives_mask;
+    }
   } given;
 
   // Pages that can be brought back, the newest last: removed ones, and what a page was before it was updated
@@ -56,6 +67,15 @@ struct PlaylistWalk {
     bool replaced = false;  // the page at `place` was updated
   };
   std::vector<Retired> retired;
+  // Answers given since the playlist was opened: whoever comes back to the page finds the answer and its verdict. A question
+  // that was changed since has none.
+  struct Kept {
+    ScenarioPtr scenario;
+    std::string title, ask;
+    PageAnswer answer;
+    Given given;
+  };
+  std::vector<Kept> kept;
 
   // The user's own place, restored on leaving
   std::optional<History> own_history;
@@ -82,22 +102,28 @@ std::optional<Veil> veil_of(const PlaylistWalk& walk);
 
 // The tensor of which the page asks for a cell.
 std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk);
+// Whether the page asks for a tensor.
+bool asks_for_tensor(const PlaylistWalk& walk);
+// The mask that the page asks for, to be painted, or what was painted beside what is right; null if there is none. To be called
+// in each frame.
+AnswerMask* answer_mask(PlaylistWalk& walk);
 
 // Shows the page and starts the walk; on leaving, the user's own scenario comes back with its history. `path`: of the
 // playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own unsaved pages that this would
-// replace are kept (app/session/kept_work.h).
+// replace are kept (app/session/kept_work.h). Answers given before are forgotten.
 void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0);
-// Going forwards, a page that asks a question first reveals its answer, moving from where it asked to its own place. Does
-// nothing if no playlist is being walked; stops at the ends.
+// Going forwards, a page that asks a question first reveals its answer, moving from where it asked to its own place; bars or a
+// mask that were drawn are then the answer given. Does nothing if no playlist is being walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
 // Back to the user's own scenario and place. The playlist stays loaded.
 void leave_walk(WindowState& window);
-// Shows another page of the playlist being walked; the page must exist. `answered`: with its answer, if it asks a question.
+// Shows another page of the playlist being walked; the page must exist. `answered`: with its answer, if it asks a question. So is
+// a page that was answered before.
 void show_page(WindowState& window, std::size_t page, bool answered = false);
 // Restores the current page's own settings and place, as an edit that can be undone; an answer already revealed stays
 // revealed. Does nothing if no playlist is being walked.
 void restore_page(WindowState& window);
-// Walks the loaded playlist on from where it was left, or leaves it.
+// Walks the loaded playlist on from where it was left, with the answers given before, or leaves it.
 void toggle_walk(WindowState& window);
 
 // What the status line says about the last edit. Opening a page does not count: its effect on the output is often the

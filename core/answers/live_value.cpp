@@ -22,16 +22,12 @@ using Kind = LiveValue::Kind;
 
 const LiveValue missing{Kind::missing, 0.0, "–"}, not_computed{Kind::not_computed, 0.0, "…"};
 
-struct ResolvedBox {
-  std::vector<Index> from, to;
-};
-
 // nullopt if the tensor has no such cells.
-std::optional<ResolvedBox> resolved(const LiveBox& box, const Shape& shape) {
+std::optional<LiveCellRange> resolved(const LiveBox& box, const Shape& shape) {
   std::vector<LiveRange> ranges = box.ranges;
   if (ranges.empty()) ranges.resize(static_cast<std::size_t>(shape.rank()));
   if (static_cast<Index>(ranges.size()) != shape.rank()) return {};
-  ResolvedBox result;
+  LiveCellRange result;
   for (std::size_t axis = 0; axis < ranges.size(); ++axis) {
     const Index size = shape.size(static_cast<Index>(axis));
     const auto counted = [&](Index at) { return at < 0 ? at + size : at; };
@@ -43,25 +39,6 @@ std::optional<ResolvedBox> resolved(const LiveBox& box, const Shape& shape) {
       return {};
   }
   return result;
-}
-
-// The numbers of a box, row-major; nullopt if the trace has no such cells.
-std::optional<std::vector<double>> numbers_of(const LiveBox& box, const Trace& trace) {
-  const TensorPtr tensor = trace.tensor(box.tensor);
-  if (!tensor) return {};
-  const std::optional<ResolvedBox> cells = resolved(box, tensor->shape());
-  if (!cells) return {};
-  std::vector<Index> index = cells->from;
-  std::vector<double> numbers;
-  while (true) {
-    numbers.push_back(tensor->at(index));
-    std::size_t axis = index.size();
-    while (axis > 0 && ++index[axis - 1] == cells->to[axis - 1]) {
-      index[axis - 1] = cells->from[axis - 1];
-      --axis;
-    }
-    if (axis == 0) return numbers;
-  }
 }
 
 // std::max keeps its first argument if the second is NaN; here NaN wins, as in the operator.
@@ -204,7 +181,7 @@ LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
   }
   std::vector<std::vector<double>> numbers;
   for (const LiveBox& box : quantity.boxes) {
-    auto of_box = numbers_of(box, trace);
+    auto of_box = live_box_numbers(box, trace);
     if (!of_box) return missing;
     numbers.push_back(std::move(*of_box));
   }
@@ -220,6 +197,28 @@ LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
 }
 
 }  // namespace
+
+std::optional<LiveCellRange> live_box_cells(const LiveBox& box, const Trace& trace) {
+  const TensorPtr tensor = trace.tensor(box.tensor);
+  return tensor ? resolved(box, tensor->shape()) : std::nullopt;
+}
+
+std::optional<std::vector<double>> live_box_numbers(const LiveBox& box, const Trace& trace) {
+  const TensorPtr tensor = trace.tensor(box.tensor);
+  const std::optional<LiveCellRange> cells = live_box_cells(box, trace);
+  if (!cells) return {};
+  std::vector<Index> index = cells->from;
+  std::vector<double> numbers;
+  while (true) {
+    numbers.push_back(tensor->at(index));
+    std::size_t axis = index.size();
+    while (axis > 0 && ++index[axis - 1] == cells->to[axis - 1]) {
+      index[axis - 1] = cells->from[axis - 1];
+      --axis;
+    }
+    if (axis == 0) return numbers;
+  }
+}
 
 LiveValue live_number_value(double number) {
   return {Kind::number, number, live_number(number)};

@@ -67,6 +67,14 @@ LiveQuantity read_live_quantity(std::string_view& text);
 LiveValue live_value(const LiveQuantity& quantity, const LiveSubject& subject,
                      LiveAnswers answers = LiveAnswers::all);
 
+// The cells of a box: along each axis from the first to one past the last. nullopt if the trace has no such cells.
+struct LiveCellRange {
+  std::vector<Index> from, to;
+};
+std::optional<LiveCellRange> live_box_cells(const LiveBox& box, const Trace& trace);
+// Their numbers, row-major.
+std::optional<std::vector<double>> live_box_numbers(const LiveBox& box, const Trace& trace);
+
 LiveValue live_number_value(double number);
 LiveValue live_count_value(Index count);
 LiveValue live_word_value(std::string word);

@@ -38,11 +38,22 @@ void checked(const std::string& where, Check check) {
   }
 }
 
-AnswerOption option_of(const Json& json, const std::string& where) {
-  if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object with text and is");
-  check_keys(json, where, {"text", "is", "why", "see"});
+// The name of a tensor that can be clicked.
+std::string clicked_tensor(const Json& json, const std::string& where) {
+  if (!json.contains("tensor")) wrong_value(where, "the key \"tensor\" is missing", "", "the tensor that is clicked");
+  const TensorName name = tensor_of(json["tensor"], where + ".tensor");
+  if (name.gradient)
+    wrong_value(where + ".tensor", "a gradient is not clicked", describe(json["tensor"]), "a tensor");
+  return std::string(tensor_entry(name.id).name);
+}
+
+AnswerOption option_of(const Json& json, bool tensor, const std::string& where) {
+  const char* key = tensor ? "tensor" : "text";
+  if (!json.is_object())
+    wrong_value(where, "wrong type", describe(json), fmt::format("an object with {} and is", key));
+  check_keys(json, where, {key, "is", "why", "see"});
   AnswerOption option;
-  option.text = needed_text(json, "text", where, "what can be chosen");
+  option.text = tensor ? clicked_tensor(json, where) : needed_text(json, "text", where, "what can be chosen");
   option.is = needed_text(json, "is", where, "the condition under which it is right");
   if (json.contains("why")) option.why = text_of(json["why"], where + ".why");
   if (json.contains("see")) option.see = text_of(json["see"], where + ".see");
@@ -50,6 +61,22 @@ AnswerOption option_of(const Json& json, const std::string& where) {
   checked(where + ".text", [&] { check_live_text(option.text); });
   checked(where + ".why", [&] { check_live_text(option.why); });
   return option;
+}
+
+// A row of weights, or a mask: an expression over boxes of cells.
+PageAnswer cells_answer(const Json& json, AnswerKind kind, const std::string& where) {
+  PageAnswer answer;
+  answer.kind = kind;
+  const bool weights = kind == AnswerKind::weights;
+  if (weights)
+    check_keys(json, where, {"kind", "is", "within"});
+  else
+    check_keys(json, where, {"kind", "is"});
+  answer.is = needed_text(json, "is", where, weights ? "attn_weights[0,0,8,:]" : "mask_bias[0,0,:,:] = -inf");
+  if (weights) answer.within = PageAnswer::usual_misplaced;
+  if (json.contains("within")) answer.within = tolerance_of(json["within"], where + ".within");
+  checked(where + ".is", [&] { weights ? check_weights_key(answer.is) : check_mask_key(answer.is); });
+  return answer;
 }
 
 PageAnswer cell_answer(const Json& json, const std::string& where) {
@@ -86,10 +113,10 @@ PageAnswer answer_from_json(const Json& json, const std::string& where) {
   if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object with the key \"kind\"");
   const auto kind = json.find("kind");
   if (kind == json.end())
-    wrong_value(where, "the key \"kind\" is missing", "", "number, choice, shape, head or cell");
+    wrong_value(where, "the key \"kind\" is missing", "",
+                "number, choice, shape, head, cell, tensor, weights or mask");
   PageAnswer answer;
-  answer.kind = static_cast<AnswerKind>(
-      choice_of(*kind, where + ".kind", {"number", "choice", "shape", "head", "cell"}));
+  answer.kind = static_cast<AnswerKind>(choice_of(*kind, where + ".kind", names_of(answer_kind_words)));
   if (answer.kind == AnswerKind::shape || answer.kind == AnswerKind::head) {
     check_keys(json, where, {"kind", "is"});
     const bool shape = answer.kind == AnswerKind::shape;
@@ -98,6 +125,8 @@ PageAnswer answer_from_json(const Json& json, const std::string& where) {
     return answer;
   }
   if (answer.kind == AnswerKind::cell) return cell_answer(json, where);
+  if (answer.kind == AnswerKind::weights || answer.kind == AnswerKind::mask)
+    return cells_answer(json, answer.kind, where);
   if (answer.kind == AnswerKind::number) {
     check_keys(json, where, {"kind", "is", "within", "within_share", "unit"});
     answer.is = needed_text(json, "is", where, "an expression over the trace");
@@ -115,10 +144,17 @@ PageAnswer answer_from_json(const Json& json, const std::string& where) {
   if (missing || !options->is_array() || options->size() < PageAnswer::least_options ||
       options->size() > PageAnswer::most_options) {
     wrong_value(where + ".options", missing ? "the options are missing" : "wrong options",
-                missing ? "" : describe(*options), "a list of 2 to 9 objects with text and is");
+                missing ? "" : describe(*options),
+                fmt::format("a list of 2 to 9 objects with {} and is",
+                            answer.kind == AnswerKind::tensor ? "tensor" : "text"));
   }
-  for (const Json& option : *options)
-    answer.options.push_back(option_of(option, fmt::format("{}.options[{}]", where, answer.options.size())));
+  for (const Json& option : *options) {
+    const std::string place = fmt::format("{}.options[{}]", where, answer.options.size());
+    AnswerOption read = option_of(option, answer.kind == AnswerKind::tensor, place);
+    if (answer.kind == AnswerKind::tensor && names_option(answer, read.text))
+      wrong_value(place + ".tensor", "an option names this tensor already", describe(option["tensor"]), "another one");
+    answer.options.push_back(std::move(read));
+  }
   return answer;
 }
 

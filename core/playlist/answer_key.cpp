@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -11,6 +12,8 @@
 
 namespace headwise {
 namespace {
+
+constexpr double rounding = 1e-3;  // by which a row of weights may miss its sum
 
 LiveExpression whole_expression(std::string_view written) {
   std::string_view rest = written;
@@ -137,12 +140,90 @@ AnswerKey of_cell(const PageAnswer& answer, const LiveSubject& subject, LiveAnsw
   return key;
 }
 
+// "the row of weights" needs numbers from 0 to 1 that sum to 1.
+AnswerKey of_weights(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
+  AnswerKey key;
+  const LiveCells cells = live_cells(whole_expression(answer.is), subject, PageAnswer::most_weights);
+  key.problem = cells.problem;
+  if (!key.problem.empty()) return key;
+  const std::vector<std::size_t> axes = cells.axes();
+  if (axes.size() != 1) {
+    key.problem = fmt::format("the key {} is no row: it {}", answer.is,
+                              axes.empty() ? "is one number" : fmt::format("runs along {} axes", axes.size()));
+    return key;
+  }
+  const TensorPtr tensor = subject.trace.tensor(cells.tensor);
+  WeightsKey found{{}, std::string(tensor->shape().name(static_cast<Index>(axes[0]))), cells.cells.from[axes[0]]};
+  double sum = 0.0;
+  for (const LiveExpression& each : cells.values) {
+    const LiveValue value = live_value(each, subject, answers);
+    if (value.kind == LiveValue::Kind::not_computed) {
+      key.waits = true;
+      return key;
+    }
+    // Not !(≥ 0 and ≤ 1): NaN is refused too.
+    if (value.kind != LiveValue::Kind::number || !(value.number >= -rounding && value.number <= 1.0 + rounding)) {
+      key.problem = fmt::format("number {} of the key {} is {}, and a weight lies between 0 and 1",
+                                found.weights.size(), answer.is, value.text);
+      return key;
+    }
+    found.weights.push_back(value.number);
+    sum += value.number;
+  }
+  if (std::abs(sum - 1.0) > rounding) {
+    key.problem = fmt::format("the key {} sums to {}, and a row of weights sums to 1", answer.is, live_number(sum));
+    return key;
+  }
+  key.weights = std::move(found);
+  return key;
+}
+
+AnswerKey of_mask(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
+  AnswerKey key;
+  const LiveCells cells = live_cells(whole_expression(answer.is), subject, PageAnswer::most_pairs);
+  key.problem = cells.problem;
+  if (!key.problem.empty()) return key;
+  const std::size_t rank = cells.cells.from.size();
+  for (const std::size_t axis : cells.axes()) {
+    if (rank >= 2 && axis + 2 >= rank) continue;
+    key.problem = fmt::format("the key {} is no map: it runs along axis {} of {}", answer.is, axis,
+                              to_string(cells.tensor));
+    return key;
+  }
+  if (rank < 2) {
+    key.problem = fmt::format("the key {} is no map: {} has no rows", answer.is, to_string(cells.tensor));
+    return key;
+  }
+  MaskKey found{cells.tensor.id, cells.cells.from[rank - 2], cells.cells.from[rank - 1], cells.size(rank - 2),
+                cells.size(rank - 1),
+                {}};
+  for (const LiveExpression& each : cells.values) {
+    const std::optional<bool> blocked = live_truth(each, subject, answers);
+    if (!blocked && answers == LiveAnswers::quick) {
+      key.waits = true;
+      return key;
+    }
+    if (!blocked) {
+      key.problem = fmt::format("the trace lacks a number that the key needs: {}", answer.is);
+      return key;
+    }
+    found.blocked.push_back(*blocked);
+  }
+  key.mask = std::move(found);
+  return key;
+}
+
 }  // namespace
 
 AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
   switch (answer.kind) {
     case AnswerKind::choice:
+    case AnswerKind::tensor:
       return of_choice(answer, subject, answers);
+    case AnswerKind::weights:
+      return of_weights(answer, subject, answers);
+    case AnswerKind::mask:
+      return of_mask(answer, subject, answers);
     case AnswerKind::shape:
       return of_shape(answer, subject, answers);
     case AnswerKind::head:
@@ -188,6 +269,24 @@ std::string written_problem(const PageAnswer& answer) {
           check_live_text(option.why);
         }
         break;
+      case AnswerKind::tensor:
+        for (const AnswerOption& option : answer.options) {
+          const std::optional<TensorName> name = find_tensor_name(option.text);
+          if (!name || name->gradient)
+            return fmt::format("there is no tensor “{}”; did you mean {}?", option.text,
+                               nearest_tensor_name(option.text));
+          if (names_option(answer, option.text) != &option)
+            return fmt::format("two options name {}", option.text);
+          check_condition_key(option.is);
+          check_live_text(option.why);
+        }
+        break;
+      case AnswerKind::weights:
+        check_weights_key(answer.is);
+        break;
+      case AnswerKind::mask:
+        check_mask_key(answer.is);
+        break;
       case AnswerKind::cell:
         if (!answer.tensor || (blank(answer.row) && blank(answer.column)))
           return "the right cell has neither a row nor a column";
@@ -207,6 +306,17 @@ std::string written_problem(const PageAnswer& answer) {
 bool is_right(const PageAnswer& answer, double key, double given) {
   const double off = std::abs(given - key);
   return off <= answer.within || off <= answer.within_share * std::abs(key);
+}
+
+double misplaced_weight(const std::vector<double>& drawn, const std::vector<double>& right) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < right.size(); ++i) sum += std::abs(drawn[i] - right[i]);
+  return sum / 2;
+}
+
+const AnswerOption* names_option(const PageAnswer& answer, std::string_view tensor) {
+  const auto found = std::ranges::find(answer.options, tensor, &AnswerOption::text);
+  return found == answer.options.end() ? nullptr : &*found;
 }
 
 std::optional<double> typed_number(std::string_view typed) {
@@ -295,6 +405,22 @@ void check_number_key(std::string_view expression) {
 
 void check_condition_key(std::string_view condition) {
   quantities_of(whole_expression(condition), condition);
+}
+
+void check_weights_key(std::string_view expression) {
+  check_number_key(expression);
+  if (!has_cells(whole_expression(expression)))
+    refuse_live_text(expression, "the key is one number", "a row, as attn_weights[0,0,8,:]");
+}
+
+void check_mask_key(std::string_view condition) {
+  const LiveExpression written = whole_expression(condition);
+  quantities_of(written, condition);
+  constexpr std::array<std::string_view, 10> conditions{"=", "≠", "<", "≤", ">", "≥", "≈", "not", "and", "or"};
+  if (std::ranges::find(conditions, written.operation) == conditions.end())
+    refuse_live_text(condition, "the key is no condition", "mask_bias[0,0,:,:] = -inf");
+  if (!has_cells(written))
+    refuse_live_text(condition, "the key has no map", "a condition on its cells, as mask_bias[0,0,:,:] = -inf");
 }
 
 }  // namespace headwise

@@ -7,17 +7,38 @@
 #include <string_view>
 #include <vector>
 
-#include "core/answers/live_expression.h"
+#include "core/answers/live_cells.h"
 #include "core/playlist/page_answer.h"
 
 namespace headwise {
+
+// Which pairs of a map are blocked: of a box of its last two axes, row-major.
+struct MaskKey {
+  TensorId tensor{};
+  Index row = 0, column = 0;  // where the box begins
+  Index rows = 0, columns = 0;
+  std::vector<bool> blocked;
+
+  friend bool operator==(const MaskKey&, const MaskKey&) = default;
+};
+
+// A row of weights, and where its numbers are: along an axis, from an index on.
+struct WeightsKey {
+  std::vector<double> weights;  // at least two; they sum to 1
+  std::string axis;             // "S′"
+  Index from = 0;
+
+  friend bool operator==(const WeightsKey&, const WeightsKey&) = default;
+};
 
 struct AnswerKey {
   std::optional<double> number;            // finite; of a number
   std::optional<Index> head, row, column;  // of a head, and of a cell
   std::vector<Index> sizes;                // of a shape
   std::string shown;                       // the number or the shape as printed
-  std::optional<std::size_t> option;       // of a choice: the one that holds
+  std::optional<std::size_t> option;       // of a choice or a tensor: the one that holds
+  std::optional<WeightsKey> weights;
+  std::optional<MaskKey> mask;
   std::string problem;                     // if there is neither: why, without a full stop
   bool waits = false;  // there is neither because the numbers it needs take long to compute (LiveAnswers::quick)
 
@@ -36,6 +57,12 @@ std::string written_problem(const PageAnswer& answer);
 // Whether a number given counts as right: within `within` of the key, or within `within_share` of its size.
 bool is_right(const PageAnswer& answer, double key, double given);
 
+// How much of a row of weights lies where it does not belong: half of Σ |drawn − right|, from 0 to 1. The sizes must agree.
+double misplaced_weight(const std::vector<double>& drawn, const std::vector<double>& right);
+
+// The option of an answer that names this tensor; null if there is none.
+const AnswerOption* names_option(const PageAnswer& answer, std::string_view tensor);
+
 // What somebody typed as a number: "0.5", "0,5", "1/8", "√16", "50 %". nullopt if it is none, or not finite.
 std::optional<double> typed_number(std::string_view typed);
 
@@ -48,6 +75,9 @@ std::vector<Index> typed_sizes(std::string_view typed, const LiveSubject& subjec
 void check_number_key(std::string_view expression);
 void check_condition_key(std::string_view condition);
 void check_shape_key(std::string_view expression);
+// These two need a box of several cells; the first is arithmetic, the second a condition.
+void check_weights_key(std::string_view expression);
+void check_mask_key(std::string_view condition);
 // Of a head, or a row or column that may be a constant.
 void check_index_key(std::string_view expression);
 // Whether an expression reads anything of the page.

@@ -10,6 +10,11 @@
 //   { "kind": "shape", "is": "shape k_heads" }
 //   { "kind": "head", "is": "argmax attn_weights[0,:,8,7]" }
 //   { "kind": "cell", "tensor": "attn_weights", "row": "8", "column": "argmax attn_weights[0,0,8,:]" }
+//   { "kind": "tensor", "options": [
+//       { "tensor": "query", "is": "difference q_heads[0,1,8,:] query[0,8,16:32] = 0", "why": "The projection comes first." },
+//       { "tensor": "q", "is": "difference q_heads[0,1,8,:] q[0,8,16:32] = 0" } ] }
+//   { "kind": "weights", "is": "attn_weights[0,0,8,:]", "within": 0.1 }
+//   { "kind": "mask", "is": "mask_bias[0,0,:,:] = -inf" }
 //
 // number   is             the key: an arithmetic expression
 //          within         how far off counts as right; or within_share, as a share of the key. Default: a share of 0.05
@@ -23,10 +28,23 @@
 // cell     tensor         the map in which a cell is clicked: the result of the page's step, also under its veil
 //          row, column    its last two indices, of which one may be left out: any row, or any column, is then right; at
 //                         least one reads the page
+// tensor   options        as of a choice, with the name of a tensor instead of a text. A tensor is answered by a click on one of
+//                         its maps or on its name. Live text computes numbers and truths, no names, so each tensor that may
+//                         be right has the condition under which it is: the right one changes with the page, and why a wrong
+//                         one is wrong can be said of each. A click on any other tensor is no answer
+// weights  is             a row of at least two numbers from 0 to 1 that sum to 1: an expression with a box of several cells,
+//                         which stands for each of its cells in turn (core/answers/live_cells.h). It is drawn as bars, and
+//                         what is drawn is scaled to sum to 1
+//          within         how much of the weight may lie where it does not belong: half of Σ |drawn − right|. Default: 0.1
+// mask     is             a condition with a box over the last two axes of a tensor: true where a pair is blocked. The pairs are
+//                         painted on the veiled map that the page's step makes, so the page needs a veil, which hides the
+//                         mask too
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/trace/tensor_names.h"
@@ -34,25 +52,30 @@
 namespace headwise {
 
 struct AnswerOption {
-  std::string text, is, why, see;
+  std::string text, is, why, see;  // text: of a tensor, its name
   friend bool operator==(const AnswerOption&, const AnswerOption&) = default;
 };
 
-enum class AnswerKind { number, choice, shape, head, cell };
+enum class AnswerKind { number, choice, shape, head, cell, tensor, weights, mask };
+inline constexpr std::array<std::string_view, 8> answer_kind_words{"number", "choice", "shape",   "head",
+                                                                   "cell",   "tensor", "weights", "mask"};
 
 struct PageAnswer {
   static constexpr std::size_t least_options = 2, most_options = 9;  // one for each digit key
   static constexpr double usual_share = 0.05;
+  static constexpr double usual_misplaced = 0.1;  // of a row of weights
+  static constexpr Index most_weights = 64, most_pairs = 4096;
 
   AnswerKind kind = AnswerKind::number;
-  std::string is;                           // of a number
-  double within = 0.0, within_share = 0.0;  // at least one of them is positive for a number
+  std::string is;                           // of all but a choice, a cell and a tensor
+  double within = 0.0, within_share = 0.0;  // at least one of them is positive for a number; weights have the first
   std::string unit;
-  std::vector<AnswerOption> options;  // of a choice
+  std::vector<AnswerOption> options;  // of a choice or a tensor
   std::optional<TensorId> tensor;     // of a cell
   std::string row, column;
 
-  bool chooses() const { return kind == AnswerKind::choice; }
+  // One of its options is chosen.
+  bool chooses() const { return kind == AnswerKind::choice || kind == AnswerKind::tensor; }
   friend bool operator==(const PageAnswer&, const PageAnswer&) = default;
 };
 

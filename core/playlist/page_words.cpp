@@ -14,6 +14,12 @@ std::string shown(const std::string& written, const LiveSubject& subject, LiveAn
   return claims_changed && !words.gaps.empty() ? std::string() : std::move(words.text);
 }
 
+// The tokens along an axis of queries or of keys; null along any other.
+const std::vector<std::string>* tokens_of(const ScenarioInputs& inputs, std::string_view axis) {
+  if (axis == "L") return &inputs.labels.query;
+  return axis == "S" || axis == "S′" ? &inputs.labels.key : nullptr;
+}
+
 }  // namespace
 
 PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const ScenarioInputs& inputs,
@@ -31,6 +37,14 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
     words.whys.push_back(live_text(option.why, subject, answers));
   }
   words.key = answer_key(*page.answer, subject, answers);
+  if (words.key.weights) {
+    const auto& [weights, axis, from] = *words.key.weights;
+    const std::vector<std::string>* names = tokens_of(inputs, axis);
+    for (Index i = from; i < from + static_cast<Index>(weights.size()); ++i) {
+      const bool has = names && i < static_cast<Index>(names->size());
+      words.weight_labels.push_back(has ? (*names)[static_cast<std::size_t>(i)] : fmt::format("{}", i));
+    }
+  }
   if (page.answer->tensor)
     words.key.shown = cell_words(trace, inputs, *page.answer->tensor, words.key.row, words.key.column);
   return words;
@@ -43,10 +57,7 @@ std::string cell_words(const Trace& trace, const ScenarioInputs& inputs, TensorI
   const Index rank = tensor->shape().rank();
   const auto named = [&](const char* what, std::optional<Index> index, Index axis) -> std::string {
     if (!index) return "";
-    const std::string_view letter = tensor->shape().name(axis);
-    const std::vector<std::string>* names = letter == "L"                     ? &inputs.labels.query
-                                            : letter == "S" || letter == "S′" ? &inputs.labels.key
-                                                                              : nullptr;
+    const std::vector<std::string>* names = tokens_of(inputs, tensor->shape().name(axis));
     const bool has = names && *index < static_cast<Index>(names->size());
     return has ? fmt::format("{} {}, '{}'", what, *index, (*names)[static_cast<std::size_t>(*index)])
                : fmt::format("{} {}", what, *index);

@@ -18,6 +18,7 @@ struct PageWords {
   // Of the page's answer, if it takes one: the options as shown, why each is wrong, and which is right.
   std::vector<std::string> options, whys;
   AnswerKey key;
+  std::vector<std::string> weight_labels;  // of a row of weights: its tokens, or their indices
 };
 
 // What replaces a claim, before the link that restores the page.

@@ -25,7 +25,7 @@
 //              step, view, tensor, pin and spotlight then come with the answer
 //   veil       true: while the page asks, the result of its step is hidden, and all that follows from it; instead of ask_step
 //              and ask_view
-//   answer     what the question is answered with: a number or a choice (core/playlist/page_answer.h); without it, the
+//   answer     what the question is answered with: a number, a choice … (core/playlist/page_answer.h); without it, the
 //              question is only to be thought about
 //   keywords   extra words by which the command palette finds a question of a lesson
 //   caption    plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]}, are read from the trace
@@ -110,6 +110,10 @@ std::string playlist_to_json(const Playlist& playlist, const std::string& folder
 // Reads at most 64 MiB. Reading throws Error(usage), writing Error(output).
 Playlist read_playlist_file(const std::string& path);
 void write_playlist_file(const Playlist& playlist, const std::string& path);
+
+// Returns why a mask cannot be painted on the page, without a full stop: nothing is veiled, or its step makes no map of pairs.
+// Empty if it can, or another answer is asked for.
+std::string mask_page_problem(const PlaylistPage& page);
 
 // Returns why the page cannot be shown, in one sentence ("there is no head 9: 8 heads, counted from 0"); empty if it can.
 // `trace` is that of its scenario.

@@ -55,6 +55,15 @@ std::string_view compare_word(CompareWith beside) {
   return words[static_cast<std::size_t>(beside)];
 }
 
+std::string mask_page_problem(const PlaylistPage& page) {
+  if (!page.answer || page.answer->kind != AnswerKind::mask) return "";
+  if (!page.veil) return "a mask is painted on a veiled map, and the page has no veil";
+  const bool pairs = page.step >= Step::scores && page.step <= Step::softmax;
+  if (pairs && page.view == StageView::one_head) return "";
+  return "a mask is painted on a map of queries and keys: the steps scores, scale, mask and softmax make one, in the view "
+         "one_head";
+}
+
 std::string page_problem(const PlaylistPage& page, const Trace& trace) {
   const Index heads = trace.options.num_heads;
   if (page.head >= heads)

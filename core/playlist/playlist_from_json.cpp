@@ -160,6 +160,8 @@ class Reader {
     if (const Json* value = find("answer")) {
       page.answer = answer_from_json(*value, at("answer"));
       if (page.ask.empty()) wrong_value(at("answer"), "the page has no question", "", "the key \"ask\"");
+      if (const std::string why = mask_page_problem(page); !why.empty())
+        wrong_value(at("answer"), why, "", page.veil ? "such a step" : "\"veil\": true");
     }
     if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
     return page;

@@ -14,6 +14,9 @@ using OrderedJson = nlohmann::ordered_json;
 OrderedJson answer_json(const PageAnswer& answer) {
   if (answer.kind == AnswerKind::shape) return {{"kind", "shape"}, {"is", answer.is}};
   if (answer.kind == AnswerKind::head) return {{"kind", "head"}, {"is", answer.is}};
+  if (answer.kind == AnswerKind::weights)
+    return {{"kind", "weights"}, {"is", answer.is}, {"within", answer.within}};
+  if (answer.kind == AnswerKind::mask) return {{"kind", "mask"}, {"is", answer.is}};
   if (answer.kind == AnswerKind::cell) {
     OrderedJson json{{"kind", "cell"}, {"tensor", tensor_entry(*answer.tensor).name}};
     if (!answer.row.empty()) json["row"] = answer.row;
@@ -29,12 +32,12 @@ OrderedJson answer_json(const PageAnswer& answer) {
   }
   OrderedJson options = OrderedJson::array();
   for (const AnswerOption& option : answer.options) {
-    OrderedJson json{{"text", option.text}, {"is", option.is}};
+    OrderedJson json{{answer.kind == AnswerKind::tensor ? "tensor" : "text", option.text}, {"is", option.is}};
     if (!option.why.empty()) json["why"] = option.why;
     if (!option.see.empty()) json["see"] = option.see;
     options.push_back(std::move(json));
   }
-  return {{"kind", "choice"}, {"options", std::move(options)}};
+  return {{"kind", answer_kind_words[static_cast<std::size_t>(answer.kind)]}, {"options", std::move(options)}};
 }
 
 // Writes only what differs from the reader's defaults.

@@ -90,6 +90,25 @@ TEST_CASE("every page becomes a PNG of the size that was asked for, and its moti
   CHECK(std::distance(fs::directory_iterator(out), fs::directory_iterator()) == 5);
 }
 
+TEST_CASE("a page that asks has a picture of its question before the one with its answer") {
+  const TemporaryFolder folder;
+  const std::string file = folder.with_file("lesson.json", R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "hand_made", "step": "scores", "veil": true, "ask": "Where?", "caption": "There.", "answer": {"kind": "choice",
+      "options": [{"text": "left", "is": "max scores > 0"}, {"text": "right", "is": "max scores ≤ 0"}]} } ] })");
+  const std::string out = folder.file("asked");
+  const ProgramResult result = run_program({"render", file, "-o", out, "--format", "svg"});
+  if (!has_gl(result)) return;
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  CHECK(result.out.find("1 page as .svg, 1920×1080, and 1 question") != std::string::npos);
+  const std::string question = read(out + "/page-01-ask.svg"), answer = read(out + "/page-01.svg");
+  for (const char* words : {"Where?", "1   left", "2   right", "hidden, until you answer"})
+    CHECK(question.find(words) != std::string::npos);
+  CHECK(question.find("There.") == std::string::npos);
+  CHECK(answer.find("There.") != std::string::npos);
+  CHECK(answer.find("hidden") == std::string::npos);
+}
+
 TEST_CASE("an SVG has its words as text, its cells once, and no shape that is not finite") {
   const TemporaryFolder folder;
   const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("svg");

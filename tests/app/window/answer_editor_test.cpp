@@ -23,7 +23,7 @@ struct Writing {
   }
   const PlaylistPage& page() { return *bench.window->state().document.walk.shown(); }
   PlaylistWalk& walk() { return bench.window->state().document.walk; }
-  // One of none, number, choice, shape, head, cell
+  // One of none, number, choice, shape, head, cell, tensor, weights, mask
   void choose(int kind) {
     UiDriver& ui = *bench.ui;
     const auto chosen = [&] { return page().answer ? 1 + static_cast<int>(page().answer->kind) : 0; };
@@ -51,7 +51,7 @@ TEST_CASE(
   if (!writing.bench.ui) return;
   UiDriver& ui = *writing.bench.ui;
   CHECK_FALSE(writing.page().answer);
-  for (int kind = 1; kind <= 5; ++kind) {
+  for (int kind = 1; kind <= 8; ++kind) {
     CAPTURE(kind);
     writing.choose(kind);
     REQUIRE(writing.page().answer);
@@ -101,6 +101,10 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   CHECK(writing.walk().words_problem.find("options 1 and 3 both hold") != std::string::npos);
   ui.click("answer/3/remove");
   CHECK(writing.page().answer->options.size() == 2);
+  writing.retype("answer/2/see", "No such page");
+  ui.click("caption/edit");
+  CHECK(writing.walk().words_problem == "there is no page with the title “No such page”, here or in a built-in lesson");
+  writing.retype("answer/2/see", "Must a row sum to 1?");
   ui.click("caption/edit");
   REQUIRE_FALSE(writing.walk().edits_words);
   const Playlist& playlist = writing.walk().playlist;
@@ -110,6 +114,7 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   ui.key("2");
   CHECK(answer_verdict(writing.walk()) ==
         "You chose 2, “a little”; right is 1, “most of it”. Look at 0.901.");
+  CHECK(ui.has("caption/see"));
 }
 
 TEST_CASE("an answer that is still being written does not spoil what is kept or saved") {

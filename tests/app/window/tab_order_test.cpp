@@ -48,6 +48,8 @@ constexpr struct {
     {"followed/", "marks a row of a map, which is a stop"},
     {"inspector/terms", "holds the terms, which are stops"},
     {"caption/ask", "is text"},
+    {"caption/point", "is text"},
+    {"stage/wrong_pairs", "marks cells of a map, which is a stop"},
     {"caption/words", "is text"},
     {"filmstrip/page/", "is a picture of the list, which is one stop and has arrows"},
     {"filmstrip/picture/", "is the picture on it"},

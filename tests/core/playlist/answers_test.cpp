@@ -1,6 +1,8 @@
 // The keys of questions: expressions that follow the page's numbers.
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
 #include "core/playlist/answer_key.h"
 #include "core/playlist/page_words.h"
 #include "core/playlist/playlist.h"
@@ -36,7 +38,142 @@ constexpr const char* who_is_looked_at = R"({"kind": "choice", "options": [
   {"text": "'{key 7}'", "is": "argmax attn_weights[0,0,8,:] = 7"},
   {"text": "'{key 0}'", "is": "argmax attn_weights[0,0,8,:] = 0", "why": "It gets {attn_weights[0,0,8,0]}.", "see": "x"}]})";
 
+constexpr const char* which_is_cut = R"({"kind": "tensor", "options": [
+  {"tensor": "query", "is": "difference q_heads[0,1,8,:] query[0,8,16:32] = 0", "why": "It has {E} columns.", "see": "x"},
+  {"tensor": "q", "is": "difference q_heads[0,1,8,:] q[0,8,16:32] = 0"}]})";
+
+constexpr const char* at_mask = R"("step": "mask", "veil": true, "set": ["mask.is_causal=true"],)";
+
+std::string refusal_of(const std::string& answer, const std::string& keys = at_mask) {
+  try {
+    page_with(answer, keys);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool says(const std::string& text, const std::string& part) {
+  CAPTURE(text);
+  CAPTURE(part);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("the right tensor is the one whose condition holds, and another one on another page") {
+  CHECK(key_of(page_with(which_is_cut)).option == 1);
+  const char* larger = R"({"kind": "tensor", "options": [
+    {"tensor": "q_heads", "is": "deviation q_heads > deviation k_heads"},
+    {"tensor": "k_heads", "is": "deviation q_heads < deviation k_heads"}]})";
+  const auto zeroed = [&](const char* text) {
+    return key_of(page_with(larger, std::string(R"("set": ["inputs.text=)") + text + R"("],)")).option;
+  };
+  const PlaylistPage page = page_with(larger);
+  const ComputedPage seen(page);
+  const LiveSubject subject(*seen.trace, page.scenario.get(), &seen.inputs);
+  std::string_view difference = "deviation q_heads - deviation k_heads";
+  const double more = live_value(read_live_expression(difference), subject).number;
+  CHECK(key_of(page).option == (more > 0.0 ? 0U : 1U));
+  CHECK(zeroed("one two three").has_value());
+  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "qq", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+       "options[0].tensor");
+  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "grad.q", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+       "a gradient is not clicked");
+  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "q", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+       "an option names this tensor already");
+  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "k", "is": "1 > 0"}, {"tensor": "q", "is": "E < 1"}]})"),
+       "a constant");
+  says(refusal_of(R"({"kind": "tensor", "options": [{"text": "k", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+       "text");
+}
+
+TEST_CASE("the key of a row of weights is the row itself, computed cell by cell") {
+  const PlaylistPage page = page_with(R"({"kind": "weights", "is": "attn_weights[0,0,8,:]"})");
+  CHECK(page.answer->within == PageAnswer::usual_misplaced);
+  const ComputedPage seen(page);
+  const Tensor& weights = *seen.trace->tensor(TensorId::attn_weights);
+  const AnswerKey key = key_of(page);
+  REQUIRE(key.weights);
+  REQUIRE(key.weights->weights.size() == 12);
+  CHECK(key.weights->axis == "S");
+  for (Index k = 0; k < 12; ++k)
+    CHECK(key.weights->weights[static_cast<std::size_t>(k)] == double{weights.at({0, 0, 8, k})});
+  const PageWords words = page_words(page, *page.scenario, seen.inputs, *seen.trace);
+  CHECK(words.weight_labels == seen.inputs.labels.key);
+  const AnswerKey mean =
+      key_of(page_with(R"({"kind": "weights", "is": "(attn_weights[0,0,8,:] + attn_weights[0,1,8,:]) / 2"})"));
+  REQUIRE(mean.weights);
+  CHECK(mean.weights->weights[7] ==
+        doctest::Approx((double{weights.at({0, 0, 8, 7})} + double{weights.at({0, 1, 8, 7})}) / 2));
+}
+
+TEST_CASE("a row of weights is refused where it is a constant, no row, or no weights") {
+  const auto weights = [](const char* is) { return fmt::format(R"({{"kind": "weights", "is": "{}"}})", is); };
+  says(refusal_of(weights("0 * attn_weights[0,0,8,:] + 0.5")), "a constant");
+  says(refusal_of(weights("0.5")), "a constant");
+  says(refusal_of(weights("attn_weights[0,0,8,7]")), "one number");
+  says(refusal_of(weights("sum attn_weights[0,0,8,:]")), "one number");
+  says(refusal_of(weights("attn_weights[0,0,8,:] = 1")), "not a number");
+  says(refusal_of(R"({"kind": "weights", "is": "attn_weights[0,0,8,:]", "within": 0})"), "within");
+  const auto problem = [&](const char* is, const char* keys = "") { return key_of(page_with(weights(is), keys)).problem; };
+  says(problem("attn_weights[0,0,:,:]"), "at most 64");
+  says(problem("attn_weights[0,0,0:2,0:3]"), "runs along 2 axes");
+  says(problem("attn_weights[0,0,8,11:]"), "is one number");
+  says(problem("attn_weights[0,0,99,:]"), "no such cells of attn_weights");
+  says(problem("scores[0,0,8,:]"), "between 0 and 1");
+  says(problem("attn_weights[0,0,8,0:3]"), "sums to");
+  says(problem("attn_weights[0,0,8,:] + attn_weights[0,0,8,0:3]"), "12 and 3 cells");
+  // A row in which every key is blocked has no weights.
+  says(problem("attn_weights[0,0,8,:]", R"("set": ["mask.preset=padding:12"],)"), "NaN");
+}
+
+TEST_CASE("how much of a drawn row lies where it does not belong is half of what differs") {
+  CHECK(misplaced_weight({1.0, 0.0}, {0.0, 1.0}) == 1.0);
+  CHECK(misplaced_weight({0.5, 0.5}, {0.25, 0.75}) == 0.25);
+  CHECK(misplaced_weight({0.5, 0.5}, {0.5, 0.5}) == 0.0);
+}
+
+TEST_CASE("the key of a mask holds for the blocked pairs of its box") {
+  const AnswerKey all = key_of(page_with(R"({"kind": "mask", "is": "mask_bias[0,0,:,:] = -inf"})", at_mask));
+  REQUIRE(all.mask);
+  CHECK(all.mask->rows == 12);
+  CHECK(all.mask->columns == 12);
+  for (Index query = 0; query < 12; ++query)
+    for (Index key = 0; key < 12; ++key)
+      CHECK(all.mask->blocked[static_cast<std::size_t>(12 * query + key)] == (key > query));
+  const AnswerKey row =
+      key_of(page_with(R"({"kind": "mask", "is": "mask_bias[0,0,3,2:] = -inf"})", at_mask));
+  REQUIRE(row.mask);
+  CHECK(row.mask->row == 3);
+  CHECK(row.mask->column == 2);
+  CHECK(row.mask->blocked == std::vector<bool>{false, false, true, true, true, true, true, true, true, true});
+  // The weights that are 0 are the same pairs.
+  const AnswerKey weights =
+      key_of(page_with(R"({"kind": "mask", "is": "not attn_weights[0,0,:,:] > 0"})", at_mask));
+  CHECK(weights.mask->blocked == all.mask->blocked);
+}
+
+TEST_CASE("a mask is refused where its key is a constant, no condition or no map, and on a page that cannot be painted") {
+  const auto mask = [](const char* is) { return fmt::format(R"({{"kind": "mask", "is": "{}"}})", is); };
+  says(refusal_of(mask("1 = 1")), "a constant");
+  says(refusal_of(mask("mask_bias[0,0,:,:]")), "no condition");
+  says(refusal_of(mask("E = 128")), "no map");
+  says(refusal_of(mask("mask_bias[0,0,3,2] = -inf")), "no map");
+  says(refusal_of(mask("mask_bias[0,0,:,:] = -inf"), R"("step": "mask",)"), "no veil");
+  says(refusal_of(mask("mask_bias[0,0,:,:] = -inf"), R"("step": "concat", "veil": true,)"), "scores, scale, mask");
+  const auto problem = [&](const char* is, const char* keys = at_mask) {
+    return key_of(page_with(mask(is), keys)).problem;
+  };
+  says(problem("mask_bias[0,0,:,:] = -inf", R"("step": "mask", "veil": true,)"), "no such cells of mask_bias");
+  says(problem("mask_bias[0,:,3,:] = -inf"), "runs along axis 1");
+  says(problem("in_proj_weight = 0"), "at most 4096");
+  says(problem("attn_weights[0,0,:,:] = 0",
+               R"("step": "mask", "veil": true, "set": ["mask.preset=padding:12"],)"),
+       "NaN");
+}
 
 TEST_CASE("the key of a number is the trace's own, and follows what the page sets") {
   const char* weight = R"({"kind": "number", "is": "attn_weights[0,0,8,7]", "within": 0.1, "unit": "of 1"})";
@@ -128,8 +265,11 @@ TEST_CASE("an answer is written as it was read") {
        {who_is_looked_at, R"({"kind": "number", "is": "2 * E", "within": 0.5, "unit": "columns"})",
         R"({"kind": "shape", "is": "shape q"})", R"({"kind": "head", "is": "H - 1"})",
         R"({"kind": "cell", "tensor": "scores", "row": "8", "column": "argmax scores[0,0,8,:]"})",
-        R"({"kind": "number", "is": "E"})"}) {
-    const PlaylistPage page = page_with(written);
+        R"({"kind": "number", "is": "E"})", which_is_cut,
+        R"({"kind": "weights", "is": "attn_weights[0,0,8,:]", "within": 0.2})",
+        R"({"kind": "weights", "is": "(attn_weights[0,0,8,:] + attn_weights[0,1,8,:]) / 2"})",
+        R"({"kind": "mask", "is": "mask_bias[0,0,:,:] = -inf"})"}) {
+    const PlaylistPage page = page_with(written, at_mask);
     Playlist playlist{"t", {page}};
     CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
     playlist.pages[0].answer->is += " + 1";

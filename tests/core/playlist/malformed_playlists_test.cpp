@@ -81,7 +81,7 @@ const std::vector<Malformed> malformed{
     {page("\"ask\": \"?\", \"caption\": \"!\", \"veil\": true, \"ask_step\": \"mask\""),
      {"page 2: veil", "asks elsewhere", "ask_step"}},
     {asks("3"), {"page 2: answer", "wrong type", "an object"}},
-    {asks("{}"), {"answer", "\"kind\" is missing", "number, choice, shape, head or cell"}},
+    {asks("{}"), {"answer", "\"kind\" is missing", "number, choice, shape, head, cell, tensor, weights or mask"}},
     {asks("{\"kind\": \"nubmer\"}"), {"answer.kind", "\"number\""}},
     {asks("{\"kind\": \"number\"}"), {"answer", "\"is\" is missing"}},
     {asks("{\"kind\": \"number\", \"is\": \" \"}"), {"answer.is", "empty"}},

@@ -1,0 +1,267 @@
+#include "app/window/answer_bars.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/commands.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
+#include "app/widgets/fitted_clauses.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/picture/cell_geometry.h"
+
+namespace headwise {
+namespace {
+
+// Design units
+constexpr float chart_height = 170, least_words = 380, least_chart = 280, most_chart = 520, bar_pitch = 36;
+constexpr float caption_line = 20, ticks = 16;
+constexpr float slant = 40.0f;  // degrees
+constexpr double by_key = 0.05, by_small_key = 0.01;
+constexpr double nearly_one = 0.005;
+
+double sum_of(const std::vector<double>& bars) {
+  double sum = 0.0;
+  for (const double bar : bars) sum += bar;
+  return sum;
+}
+
+struct Chart {
+  PlaneGeometry plane;  // one row, a column for each weight
+  float degrees = 0.0f;
+
+  float top() const { return static_cast<float>(plane.y); }
+  float bottom() const { return static_cast<float>(plane.y + plane.height); }
+  float y_of(double weight) const {
+    return std::round(bottom() - static_cast<float>(std::clamp(weight, 0.0, 1.0)) * (bottom() - top()));
+  }
+  std::size_t bar_at(float x) const {
+    const float width = static_cast<float>(plane.width) / static_cast<float>(plane.cols);
+    const float bar = std::floor((x - static_cast<float>(plane.x)) / width);
+    return static_cast<std::size_t>(std::clamp(bar, 0.0f, static_cast<float>(plane.cols - 1)));
+  }
+  double weight_at(float y) const {
+    const double weight = static_cast<double>((bottom() - y) / (bottom() - top()));
+    return std::clamp(std::round(weight * 100.0) / 100.0, 0.0, 1.0);
+  }
+};
+
+// Labels are level where the widest fits under its bar, else slanted.
+Chart chart_in(const PanelContext& context, const std::vector<std::string>& labels, ImVec2 at, ImVec2 size) {
+  const float u = context.scale;
+  const auto count = static_cast<Index>(labels.size());
+  const float widest = label_width(context.widgets(), labels, count);
+  const float pitch = (size.x - ticks * u) / static_cast<float>(count);
+  Chart chart;
+  chart.degrees = widest + 4 * u <= pitch ? 0.0f : slant;
+  const float turned = chart.degrees * 3.14159265f / 180.0f;
+  const float line = context.fonts.small->FontSize;
+  const float below = 6 * u + line + std::sin(turned) * widest, right = std::cos(turned) * widest * 0.7f;
+  const float top = caption_line * u;
+  chart.plane = plane_geometry({std::floor(at.x + ticks * u), std::floor(at.y + top),
+                                std::floor(size.x - ticks * u - (chart.degrees > 0.0f ? right : 0.0f)),
+                                std::floor(std::max(20 * u, size.y - top - below))},
+                               1, count);
+  return chart;
+}
+
+// Every bar between the last one that the mouse was over and this one: a fast stroke leaves none out.
+void draw_with_mouse(const Chart& chart, PlaylistWalk::Given& given) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const std::size_t bar = chart.bar_at(mouse.x);
+  const double weight = chart.weight_at(mouse.y);
+  const std::size_t from = given.last_bar.value_or(bar);
+  const double first = given.bars[from];
+  const double steps = static_cast<double>(from < bar ? bar - from : from - bar);
+  for (std::size_t i = std::min(from, bar); i <= std::max(from, bar); ++i) {
+    const double away = static_cast<double>(i < from ? from - i : i - from);
+    if (i != from || steps == 0.0) given.bars[i] = steps == 0.0 ? weight : first + (weight - first) * away / steps;
+  }
+  given.bar = bar;
+  given.last_bar = bar;
+}
+
+void draw_with_keys(PlaylistWalk::Given& given) {
+  const std::size_t last = given.bars.size() - 1;
+  if (key_pressed(Key::left) && given.bar > 0) --given.bar;
+  if (key_pressed(Key::right) && given.bar < last) ++given.bar;
+  if (key_pressed(Key::home)) given.bar = 0;
+  if (key_pressed(Key::end)) given.bar = last;
+  const ImGuiIO& io = ImGui::GetIO();
+  const double step = io.KeyCtrl ? 1.0 : io.KeyShift ? by_small_key : by_key;
+  double& bar = given.bars[given.bar];
+  if (key_pressed(Key::up)) bar = std::min(1.0, std::round((bar + step) * 100.0) / 100.0);
+  if (key_pressed(Key::down)) bar = std::max(0.0, std::round((bar - step) * 100.0) / 100.0);
+}
+
+void draw_axis(const PanelContext& context, const Chart& chart) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const float left = static_cast<float>(chart.plane.x),
+              right = static_cast<float>(chart.plane.x + chart.plane.width);
+  const float line = std::max(1.0f, std::round(context.scale));
+  for (const auto& [weight, text] : {std::pair{0.0, "0"}, {0.5, ""}, {1.0, "1"}}) {
+    const float y = chart.y_of(weight);
+    list->AddLine({left, y}, {right, y}, im_color(weight == 0.0 ? context.palette.text_faint : context.palette.border),
+                  line);
+    list->AddText(font, font->FontSize,
+                  {left - width_of(font, text) - 5 * context.scale, std::round(y - 0.5f * font->FontSize)},
+                  im_color(context.palette.text_dim), text);
+  }
+}
+
+// Filled: computed. Outlined: drawn.
+void draw_bars_of(const PanelContext& context, const Chart& chart, const std::vector<double>& weights,
+                  bool drawn) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context.palette;
+  const float line = std::max(1.0f, std::round(1.5f * context.scale * palette.stroke));
+  const float width = static_cast<float>(chart.plane.width) / static_cast<float>(weights.size());
+  const float margin = std::min(0.18f * width, 6 * context.scale);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] <= 0.0) continue;
+    const float left = static_cast<float>(chart.plane.x) + static_cast<float>(i) * width;
+    const float shrink = drawn ? margin : margin + line;
+    const ImVec2 min(std::round(left + shrink), chart.y_of(weights[i])),
+        max(std::round(left + width - shrink), chart.bottom());
+    if (drawn) {
+      list->AddRectFilled(min, max, im_color(palette.focus, 0.12f));
+      list->AddRect(min, max, im_color(palette.focus), 0.0f, 0, line);
+    } else {
+      list->AddRectFilled(min, max, im_color(palette.bar));
+    }
+  }
+}
+
+std::string caption_of(const PlaylistWalk& walk, std::optional<std::size_t> bar, const ImFont* font) {
+  const std::vector<double>& drawn = walk.given.bars;
+  const double sum = sum_of(drawn);
+  const auto named = [&](std::size_t i) {
+    return fmt::format("“{}” ", drawable_text(axis_word(walk.words.weight_labels[i]), font));
+  };
+  if (walk.answered) {
+    const std::vector<double>& right = walk.words.key.weights->weights;
+    const bool both = walk.given.gives_bars && drawn.size() == right.size();
+    if (bar && both) return named(*bar) + fmt::format("yours {:.2f}, computed {:.2f}", drawn[*bar], right[*bar]);
+    if (bar) return named(*bar) + fmt::format("{:.2f}", right[*bar]);
+    return both ? "filled: computed, outlined: yours" : "filled: computed";
+  }
+  if (sum == 0.0) return "drag over the bars, or type 0–9 and use the arrows";
+  const std::string at = bar ? named(*bar) + fmt::format("{:.2f}, ", drawn[*bar]) : "";
+  return at + (std::abs(sum - 1.0) <= nearly_one ? "sum 1" : fmt::format("sum {:.2f}, scaled to 1 when given", sum));
+}
+
+}  // namespace
+
+BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer || page->answer->kind != AnswerKind::weights || walk.edits_words) return {};
+  BarsRoom room;
+  room.height = std::round(chart_height * scale);
+  const float count = static_cast<float>(std::max<std::size_t>(walk.words.weight_labels.size(), 8));
+  const float wanted = std::clamp(count * bar_pitch, least_chart, most_chart) * scale;
+  const float left = wrap - least_words * scale;
+  if (left >= least_chart * scale)
+    room.beside = std::round(std::min(wanted, left));
+  else
+    room.below = room.height;
+  return room;
+}
+
+void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImFont* font = context.fonts.small;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (!walk.words.key.weights || walk.words.weight_labels.empty()) {
+    const std::string none = fitted_clauses("As the page is now, there is no row of weights here.", font, size.x);
+    list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), none.c_str());
+    ui_says(none, at);
+    ImGui::Dummy(size);
+    return;
+  }
+  const std::vector<std::string>& labels = walk.words.weight_labels;
+  const std::vector<double>& right = walk.words.key.weights->weights;
+  PlaylistWalk::Given& given = walk.given;
+  if (!walk.answered && given.bars.size() != right.size()) {
+    given.bars.assign(right.size(), 0.0);
+    given.bar = 0;
+  }
+  const Chart chart = chart_in(context, labels, at, size);
+  const ImVec2 min(static_cast<float>(chart.plane.x), chart.top()),
+      max(static_cast<float>(chart.plane.x + chart.plane.width), chart.bottom());
+  ImGui::SetCursorScreenPos(min);
+  ImGui::InvisibleButton("caption/bars", {max.x - min.x, max.y - min.y});
+  ui_probe_item("caption/bars");
+  const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
+  std::optional<std::size_t> looked_at;
+  if ((hovered || held) && !context.picture) looked_at = chart.bar_at(ImGui::GetIO().MousePos.x);
+  if (!walk.answered) {
+    if (std::exchange(given.wants_focus, false) && context.focus)
+      take_focus(*context.focus, ImGui::GetID("caption/bars"));
+    const bool focused = focus_stop(context.focus, ImGui::GetID("caption/bars"), FocusKeys::choose);
+    if (held)
+      draw_with_mouse(chart, given);
+    else
+      given.last_bar.reset();
+    if (focused) {
+      draw_with_keys(given);
+      if (!hovered) looked_at = given.bar;
+      if (!context.focus->moved && press_key_pressed() && sum_of(given.bars) > 0.0)
+        action.command = CommandId::next_page;
+    }
+    if (!held)
+      tooltip(widgets,
+              "the row of weights as you expect it: drag over the bars. By keys: ← → choose a bar, 0–9 set it to a tenth, ↑ ↓ "
+              "raise and lower it (Shift: by 0.01), Enter answers");
+  } else {
+    tooltip(widgets, "filled: the computed weights; outlined: those you drew");
+  }
+  if (looked_at) {
+    const RectF column = chart.plane.cell(0, static_cast<Index>(*looked_at));
+    list->AddRectFilled({static_cast<float>(column.x), chart.top()},
+                        {static_cast<float>(column.x + column.width), chart.bottom()},
+                        im_color(context.palette.control));
+  }
+  draw_axis(context, chart);
+  if (walk.answered) draw_bars_of(context, chart, right, false);
+  if (given.bars.size() == right.size() && (!walk.answered || given.gives_bars))
+    draw_bars_of(context, chart, given.bars, true);
+  const auto chosen = looked_at ? std::optional<Index>(static_cast<Index>(*looked_at)) : std::nullopt;
+  draw_column_labels(widgets, list, chart.plane, labels, chosen, chart.degrees);
+  const bool tells = !context.picture || walk.answered;
+  const std::string told = tells ? fitted_clauses(caption_of(walk, looked_at, font), font, size.x) : "";
+  list->AddText(font, font->FontSize, {min.x, at.y}, im_color(context.palette.text_dim), told.c_str());
+  ui_says(told, {min.x, at.y});
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy(size);
+}
+
+void draw_bars_buttons(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const float gap = std::round(widgets.px(6));
+  const double sum = sum_of(walk.given.bars);
+  if (text_button(widgets, "caption/give", "answer", ButtonLook::filled, sum > 0.0))
+    action.command = CommandId::next_page;
+  ui_probe_item("caption/give");
+  tooltip(widgets, sum > 0.0 ? fmt::format("gives the row you drew, then shows the result ({})",
+                                           first_key_text(CommandId::next_page))
+                             : "draw the row first: drag over the bars");
+  ImGui::SameLine(0, gap);
+  if (text_button(widgets, "caption/scale", "scale to 1", ButtonLook::filled,
+                  sum > 0.0 && std::abs(sum - 1.0) > nearly_one)) {
+    for (double& bar : walk.given.bars) bar /= sum;
+  }
+  ui_probe_item("caption/scale");
+  tooltip(widgets, "divides the bars by their sum: the weights of a row sum to 1. An answer is scaled in any case");
+  ImGui::SameLine(0, gap);
+}
+
+}  // namespace headwise

@@ -1,0 +1,268 @@
+// Answers that are drawn: a row of weights as bars, the blocked pairs of a mask, and a tensor that is clicked.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/window/looked_at.h"
+#include "app/window/stage_pictures.h"
+#include "tests/app/window/answers_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+constexpr const char* drawing = R"({ "headwise_playlist": 1, "pages": [
+  { "title": "Row", "scenario": "hand_made", "step": "softmax", "veil": true, "ask": "How much does each get?", "caption": "So much.",
+    "answer": {"kind": "weights", "is": "attn_weights[0,0,8,:]"} },
+  { "title": "Mask", "set": ["mask.is_causal=true"], "step": "mask", "veil": true, "ask": "Which are blocked?",
+    "caption": "Those after it.", "answer": {"kind": "mask", "is": "mask_bias[0,0,0:3,:] = -inf"} },
+  { "title": "Cut", "scenario": "hand_made", "step": "split_heads", "head": 1, "ask": "Which is cut?", "ask_step": "project",
+    "caption": "The projection.", "answer": {"kind": "tensor", "options": [
+      {"tensor": "query", "is": "difference q_heads[0,1,8,:] query[0,8,16:32] = 0", "why": "It is projected first."},
+      {"tensor": "q", "is": "difference q_heads[0,1,8,:] q[0,8,16:32] = 0"}]} } ] })";
+
+struct Drawing : Asked {
+  explicit Drawing(std::size_t page, int width = 1280, int height = 720) : Asked(width, height) {
+    if (!bench.ui) return;
+    bench.window->state().view.settings.reduce_motion = true;
+    drop(bench, lesson_file(folder, drawing));
+    show_page(bench.window->state(), page);
+    bench.ui->run_until_still();
+  }
+  PlaylistWalk::Given& given() { return walk().given; }
+  // The middle of a bar's column at a weight.
+  std::pair<double, double> place(int bar, double weight) {
+    const UiRect chart = bench.ui->rect("caption/bars");
+    return {chart.min.x + (bar + 0.5) * (chart.max.x - chart.min.x) / 12,
+            chart.max.y - weight * (chart.max.y - chart.min.y)};
+  }
+  // The middle of a pair of the veiled map, or of the map once it is shown.
+  std::pair<double, double> pair(int query, int key) {
+    const UiRect map = bench.ui->rect(bench.ui->has("stage/veil") ? "stage/veil" : "stage/result");
+    return {map.min.x + (key + 0.5) * (map.max.x - map.min.x) / 12,
+            map.min.y + (query + 0.5) * (map.max.y - map.min.y) / 12};
+  }
+  void click_at(std::pair<double, double> at) { bench.ui->click(at.first, at.second); }
+  void stroke(std::pair<double, double> from, std::pair<double, double> to, int steps = 8) {
+    bench.ui->drag(from.first, from.second, to.first, to.second, steps);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and stays beside the computed one") {
+  Drawing asked(0);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  CHECK(ui.rect("caption/bars").max.y < ui.rect("panel/caption").max.y);
+  ui.click("caption/give");  // nothing is drawn yet
+  CHECK(asked.walk().asking());
+  asked.click_at(asked.place(7, 0.5));
+  REQUIRE(asked.given().bars.size() == 12);
+  CHECK(asked.given().bars[7] == doctest::Approx(0.5).epsilon(0.03));
+  // A fast stroke leaves no bar out.
+  asked.stroke(asked.place(0, 0.25), asked.place(6, 0.25), 2);
+  for (std::size_t bar = 0; bar <= 6; ++bar) CHECK(asked.given().bars[bar] == doctest::Approx(0.25).epsilon(0.06));
+  CHECK(asked.given().bars[8] == 0.0);
+  ui.save_png("weights-asking");
+  ui.click("caption/scale");
+  double sum = 0.0;
+  for (const double bar : asked.given().bars) sum += bar;
+  CHECK(sum == doctest::Approx(1.0));
+  ui.click("caption/give");
+  ui.run_until_still();
+  CHECK_FALSE(asked.walk().asking());
+  const std::string verdict = answer_verdict(asked.walk());
+  CHECK(verdict.starts_with("You drew a row of weights; 0."));
+  CHECK(verdict.find("most at “because”: you drew 0.2") != std::string::npos);
+  CHECK(verdict.ends_with("it is 0.90."));
+  CHECK(ui.has("caption/bars"));
+  CHECK(ui.rect("caption/words").max.y <= ui.rect("panel/caption").max.y);
+  CHECK(ui.rect("caption/words").max.x <= ui.rect("caption/bars").min.x);
+  ui.save_png("weights-answered");
+
+  // The answer is kept while the playlist is walked, whichever way the page is come to, and forgotten with it.
+  ui.key("PageDown");
+  CHECK(asked.walk().page == 1);
+  ui.key("PageUp");
+  ui.run_until_still();
+  CHECK(answer_verdict(asked.walk()) == verdict);
+  show_page(asked.bench.window->state(), 0);
+  CHECK_FALSE(asked.walk().asking());
+  toggle_walk(asked.bench.window->state());
+  toggle_walk(asked.bench.window->state());
+  CHECK(answer_verdict(asked.walk()) == verdict);
+  start_walk(asked.bench.window->state(), Playlist(asked.walk().playlist));
+  CHECK(asked.walk().asking());
+  CHECK(asked.given().bars.empty());
+}
+
+TEST_CASE("a row of weights is drawn with the keys alone, and going on gives it") {
+  Drawing asked(0);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  ui.key("9");  // begins with the first bar
+  ui.run_frames(2);
+  CHECK(asked.given().bars[0] == 0.9);
+  CHECK(asked.walk().asking());
+  for (int down = 0; down < 18; ++down) ui.key("Down");
+  CHECK(asked.given().bars[0] == 0.0);
+  for (int right = 0; right < 7; ++right) ui.key("Right");
+  ui.key("9");
+  ui.key("Shift+Up");
+  CHECK(asked.given().bars[7] == doctest::Approx(0.91));
+  ui.key("Left");
+  ui.key("Up");
+  CHECK(asked.given().bars[6] == doctest::Approx(0.05));
+  CHECK(asked.bench.selection().step == Step::softmax);
+  ui.key("Enter");
+  ui.run_until_still();
+  CHECK_FALSE(asked.walk().asking());
+  CHECK(answer_verdict(asked.walk()).starts_with("You drew a row of weights: right, 0.0"));
+  Drawing again(0);
+  again.bench.ui->key("5");
+  again.bench.ui->key("PageDown");
+  CHECK_FALSE(answer_verdict(again.walk()).empty());
+  Drawing without(0);
+  without.bench.ui->key("5");
+  without.bench.ui->run_frames(2);
+  without.bench.ui->click("caption/answer");
+  CHECK_FALSE(without.walk().asking());
+  CHECK(answer_verdict(without.walk()).empty());
+}
+
+TEST_CASE("a mask is painted on the veiled map, which hides the page's own, and what is wrong is told and outlined") {
+  Drawing asked(1);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  CHECK(ui.has("stage/veil"));
+  CHECK(ui.has("stage/left"));
+  CHECK_FALSE(ui.has("stage/above"));
+  CHECK(LookedAt(asked.bench.window->state()).veil->hides({TensorId::mask_bias}));
+  CHECK_FALSE(std::ranges::any_of(ui.names(), [](const auto& name) { return name.find("brush") != std::string::npos; }));
+  asked.click_at(asked.pair(5, 5));  // is not asked for
+  CHECK_FALSE(asked.given().mask.touched);
+  const Scenario before = asked.bench.scenario();
+  asked.stroke(asked.pair(0, 1), asked.pair(0, 11), 3);
+  asked.stroke(asked.pair(1, 2), asked.pair(1, 11), 3);
+  asked.stroke(asked.pair(2, 2), asked.pair(2, 10), 3);
+  CHECK(std::ranges::count(asked.given().mask.blocked, true) == 30);
+  CHECK(asked.bench.scenario() == before);
+  CHECK_FALSE(asked.bench.selection().pinned);
+  ui.save_png("mask-asking");
+  ui.click("caption/give");
+  ui.run_until_still();
+  CHECK(answer_verdict(asked.walk()) ==
+        "You blocked 30 of 36 pairs; 2 are wrong, outlined on the map: 1 left open is blocked, and 1 of those blocked "
+        "is open.");
+  CHECK(ui.has("stage/wrong_pairs"));
+  CHECK(ui.has("stage/above"));
+  const auto outlined = [&](int query, int key) {
+    const UiRect map = ui.rect("stage/result");
+    const int x = static_cast<int>(asked.pair(query, key).first);
+    const float top = map.min.y + static_cast<float>(query) * (map.max.y - map.min.y) / 12;
+    const Rgba8 error = palette_of(asked.bench.window->state().view.settings.theme).error;
+    for (int y = static_cast<int>(top); y < static_cast<int>(top) + 6; ++y)
+      if (ui.pixel(x, y) == error) return true;
+    return false;
+  };
+  CHECK(outlined(2, 2));
+  CHECK(outlined(2, 11));
+  CHECK_FALSE(outlined(0, 5));
+  ui.save_png("mask-answered");
+}
+
+TEST_CASE("a mask is painted with the keys alone") {
+  Drawing asked(1);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  ui.key("Enter");  // the first cell
+  for (int query = 0; query < 3; ++query) {
+    ui.key("Home");
+    for (int right = 0; right <= query; ++right) ui.key("Right");
+    ui.hold("Space");
+    for (int key = query + 1; key < 12; ++key) {
+      ui.key("Right");
+    }
+    ui.let_go("Space");
+    ui.key("Down");
+  }
+  CHECK(asked.walk().asking());
+  ui.key("PageDown");
+  ui.run_until_still();
+  CHECK(answer_verdict(asked.walk()) == "You blocked 30 of 36 pairs: right.");
+  CHECK_FALSE(asked.walk().asking());
+}
+
+TEST_CASE("that no pair is blocked is an answer, and showing the answer is none") {
+  Drawing asked(1);
+  if (!asked.bench.ui) return;
+  asked.bench.ui->click("caption/give");
+  CHECK(answer_verdict(asked.walk()) ==
+        "You blocked 0 of 36 pairs; 30 are wrong, outlined on the map: 30 left open are blocked.");
+  Drawing other(1);
+  other.click_at(other.pair(0, 3));
+  other.bench.ui->click("caption/answer");
+  CHECK(answer_verdict(other.walk()).empty());
+}
+
+TEST_CASE("a tensor is answered by its map, its name or its digit, and another one is no answer") {
+  for (const char* way : {"map", "digit", "button", "name"}) {
+    CAPTURE(way);
+    Drawing asked(2);
+    if (!asked.bench.ui) return;
+    UiDriver& ui = *asked.bench.ui;
+    REQUIRE(asked.walk().asking());
+    ui.click("stage/above");  // in_proj_weight
+    CHECK(asked.walk().asking());
+    if (way[0] == 'm') ui.click("stage/result");
+    if (way[0] == 'd') ui.key("2");
+    if (way[0] == 'b') ui.click("caption/option/2");
+    if (way[0] == 'n') {
+      Selection named = asked.bench.selection();
+      named.tensor = TensorId::q;
+      CHECK(answer_by_pointing(asked.bench.window->state(), named));
+    }
+    ui.run_until_still();
+    CHECK_FALSE(asked.walk().asking());
+    CHECK(answer_verdict(asked.walk()) == "You chose 2, “q”: right.");
+  }
+  Drawing wrong(2);
+  wrong.bench.ui->click("stage/left");
+  wrong.bench.ui->run_until_still();
+  CHECK(answer_verdict(wrong.walk()) == "You chose 1, “query”; right is 2, “q”. It is projected first.");
+}
+
+TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no word of the answer") {
+  Drawing asked(0);
+  if (!asked.bench.ui) return;
+  WindowState& state = asked.bench.window->state();
+  StagePictures pictures(1280, 720, Theme::light);
+  const std::string question = pictures.svg(state);
+  CHECK(question.find("How much does each get?") != std::string::npos);
+  CHECK(question.find("hidden, until you answer") != std::string::npos);
+  CHECK(question.find("So much.") == std::string::npos);
+  asked.bench.ui->key("PageDown");
+  asked.bench.ui->run_until_still();
+  const std::string answer = pictures.svg(state);
+  CHECK(answer.find("So much.") != std::string::npos);
+  CHECK(answer.find("hidden") == std::string::npos);
+
+  // Nothing in it depends on what is veiled, not even where the mask is asked for.
+  show_page(state, 1);
+  asked.bench.ui->run_until_still();
+  const Image veiled = pictures.image(state);
+  Scenario other = asked.bench.scenario();
+  other.mask.is_causal = false;
+  other.mask.preset = "padding:3";
+  state.document.session.edit(other, "another mask", false);
+  asked.bench.ui->run_until_still();
+  CHECK(asked.walk().asking());
+  CHECK((pictures.image(state).rgba == veiled.rgba));
+
+  show_page(state, 2);
+  asked.bench.ui->run_until_still();
+  const std::string options = pictures.svg(state);
+  CHECK(options.find("1   query") != std::string::npos);
+  CHECK(options.find("The projection.") == std::string::npos);
+}
