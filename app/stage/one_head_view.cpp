@@ -248,7 +248,7 @@ void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
         draw_mask_to_paint(context_, *each.part, plane);
       } else if (cells) {
         const auto cell = plane_cell_looked_at(context_, each.name, plane);
-        draw_veil(context_, plane_rect(plane), {&plane, cell, "hidden, until you point at a cell"});
+        draw_veil(context_, plane_rect(plane), {&plane, cell, "hidden until you point at a cell"});
         if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
       } else if (context_.points_at_tensors) {
         const auto cell = plane_cell_looked_at(context_, each.name, plane);

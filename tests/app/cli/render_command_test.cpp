@@ -102,7 +102,7 @@ TEST_CASE("a page that asks has a picture of its question before the one with it
   REQUIRE(result.status == 0);
   CHECK(result.out.find("1 page as .svg, 1920×1080, and 1 question") != std::string::npos);
   const std::string question = read(out + "/page-01-ask.svg"), answer = read(out + "/page-01.svg");
-  for (const char* words : {"Where?", "1   left", "2   right", "hidden, until you answer"})
+  for (const char* words : {"Where?", "1   left", "2   right", "hidden until you answer"})
     CHECK(question.find(words) != std::string::npos);
   CHECK(question.find("There.") == std::string::npos);
   CHECK(answer.find("There.") != std::string::npos);

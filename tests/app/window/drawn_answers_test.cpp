@@ -240,7 +240,7 @@ TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no w
   StagePictures pictures(1280, 720, Theme::light);
   const std::string question = pictures.svg(state);
   CHECK(question.find("How much does each get?") != std::string::npos);
-  CHECK(question.find("hidden, until you answer") != std::string::npos);
+  CHECK(question.find("hidden until you answer") != std::string::npos);
   CHECK(question.find("So much.") == std::string::npos);
   asked.bench.ui->key("PageDown");
   asked.bench.ui->run_until_still();

@@ -286,7 +286,7 @@ TEST_CASE("what a page hides until it is answered is hidden in an export too, an
     bench.ui->key("Enter");
   };
   export_to("hidden.svg");
-  CHECK(read(folder.file("hidden.svg")).find("hidden, until you answer") != std::string::npos);
+  CHECK(read(folder.file("hidden.svg")).find("hidden until you answer") != std::string::npos);
   export_to("hidden.csv");
   CHECK(window.dialogs.export_dialog.open);
   CHECK_FALSE(fs::exists(folder.file("hidden.csv")));
