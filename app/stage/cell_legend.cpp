@@ -26,17 +26,22 @@ void add_contents(HeatmapContents& sum, const HeatmapContents& more) {
 
 void CellLegend::update(std::span<const HeatmapSpec* const> specs) {
   if (specs.empty()) return entries.clear();
-  const HeatmapSpec& first = *specs.front();
-  if (of.lock() == first.values.tensor && offset == first.values.offset && maps == specs.size() &&
-      theme == first.theme)
+  const HeatmapSpec &begin = *specs.front(), &end = *specs.back();
+  const auto mask_of = [](const HeatmapSpec& spec) { return spec.mask ? spec.mask->tensor : nullptr; };
+  if (first.lock() == begin.values.tensor && last.lock() == end.values.tensor &&
+      first_mask.lock() == mask_of(begin) && last_mask.lock() == mask_of(end) &&
+      offset == begin.values.offset && maps == specs.size() && theme == begin.theme)
     return;
   HeatmapContents all;
   for (const HeatmapSpec* const spec : specs) add_contents(all, heatmap_contents(*spec));
-  entries = legend_entries(first, all);
-  of = first.values.tensor;
-  offset = first.values.offset;
+  entries = legend_entries(begin, all);
+  first = begin.values.tensor;
+  last = end.values.tensor;
+  first_mask = mask_of(begin);
+  last_mask = mask_of(end);
+  offset = begin.values.offset;
   maps = specs.size();
-  theme = first.theme;
+  theme = begin.theme;
 }
 
 std::optional<float> draw_cell_legend(const PanelContext& context, const CellLegend& legend, ImVec2 at,

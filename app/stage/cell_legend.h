@@ -14,11 +14,11 @@ namespace headwise {
 // Of the maps shown last, cached until others are shown: looking through the cells of many heads takes long.
 struct CellLegend {
   std::vector<LegendEntry> entries;
-  std::weak_ptr<const Tensor> of;
+  std::weak_ptr<const Tensor> first, last, first_mask, last_mask;
   Index offset = -1;
   std::size_t maps = 0;
   Theme theme = Theme::dark;
-  // Finds the entries for these maps of one tensor, which are of one kind.
+  // Finds the entries for these maps: those of all heads of one tensor, or two of different traces.
   void update(std::span<const HeatmapSpec* const> specs);
 };
 

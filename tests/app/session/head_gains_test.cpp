@@ -13,18 +13,20 @@ TEST_CASE("muting a head twice gives the scenario back") {
   CHECK(muted.label == "mute head 2");
   CHECK(head_gain_of(muted.scenario, 2) == 0.0);
   CHECK(head_gain_of(muted.scenario, 1) == 1.0);
-  const HeadEdit heard = toggle_mute(muted.scenario, 2);
-  CHECK(heard.scenario == scenario);
-  CHECK(heard.label == "unmute head 2");
+  const HeadEdit unmuted = toggle_mute(muted.scenario, 2);
+  CHECK(unmuted.scenario == scenario);
+  CHECK(unmuted.label == "unmute head 2");
 }
 
-TEST_CASE("a head alone silences the others, and a second time restores all") {
+TEST_CASE("solo mutes the other heads, and unsolo unmutes them") {
   Scenario scenario;
   scenario.attention.num_heads = 3;
   const HeadEdit alone = toggle_solo(scenario, 1);
   CHECK(alone.scenario.head_gain == Gains{0, 1, 0});
   CHECK(toggle_solo(alone.scenario, 0).scenario.head_gain == Gains{1, 0, 0});
   CHECK(toggle_solo(alone.scenario, 1).scenario == scenario);
+  CHECK(alone.label == "solo head 1");
+  CHECK(toggle_solo(alone.scenario, 1).label == "unsolo head 1");
 }
 
 TEST_CASE("gains of another count than the heads are filled up or cut") {
@@ -38,7 +40,7 @@ TEST_CASE("gains of another count than the heads are filled up or cut") {
   CHECK(toggle_solo(scenario, -1).scenario == scenario);
 }
 
-TEST_CASE("one head alone can be muted, and solo leaves it heard") {
+TEST_CASE("one head alone can be muted, and solo leaves it unmuted") {
   Scenario scenario;
   scenario.attention.num_heads = 1;
   CHECK(toggle_mute(scenario, 0).scenario.head_gain == Gains{0});

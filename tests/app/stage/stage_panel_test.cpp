@@ -122,7 +122,7 @@ TEST_CASE("the dot of a thumbnail mutes its head and the output changes, a secon
   CHECK(identical(*before, *stage.trace().tensors.output));
 }
 
-TEST_CASE("a double click hears one head alone, another one all of them") {
+TEST_CASE("a double click makes a head solo, another one unmutes all of them") {
   Stage stage;
   if (!stage) return;
   stage.show(Step::softmax);

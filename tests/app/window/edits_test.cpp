@@ -37,7 +37,7 @@ TEST_CASE("muting a head changes the output in the same frame, and undo restores
   CHECK(bench.scenario().head_gain->at(3) == 0.0);
 }
 
-TEST_CASE("solo hears one head alone, and again all") {
+TEST_CASE("solo mutes all heads but one, and unsolo unmutes them") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
   bench.ui->key("2");

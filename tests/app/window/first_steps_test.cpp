@@ -60,7 +60,7 @@ TEST_CASE("a character without a picture is named by its number") {
   CHECK(drawable_text("❤️", font).find("U+FE0F") == std::string::npos);
 }
 
-TEST_CASE("a head that is heard alone keeps the colours of all of them") {
+TEST_CASE("a solo head keeps the colours of all of them") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
   ValueRanges ranges;
@@ -148,7 +148,9 @@ TEST_CASE("blocked cells are explained beside the colours") {
   CHECK(bench.ui->has("stage/legend/blocked"));  // their weight is 0
 }
 
-TEST_CASE("after the first steps one suggestion at a time takes their place, each until it was tried or dismissed") {
+TEST_CASE(
+    "after the first steps one suggestion at a time takes their place, each until it was tried or "
+    "dismissed") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
   WindowView& view = bench.window->state().view;

@@ -180,7 +180,9 @@ TEST_CASE(
   CHECK(darkest(6) == pale);
 }
 
-TEST_CASE("beside a loud head the thumbnails of the others show their patterns, each in its own colours") {
+TEST_CASE(
+    "beside a head with large numbers the thumbnails of the others show their patterns, each in its own "
+    "colours") {
   Scenario scenario = preset_scenario("hand_made");
   WindowBench bench = open_window(1600, 1000, scenario);
   if (!bench.ui) return;

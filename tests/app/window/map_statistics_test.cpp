@@ -112,3 +112,18 @@ TEST_CASE("in q ∘ k a blocked key has a × where its weight would stand") {
   turn_causal(bench);
   CHECK(bench.ui->has("says/×"));
 }
+
+TEST_CASE("the legend beside a pinned result follows the present one") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.window->state().view.selection.step = Step::softmax;
+  bench.ui->move_to(5, 5);
+  bench.ui->key("P");
+  bench.window->state().view.selection.view = StageView::compare;
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("stage/legend/blocked"));
+  turn_causal(bench);  // the pinned map stays the same
+  CHECK(bench.ui->has("stage/legend/blocked"));
+  turn_causal(bench);
+  CHECK_FALSE(bench.ui->has("stage/legend/blocked"));
+}

@@ -108,7 +108,7 @@ TEST_CASE("an error under a row at the foot of the setup is scrolled to, once") 
 }
 
 TEST_CASE("the error stays with the row at fault: an edit that is wrong too drops the one before") {
-  WindowBench bench = open_window();
+  WindowBench bench = open_window(900, 1340);
   if (!bench.ui) return;
   type_into(bench, "setup/num_heads", "7");
   type_into(bench, "setup/temperature", "-1");

@@ -177,6 +177,7 @@ TEST_CASE("from the model's name it is one click to how it was trained") {
   bench.ui->key("R");
   bench.ui->run_until_still();
   for (int i = 0; i < 200 && !bench.ui->has("heads/training"); ++i) bench.ui->run_frames(5);
+  bench.ui->run_frames(5);  // the sheet has its size
   REQUIRE(bench.ui->has("heads/training"));
   bench.ui->click("heads/training");
   bench.ui->run_until_still();

@@ -217,8 +217,8 @@ TEST_CASE("a click on a choice leaves the arrows with the steps; Tab gives them 
   CHECK(bench.scenario().mask.is_causal);
   CHECK(bench.selection().step == Step::project);
 
-  bench.ui->click("setup/batch");  // the control before it
-  bench.ui->key("Tab");
+  bench.ui->click("setup/window");  // behind it: aligned, pattern, valid length
+  for (int i = 0; i < 4; ++i) bench.ui->key("Shift+Tab");
   bench.ui->key("Left");
   CHECK_FALSE(bench.scenario().mask.is_causal);
   CHECK(bench.selection().step == Step::project);
