@@ -133,9 +133,9 @@ TEST_CASE("F6 goes from panel to panel and back to the steps") {
     bench.ui->key("F6");
     parts.push_back(part());
   } while (parts.back() != 0 && parts.size() < 20);
-  CHECK(parts == std::vector<int>{1, 2, 3, 4, 5, 7, 0});
+  CHECK(parts == std::vector<int>{1, 2, 3, 4, 5, 8, 0});
   bench.ui->key("Shift+F6");
-  CHECK(part() == 7);
+  CHECK(part() == 8);
   bench.ui->key("Shift+F6");
   CHECK(part() == 5);
   bench.ui->key("Escape");
@@ -201,7 +201,7 @@ TEST_CASE("a letter of the sizes lights its axis when Tab comes to it, and Shift
   if (!bench.ui) return;
   std::set<std::string> axes;
   bench.ui->key("Shift+Tab");
-  while (focused_part(focus_of(bench)) == 7) {
+  while (focused_part(focus_of(bench)) == 8) {
     axes.insert(bench.window->state().view.pointed.axis);
     bench.ui->key("Shift+Tab");
   }

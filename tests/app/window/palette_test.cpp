@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/content/stage_views.h"
+#include "app/window/playlist_walk.h"
 #include "app/window/window_commands.h"
 #include "tests/app/palette_bench.h"
 
@@ -43,6 +44,7 @@ Situation situation(const WindowBench& bench) {
 // The same place for every command: something to copy, to let go, to take back and to do again.
 void prepare(WindowBench& bench) {
   WindowState& window = bench.window->state();
+  leave_walk(window);  // a page that was added before is none of this command's
   window.view.notices.dismiss_all();
   window.dialogs.help = {};
   window.dialogs.docs.open = false;
