@@ -7,6 +7,7 @@
 
 #include "app/content/stage_views.h"
 #include "app/setup/setup_settings.h"
+#include "app/sheets/ask_words.h"
 #include "core/answers/live_text.h"
 #include "core/playlist/lessons.h"
 #include "core/search/search_passage.h"
@@ -16,8 +17,8 @@ namespace headwise {
 namespace {
 
 // How much a page counts by what it is. Tuned on tests/app/sheets/ask_questions.json.
-constexpr double question_weight = 1.1, page_weight = 0.85, glossary_weight = 1.05, section_weight = 1.0,
-                 figures_weight = 0.6, command_weight = 0.75;
+constexpr double question_weight = 1.0, page_weight = 0.75, glossary_weight = 0.95, section_weight = 0.9,
+                 figures_weight = 0.75, command_weight = 0.72;
 
 // "7  Softmax: scores become weights" without its number
 std::string_view without_number(std::string_view title) {
@@ -50,6 +51,11 @@ std::string_view kind_of(const PaletteEntry& entry) {
   return "Mask";
 }
 
+// "Glossary: KV cache", "Command: Undo": the chapter without its section, the kind without its keys
+std::string name_of_page(const PaletteEntry& entry) {
+  return fmt::format("{}: {}", std::string_view(entry.from).substr(0, entry.from.find(',')), entry.name);
+}
+
 double weight_of(const DocPage& page) {
   if (page.name == "glossary") return glossary_weight;
   return page.name == "performance" ? figures_weight : section_weight;
@@ -58,6 +64,7 @@ double weight_of(const DocPage& page) {
 }  // namespace
 
 void AskPages::add(PaletteEntry entry, SearchPage page) {
+  page.question += fmt::format(" {}", ask_words_of(name_of_page(entry)));  // how people ask for it
   entries_.push_back(std::move(entry));
   texts_.push_back(std::move(page));
 }

@@ -15,18 +15,19 @@ namespace {
 constexpr std::size_t longest_question = 512;  // bytes; the rest is ignored
 
 // BM25F, with the fields title, question and text
-constexpr std::array<double, 3> field_weight{3.0, 2.0, 1.0};
-constexpr std::array<double, 3> field_length_matters{0.3, 0.3, 0.75};  // b: 0 not at all, 1 in full
-constexpr double saturation = 1.2;                                     // k1
+constexpr std::array<double, 3> field_weight{2.6, 3.3, 1.0};
+constexpr std::array<double, 3> field_length_matters{0.15, 0.6, 0.85};  // b: 0 not at all, 1 in full
+constexpr double saturation = 2.0;                                      // k1
 
 // Tuned on the questions of tests/app/sheets/ask_questions.json that are not held out.
-constexpr double related_weight = 0.5;   // of a word that belongs to one of the question
-constexpr double spelling_weight = 0.8;  // of a word that is spelled nearly so, or begins so
-constexpr double whole_title = 0.6;      // how much a page gains whose title is all asked for
-constexpr double least_share = 0.45, least_prominent = 0.25;  // of what is asked, for an answer;
-constexpr double nearly_all = 0.85;                           // or this share alone
-constexpr double all_words = 1.0;       // how much a page gains that has all words of the question
-constexpr double example_rarity = 0.4;  // of a number or a letter, relative to a word as rare
+constexpr double related_weight = 0.7, related_evidence = 0.5;  // of a word that belongs to one of the question
+constexpr double pair_weight = 0.5;  // of two neighbours in the question that are neighbours in the page
+constexpr double spelling_weight = 0.9,
+                 spelling_evidence = 0.6;  // of one that is spelled nearly so, or begins so
+constexpr double whole_title = 0.8;        // how much a page gains whose title is all asked for
+constexpr double least_share = 0.6, least_prominent = 0.35;  // of what is asked, for an answer
+constexpr double all_words = 0.7;       // how much a page gains that has all words of the question
+constexpr double example_rarity = 0.8;  // of a number or a letter, relative to a word as rare
 constexpr double unknown_rarity = 0.8;  // of a word that no page has, relative to one that a single page has
 
 std::size_t distance_allowed(const std::string& word) {
@@ -40,6 +41,10 @@ bool is_example(const std::string& word) {
 
 bool has_digit(const std::string& word) {
   return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string pair_of(const std::string& first, const std::string& second) {
+  return first + ' ' + second;
 }
 
 // The related words by the stem of the one that is asked.
@@ -78,6 +83,14 @@ SearchIndex::SearchIndex(std::span<const SearchPage> pages) {
       }
     }
     for (auto& [stem, posting] : of_page) postings_[stem].push_back(posting);
+    std::map<std::string, double> pairs_of_page;
+    for (std::size_t f = 0; f < 3; ++f) {
+      for (std::size_t k = 1; k < fields[i][f].size(); ++k) {
+        double& most = pairs_of_page[pair_of(fields[i][f][k - 1].stem, fields[i][f][k].stem)];
+        most = std::max(most, field_weight[f]);
+      }
+    }
+    for (const auto& [pair, weight] : pairs_of_page) pairs_[pair].push_back({i, weight});
   }
   title_rarity_.assign(pages.size(), 0.0);
   for (const auto& [stem, of_stem] : postings_)
@@ -98,7 +111,7 @@ double SearchIndex::rarity(const std::string& stem) const {
 void SearchIndex::add_spellings(const std::string& stem, bool unfinished, Wanted& word) const {
   if (unfinished && stem.size() >= 3) {
     for (auto at = postings_.lower_bound(stem); at != postings_.end() && at->first.starts_with(stem); ++at)
-      word.stems.emplace(at->first, spelling_weight);
+      word.stems.emplace(at->first, Standing{spelling_weight, spelling_evidence});
   }
   const std::size_t allowed = has_digit(stem) ? 0 : distance_allowed(stem);
   if (!word.stems.empty() || allowed == 0) return;
@@ -110,7 +123,7 @@ void SearchIndex::add_spellings(const std::string& stem, bool unfinished, Wanted
     if (distance > least) continue;
     if (distance < least) word.stems.clear();
     least = distance;
-    word.stems.emplace(other, spelling_weight);
+    word.stems.emplace(other, Standing{spelling_weight, spelling_evidence});
   }
 }
 
@@ -122,17 +135,18 @@ std::vector<SearchIndex::Wanted> SearchIndex::wanted(std::string_view question) 
     if (!seen.insert(term.stem).second) continue;
     Wanted word;
     if (postings_.contains(term.stem))
-      word.stems.emplace(term.stem, 1.0);
+      word.stems.emplace(term.stem, Standing{});
     else
       add_spellings(term.stem, term.end == question.size(), word);
     word.telling = rarity(term.stem);
     if (!word.stems.empty() && !postings_.contains(term.stem)) {
       word.telling = 0.0;
-      for (const auto& [stem, weight] : word.stems) word.telling = std::max(word.telling, rarity(stem));
+      for (const auto& [stem, standing] : word.stems) word.telling = std::max(word.telling, rarity(stem));
     }
     const auto [begin, end] = related_stems().equal_range(term.stem);
     for (auto at = begin; at != end; ++at)
-      if (postings_.contains(at->second)) word.stems.emplace(at->second, related_weight);
+      if (postings_.contains(at->second))
+        word.stems.emplace(at->second, Standing{related_weight, related_evidence});
     words.push_back(std::move(word));
   }
   return words;
@@ -147,15 +161,16 @@ SearchFound SearchIndex::find(std::string_view question, std::size_t most) const
   for (const Wanted& word : words) {
     telling += word.telling;
     std::map<std::size_t, SearchHit> best;
-    for (const auto& [stem, weight] : word.stems) {
+    for (const auto& [stem, standing] : word.stems) {
       found.stems.push_back(stem);
       const double rare = rarity(stem);
       for (const Posting& posting : postings_.find(stem)->second) {
         SearchHit& hit = best[posting.page];
-        hit.score = std::max(hit.score, weight * rare * posting.frequency / (saturation + posting.frequency));
-        hit.share = std::max(hit.share, weight);
-        if (posting.prominent) hit.prominent = std::max(hit.prominent, weight);
-        if (posting.in_title) of_title[posting.page] += weight * rare;
+        hit.score =
+            std::max(hit.score, standing.weight * rare * posting.frequency / (saturation + posting.frequency));
+        hit.share = std::max(hit.share, standing.evidence);
+        if (posting.prominent) hit.prominent = std::max(hit.prominent, standing.evidence);
+        if (posting.in_title) of_title[posting.page] += standing.weight * rare;
       }
     }
     for (const auto& [page, hit] : best) {
@@ -163,6 +178,14 @@ SearchFound SearchIndex::find(std::string_view question, std::size_t most) const
       pages[page].share += hit.share * word.telling;
       pages[page].prominent += hit.prominent * word.telling;
     }
+  }
+  const std::vector<SearchTerm> terms = search_terms(question.substr(0, longest_question));
+  for (std::size_t k = 1; k < terms.size(); ++k) {
+    const auto together = pairs_.find(pair_of(terms[k - 1].stem, terms[k].stem));
+    if (together == pairs_.end()) continue;
+    const double rare = std::min(rarity(terms[k - 1].stem), rarity(terms[k].stem));
+    for (const PairPosting& posting : together->second)
+      pages[posting.page].score += pair_weight * rare * posting.weight / (saturation + posting.weight);
   }
   for (std::size_t i = 0; i < pages.size(); ++i) {
     if (pages[i].score <= 0.0) continue;
@@ -173,10 +196,10 @@ SearchFound SearchIndex::find(std::string_view question, std::size_t most) const
          share, pages[i].prominent / telling});
   }
   std::ranges::stable_sort(found.hits, std::greater<>(), &SearchHit::score);
-  found.answers =
-      !found.hits.empty() &&
-      (found.hits.front().share >= nearly_all ||
-       (found.hits.front().share >= least_share && found.hits.front().prominent >= least_prominent));
+  // A lone word may mean anything, unless it is what the page is about.
+  found.answers = !found.hits.empty() && found.hits.front().share >= least_share &&
+                  found.hits.front().prominent >= least_prominent &&
+                  (words.size() > 1 || of_title[found.hits.front().page] > 0.0);
   if (found.hits.size() > most) found.hits.resize(most);
   return found;
 }

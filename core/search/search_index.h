@@ -45,10 +45,20 @@ class SearchIndex {
     double frequency;          // weighted by the fields, divided by the field's relative length
     bool in_title, prominent;  // prominent: in the title or the questions
   };
+  // Two words that follow each other in a field of a page, with the largest weight of such a field.
+  struct PairPosting {
+    std::size_t page;
+    double weight;
+  };
+  // How much a word stands for one of the question: both are 1 for that word itself.
+  struct Standing {
+    double weight = 1.0;    // in the order of the pages
+    double evidence = 1.0;  // that a page having it answers the question
+  };
   // A word of the question, or what may stand for it.
   struct Wanted {
-    std::map<std::string, double> stems;  // with their weights, 1 for the word itself
-    double telling = 0.0;                 // how much the page has to say of it
+    std::map<std::string, Standing> stems;
+    double telling = 0.0;  // how much the page has to say of it
   };
 
   double rarity(const std::string& stem) const;  // of a word that no page has: more than of any other
@@ -56,6 +66,7 @@ class SearchIndex {
   void add_spellings(const std::string& stem, bool unfinished, Wanted& word) const;
 
   std::map<std::string, std::vector<Posting>, std::less<>> postings_;
+  std::map<std::string, std::vector<PairPosting>, std::less<>> pairs_;
   std::vector<double> weights_;
   std::vector<double> title_rarity_;  // of all words of a page's title together
 };

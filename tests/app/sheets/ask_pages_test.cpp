@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/sheets/ask_pages.h"
+#include "app/sheets/ask_words.h"
 #include "core/scenario/presets.h"
 
 using namespace headwise;
@@ -62,7 +63,7 @@ Figures ask_all(const nlohmann::ordered_json& questions) {
 
 TEST_CASE("the pages that are named as right exist") {
   const nlohmann::ordered_json sets = asked();
-  for (const char* set : {"tuned", "held_out"}) {
+  for (const char* set : {"learners", "tuned", "held_out"}) {
     for (const auto& [question, pages] : sets.at(set).items()) {
       for (const auto& page : pages) {
         CAPTURE(page.get<std::string>());
@@ -74,29 +75,61 @@ TEST_CASE("the pages that are named as right exist") {
   }
 }
 
-TEST_CASE(
-    "of the questions that the search was tuned with, nine in ten find a right page among the first three") {
-  const Figures figures = ask_all(asked().at("tuned"));
-  CHECK(figures.questions >= 100);
-  CHECK(10 * figures.found >= 9 * figures.questions);
-  CHECK(10 * figures.claimed >= 7 * figures.questions);
+TEST_CASE("each question that learners ask most finds its page first, and claims to answer it") {
+  const Figures figures = ask_all(asked().at("learners"));
+  CHECK(figures.questions == 27);
+  CHECK(figures.first == figures.questions);
+  CHECK(figures.claimed == figures.questions);
 }
 
-// When they were first asked: 44 of 50.
 TEST_CASE(
-    "of the questions that were held out, seventeen in twenty find a right page among the first three") {
+    "of the questions that the search was tuned with, 19 in 20 find a right page among the first three") {
+  const Figures figures = ask_all(asked().at("tuned"));
+  CHECK(figures.questions >= 500);
+  CHECK(20 * figures.found >= 19 * figures.questions);
+  CHECK(10 * figures.claimed >= 9 * figures.questions);
+}
+
+// When they were first asked, all at once and after the last change to the search: 47 of 50, 41 as the first.
+TEST_CASE("of the questions that were held out, nine in ten find a right page among the first three") {
   const Figures figures = ask_all(asked().at("held_out"));
   CHECK(figures.questions >= 50);
-  CHECK(20 * figures.found >= 17 * figures.questions);
+  CHECK(10 * figures.found >= 9 * figures.questions);
 }
 
 TEST_CASE("no question from elsewhere gets a confident answer") {
-  const nlohmann::ordered_json elsewhere = asked().at("elsewhere");
-  CHECK(elsewhere.size() >= 30);
-  for (const auto& question : elsewhere) {
-    CAPTURE(question.get<std::string>());
-    CHECK_FALSE(all_pages().find(question.get<std::string>()).answers);
+  const nlohmann::ordered_json sets = asked();
+  CHECK(sets.at("elsewhere").size() >= 100);
+  CHECK(sets.at("elsewhere_held_out").size() >= 10);
+  for (const char* set : {"elsewhere", "elsewhere_held_out"}) {
+    for (const auto& question : sets.at(set)) {
+      CAPTURE(question.get<std::string>());
+      CHECK_FALSE(all_pages().find(question.get<std::string>()).answers);
+    }
   }
+}
+
+TEST_CASE("the pages that have words to be asked by exist, each once, and are found by them") {
+  std::vector<std::string_view> pages;
+  for (const std::span<const AskWords> words :
+       {ask_words_of_pages(), ask_words_of_terms(), ask_words_of_lessons()}) {
+    for (const AskWords& of_page : words) {
+      CAPTURE(of_page.page);
+      CHECK(std::ranges::find(pages, of_page.page) == pages.end());
+      CHECK(std::ranges::any_of(all_pages().entries(),
+                                [&](const PaletteEntry& entry) { return name_of(entry) == of_page.page; }));
+      CHECK(ask_words_of(of_page.page) == of_page.words);
+      CHECK_FALSE(of_page.words.empty());
+      pages.push_back(of_page.page);
+    }
+  }
+  CHECK(ask_words_of("Glossary: no such term").empty());
+  const auto section = std::ranges::find_if(
+      all_pages().entries(), [](const PaletteEntry& entry) { return name_of(entry) == "Command: Undo"; });
+  REQUIRE(section != all_pages().entries().end());
+  const SearchPage& undo =
+      all_pages().texts()[static_cast<std::size_t>(section - all_pages().entries().begin())];
+  CHECK(undo.question.find("revert") != std::string::npos);
 }
 
 TEST_CASE(

@@ -57,6 +57,21 @@ TEST_CASE("a misspelt word and the beginning of the last one find what is meant"
   CHECK(first("soft ").empty());  // a finished word
 }
 
+TEST_CASE("words that stand together in the question count more where they stand together in the page") {
+  const std::vector<SearchPage> apart{{"One", "", "A window slides over tokens, and a cache keeps rows."},
+                                      {"Two", "", "A cache slides over tokens, and a window keeps rows."},
+                                      {"Three", "", "A fish swims."}};
+  const SearchIndex index(apart);
+  CHECK(index.find("cache keeps", 1).hits.front().page == 0);
+  CHECK(index.find("window keeps", 1).hits.front().page == 1);
+}
+
+TEST_CASE("a lone word claims an answer only where the page is named by it") {
+  CHECK(searched.find("dropout", 1).answers);
+  CHECK_FALSE(searched.find("axis", 1).hits.empty());
+  CHECK_FALSE(searched.find("axis", 1).answers);
+}
+
 TEST_CASE("what the pages do not say is not answered: the nearest page is not claimed to be an answer") {
   for (const char* question : {"how do I mask the smell of garlic and onions", "rows of seats in a cinema",
                                "who invented the key of the piano"}) {
