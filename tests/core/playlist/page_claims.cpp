@@ -198,7 +198,7 @@ const std::vector<PageClaim> claims{
     {"all ", [](See) { return true; }},
     {"the one head", [](See s) { return s.heads() == 1; }},
     // questions
-    {"contribute to number 3 of head 1", module},
+    {"cut out of one of these tensors", [](See s) { return module(s) && s.heads() > 1; }},
     {"The projection is cut",
      [](See s) {
        return module(s) && s.heads() > 1 && s.says(s.at(s.t().q_heads, {0, 1, 8, 3})) &&
@@ -320,7 +320,7 @@ const std::vector<PageClaim> claims{
     {"Here they are: with", [](See s) { return s.t().attn_output_weights->shape().rank() == 4; }},
     {"Here it is True", [](See s) { return s.scenario.inputs.batch_first; }},
     {"Here it is False", [](See s) { return !s.scenario.inputs.batch_first; }},
-    {", causal", [](See s) { return s.scenario.mask.is_causal; }},
+    {", is_causal=True", [](See s) { return s.scenario.mask.is_causal; }},
     {"so the last query sees",
      [](See s) {
        return open_keys(s, 0, s.queries() - 1) == s.queries() && s.blocked(0, 0, 1) && fill(s) == -INFINITY &&
