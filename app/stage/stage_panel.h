@@ -11,9 +11,11 @@
 #include "app/stage/compare_view.h"
 #include "app/stage/elementwise_view.h"
 #include "app/stage/gradients_view.h"
+#include "app/stage/head_rows_view.h"
 #include "app/stage/memory_view.h"
 #include "app/stage/one_head_view.h"
 #include "app/stage/prediction_view.h"
+#include "app/stage/query_key_view.h"
 #include "app/stage/tokens_view.h"
 
 namespace headwise {
@@ -33,7 +35,8 @@ struct MaskBrush {
 };
 
 struct StageState {
-  bool alone = false;  // on the whole screen of a hall: the result without operands, and nothing to click around it
+  bool alone =
+      false;  // on the whole screen of a hall: the result without operands, and nothing to click around it
   MaskBrush brush;
   ValueRanges ranges;
   bool hovering =
@@ -51,6 +54,8 @@ struct StageState {
   MemoryViewState memory;
   PredictionState prediction;
   AllHeadsState all_heads;
+  HeadRowsState head_rows;
+  QueryKeyState query_key;
 };
 
 // Fills the current ImGui window.
