@@ -166,11 +166,14 @@ void Header::place() {
   picture_at_title_ = !one_line && chooses_picture_ && views_fit && question_x_ + pictures <= width_;
   brushes_at_title_ = paints_ && !picture_at_title_ && question_x_ + brushes <= width_ &&
                       views + 12.0f * unit_ + brushes > width_;
-  // A question shorter than this says nothing.
-  const float turn = turn_width(context_), least_question = 120.0f * unit_;
+  // The whole question is worth more than this choice, which has a key.
+  const std::string question = entry_.question.empty() ? step_question(selection_.step, context_.trace.options)
+                                                       : std::string(entry_.question);
+  const float turn = turn_width(context_),
+              whole_question = width_of(context_.fonts.sans, question) + 12.0f * unit_;
   turn_at_title_ = turns_ && !picture_at_title_ && !brushes_at_title_ &&
                    views + 16.0f * unit_ + turn + head_room_ * unit_ > width_ &&
-                   question_x_ + least_question + turn <= width_;
+                   question_x_ + whole_question + turn <= width_;
   at_title_ = picture_at_title_ ? pictures : brushes_at_title_ ? brushes : turn_at_title_ ? turn : 0.0f;
   whole_names_ = one_line || picture_at_title_ || (!chooses_picture_ && views_fit);
 }
