@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -12,6 +11,7 @@
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/stage/axis_light.h"
+#include "app/stage/query_choice.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
@@ -19,7 +19,6 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/measure.h"
-#include "app/widgets/segmented_control.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 
@@ -34,52 +33,6 @@ struct Figure {
   std::string caption;
   RectF rect;
 };
-
-// The current query: that of the pinned cell, else the one chosen here.
-Index shown_query(const PanelContext& context, const ElementwiseState& state, Index queries) {
-  const auto& pinned = context.selection.pinned;
-  const bool has_query = pinned && !pinned->tensor.gradient && pinned->index.size() == 4 &&
-                         pinned->tensor.id != Id::k_heads && pinned->tensor.id != Id::k_rotary &&
-                         pinned->tensor.id != Id::v_heads;
-  return std::clamp<Index>(has_query ? pinned->index[2] : state.query, 0, queries - 1);
-}
-
-// "query ‹ › it": draws the choice and applies it.
-float draw_query_choice(const PanelContext& context, ElementwiseState& state, Index query, Index queries,
-                        PanelAction& action, ImVec2 at) {
-  constexpr std::array<std::string_view, 2> ways{"‹", "›"};
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* sans = context.fonts.sans;
-  ImFont* bold = context.fonts.bold;
-  const float height = segmented_control_size(context.widgets(), ways).y;
-  const float y = std::round(at.y + 0.5f * (height - sans->FontSize));
-  list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "query");
-  const auto& names = context.inputs.labels.query;
-  const std::string name = query < static_cast<Index>(names.size()) ? names[static_cast<std::size_t>(query)]
-                                                                    : std::to_string(query);
-  const auto write_name = [&](float x) {
-    list->AddText(bold, bold->FontSize, {x, y}, im_color(context.palette.q), name.c_str());
-  };
-  if (context.picture) {
-    write_name(at.x + width_of(sans, "query") + 8 * context.scale);
-    return height;
-  }
-  ImGui::SetCursorScreenPos({at.x + width_of(sans, "query") + 8 * context.scale, at.y});
-  int way = -1;
-  if (segmented_control(context.widgets(), "query", ways, way)) {
-    state.query = std::clamp<Index>(query + (way == 0 ? -1 : 1), 0, queries - 1);
-    // The pinned cell moves along, or it would hold the query in place.
-    if (context.selection.pinned) {
-      action.selection = context.selection;
-      action.selection->pinned.reset();
-    }
-  }
-  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-  ui_probe("stage/query/back", min, {0.5f * (min.x + max.x), max.y});
-  ui_probe("stage/query/forward", {0.5f * (min.x + max.x), min.y}, max);
-  write_name(max.x + 8 * context.scale);
-  return height;
-}
 
 std::vector<Figure> figures_of(const PanelContext& context) {
   const TraceTensors& t = context.trace.tensors;
@@ -361,9 +314,10 @@ PanelAction draw_elementwise(const PanelContext& context, ElementwiseState& stat
   PanelAction action;
   const MatrixView& q = scores.left->matrix.view;
   const MatrixView k = scores.above->matrix.view.transposed();
-  const Index query = shown_query(context, state, q.rows);
-  const float height = draw_query_choice(context, state, query, q.rows, action,
-                                         {static_cast<float>(area.x), static_cast<float>(area.y)});
+  const Index query = shown_query(context, state.query, q.rows);
+  const float height = draw_query_choice(context, state.query, query, q.rows, action,
+                                         {static_cast<float>(area.x), static_cast<float>(area.y)})
+                           .y;
   if (state.products_of_q.lock() != q.tensor || state.products_of_k.lock() != k.tensor ||
       state.products_q_offset != q.flat(query, 0) || state.products_k_offset != k.offset || !state.products) {
     state.products = elementwise_products(q, query, k);

@@ -52,7 +52,8 @@ std::optional<Index> position_looked_at(const PanelContext& context) {
 
 class View {
  public:
-  View(const PanelContext& context, const StageContent& weights, const TokenPredictions& predictions)
+  // `weights` is needed by draw() alone.
+  View(const PanelContext& context, const StageContent* weights, const TokenPredictions& predictions)
       : context_(context),
         weights_(weights),
         predictions_(predictions),
@@ -61,6 +62,7 @@ class View {
         list_(ImGui::GetWindowDrawList()) {}
 
   PanelAction draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse);
+  void details(Index position, RectF area) const;
 
  private:
   float u() const { return context_.scale; }
@@ -76,10 +78,9 @@ class View {
   void token_and_probability(float x, float y, float room, const WordChange& word, double probability,
                              Rgba8 color) const;
   void row(Index position, const RectF& line, bool chosen) const;
-  void details(Index position, RectF area) const;
 
   const PanelContext& context_;
-  const StageContent& weights_;
+  const StageContent* weights_;
   const TokenPredictions& predictions_;
   const ModelInput& input_;
   bool says_next_;
@@ -243,8 +244,8 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   PanelAction action;
   const bool low = area.height < 3.6 * heads_units * u();
   const double strip = low ? low_heads_units : heads_units;
-  if (weights_.head_map && area.height > 3.2 * strip * u()) {
-    action = draw_heads_strip(context_, weights_, {area.x, area.y, area.width, strip * u()},
+  if (weights_->head_map && area.height > 3.2 * strip * u()) {
+    action = draw_heads_strip(context_, *weights_, {area.x, area.y, area.width, strip * u()},
                               (low ? low_side : side_units) * u(), state.head_ranges,
                               state.head_names.of(context_));
     const double used = (strip + 8.0) * u();
@@ -288,12 +289,12 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   std::optional<Index> reached = line_reached(context_, "positions", lines, rows);
   if (over && !keys_decide(context_)) reached = static_cast<Index>((mouse.y - lines.y) / pitch);
   const Index chosen = reached ? state.first_row + std::min(*reached, rows - 1) : predicted_position(context_);
-  if (reached && weights_.result && chosen < weights_.result->matrix.view.rows) {
-    const MatrixView& view = weights_.result->matrix.view;
+  if (reached && weights_->result && chosen < weights_->result->matrix.view.rows) {
+    const MatrixView& view = weights_->result->matrix.view;
     Index strongest = 0;
     for (Index j = 1; j < view.cols; ++j)
       if (view.value(chosen, j) > view.value(chosen, strongest)) strongest = j;
-    if (view.cols > 0) under_mouse = cell_at(weights_.result->matrix, chosen, strongest);
+    if (view.cols > 0) under_mouse = cell_at(weights_->result->matrix, chosen, strongest);
   }
   for (Index i = 0; i < rows; ++i) {
     const Index position = state.first_row + i;
@@ -346,7 +347,11 @@ PanelAction draw_prediction(const PanelContext& context, PredictionState& state,
     draw_stage_sentence(context, predictions ? predictions->why : std::string(context.no_predictions), area);
     return {};
   }
-  return View(context, weights, *predictions).draw(state, area, under_mouse);
+  return View(context, &weights, *predictions).draw(state, area, under_mouse);
+}
+
+void draw_predicted_words(const PanelContext& context, Index position, RectF area) {
+  View(context, nullptr, *context.predictions).details(position, area);
 }
 
 }  // namespace headwise

@@ -30,6 +30,10 @@ Index predicted_position(const PanelContext& context);
 // Differences below the displayed precision, 0.0005 bits, are no change; NaN is one.
 bool has_changed(const PredictionChange& change);
 
+// The likely tokens of one position, currently most probable first, with a bar for each side: original, and with your changes.
+// context.predictions must have that position.
+void draw_predicted_words(const PanelContext& context, Index position, RectF area);
+
 // `weights`: the content of the softmax step. `under_mouse` is set to the strongest weight of the position under the mouse,
 // if any. context.predictions may be null.
 PanelAction draw_prediction(const PanelContext& context, PredictionState& state, const StageContent& weights,

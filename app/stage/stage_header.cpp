@@ -29,21 +29,23 @@ namespace {
 
 constexpr std::array<std::string_view, 5> brush_names{"look", "paint", "row", "column", "box"};
 
-// "queries as | rows | columns", if there is room; the key works everywhere.
-void draw_turn(const PanelContext& context, Selection& selection, float end) {
-  constexpr std::array<std::string_view, 2> ways{"rows", "columns"};
+constexpr std::array<std::string_view, 2> turn_names{"rows", "columns"};
+constexpr const char* turn_caption = "queries as";
+
+float turn_width(const PanelContext& context) {
+  return width_of(context.fonts.sans, turn_caption) + 8.0f * context.scale +
+         segmented_control_size(context.widgets(), turn_names).x;
+}
+
+// "queries as | rows | columns", as wide as turn_width; the key works everywhere.
+void draw_turn(const PanelContext& context, Selection& selection, ImVec2 at) {
   ImFont* sans = context.fonts.sans;
-  const std::string caption = "queries as";
-  const ImVec2 last = ImGui::GetItemRectMax(), first = ImGui::GetItemRectMin();
-  const ImVec2 size = segmented_control_size(context.widgets(), ways);
-  const float u = context.scale, x = last.x + 16.0f * u, label = width_of(sans, caption) + 8.0f * u;
-  // Next to it come the head and what it does.
-  if (x + label + size.x + 150.0f * u > end) return;
-  ImGui::GetWindowDrawList()->AddText(sans, sans->FontSize, ImVec2(x, first.y + (size.y - sans->FontSize) / 2),
-                                      im_color(context.palette.text_dim), caption.c_str());
-  ImGui::SetCursorScreenPos(ImVec2(x + label, first.y));
+  const ImVec2 size = segmented_control_size(context.widgets(), turn_names);
+  ImGui::GetWindowDrawList()->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (size.y - sans->FontSize) / 2),
+                                      im_color(context.palette.text_dim), turn_caption);
+  ImGui::SetCursorScreenPos(ImVec2(at.x + turn_width(context) - size.x, at.y));
   int way = selection.queries_as_columns ? 1 : 0;
-  if (stage_choice(context, "turn", ways, way)) selection.queries_as_columns = way == 1;
+  if (stage_choice(context, "turn", turn_names, way)) selection.queries_as_columns = way == 1;
   tooltip(context.widgets(), fmt::format("whether queries are the rows or the columns of a map ({}): papers "
                                          "and libraries use both. No number changes.",
                                          first_key_text(CommandId::turn_maps)));
@@ -101,8 +103,7 @@ class Header {
       }
       choose_batch();
       draw_brushes();
-      if (stage_view_entry(selection_.view).turns && content_.result && is_pair_map(content_.result->matrix))
-        draw_turn(context_, selection_, origin_.x + width_);
+      draw_turn_in_line();
       if (content_.head_map) draw_head();
     }
     draw_not_computed(context_, width_);
@@ -119,6 +120,7 @@ class Header {
   void choose_batch();
   void choose_brush();
   void draw_brushes();
+  void draw_turn_in_line();
   void draw_head();
 
   ImVec2 size_of(std::span<const std::string_view> names) const {
@@ -144,6 +146,7 @@ class Header {
   const std::vector<StageView> offered_ = offered_views(context_.scenario, context_.selection.view);
   std::vector<std::string_view> view_names_, short_names_, pictures_;
 
+  static constexpr float head_room_ = 150.0f;  // of the head and what it does, at the end of the line, in units
   const ImVec2 origin_ = ImGui::GetCursorScreenPos();
   const float width_ = ImGui::GetContentRegionAvail().x, unit_ = context_.scale;
   ImFont* const title_font_ =
@@ -154,7 +157,9 @@ class Header {
       !(context_.veil && context_.veil->mask);  // the answer is painted then, not the page's mask
   bool chooses_picture_ = false;
   bool whole_names_ = false;  // the views have room for their names
-  bool picture_at_title_ = false, brushes_at_title_ = false;
+  const bool turns_ = stage_view_entry(selection_.view).turns && content_.result &&
+                      is_pair_map(content_.result->matrix) && !context_.picture;
+  bool picture_at_title_ = false, brushes_at_title_ = false, turn_at_title_ = false;
   float at_title_ = 0.0f;  // width of what is placed there
 };
 
@@ -167,7 +172,15 @@ void Header::place() {
   picture_at_title_ = !one_line && chooses_picture_ && views_fit && question_x_ + pictures <= width_;
   brushes_at_title_ = paints_ && !picture_at_title_ && question_x_ + brushes <= width_ &&
                       views + 12.0f * unit_ + brushes > width_;
-  at_title_ = picture_at_title_ ? pictures : brushes_at_title_ ? brushes : 0.0f;
+  // The whole question is worth more than this choice, which has a key.
+  const std::string question = entry_.question.empty() ? step_question(selection_.step, context_.trace.options)
+                                                       : std::string(entry_.question);
+  const float turn = turn_width(context_),
+              whole_question = width_of(context_.fonts.sans, question) + 12.0f * unit_;
+  turn_at_title_ = turns_ && !picture_at_title_ && !brushes_at_title_ &&
+                   views + 16.0f * unit_ + turn + head_room_ * unit_ > width_ &&
+                   question_x_ + whole_question + turn <= width_;
+  at_title_ = picture_at_title_ ? pictures : brushes_at_title_ ? brushes : turn_at_title_ ? turn : 0.0f;
   whole_names_ = one_line || picture_at_title_ || (!chooses_picture_ && views_fit);
 }
 
@@ -200,6 +213,7 @@ void Header::draw_beside_title() {
   ImGui::SetCursorScreenPos({std::floor(origin_.x + width_ - at_title_), std::floor(origin_.y + above)});
   if (picture_at_title_) choose_picture(at_title_);
   if (brushes_at_title_) choose_brush();
+  if (turn_at_title_) draw_turn(context_, selection_, ImGui::GetCursorScreenPos());
   ImGui::SetCursorScreenPos(next);
 }
 
@@ -253,6 +267,15 @@ void Header::draw_brushes() {
   ImGui::SameLine(0.0f, 12.0f * unit_);
   if (needed > width_ || needed > room()) ImGui::NewLine();
   if (needed <= width_) choose_brush();
+}
+
+// After the other choices, if there is room for it and for the head that follows.
+void Header::draw_turn_in_line() {
+  if (!turns_ || turn_at_title_) return;
+  const ImVec2 last = ImGui::GetItemRectMax(), first = ImGui::GetItemRectMin();
+  const float x = last.x + 16.0f * unit_;
+  if (x + turn_width(context_) + head_room_ * unit_ <= origin_.x + width_)
+    draw_turn(context_, selection_, {x, first.y});
 }
 
 void Header::draw_head() {

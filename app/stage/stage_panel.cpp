@@ -165,6 +165,12 @@ PanelAction draw_view(StageFrame& frame) {
     case StageView::tokens:
       if (!has_tokens_view(context.trace)) break;
       return draw_tokens(context, state.tokens, content_of_step(frame, Step::softmax), area, mouse);
+    case StageView::head_rows:
+      if (!has_head_rows_view(context.trace)) break;
+      return draw_head_rows(context, state.head_rows, area, mouse);
+    case StageView::query_key_plane:
+      if (!has_query_key_view(context.trace)) break;
+      return draw_query_key(context, state.query_key, content_of_step(frame, Step::scores), area, mouse);
     case StageView::elementwise:
       if (!has_elementwise_view(context.trace)) break;
       return draw_elementwise(context, state.elementwise, content_of_step(frame, Step::scores), area, mouse);

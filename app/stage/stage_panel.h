@@ -12,9 +12,11 @@
 #include "app/stage/compare_view.h"
 #include "app/stage/elementwise_view.h"
 #include "app/stage/gradients_view.h"
+#include "app/stage/head_rows_view.h"
 #include "app/stage/memory_view.h"
 #include "app/stage/one_head_view.h"
 #include "app/stage/prediction_view.h"
+#include "app/stage/query_key_view.h"
 #include "app/stage/tokens_view.h"
 
 namespace headwise {
@@ -54,6 +56,8 @@ struct StageState {
   MemoryViewState memory;
   PredictionState prediction;
   AllHeadsState all_heads;
+  HeadRowsState head_rows;
+  QueryKeyState query_key;
 };
 
 // What was chosen on the stage itself and is no part of the selection: a picture of what is seen needs it too.

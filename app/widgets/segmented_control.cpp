@@ -46,7 +46,8 @@ ImVec2 segmented_control_size(const WidgetContext& context, std::span<const std:
 }
 
 float segmented_control_least_width(const WidgetContext& context, std::span<const std::string_view> labels) {
-  return edges(context, labels, 0.0f).back() - context.px(label_padding) * static_cast<float>(labels.size());
+  return edges(context, labels, 0.0f).back() -
+         1.4f * context.px(label_padding) * static_cast<float>(labels.size());
 }
 
 bool segmented_control(const WidgetContext& context, const char* id, std::span<const std::string_view> labels,

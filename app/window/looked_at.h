@@ -69,9 +69,11 @@ struct LookedAt {
     other_side = std::make_shared<const OtherSide>(std::move(none));
   }
 
-  // And for the prediction view.
+  // And for the views with predicted words.
   void add_predictions(WindowDocument& document) {
-    if (selection.view != StageView::prediction) return document.predictions.rest();
+    const bool shown = selection.view == StageView::prediction ||
+                       (selection.view == StageView::head_rows && offers_prediction(scenario));
+    if (!shown) return document.predictions.rest();
     predictions = document.predictions.of(computation, selection.batch);
     if (!predictions) no_predictions = told("computing the predicted words", document.predictions.waiting());
   }

@@ -55,7 +55,8 @@ void let_go(WindowState& window) {
     release_focus(view.focus);
   } else if ((wants_gradients(selection) && document.gradients.waiting().told()) ||
              (selection.view == StageView::compare && document.other_sides.waiting().told()) ||
-             (selection.view == StageView::prediction && document.predictions.waiting().told())) {
+             ((selection.view == StageView::prediction || selection.view == StageView::head_rows) &&
+              document.predictions.waiting().told())) {
     selection.view = StageView::one_head;  // a view that is not shown is not computed
   } else if (view.focus.focused != 0) {
     release_focus(view.focus);

@@ -246,7 +246,7 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
 
   const ProgramResult lesson = run_program({"info", "questions"});
   CHECK(lesson.status == 0);
-  CHECK(lesson.out.starts_with("questions: playlist, 29 pages"));
+  CHECK(lesson.out.starts_with("questions: playlist, 30 pages"));
   const ProgramResult refused = run_program({"info", path, "--set", "attention.scale=2"});
   CHECK(refused.status == 2);
   CHECK(refused.err.find("a playlist has scenarios of its own") != std::string::npos);

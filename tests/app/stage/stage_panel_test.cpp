@@ -214,15 +214,18 @@ TEST_CASE("every step is drawn inside its panel, whatever the scenario and the s
       if (width < 1000 && &settings != &scenarios[1]) continue;
       stage.driver->resize(width, height);
       for (int step = 0; step < step_count; ++step) {
-        for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::tokens,
-                                     StageView::elementwise, StageView::gradients}) {
+        for (const StageView view :
+             {StageView::one_head, StageView::all_heads, StageView::tokens, StageView::head_rows,
+              StageView::query_key_plane, StageView::elementwise, StageView::gradients}) {
           stage.show(static_cast<Step>(step), view, 1);
           CAPTURE(step);
           CAPTURE(static_cast<int>(view));
           CAPTURE(width);
           const UiRect panel = stage.driver->rect("panel/stage");
           for (const std::string& name : stage.driver->names()) {
-            if (!name.starts_with("stage/") && !name.starts_with("heads/")) continue;
+            if (!name.starts_with("stage/") && !name.starts_with("heads/") && !name.starts_with("qk/row") &&
+                !name.starts_with("head_rows/"))
+              continue;
             if (name.starts_with("stage/picture/") || name.starts_with("stage/batch/")) continue;
             const UiRect rect = stage.driver->rect(name);
             const bool inside = rect.min.x >= panel.min.x && rect.min.y >= panel.min.y &&

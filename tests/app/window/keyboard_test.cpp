@@ -42,8 +42,9 @@ TEST_CASE("Enter leads into the map: the arrows go from number to number, Enter 
 }
 
 TEST_CASE("in every view the arrows look at numbers, and Enter pins what they look at") {
-  for (const StageView view : {StageView::all_heads, StageView::tokens, StageView::elementwise,
-                               StageView::gradients, StageView::compare}) {
+  for (const StageView view :
+       {StageView::all_heads, StageView::head_rows, StageView::tokens, StageView::elementwise,
+        StageView::query_key_plane, StageView::gradients, StageView::compare}) {
     WindowBench bench = open_at(Step::scores, view);
     if (!bench.ui) return;
     // What is pinned has the same heads: its maps are linked to the present ones, the three of them.

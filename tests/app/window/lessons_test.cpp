@@ -66,7 +66,7 @@ TEST_CASE("every page of every lesson shows its maps, high enough to be seen, on
         for (const std::string& part : bench.ui->names()) {
           const bool map = part.starts_with("stage/map/") ||
                            is_one_of(part, {"stage/result", "stage/other", "stage/difference",
-                                            "stage/memory/right", "stage/memory/misread"});
+                                            "head_rows/cells", "stage/memory/right", "stage/memory/misread"});
           const bool operand = is_one_of(part, {"stage/left", "stage/above"});
           if (!map && !operand) continue;
           maps += map ? 1 : 0;

@@ -30,6 +30,8 @@ constexpr struct {
     {"stage/legend/", "explains colours"},
     {"stage/compare/", "is text"},
     {"stage/head_words/", "is text"},
+    {"qk/", "stands in the plane or beside it: both are stops"},
+    {"head_rows/", "is a row of the cells, which are a stop"},
     {"stage/memory/0", "is a column of the table of operations"},
     {"stage/memory/1", "is a column of the table of operations"},
     {"stage/memory/2", "is a column of the table of operations"},

@@ -60,9 +60,9 @@ TEST_CASE("the controls of every view of the stage say what they are") {
     CAPTURE(stage_view_entry(static_cast<StageView>(view)).name);
     std::vector<std::string> silent = silent_controls(bench);
     // The maps of a view are no controls: the inspector speaks of what is under the mouse.
-    constexpr std::array<std::string_view, 8> choices{"stage/view/",  "stage/picture/", "stage/brush/",
-                                                      "stage/batch/", "stage/share/",   "stage/direction/",
-                                                      "stage/loss/",  "stage/beside/"};
+    constexpr std::array<std::string_view, 11> choices{
+        "stage/view/",  "stage/picture/", "stage/brush/",     "stage/query/", "stage/heads/", "stage/plane/",
+        "stage/batch/", "stage/share/",   "stage/direction/", "stage/loss/",  "stage/beside/"};
     std::erase_if(silent, [&](const std::string& name) {
       return std::ranges::none_of(choices, [&](std::string_view each) { return name.starts_with(each); });
     });

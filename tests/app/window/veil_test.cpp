@@ -50,8 +50,9 @@ TEST_CASE(
     for (const char* map : {"stage/left", "stage/result", "stage/map/0", "heads/thumbnail/0"})
       CHECK_FALSE(ui.has(map));
   };
-  for (const StageView view : {StageView::all_heads, StageView::tokens, StageView::elementwise,
-                               StageView::gradients, StageView::compare, StageView::memory}) {
+  for (const StageView view :
+       {StageView::all_heads, StageView::head_rows, StageView::tokens, StageView::elementwise,
+        StageView::query_key_plane, StageView::gradients, StageView::compare, StageView::memory}) {
     CAPTURE(static_cast<int>(view));
     state.view.selection.view = view;
     whole();

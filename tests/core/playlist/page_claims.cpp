@@ -12,6 +12,22 @@ namespace headwise::lessons_test {
 namespace {
 
 const std::vector<PageClaim> claims{
+    // questions: why more than one head
+    {"Could it give both as much in one head",
+     [](See s) { return s.heads() > 7 && s.says(s.weight(7, 9, 2)) && s.says(s.weight(1, 9, 0)); }},
+    {"Could a query give two tokens nearly all", [](See) { return true; }},
+    {"No: together ",
+     [](See s) {
+       return s.weight(7, 9, 2) + s.weight(1, 9, 0) > 1 && near(s.weights_sum(7, 9, 0, s.keys()), 1.0);
+     }},
+    {"Here it could: together ",
+     [](See s) {
+       return s.weight(7, 9, 2) + s.weight(1, 9, 0) < 1.003 && near(s.weights_sum(7, 9, 0, s.keys()), 1.0);
+     }},
+    {"One head has one row for each query",
+     [](See s) { return s.heads() == 1 && s.says(s.weights_sum(0, 9, 0, s.keys())); }},
+    {"heads can look at ", [](See s) { return s.heads() > 1 && s.says(fmt::format("{}", s.heads())); }},
+    {"It has the parameters of all heads", [](See s) { return s.heads() == 1; }},
     // break_it
     {"One head", [](See s) { return s.heads() == 1; }},
     {" heads", [](See s) { return s.heads() > 1 || s.text.size() > 12; }},

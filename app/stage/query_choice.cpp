@@ -1,0 +1,65 @@
+#include "app/stage/query_choice.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/content/cell_terms.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+
+Index shown_query(const PanelContext& context, Index chosen, Index queries) {
+  const auto& pinned = context.selection.pinned;
+  const bool has_query = pinned && !pinned->tensor.gradient && pinned->index.size() == 4 &&
+                         pinned->tensor.id != TensorId::k_heads && pinned->tensor.id != TensorId::k_rotary &&
+                         pinned->tensor.id != TensorId::v_heads;
+  return std::clamp<Index>(has_query ? pinned->index[2] : chosen, 0, std::max<Index>(queries - 1, 0));
+}
+
+void choose_query(const PanelContext& context, Index& chosen, Index query, Index queries, PanelAction& action) {
+  chosen = std::clamp<Index>(query, 0, std::max<Index>(queries - 1, 0));
+  if (!context.selection.pinned) return;
+  if (!action.selection) action.selection = context.selection;
+  action.selection->pinned.reset();
+}
+
+std::string query_name(const PanelContext& context, Index query) {
+  return drawable_text(token_at(context.inputs.labels.query, query, "q"), context.fonts.bold);
+}
+
+ImVec2 draw_query_choice(const PanelContext& context, Index& chosen, Index query, Index queries,
+                         PanelAction& action, ImVec2 at) {
+  constexpr std::array<std::string_view, 2> ways{"‹", "›"};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* sans = context.fonts.sans;
+  ImFont* bold = context.fonts.bold;
+  const float height = segmented_control_size(context.widgets(), ways).y;
+  const float y = std::round(at.y + 0.5f * (height - sans->FontSize)), gap = 8 * context.scale;
+  list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "query");
+  float right = at.x + width_of(sans, "query") + gap;
+  if (!context.picture) {
+    ImGui::SetCursorScreenPos({right, at.y});
+    int way = -1;
+    if (segmented_control(context.widgets(), "query", ways, way))
+      choose_query(context, chosen, query + (way == 0 ? -1 : 1), queries, action);
+    const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+    tooltip(context.widgets(), "the previous or the next query");
+    ui_probe("stage/query/back", min, {0.5f * (min.x + max.x), max.y});
+    ui_probe("stage/query/forward", {0.5f * (min.x + max.x), min.y}, max);
+    right = max.x + gap;
+  }
+  const std::string name = query_name(context, query);
+  list->AddText(bold, bold->FontSize, {right, y}, im_color(context.palette.q), name.c_str());
+  ui_says("query " + name, {right, y});
+  return {right + width_of(bold, name) - at.x, height};
+}
+
+}  // namespace headwise

@@ -1,0 +1,236 @@
+#include "app/stage/query_key_drawing.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/content/cell_terms.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/ui_probe.h"
+#include "core/picture/number_text.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t most_plane_lines =
+    40;  // of the other queries' arrows and of the projections: more are one dark area
+constexpr std::size_t most_plane_labels = 120;  // tried: placing them takes the square of their number
+constexpr float least_dot = 2.5f,
+                dot_of_weight = 7.0f;  // radius in units: the area beyond the least is the weight
+
+ImVec2 pixel_of(PlanePoint at) {
+  return {static_cast<float>(at.x), static_cast<float>(at.y)};
+}
+
+// An arrow with a filled head; no head on one that is shorter than it.
+void draw_arrow(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 color, float thick, float head) {
+  const float dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
+  if (length < 1.0f) return;
+  const float ux = dx / length, uy = dy / length, reach = std::min(head, length);
+  const ImVec2 neck(to.x - reach * ux, to.y - reach * uy);
+  list->AddLine(from, neck, color, thick);
+  const float wide = 0.45f * reach;
+  list->AddTriangleFilled(to, {neck.x - wide * uy, neck.y + wide * ux},
+                          {neck.x + wide * uy, neck.y - wide * ux}, color);
+}
+
+void draw_dashes(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 color, float thick, float dash) {
+  const float dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
+  for (float at = 0.0f; at < length; at += 2 * dash) {
+    const float end = std::min(at + dash, length);
+    list->AddLine({from.x + dx * at / length, from.y + dy * at / length},
+                  {from.x + dx * end / length, from.y + dy * end / length}, color, thick);
+  }
+}
+
+class PlaneDrawing {
+ public:
+  PlaneDrawing(const PanelContext& context, const ShownQuery& shown)
+      : context_(context), palette_(context.palette), shown_(shown), list_(ImGui::GetWindowDrawList()) {}
+
+  void draw() const {
+    const RectF& area = shown_.layout.plane;
+    list_->PushClipRect(corner(area), far_corner(area), true);
+    draw_ground();
+    draw_other_queries();
+    draw_projections();
+    draw_keys();
+    draw_query();
+    draw_labels();
+    list_->PopClipRect();
+    ui_probe("stage/plane", corner(area), far_corner(area));
+  }
+
+ private:
+  float u() const { return context_.scale; }
+  ImVec2 at(PlanePoint point) const { return pixel_of(shown_.layout.on_screen(point)); }
+  ImVec2 origin() const { return at({}); }
+  float stroke(float units) const { return std::max(1.0f, units * u() * palette_.stroke); }
+  float radius(std::size_t key) const {
+    const double weight = shown_.now.weights[key];
+    const double shown = std::isfinite(weight) ? std::clamp(weight, 0.0, 1.0) : 0.0;
+    return u() * (least_dot + dot_of_weight * static_cast<float>(std::sqrt(shown)));
+  }
+  bool is_blocked(std::size_t key) const { return key < shown_.blocked.size() && shown_.blocked[key]; }
+
+  void draw_ground() const;
+  void draw_other_queries() const;
+  void draw_projections() const;
+  void draw_keys() const;
+  void draw_query() const;
+  void draw_labels() const;
+
+  const PanelContext& context_;
+  const Palette& palette_;
+  const ShownQuery& shown_;
+  ImDrawList* list_;
+};
+
+// The border, and the axes through the origin, where a score is 0.
+void PlaneDrawing::draw_ground() const {
+  const RectF& area = shown_.layout.plane;
+  const ImVec2 min = corner(area), max = far_corner(area), zero = origin();
+  const ImU32 line = im_color(palette_.border);
+  list_->AddRect(min, max, line, 0.0f, 0, stroke(1.0f));
+  list_->AddLine({min.x, zero.y}, {max.x, zero.y}, line);
+  list_->AddLine({zero.x, min.y}, {zero.x, max.y}, line);
+}
+
+void PlaneDrawing::draw_other_queries() const {
+  const auto& queries = shown_.plane.queries;
+  const bool lines = queries.size() <= most_plane_lines;
+  for (std::size_t l = 0; l < queries.size(); ++l) {
+    if (static_cast<Index>(l) == shown_.query) continue;
+    const bool pointed = shown_.other == static_cast<Index>(l);
+    const ImU32 color = im_color(palette_.q, pointed ? 0.9f : 0.35f);
+    if (lines || pointed) {
+      draw_arrow(list_, origin(), at(queries[l]), color, stroke(pointed ? 1.5f : 1.0f), 7.0f * u());
+    } else {
+      list_->AddCircleFilled(at(queries[l]), 1.5f * u(), color);
+    }
+    ui_probe("qk/query", static_cast<int>(l), {at(queries[l]).x - 3, at(queries[l]).y - 3},
+             {at(queries[l]).x + 3, at(queries[l]).y + 3});
+  }
+}
+
+// The line of the shown query's arrow, and from each key the perpendicular to it: its foot is farther along the arrow the higher the
+// score is.
+void PlaneDrawing::draw_projections() const {
+  const PlanePoint tip = shown_.tip();
+  const auto line = line_through(shown_.layout, tip);
+  if (!line) return;
+  draw_dashes(list_, pixel_of(line->first), pixel_of(line->second), im_color(palette_.q, 0.6f), stroke(1.0f),
+              4.0f * u());
+  const auto& keys = shown_.plane.keys;
+  const bool all = keys.size() <= most_plane_lines;
+  for (std::size_t s = 0; s < keys.size(); ++s) {
+    const bool pointed = shown_.key == static_cast<Index>(s);
+    if (!all && !pointed) continue;
+    const ImVec2 foot = at(foot_on_line(tip, keys[s]));
+    list_->AddLine(at(keys[s]), foot, im_color(pointed ? palette_.focus : palette_.k, pointed ? 0.9f : 0.4f),
+                   stroke(pointed ? 1.5f : 1.0f));
+    list_->AddCircleFilled(foot, (pointed ? 3.0f : 2.0f) * u(),
+                           im_color(pointed ? palette_.focus : palette_.k, is_blocked(s) ? 0.4f : 0.9f));
+    ui_probe("qk/foot", static_cast<int>(s), {foot.x - 2, foot.y - 2}, {foot.x + 2, foot.y + 2});
+  }
+}
+
+// A blocked key is a ring.
+void PlaneDrawing::draw_keys() const {
+  for (std::size_t s = 0; s < shown_.plane.keys.size(); ++s) {
+    const ImVec2 middle = at(shown_.plane.keys[s]);
+    const float r = radius(s);
+    if (is_blocked(s)) {
+      list_->AddCircle(middle, r, im_color(palette_.text_faint), 0, stroke(1.0f));
+    } else {
+      list_->AddCircleFilled(middle, r, im_color(palette_.k, 0.85f));
+    }
+    if (shown_.key == static_cast<Index>(s))
+      list_->AddCircle(middle, r + 2.5f * u(), im_color(palette_.focus), 0, stroke(1.5f));
+    const float reach = std::max(r, 4.0f * u());
+    ui_probe("qk/key", static_cast<int>(s), {middle.x - reach, middle.y - reach},
+             {middle.x + reach, middle.y + reach});
+  }
+}
+
+// The shown query's arrow; where it was moved, also where it was.
+void PlaneDrawing::draw_query() const {
+  const ImVec2 tip = at(shown_.tip());
+  if (shown_.moved()) {
+    const ImVec2 was = at(shown_.plane.queries[static_cast<std::size_t>(shown_.query)]);
+    draw_dashes(list_, origin(), was, im_color(palette_.q, 0.8f), stroke(1.5f), 3.0f * u());
+    list_->AddCircle(was, 3.0f * u(), im_color(palette_.q, 0.8f), 0, stroke(1.0f));
+  }
+  draw_arrow(list_, origin(), tip, im_color(palette_.q), stroke(2.5f), 12.0f * u());
+  list_->AddCircleFilled(origin(), 2.0f * u(), im_color(palette_.text_dim));
+  ui_probe("qk/tip", {tip.x - 5 * u(), tip.y - 5 * u()}, {tip.x + 5 * u(), tip.y + 5 * u()});
+}
+
+// Tokens beside the points: first the shown query and the key under the mouse, then the keys by their weights.
+void PlaneDrawing::draw_labels() const {
+  struct Label {
+    std::string text;
+    Rgba8 color;
+    ImFont* font;
+  };
+  std::vector<Label> labels;
+  std::vector<MarkLabel> marks;
+  const auto add = [&](ImVec2 middle, float reach, const std::string& text, Rgba8 color, ImFont* font) {
+    const std::string fitted = fitted_text(text, font, longest_label_units * u());
+    marks.push_back({static_cast<double>(middle.x), static_cast<double>(middle.y),
+                     static_cast<double>(width_of(font, fitted)), static_cast<double>(font->FontSize),
+                     static_cast<double>(reach)});
+    labels.push_back({fitted, color, font});
+  };
+  ImFont* small = context_.fonts.small;
+  ImFont* bold = context_.fonts.bold;
+  add(at(shown_.tip()), 6.0f * u(),
+      drawable_text(token_at(context_.inputs.labels.query, shown_.query, "q"), bold), palette_.q, bold);
+  if (shown_.other)
+    add(at(shown_.plane.queries[static_cast<std::size_t>(*shown_.other)]), 4.0f * u(),
+        drawable_text(token_at(context_.inputs.labels.query, *shown_.other, "q"), small), palette_.q, small);
+  std::vector<std::size_t> order(shown_.plane.keys.size());
+  for (std::size_t s = 0; s < order.size(); ++s) order[s] = s;
+  const auto rank = [&](std::size_t s) {
+    if (shown_.key == static_cast<Index>(s)) return 2.0;
+    const double weight = shown_.now.weights[s];
+    return std::isfinite(weight) ? weight : 0.0;
+  };
+  std::ranges::stable_sort(order, std::greater{}, rank);
+  for (const std::size_t s : order) {
+    const bool pointed = shown_.key == static_cast<Index>(s);
+    add(at(shown_.plane.keys[s]), radius(s) + (pointed ? 4.0f * u() : 0.0f),
+        key_name(context_, static_cast<Index>(s)),
+        pointed         ? palette_.focus
+        : is_blocked(s) ? palette_.text_dim
+                        : palette_.text,
+        pointed ? bold : small);
+    if (marks.size() >= most_plane_labels) break;
+  }
+  const auto places = place_labels(marks, shown_.layout.plane);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!places[i]) continue;
+    const ImVec2 from(std::floor(static_cast<float>(places[i]->x)),
+                      std::floor(static_cast<float>(places[i]->y)));
+    list_->AddText(labels[i].font, labels[i].font->FontSize, from, im_color(labels[i].color),
+                   labels[i].text.c_str());
+    ui_says(labels[i].text, from);
+  }
+}
+
+}  // namespace
+
+std::string key_name(const PanelContext& context, Index key) {
+  return drawable_text(token_at(context.inputs.labels.key, key, "k"), context.fonts.small);
+}
+
+void draw_query_key_plane(const PanelContext& context, const ShownQuery& shown) {
+  PlaneDrawing(context, shown).draw();
+}
+
+}  // namespace headwise
