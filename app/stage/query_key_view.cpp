@@ -53,7 +53,8 @@ void find_plane(const PanelContext& context, QueryKeyState& state) {
   const bool same = state.plane_of_q.lock() == q && state.plane_of_k.lock() == k;
   if (same && state.plane_batch == at.batch && state.plane_head == at.head) return;
   work_probe("query-key plane");
-  if (!same) state.moves.clear();
+  // In the state of a picture, which has drawn no plane yet, they are those of the window.
+  if (!same && state.plane_batch >= 0) state.moves.clear();
   state.dragging = false;
   state.plane_of_q = q;
   state.plane_of_k = k;
@@ -350,7 +351,7 @@ PanelAction draw_query_key(const PanelContext& context, QueryKeyState& state, co
   const double strip = strip_units * context.scale;
   if (scores.head_map && !context.picture && area.height > 4.6 * strip) {
     action = draw_heads_strip(context, scores, {area.x, area.y, area.width, strip},
-                              thumbnail_units * context.scale, state.head_ranges);
+                              thumbnail_units * context.scale, state.head_ranges, state.head_names.of(context));
     const double used = strip + 6.0 * context.scale;
     area = {area.x, area.y + used, area.width, area.height - used};
   }

@@ -12,6 +12,7 @@
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
+#include "app/stage/head_names.h"
 #include "core/answers/query_row.h"
 #include "core/attention/query_key_plane.h"
 
@@ -38,6 +39,7 @@ struct QueryKeyState {
   QueryRow row;
 
   HeadRanges head_ranges;  // of the thumbnails
+  HeadNames head_names;    // under them
 };
 
 // Whether this trace has queries and keys to place.

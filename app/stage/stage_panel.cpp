@@ -277,7 +277,8 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
 }  // namespace
 
 StageChoices choices_of(const StageState& state) {
-  return {state.tokens.share, state.tokens.per_key, state.elementwise.query, state.prediction.first_row};
+  return {state.tokens.share,    state.tokens.per_key,  state.elementwise.query, state.prediction.first_row,
+          state.query_key.query, state.query_key.moves, state.head_rows.query,   state.head_rows.first_row};
 }
 
 void take_choices(StageState& state, const StageChoices& choices) {
@@ -285,6 +286,10 @@ void take_choices(StageState& state, const StageChoices& choices) {
   state.tokens.per_key = choices.per_key;
   state.elementwise.query = choices.query;
   state.prediction.first_row = choices.first_row;
+  state.query_key.query = choices.plane_query;
+  state.query_key.moves = choices.moves;
+  state.head_rows.query = choices.rows_query;
+  state.head_rows.first_row = choices.first_head;
 }
 
 PanelAction draw_stage(const PanelContext& given, StageState& state) {

@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -36,8 +37,9 @@ struct MaskBrush {
 };
 
 struct StageState {
-  bool alone = false;  // on the whole screen of a hall: the result without operands, and nothing to click around it
-  std::string title;   // of the page that a picture is made of, instead of the step's name
+  bool alone =
+      false;  // on the whole screen of a hall: the result without operands, and nothing to click around it
+  std::string title;              // of the page that a picture is made of, instead of the step's name
   bool titled_elsewhere = false;  // in a hall: the page's words beside it say what the stage shows
   MaskBrush brush;
   ValueRanges ranges;
@@ -66,6 +68,12 @@ struct StageChoices {
   bool per_key = false;
   Index query = 0;      // in q∘k
   Index first_row = 0;  // of the positions in Prediction
+  // In the Q–K plane: the query, and how far arrows were moved
+  Index plane_query = 0;
+  std::map<QueryPlace, PlanePoint> moves;
+  // In Rows: the query, and the first of the heads
+  std::optional<Index> rows_query;
+  Index first_head = 0;
 };
 StageChoices choices_of(const StageState& state);
 void take_choices(StageState& state, const StageChoices& choices);

@@ -34,7 +34,7 @@ std::map<std::string_view, Playlist> read_all() {
 std::span<const Lesson> lessons() {
   static const std::array<Lesson, 3> all{{
       {"first_walk", "one word through the layer, step by step", false, text(embedded::lesson_first_walk())},
-      {"questions", "29 questions learners ask, each answered with numbers", true,
+      {"questions", "30 questions learners ask, each answered with numbers", true,
        text(embedded::lesson_questions())},
       {"break_it", "what goes wrong without the scale, the positions, the mask …", false,
        text(embedded::lesson_break_it())},

@@ -186,7 +186,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
   } views[] = {{StageView::one_head, ">max</text>"},
                {StageView::all_heads, "attn_weights, all heads"},
                {StageView::tokens, "of the attention that each"},
-               {StageView::elementwise, "number times number"},
+               {StageView::elementwise, "elementwise product"},
                {StageView::gradients, "grad.attn_weights"},
                {StageView::compare, "difference"},
                {StageView::memory, "offset ="},
