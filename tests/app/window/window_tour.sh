@@ -87,14 +87,14 @@ echo '{"motion_speed": 4}' >"$XDG_CONFIG_HOME/headwise/settings.json"
 
 open_at first hand_made
 for step in project split-heads scores; do press Right; stop "$step"; done
-for view in all-heads tokens q-k gradients compare memory one-head; do press a; stop "scores-$view"; done
+for view in all-heads rows tokens q-k plane gradients compare memory one-head; do press a; stop "scores-$view"; done
 for step in scale mask; do press Right; stop "$step"; done
 
 point 880 400; stop cell-under-the-mouse
 click 880 400; aside; stop cell-pinned
 press Escape; stop cell-let-go
-drag 178 403 205 403; aside; stop gain-dragged
-click 819 150; drag 840 350 1050 560; aside; stop mask-painted
+drag 178 586 205 586; aside; stop gain-dragged
+click 928 150; drag 840 350 1050 560; aside; stop mask-painted
 for step in softmax weighted-sum concat output; do press Right; stop "$step"; done
 
 rest=$picture
@@ -115,7 +115,7 @@ open_at opening
 press Tab; press space; stop opening-wide
 press space; stop opening-tired
 press Escape; stop welcome
-for view in all-heads tokens q-k gradients compare memory prediction; do press a; stop "welcome-$view"; done
+for view in all-heads rows tokens q-k plane gradients compare memory prediction; do press a; stop "welcome-$view"; done
 press m; stop welcome-head-muted
 press ctrl z; stop welcome-head-heard
 quit_program
