@@ -6,7 +6,7 @@
 namespace headwise {
 namespace {
 
-constexpr double head_row_units = 40.0, least_head_row_units = 15.0;
+constexpr double head_row_units = 64.0, least_head_row_units = 15.0;
 constexpr double widest_cell_units = 58.0, least_cells_units = 120.0;
 constexpr double words_units = 300.0, least_words_units = 190.0, words_gap_units = 22.0;
 constexpr double beside_units = 520.0;  // in less width the words go below
@@ -27,7 +27,7 @@ HeadRowsLayout head_rows_layout(const HeadRowsShape& shape, const RectF& area, d
   RectF rows = area;
   const double gap = words_gap_units * scale;
   if (shape.words && area.width >= beside_units * scale) {
-    const double width = std::clamp(0.36 * area.width, least_words_units * scale, words_units * scale);
+    const double width = std::clamp(0.28 * area.width, least_words_units * scale, words_units * scale);
     layout.words = {area.x + area.width - width, area.y, width, area.height};
     rows.width = area.width - width - gap;
   } else if (shape.words && area.height >= 2.2 * words_height_units * scale) {

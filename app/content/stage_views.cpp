@@ -21,7 +21,7 @@ constexpr std::array<StageViewEntry, stage_view_count> views{{
          "one query's attention weights in every head, with a switch for each head, beside the prediction",
      .motion = StepMotion::skipped,
      .turns = false,
-     .title = "Head rows",
+     .title = "Rows",
      .question = "where does one token look in each head, and what does each head add to the prediction?"},
     {StageView::tokens, "Tokens", "tok.", "tokens joined by lines",
      "the tokens, joined by lines as thick as their attention weights", StepMotion::unseen, false},

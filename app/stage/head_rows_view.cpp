@@ -53,7 +53,11 @@ Rgba8 shade(const Palette& palette, Rgba8 hue, double weight) {
 class HeadRowsView {
  public:
   HeadRowsView(const PanelContext& context, HeadRowsState& state, RectF area)
-      : context_(context), state_(state), area_(area), query_(shown_row()) {}
+      : context_(context),
+        state_(state),
+        area_(area),
+        names_(state.head_names.of(context)),
+        query_(shown_row()) {}
 
   PanelAction draw(std::optional<CellRef>& under_mouse);
 
@@ -81,6 +85,7 @@ class HeadRowsView {
   const PanelContext& context_;
   HeadRowsState& state_;
   RectF area_;
+  const std::vector<HeadName>& names_;
   Index query_;
 };
 
@@ -93,7 +98,10 @@ Index HeadRowsView::shown_row() const {
 
 std::string HeadRowsView::name(Index head) const {
   const auto description = head_description(context_, head);
-  return description ? fmt::format("{} {}", head, description->name) : fmt::format("{}", head);
+  if (description) return fmt::format("{} {}", head, description->name);
+  const auto at = static_cast<std::size_t>(head);
+  const bool measured = at < names_.size() && !names_[at].brief.empty();
+  return measured ? fmt::format("{} {}", head, names_[at].brief) : fmt::format("{}", head);
 }
 
 // "8 heads | one wide head": the second reads the same parameters as one head.
@@ -168,7 +176,7 @@ void HeadRowsView::draw_row(const HeadRowsLayout& layout, const PlaneGeometry& p
   list->AddRectFilled(corner(strip), far_corner(strip), im_color(palette.field));
   const Rgba8 hue = head_hue(palette, head);
   const bool numbers =
-      line.width / static_cast<double>(keys()) >= 1.15 * width_of(context_.fonts.mono_small, "0.00") &&
+      line.width / static_cast<double>(keys()) >= 1.2 * width_of(context_.fonts.mono_small, ".00") &&
       strip.height >= context_.fonts.mono_small->FontSize;
   for (Index key = 0; key < keys(); ++key) {
     const double value = weight(head, key);

@@ -5,12 +5,14 @@
 #include <optional>
 
 #include "app/panels/panel.h"
+#include "app/stage/head_names.h"
 
 namespace headwise {
 
 struct HeadRowsState {
   std::optional<Index> query;  // chosen here; none: the position that the prediction tells most about
   Index first_row = 0;         // of the heads, where not all fit
+  HeadNames head_names;        // of heads whose function has no name: what they are measured to do
   // What was read as one wide head, and what that edit made of it: the way back.
   struct Wide {
     Scenario many, one;
