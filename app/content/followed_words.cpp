@@ -198,7 +198,7 @@ std::string output_sentence(const Row& row) {
   if (made.empty()) return {};
   if (has_nan(made)) return not_a_number;
   if (joined.empty()) return fmt::format("Its output: a vector of length {}.", number(length_of(made)));
-  return fmt::format("W_o mixes all heads: its row of concat (length {}) becomes its output (length {}).",
+  return fmt::format("W_O mixes all heads: its row of concat (length {}) becomes its output (length {}).",
                      number(length_of(joined)), number(length_of(made)));
 }
 

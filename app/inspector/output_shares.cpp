@@ -39,14 +39,14 @@ std::vector<OutputShare> output_shares(const Trace& trace, const Selection& sele
   for (std::size_t i = 0; i < order.size(); ++i) {
     const double value = parts.heads[static_cast<std::size_t>(order[i])], share = parts.share_of_head(order[i]);
     if (i < shown) {
-      shares.push_back({fmt::format("head {}", order[i]), value, share});
+      shares.push_back({fmt::format("head {}", order[i]), order[i], value, share});
     } else {
       others.value += value;
       others.share += share;
     }
   }
   if (order.size() > shown) shares.push_back(others);
-  if (t.out_proj_bias) shares.push_back({"bias", parts.bias, parts.share_of_bias()});
+  if (t.out_proj_bias) shares.push_back({"bias", std::nullopt, parts.bias, parts.share_of_bias()});
   return shares;
 }
 
@@ -69,8 +69,12 @@ void draw_output_shares(const PanelContext& context, TextColumn& column) {
     const OutputShare& share = shares[i];
     const ImVec2 at = column.cursor();
     const float y = at.y + 0.5f * (line - mono->FontSize);
-    const bool looked_at = share.name == fmt::format("head {}", context.selection.head);
-    list->AddText(small, small->FontSize, ImVec2(at.x, at.y + 0.5f * (line - small->FontSize)),
+    const bool looked_at = share.head == context.selection.head;
+    const float dot = 3.0f * context.scale, name_x = at.x + 2 * dot + 5.0f * context.scale;
+    if (share.head)
+      list->AddCircleFilled({at.x + dot, std::round(at.y + 0.5f * line)}, dot,
+                            im_color(head_hue(context.palette, *share.head)));
+    list->AddText(small, small->FontSize, ImVec2(name_x, at.y + 0.5f * (line - small->FontSize)),
                   im_color(looked_at ? palette.focus : palette.text_dim), share.name.c_str());
     const auto right_aligned = [&](const std::string& text, float end, Rgba8 color) {
       list->AddText(mono, mono->FontSize, ImVec2(std::floor(at.x + end - width_of(mono, text)), y),

@@ -1,6 +1,7 @@
 // The focused number on the Output step as a sum over heads: how much of it each head contributed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace headwise {
 
 // One addend of an output cell.
 struct OutputShare {
-  std::string name;  // "head 3", "bias"
+  std::string name;                // "head 3", "bias"
+  std::optional<Index> head = {};  // none for the bias, and for several heads together
   double value = 0.0;
   double share = 0.0;  // |value| of Σ |addends|, in [0,1]
 };

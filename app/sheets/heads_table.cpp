@@ -197,6 +197,9 @@ void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsT
     list->AddText(font, font->FontSize, {x, std::round(0.5f * (min.y + max.y - font->FontSize))},
                   im_color(color), text.c_str());
   };
+  // A strip in the head's hue, as everywhere.
+  list->AddRectFilled({picture.x - widgets.px(6), picture.y}, {picture.x - widgets.px(3), picture.y + side},
+                      im_color(head_hue(context.palette, head.head)));
   text_at(looked_at ? context.fonts.bold : context.fonts.small, picture.x + side + widgets.px(8),
           head_name(head), context.palette.text);
   if (looked_at) {

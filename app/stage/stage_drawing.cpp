@@ -176,6 +176,27 @@ std::optional<Index> chosen_block(const PanelContext& context, Index block, Inde
   return std::min(context.selection.head / per_block, blocks - 1);
 }
 
+// Beyond the blocks of the heads, along an axis that joins them, a strip in the hue of each head. Blocks that several query
+// heads share have none.
+void draw_head_strips(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
+  const auto along = [&](Index block, Index size, bool columns) {
+    const Index heads = context.trace.options.num_heads;
+    if (block <= 0 || heads < 2 || size != block * heads) return;
+    const float gap = std::max(1.0f, std::round(context.scale)), thick = std::round(2.0f * context.scale);
+    for (Index head = 0; head < heads; ++head) {
+      const CellBox box = columns ? CellBox{0, plane.rows, head * block, (head + 1) * block}
+                                  : CellBox{head * block, (head + 1) * block, 0, plane.cols};
+      const ImVec2 min = corner(plane.rect(box)), max = far_corner(plane.rect(box));
+      const ImVec2 from = columns ? ImVec2(min.x, max.y + gap) : ImVec2(min.x - gap - thick, min.y);
+      const ImVec2 to = columns ? ImVec2(max.x - gap, max.y + gap + thick) : ImVec2(min.x - gap, max.y - gap);
+      if (to.x > from.x && to.y > from.y)
+        ImGui::GetWindowDrawList()->AddRectFilled(from, to, im_color(head_hue(context.palette, head)));
+    }
+  };
+  along(part.col_block, plane.cols, true);
+  along(part.row_block, plane.rows, false);
+}
+
 }  // namespace
 
 Rgba8 tensor_hue(const Palette& palette, TensorId id) {
@@ -279,6 +300,7 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_column_blocks(widgets, list, plane, part.col_block);
   draw_row_blocks(widgets, list, plane, part.row_block);
+  draw_head_strips(context, part, plane);
   const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
   const bool letters = draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention);
   // The values of a mask are worth more than air.

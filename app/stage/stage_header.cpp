@@ -283,10 +283,16 @@ void Header::draw_head() {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float line = ImGui::GetItemRectSize().y;
   ImFont* sans = context_.fonts.sans;
+  // A dot in the head's hue, as under its thumbnail.
+  const float dot = 4.0f * unit_, words = 2 * dot + 6.0f * unit_;
   std::string head = head_line(context_, selection_.head);
-  if (width_of(sans, head) > room())
+  if (words + width_of(sans, head) > room())
     head = fmt::format("head {}", selection_.head);  // a truncated name says nothing
-  if (width_of(sans, head) <= room()) write({at.x, at.y + (line - sans->FontSize) / 2}, head);
+  if (words + width_of(sans, head) <= room()) {
+    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + dot, std::round(at.y + line / 2)}, dot,
+                                                im_color(head_hue(context_.palette, selection_.head)));
+    write({at.x + words, at.y + (line - sans->FontSize) / 2}, head);
+  }
   ImGui::NewLine();
 }
 
