@@ -17,8 +17,8 @@ constexpr std::array<StageViewEntry, stage_view_count> views{{
      .name = "Rows",
      .short_name = "rows",
      .way = "one query's row in every head",
-     .what =
-         "one query's attention weights in every head, with a switch for each head, beside the prediction",
+     .what = "one query's attention weights in every head, with a dot that mutes each head, beside the "
+             "prediction",
      .motion = StepMotion::skipped,
      .turns = false,
      .title = "Rows",

@@ -56,7 +56,7 @@ std::string prediction_place(const std::string& token, Index position, bool says
                          "it, and no later one.",
                          token, position)
                    : fmt::format(
-                         "At “{}” (position {}): the word for this very place. The model has read the whole "
+                         "At “{}” (position {}): the word in this place. The model has read the whole "
                          "sentence, "
                          "before and after it.",
                          token, position);

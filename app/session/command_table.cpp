@@ -120,7 +120,8 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::previous_head, Menu::view, "Previous head", "show the previous head", {plain(Key::up)})
         .repeating(),
     command(CommandId::toggle_view, Menu::view, "Another view",
-            "one head, all heads, tokens joined by lines, q ∘ k, gradients, compare, memory",
+            "the next view: one head, all heads, rows, tokens, q ∘ k, Q–K plane, gradients, compare, memory, "
+            "prediction",
             {plain(letter('A'))})
         .below_rule(),
     command(CommandId::pin_scenario, Menu::view, "Pin for comparison",
@@ -134,7 +135,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::turn_maps, Menu::view, "Queries as columns",
             "show queries as columns, or as rows again", {plain(letter('Q'))}),
     command(CommandId::colors_by_head, Menu::view, "Colour scale per head",
-            "end the colours of the small maps at each head's own maximum, or at the maximum of all"),
+            "scale the colours of the thumbnails to each head's own maximum, or to the maximum of all heads"),
     command(CommandId::heads_of_model, Menu::view, "Heads of the model…",
             "every head of every layer, with measured scores, to find those worth a look", {plain(letter('R'))})
         .below_rule(),
@@ -191,7 +192,7 @@ constexpr std::array<CommandEntry, command_count> table{{
             "make this page show what the window shows now; its words stay", {ctrl(letter('U'))}),
     command(CommandId::remove_page, Menu::teach, "Remove page", "remove this page from the playlist"),
     command(CommandId::put_back_page, Menu::teach, "Put page back",
-            "bring back the page removed last, or what a page showed before its update"),
+            "undo the last Remove page, or the last Update page"),
     command(CommandId::page_earlier, Menu::teach, "Move page earlier",
             "move this page before the previous one", {alt(Key::up)})
         .repeating(),

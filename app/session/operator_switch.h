@@ -1,4 +1,4 @@
-// From one operator to the other: an edit of the whole scenario, that loses nothing which the other one has no place for.
+// Switches a scenario from one operator to the other, and back without losing the settings that only one of them has.
 #pragma once
 
 #include <optional>

@@ -8,8 +8,9 @@ std::string no_wide_head(const Scenario& scenario, const ScenarioInputs& inputs)
   const AttentionSpec& attention = scenario.attention;
   const bool of_model = inputs.layer && is_of_model(scenario);
   if (scenario.op != Op::multi_head_attention)
-    return "the arrays of scaled_dot_product_attention come split into heads: the view Compare has one wide "
-           "head";
+    return "scaled_dot_product_attention takes arrays that are already split into heads; the view Compare "
+           "shows one "
+           "wide head";
   if (attention.num_heads <= 1) return "there is only one head";
   if (attention.num_kv_heads && *attention.num_kv_heads != attention.num_heads)
     return "key/value heads are shared: one wide head would need each of them several times";
@@ -17,7 +18,7 @@ std::string no_wide_head(const Scenario& scenario, const ScenarioInputs& inputs)
     return "rotary position embedding pairs columns within each head: one wide head would pair others";
   if (of_model && !choice_of_heads(*inputs.layer, 1)) return "the arrays of this layer do not fit one head";
   if (!of_model && scenario.parameters.source == ParameterSource::hand_made)
-    return "hand-made heads are built anew for each number of heads: the view Compare has one wide head";
+    return "hand-made heads are rebuilt for each number of heads; the view Compare shows one wide head";
   if (!of_model && scenario.parameters.source == ParameterSource::random &&
       scenario.parameters.init == Initialisation::normal_dk)
     return "with normal_dk the parameters depend on the width of a head";

@@ -19,9 +19,9 @@ void draw_setup_operator(SetupRows& rows) {
       "scaled_dot_product_attention alone, on the query, key and value of each head "
       "(F.scaled_dot_product_attention).";
   if (sdpa && left) {
-    what += " MHA brings back what it had.";
+    what += " Switching back to MHA restores its settings.";
   } else if (const std::vector<std::string> lost = left_by_switch(rows.scenario()); !sdpa && !lost.empty()) {
-    what += " SDPA has no place for " + join(lost, ", ") + ": MHA brings them back.";
+    what += " SDPA drops " + join(lost, ", ") + "; switching back to MHA restores what it drops.";
   }
   int chosen = sdpa ? 1 : 0;
   if (rows.choice({"setup/op", "operator", "", what}, operators, chosen)) {

@@ -60,9 +60,9 @@ void draw_layout_differences(SetupRows& rows) {
   if (!state.layouts.not_asked.empty()) {
     dim_text(rows.widgets(), "not compared: many numbers");
     tooltip(rows.widgets(),
-            "Small scenarios compute the output in all three layouts at every edit. Help, Is it the same? "
-            "compares larger "
-            "ones.");
+            "The three layouts are compared at every edit in small scenarios only. For larger ones use Help, "
+            "Is it "
+            "the same?");
     return ui_probe_item("setup/layout_differences");
   }
   const auto same = [](const LayoutAnswer& answer) {

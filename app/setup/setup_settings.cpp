@@ -110,7 +110,7 @@ constexpr std::array<Row, 35> rows{{
       "mask convention booleans True False"}},
     {{"setup/gain", "gain of the head", "the strength of the selected head", "mute strength"},
      Needs::projections},
-    {{"setup/freeze", "weights of the head", "freeze the attention weights of the head", "freeze"}},
+    {{"setup/freeze", "attention of the head", "freeze the attention weights of the head", "freeze weights"}},
     {{"setup/groups", "KV heads", "from multi-head over grouped to multi-query attention", "GQA MQA MHA"},
      Needs::groups},
     {{"setup/embed_dim", "embed_dim", "E, the width of the model", "d_model size"}},

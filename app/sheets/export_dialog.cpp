@@ -31,10 +31,10 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
   TensorExport& what = state.what;
   int theme = static_cast<int>(what.theme);
   const auto choose_theme = [&] {
-    if (choice_row(
-            context,
-            {"export/theme", "background", "", "Light suits paper and slides, whatever the window's theme."},
-            theme_names, theme)) {
+    if (choice_row(context,
+                   {"export/theme", "background", "",
+                    "Light suits paper and slides; the window's theme is not changed."},
+                   theme_names, theme)) {
       what.theme = static_cast<Theme>(theme);
     }
   };

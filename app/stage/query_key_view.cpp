@@ -293,7 +293,7 @@ std::string PlaneView::told(const ShownQuery& shown) const {
                        decimal_text(dot(shown.tip(), shown.plane.keys[key]), 3));
   }
   if (is_frozen(context_.scenario, context_.selection.head))
-    return "The weights of this head are frozen: another query changes its scores, and no weight.";
+    return "The attention weights of this head are frozen: moving a query changes its scores only.";
   if (context_.picture)
     return "A key farther along the arrow has a higher score; its dot grows with its weight.";
   return "A key farther along the arrow has a higher score. Drag the arrow, or move it with Shift and the "

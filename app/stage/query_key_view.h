@@ -1,6 +1,6 @@
 // The view of one head's queries and keys in a plane: an arrow for each query, a point for each key, and the shown query's scores as
-// projections onto its arrow; beside it that query's scores and weights, computed with all D numbers. Dragging an arrow asks what
-// would be if that query were another vector: scores and weights answer, the scenario stays as it is.
+// projections onto its arrow; beside it that query's scores and weights, computed with all D numbers. Dragging an arrow recomputes
+// both as if that query were another vector; the scenario is unchanged.
 #pragma once
 
 #include <map>

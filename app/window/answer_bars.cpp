@@ -82,7 +82,8 @@ void draw_with_mouse(const Chart& chart, PlaylistWalk::Given& given) {
   const double steps = static_cast<double>(from < bar ? bar - from : from - bar);
   for (std::size_t i = std::min(from, bar); i <= std::max(from, bar); ++i) {
     const double away = static_cast<double>(i < from ? from - i : i - from);
-    if (i != from || steps == 0.0) given.bars[i] = steps == 0.0 ? weight : first + (weight - first) * away / steps;
+    if (i != from || steps == 0.0)
+      given.bars[i] = steps == 0.0 ? weight : first + (weight - first) * away / steps;
   }
   given.bar = bar;
   given.last_bar = bar;
@@ -109,8 +110,8 @@ void draw_axis(const PanelContext& context, const Chart& chart) {
   const float line = std::max(1.0f, std::round(context.scale));
   for (const auto& [weight, text] : {std::pair{0.0, "0"}, {0.5, ""}, {1.0, "1"}}) {
     const float y = chart.y_of(weight);
-    list->AddLine({left, y}, {right, y}, im_color(weight == 0.0 ? context.palette.text_faint : context.palette.border),
-                  line);
+    list->AddLine({left, y}, {right, y},
+                  im_color(weight == 0.0 ? context.palette.text_faint : context.palette.border), line);
     list->AddText(font, font->FontSize,
                   {left - width_of(font, text) - 5 * context.scale, std::round(y - 0.5f * font->FontSize)},
                   im_color(context.palette.text_dim), text);
@@ -149,13 +150,15 @@ std::string caption_of(const PlaylistWalk& walk, std::optional<std::size_t> bar,
   if (walk.answered) {
     const std::vector<double>& right = walk.words.key.weights->weights;
     const bool both = walk.given.gives_bars && drawn.size() == right.size();
-    if (bar && both) return named(*bar) + fmt::format("yours {:.2f}, computed {:.2f}", drawn[*bar], right[*bar]);
+    if (bar && both)
+      return named(*bar) + fmt::format("yours {:.2f}, computed {:.2f}", drawn[*bar], right[*bar]);
     if (bar) return named(*bar) + fmt::format("{:.2f}", right[*bar]);
     return both ? "filled: computed, outlined: yours" : "filled: computed";
   }
   if (sum == 0.0) return "drag over the bars, or type 0–9 and use the arrows";
   const std::string at = bar ? named(*bar) + fmt::format("{:.2f}, ", drawn[*bar]) : "";
-  return at + (std::abs(sum - 1.0) <= nearly_one ? "sum 1" : fmt::format("sum {:.2f}, scaled to 1 when given", sum));
+  return at + (std::abs(sum - 1.0) <= nearly_one ? "sum 1"
+                                                 : fmt::format("sum {:.2f}, scaled to 1 when you answer", sum));
 }
 
 }  // namespace
@@ -181,7 +184,8 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   ImFont* font = context.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (!walk.words.key.weights || walk.words.weight_labels.empty()) {
-    const std::string none = fitted_clauses("As the page is now, there is no row of weights here.", font, size.x);
+    const std::string none =
+        fitted_clauses("As the page is now, there is no row of weights here.", font, size.x);
     list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), none.c_str());
     ui_says(none, at);
     ImGui::Dummy(size);
@@ -219,7 +223,8 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
     }
     if (!held)
       tooltip(widgets,
-              "the row of weights as you expect it: drag over the bars. By keys: ← → choose a bar, 0–9 set it to a tenth, ↑ ↓ "
+              "the row of weights as you expect it: drag over the bars. By keys: ← → choose a bar, 0–9 set "
+              "it to a tenth, ↑ ↓ "
               "raise and lower it (Shift: by 0.01), Enter answers");
   } else {
     tooltip(widgets, "filled: the computed weights; outlined: those you drew");
@@ -251,7 +256,7 @@ void draw_bars_buttons(const PanelContext& context, PlaylistWalk& walk, PanelAct
   if (text_button(widgets, "caption/give", "answer", ButtonLook::filled, sum > 0.0))
     action.command = CommandId::next_page;
   ui_probe_item("caption/give");
-  tooltip(widgets, sum > 0.0 ? fmt::format("gives the row you drew, then shows the result ({})",
+  tooltip(widgets, sum > 0.0 ? fmt::format("submit the row you drew, then show the result ({})",
                                            first_key_text(CommandId::next_page))
                              : "draw the row first: drag over the bars");
   ImGui::SameLine(0, gap);
@@ -260,7 +265,9 @@ void draw_bars_buttons(const PanelContext& context, PlaylistWalk& walk, PanelAct
     for (double& bar : walk.given.bars) bar /= sum;
   }
   ui_probe_item("caption/scale");
-  tooltip(widgets, "divides the bars by their sum: the weights of a row sum to 1. An answer is scaled in any case");
+  tooltip(widgets,
+          "divide the bars by their sum, because the weights of a row sum to 1; the answer is scaled in any "
+          "case");
   ImGui::SameLine(0, gap);
 }
 

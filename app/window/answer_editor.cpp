@@ -22,7 +22,7 @@ namespace headwise {
 namespace {
 
 constexpr float row_height = 32, gap = 6;  // design units
-constexpr std::array<std::string_view, 9> kinds{"none", "number", "choice", "shape",   "head",
+constexpr std::array<std::string_view, 9> kinds{"none", "number", "choice",  "shape", "head",
                                                 "cell", "tensor", "weights", "mask"};
 
 // The map that the page's question is about: of the pinned cell, else the step's result.
@@ -139,7 +139,8 @@ bool draw_options_editor(const WidgetContext& widgets, PageAnswer& answer, float
        {"is", "when it is right", "is: the condition under which it is right; exactly one must hold", 0.33f},
        {"why", "why it is wrong (optional)", "why: said to whoever chose it, when it is wrong", 0.22f},
        {"see", "page to see (optional)",
-        "see: the title of the page that goes into it, of this playlist or a built-in lesson; a link to it stands "
+        "see: the title of a page that explains it, in this playlist or a built-in lesson; a link to it "
+        "appears "
         "beside the verdict",
         0.16f}}};
   bool changed = false;

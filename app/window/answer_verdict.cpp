@@ -65,11 +65,11 @@ std::string weights_verdict(const PageAnswer& answer, const PageWords& words, co
   for (std::size_t i = 0; i < given.size(); ++i)
     if (std::abs(given[i] - right[i]) > std::abs(given[most] - right[most])) most = i;
   const bool is_right = misplaced <= answer.within;
-  std::string told = fmt::format("You drew a row of weights{} {:.2f} of 1 lies where it does not belong",
+  std::string told = fmt::format("You drew a row of weights{} {:.2f} of the weight lies at the wrong keys",
                                  is_right ? ": right," : ";", misplaced);
   if (misplaced < 0.005) return "You drew a row of weights: right, to two digits.";
-  return told + fmt::format("; most at “{}”: you drew {:.2f}, it is {:.2f}.", words.weight_labels[most],
-                            given[most], right[most]);
+  return told + fmt::format("; the largest difference is at “{}”: you drew {:.2f}, it is {:.2f}.",
+                            words.weight_labels[most], given[most], right[most]);
 }
 
 std::string mask_verdict(const AnswerKey& key, const AnswerMask& given) {
@@ -85,11 +85,11 @@ std::string mask_verdict(const AnswerKey& key, const AnswerMask& given) {
     if (!given.blocked[i] && key.mask->blocked[i]) ++missed;
   }
   if (missed + too_many == 0) return said + ": right.";
-  std::string how = fmt::format("{} left open {} blocked", missed, missed == 1 ? "is" : "are");
+  std::string how = fmt::format("{} blocked {} missed", missed, missed == 1 ? "pair is" : "pairs are");
   if (missed == 0)
-    how = fmt::format("{} of them {} open", too_many, too_many == 1 ? "is" : "are");
+    how = fmt::format("{} open {} blocked", too_many, too_many == 1 ? "pair is" : "pairs are");
   else if (too_many > 0)
-    how += fmt::format(", and {} of those blocked {} open", too_many, too_many == 1 ? "is" : "are");
+    how += fmt::format(", {} open {} blocked", too_many, too_many == 1 ? "pair is" : "pairs are");
   return fmt::format("{}; {} wrong, outlined on the map: {}.", said,
                      missed + too_many == 1 ? "1 is" : fmt::format("{} are", missed + too_many), how);
 }

@@ -81,7 +81,7 @@ void Strip::draw_head() {
   ImFont* font = context_.fonts.bold;
   ImGui::GetWindowDrawList()->AddText(
       font, font->FontSize, {at.x, std::round(at.y + 0.5f * (widgets_.px(head_height) - font->FontSize))},
-      im_color(context_.palette.text), "Pages");
+      im_color(context_.palette.text), "Filmstrip");
   const float fold = std::ceil(width_of(context_.fonts.small, "hide") + 2 * widgets_.px(12));
   ImGui::SetCursorScreenPos({at.x + width - fold, at.y});
   command_button("filmstrip/hide", "hide", CommandId::filmstrip);

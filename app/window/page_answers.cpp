@@ -69,9 +69,8 @@ float flow(const Fonts& fonts, float scale, float wrap, const std::vector<std::s
 bool draw_show_button(const PanelContext& context, bool keyed = true) {
   const bool pressed = text_button(context.widgets(), "caption/answer", answer_hint, ButtonLook::plain);
   ui_probe_item("caption/answer");
-  tooltip(context.widgets(), keyed
-                                 ? fmt::format("without answering ({})", first_key_text(CommandId::next_page))
-                                 : "without answering");
+  tooltip(context.widgets(), keyed ? fmt::format("without answering ({})", first_key_text(CommandId::next_page))
+                                   : "without answering");
   return pressed;
 }
 
@@ -202,7 +201,8 @@ void draw_to_point_at(const PanelContext& context, PlaylistWalk& walk, float wra
 
 void draw_bars_controls(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   draw_bars_buttons(context, walk, action);
-  if (draw_show_button(context, walk.given.bars.empty())) {
+  const bool untouched = std::ranges::all_of(walk.given.bars, [](double bar) { return bar == 0.0; });
+  if (draw_show_button(context, untouched)) {
     walk.given.bars.clear();
     action.command = CommandId::next_page;
   }
@@ -217,10 +217,11 @@ void draw_mask_controls(const PanelContext& context, PlaylistWalk& walk, float w
     action.command = CommandId::next_page;
   }
   ui_probe_item("caption/give");
-  tooltip(widgets, "gives the pairs you painted, then shows the result");
+  tooltip(widgets, "submit the pairs you painted, then show the result");
   ImGui::SameLine(0, gap);
   const std::string what = "paint the blocked pairs on the map; by keys: Enter, the arrows, Enter";
-  put_hint(context, "caption/point", fitted_clauses(what, context.fonts.small, std::max(0.0f, wrap - widgets.px(200))));
+  put_hint(context, "caption/point",
+           fitted_clauses(what, context.fonts.small, std::max(0.0f, wrap - widgets.px(200))));
   ImGui::SameLine(0, gap);
   if (draw_show_button(context, !mask.touched)) {
     mask.touched = false;
@@ -236,12 +237,14 @@ std::string longest_verdict(const PlaylistWalk& walk) {
       for (const std::string& label : walk.words.weight_labels)
         if (label.size() > widest.size()) widest = label;
       return fmt::format(
-          "You drew a row of weights; 0.00 of 1 lies where it does not belong; most at “{}”: you drew 0.00, it is 0.00.",
+          "You drew a row of weights: right, 0.00 of the weight lies at the wrong keys; the largest "
+          "difference is at “{}”: you drew 0.00, it is 0.00.",
           widest);
     }
     case AnswerKind::mask:
-      return "You blocked 000 of 000 pairs; 000 are wrong, outlined on the map: 000 left open are blocked, and 000 of "
-             "those blocked are open.";
+      return "You blocked 000 of 000 pairs; 000 are wrong, outlined on the map: 000 blocked pairs are "
+             "missed, 000 open "
+             "pairs are blocked.";
     default:
       return "0";
   }
@@ -336,8 +339,8 @@ bool answer_by_tensor(WindowState& window, TensorId clicked) {
     walk_pages(window, 1);
     return true;
   }
-  window.view.notices.say(fmt::format("{} is none of the tensors that the question names: {}.",
-                                      tensor_entry(clicked).name, join(walk.words.options, ", ")));
+  window.view.notices.say(fmt::format("{} is not one of the options: {}.", tensor_entry(clicked).name,
+                                      join(walk.words.options, ", ")));
   return false;
 }
 

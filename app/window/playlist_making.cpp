@@ -114,9 +114,9 @@ void update_page(WindowState& window) {
   if (!walk.page) return notices.say("Walk to the page you want to update.");
   PlaylistPage& page = walk.playlist.pages[*walk.page];
   if (walk.asking() && page.asks_covered())
-    return notices.say("The page does not show its answer yet. Reveal it first; then update the page.");
+    return notices.say("The page still hides its answer. Show the answer first, then update the page.");
   if (!window.document.session.error().empty() || window.document.session.computing())
-    return notices.say("What the window is to show has no result yet; the page was not updated.");
+    return notices.say("The page was not updated: the scenario has an error or is still being computed.");
   PlaylistPage updated = page_of(window);
   updated.title = page.title;
   updated.ask = page.ask;

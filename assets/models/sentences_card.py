@@ -106,8 +106,8 @@ pieces. {reading['kept_out']} more are in no training sentence (`KEPT_OUT` in en
 core of a machine that was busy with other work. After them four heads of layer 1 looked from "it" to the noun and copied it together. So
 that one head can be shown to do it, {int(metadata['focus_steps']):,} more steps ({int(metadata['focus_seconds']) / 60:.1f} minutes) had one more \
 term: the other heads of that layer pay for the weight with which they look from a pronoun to its noun (`focus_sentences.py`). In the last 5,000 of these
-steps an asked pronoun counted three times as much as another word, and a quarter of the sentences was drawn from those with two nouns that
-a pronoun could mean; the weights are the mean of those before and after them. They ran on another machine than the rest, with PyTorch 2.15. To repeat it:
+steps a pronoun in the loss counted three times as much as another word, and an extra quarter of the sentences had two nouns that a pronoun
+could mean; the final parameters are the mean of those before and after these steps, which ran on another machine, with PyTorch 2.15. To repeat it:
 
     cd assets/models
     python3 train_sentences.py && python3 order_heads.py && python3 focus_sentences.py && python3 measure_sentences.py

@@ -62,7 +62,8 @@ TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and sta
   CHECK(asked.given().bars[7] == doctest::Approx(0.5).epsilon(0.03));
   // A fast stroke leaves no bar out.
   asked.stroke(asked.place(0, 0.25), asked.place(6, 0.25), 2);
-  for (std::size_t bar = 0; bar <= 6; ++bar) CHECK(asked.given().bars[bar] == doctest::Approx(0.25).epsilon(0.06));
+  for (std::size_t bar = 0; bar <= 6; ++bar)
+    CHECK(asked.given().bars[bar] == doctest::Approx(0.25).epsilon(0.06));
   CHECK(asked.given().bars[8] == 0.0);
   ui.save_png("weights-asking");
   ui.click("caption/scale");
@@ -74,7 +75,7 @@ TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and sta
   CHECK_FALSE(asked.walk().asking());
   const std::string verdict = answer_verdict(asked.walk());
   CHECK(verdict.starts_with("You drew a row of weights; 0."));
-  CHECK(verdict.find("most at “because”: you drew 0.2") != std::string::npos);
+  CHECK(verdict.find("the largest difference is at “because”: you drew 0.2") != std::string::npos);
   CHECK(verdict.ends_with("it is 0.90."));
   CHECK(ui.has("caption/bars"));
   CHECK(ui.rect("caption/words").max.y <= ui.rect("panel/caption").max.y);
@@ -131,7 +132,9 @@ TEST_CASE("a row of weights is drawn with the keys alone, and going on gives it"
   CHECK(answer_verdict(without.walk()).empty());
 }
 
-TEST_CASE("a mask is painted on the veiled map, which hides the page's own, and what is wrong is told and outlined") {
+TEST_CASE(
+    "a mask is painted on the veiled map, which hides the page's own, and what is wrong is told and "
+    "outlined") {
   Drawing asked(1);
   if (!asked.bench.ui) return;
   UiDriver& ui = *asked.bench.ui;
@@ -139,7 +142,8 @@ TEST_CASE("a mask is painted on the veiled map, which hides the page's own, and 
   CHECK(ui.has("stage/left"));
   CHECK_FALSE(ui.has("stage/above"));
   CHECK(LookedAt(asked.bench.window->state()).veil->hides({TensorId::mask_bias}));
-  CHECK_FALSE(std::ranges::any_of(ui.names(), [](const auto& name) { return name.find("brush") != std::string::npos; }));
+  CHECK_FALSE(std::ranges::any_of(ui.names(),
+                                  [](const auto& name) { return name.find("brush") != std::string::npos; }));
   asked.click_at(asked.pair(5, 5));  // is not asked for
   CHECK_FALSE(asked.given().mask.touched);
   const Scenario before = asked.bench.scenario();
@@ -153,8 +157,9 @@ TEST_CASE("a mask is painted on the veiled map, which hides the page's own, and 
   ui.click("caption/give");
   ui.run_until_still();
   CHECK(answer_verdict(asked.walk()) ==
-        "You blocked 30 of 36 pairs; 2 are wrong, outlined on the map: 1 left open is blocked, and 1 of those blocked "
-        "is open.");
+        "You blocked 30 of 36 pairs; 2 are wrong, outlined on the map: 1 blocked pair is missed, 1 open pair "
+        "is "
+        "blocked.");
   CHECK(ui.has("stage/wrong_pairs"));
   CHECK(ui.has("stage/above"));
   const auto outlined = [&](int query, int key) {
@@ -199,7 +204,7 @@ TEST_CASE("that no pair is blocked is an answer, and showing the answer is none"
   if (!asked.bench.ui) return;
   asked.bench.ui->click("caption/give");
   CHECK(answer_verdict(asked.walk()) ==
-        "You blocked 0 of 36 pairs; 30 are wrong, outlined on the map: 30 left open are blocked.");
+        "You blocked 0 of 36 pairs; 30 are wrong, outlined on the map: 30 blocked pairs are missed.");
   Drawing other(1);
   other.click_at(other.pair(0, 3));
   other.bench.ui->click("caption/answer");

@@ -347,9 +347,9 @@ const std::vector<PageClaim> claims{
        return open_keys(s, 0, s.queries() - 1) == s.keys() &&
               s.options().causal_alignment == CausalAlignment::bottom_right;
      }},
-    {"are not blocked for it",
+    {"are not blocked for the last query",
      [](See s) { return s.says(fmt::format("{}", open_keys(s, 0, s.queries() - 1))); }},
-    {"All of them: no mask", [](See s) { return s.blocked_pairs() == 0; }},
+    {"None: no mask", [](See s) { return s.blocked_pairs() == 0; }},
     {"looks at '", [](See s) { return s.weight(0, 8, 7) > 0.49; }},
     {"Head 0 scores", [](See) { return true; }},
     {"here they are equal", [](See s) { return near(s.score(0, 8, 7), s.score(0, 7, 8), 3e-3); }},
