@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/content/cell_terms.h"
@@ -162,6 +163,9 @@ void HeadRowsView::scroll(const HeadRowsLayout& layout) {
   const bool over = ImGui::IsWindowHovered() && mouse.x >= layout.names_x &&
                     mouse.x < cells.x + cells.width && mouse.y >= cells.y && mouse.y < cells.y + cells.height;
   if (over) state_.first_row -= static_cast<Index>(std::lround(3.0f * ImGui::GetIO().MouseWheel));
+  const Index head = context_.selection.head;
+  if (std::exchange(state_.looked_at, head) != head)
+    state_.first_row = std::clamp(state_.first_row, head - layout.row_count + 1, head);
   state_.first_row = std::clamp<Index>(state_.first_row, 0, heads() - layout.row_count);
 }
 

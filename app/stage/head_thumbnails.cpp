@@ -152,14 +152,18 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
 }
 
 // What the head was measured to do, under its number; no name where nothing stands out.
-void draw_name(const PanelContext& context, const RectF& line, Index head, const std::string& name) {
+void draw_name(const PanelContext& context, const RectF& line, Index head, const std::string& name,
+               const std::string& reason, PanelAction& action) {
   if (name.empty()) return;
+  if (!context.picture) {
+    if (item_over("heads/name", head, line).clicked) action.selection = looking_at_head(context, head);
+    tooltip(context.widgets(), fmt::format("head {}: {}", head, reason));
+  }
   ImFont* small = context.fonts.small;
   const bool chosen = head == context.selection.head;
   ImGui::GetWindowDrawList()->AddText(
       small, small->FontSize, {std::floor(corner(line).x), std::floor(corner(line).y)},
       im_color(chosen ? context.palette.text : context.palette.text_dim), name.c_str());
-  ui_probe("heads/name", static_cast<int>(head), corner(line), far_corner(line));
 }
 
 // If the whole reach is to be lit up: marks on the maps what the focused number depends on, and what it feeds.
@@ -311,7 +315,8 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
     draw_thumbnail(context, grid.thumbnail(head), head, at < parts.size() ? &parts[at] : nullptr, name.reason,
                    action);
     if (grid.name_form)
-      draw_name(context, grid.name_line(head), head, *grid.name_form == 0 ? name.full : name.brief);
+      draw_name(context, grid.name_line(head), head, *grid.name_form == 0 ? name.full : name.brief,
+                name.reason, action);
     PanelAction number = draw_head_number(context, grid.number_line(head), head, fmt::format("{}", head));
     if (number.scenario || number.selection) action = std::move(number);
   }

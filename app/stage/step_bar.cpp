@@ -136,19 +136,13 @@ void slide_by_keys(double now, double last, PanelAction& action) {
 
 // Below the names, from the middle of the first to that of the last: how far playback has come. Dragging pauses it at the
 // position held.
-void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float available,
-                   float height, PanelAction& action) {
+void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
+                   PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const Palette& palette = context.palette;
-  // Where not all names fit, the steps share the line evenly.
-  const bool fits = chips.left.back() <= available;
-  const float even = (available - widgets.px(20)) / static_cast<float>(chips.left.size() - 2);
   std::vector<float> middle;
-  for (std::size_t i = 0; i + 1 < chips.left.size(); ++i) {
-    middle.push_back(origin.x + (fits ? 0.5f * (chips.left[i] + chips.left[i + 1] - chips.separator)
-                                      : widgets.px(10) + even * static_cast<float>(i)));
-  }
-  if (middle.back() <= middle.front()) return;
+  for (std::size_t i = 0; i + 1 < chips.left.size(); ++i)
+    middle.push_back(origin.x + 0.5f * (chips.left[i] + chips.left[i + 1] - chips.separator));
   const float y = std::round(origin.y + height - widgets.px(4)), reach = widgets.px(6);
   const auto x_at = [&](double position) {
     const auto i = std::min(static_cast<std::size_t>(position), middle.size() - 2);
@@ -264,7 +258,8 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     }
   }
   draw.PopClipRect();
-  draw_timeline(context, chips, origin, available, height, action);
+  // Only where every name stands over its place on the line.
+  if (left.back() <= available) draw_timeline(context, chips, origin, height, action);
   if (has_speed) draw_speed(context, state, origin.x + whole, origin.y, height, labelled);
   return action;
 }

@@ -83,7 +83,9 @@ PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, A
       answer.is = fmt::format("shape {}", name);
       break;
     case AnswerKind::head:
-      answer.is = fmt::format("argmax attn_weights[{},:,{},0]", page.batch, row.back());
+      // Of the pinned pair, where one is pinned.
+      answer.is = fmt::format("argmax attn_weights[{},:,{},{}]", page.batch, row.back(),
+                              pinned && page.pin->index.size() == 4 ? page.pin->index.back() : 0);
       break;
     case AnswerKind::tensor:
       // Exactly one of them holds, until what makes it right is written.

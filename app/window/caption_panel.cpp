@@ -107,7 +107,15 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
     walk.words_problem = walk.edits_words ? page_problem(*walk.shown(), context.trace) : "";
     if (walk.edits_words && walk.words_problem.empty())
       walk.words_problem = answer_problem(context, walk.playlist, *walk.shown());
-    if (walk.words_problem.empty()) walk.edits_words = !walk.edits_words;
+    if (walk.words_problem.empty()) {
+      walk.edits_words = !walk.edits_words;
+      // What was written is tried at once: the page asks as it will ask a class.
+      const PlaylistPage& page = *walk.shown();
+      if (!walk.edits_words && !page.ask.empty() && page.answer) {
+        walk.answered = false;
+        walk.given = {};
+      }
+    }
   }
   ui_probe_item("caption/edit");
   tooltip(widgets, "edit the title, question and caption of this page; “Save playlist…” saves them");
@@ -199,7 +207,9 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, bo
   const double window_height = ImGui::GetIO().DisplaySize.y;
   ImFont* font = hall ? hall_font(context, wrap, walk)
                       : words_font(context.fonts, context.scale, wrap, window_height, walk);
-  const bool replaced = !hall && walk.answered && answer_replaces_question(context.scale, window_height);
+  const bool has_answer = !walk.words.caption.empty() || page.answer;
+  const bool replaced =
+      !hall && walk.answered && has_answer && answer_replaces_question(context.scale, window_height);
   const bool asks = !walk.words.ask.empty() && !replaced;
   if (!page.title.empty()) {
     put_text(context.fonts.title, context.palette.text, wrap, page.title);

@@ -232,6 +232,8 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::full_screen,
      [](WindowState& window, int) {
        window.view.full_screen = window.view.stage_only = !window.view.full_screen;
+       // A class sees the page, not the fields it is written in.
+       if (window.view.full_screen) window.document.walk.edits_words = false;
      }},
     {CommandId::spotlight, [](WindowState& window, int) { toggle_spotlight(window.view); }},
     // Playlists

@@ -23,6 +23,7 @@ constexpr struct {
     {"Settings", "tab/settings", "the text, the sizes, the heads and the masks"},
     {"Inspector", "tab/inspector", "what the step does, and where a number comes from"},
     {"Graph", "tab/graph", "all tensors and what they are computed from"},
+    {"Pages", "tab/pages", "the pages of the playlist"},
 };
 
 }  // namespace
@@ -65,18 +66,19 @@ void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place,
                       context.px(6));
   list->AddRect(min, max, im_color(palette.border), context.px(6));
   const ImU32 ink = im_color(open ? palette.focus : palette.text);
-  const float shown = width_of(font, words.name);
+  const std::string name = fitted_text(words.name, font, lies ? size.x : high - context.px(4));
+  const float shown = width_of(font, name);
   if (lies) {
     list->AddText(
         font, font->FontSize,
         {std::round(0.5f * (min.x + max.x - shown)), std::round(0.5f * (min.y + max.y - font->FontSize))},
-        ink, words.name);
+        ink, name.c_str());
     return;
   }
   // Turned, the name is longer than the strip is wide.
   list->PushClipRectFullScreen();
   const float top = std::round(0.5f * (min.y + max.y - std::min(shown, high)));
-  draw_turned_text(list, font, {std::round(0.5f * (min.x + max.x)), top}, 90.0f, ink, words.name);
+  draw_turned_text(list, font, {std::round(0.5f * (min.x + max.x)), top}, 90.0f, ink, name);
   list->PopClipRect();
 }
 

@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// "Settings", "Inspector", "Graph".
+// "Settings", "Inspector", "Graph", "Pages".
 const char* side_panel_name(SidePanel panel);
 
 // A tab for `panel`, the `place`th from the top of a strip, its name turned; in a strip that is wider than high, the name

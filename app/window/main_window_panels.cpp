@@ -101,9 +101,14 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   };
   if (!view.full_screen) draw_steps();
   const WidgetContext widgets = context.widgets();
-  if (layout.folds_sides && begin_bare_panel("panel/left_tabs", layout.left_tabs)) {
+  if (layout.left_tabs.width > 0.0 && begin_bare_panel("panel/left_tabs", layout.left_tabs)) {
+    int place = 0;
     begin_focus_part(view.focus, setup_part);
-    draw_panel_tab(widgets, layout.left_tabs, 0, SidePanel::setup, view.unfolded);
+    if (layout.folds_sides)
+      draw_panel_tab(widgets, layout.left_tabs, place++, SidePanel::setup, view.unfolded);
+    begin_focus_part(view.focus, filmstrip_part);
+    if (layout.folds_filmstrip)
+      draw_panel_tab(widgets, layout.left_tabs, place, SidePanel::filmstrip, view.unfolded);
     ImGui::EndChild();
   }
   // The room for the scroll bar is always kept, so that no text is wrapped anew and no control moves when it appears.

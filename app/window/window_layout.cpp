@@ -20,7 +20,7 @@ constexpr double graph_from_height = 560;  // of the window; with less, the grap
 constexpr double least_stage_width = 360;  // next to the panels; with less, they fold
 constexpr double least_stage_beside = 300,
                  least_stage_above = 170;  // of what is unfolded; with less, it takes the stage's place
-constexpr double filmstrip_width = 164;
+constexpr double filmstrip_width = 164, filmstrip_from_width = 1040;  // of a window that has room for it
 constexpr double tabs_width = 20, graph_tab_width = 60;
 constexpr double least_tabs_width = 300, least_tabs_height = 220;  // of a window that has tabs
 
@@ -62,9 +62,9 @@ void place_sides(const Units& units, const LayoutWishes& wishes, Room& room, Win
   }
   layout.folds_graph = layout.graph.height <= 0.0 && wishes.caption_height <= 0.0;
   if (units.wide < least_tabs_width || units.high < least_tabs_height)
-    layout.folds_sides = layout.folds_graph = false;
+    layout.folds_sides = layout.folds_graph = layout.folds_filmstrip = false;
   const double tabs = px(tabs_width), step = tabs + px(units.gap);
-  if (layout.folds_sides) {
+  if (layout.folds_sides || layout.folds_filmstrip) {
     layout.left_tabs = rect_of(room.left, room.top, tabs, room.height());
     room.left += step;
   }
@@ -89,6 +89,9 @@ void place_sides(const Units& units, const LayoutWishes& wishes, Room& room, Win
     const double taken = width_of_unfolded(inspector);
     layout.inspector = rect_of(room.right - taken, room.top, taken, room.height());
     room.right -= taken + px(units.gap);
+  } else if (layout.folds_filmstrip && wishes.unfolded == SidePanel::filmstrip) {
+    layout.filmstrip = rect_of(room.left, room.top, width_of_unfolded(filmstrip_width), room.height());
+    room.left += layout.filmstrip.width + px(units.gap);
   } else if (layout.folds_graph && wishes.unfolded == SidePanel::graph) {
     const double high = px(graph_units(units.high));
     const double taken = room.height() - high - px(units.gap) >= px(least_stage_above) ? high : room.height();
@@ -131,8 +134,10 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     layout.status = rect_of(left, bottom, right - left, px(status_height));
   }
   double strip = 0.0;  // units that it takes from the other panels
-  if (wishes.filmstrip && !wishes.stage_only &&
-      units_wide - 2 * margin >= filmstrip_width + gap + least_stage_width) {
+  // Where the sides would fold beside it, the filmstrip folds: it is wanted beside a stage, not instead of one.
+  const bool strip_fits = units_wide >= filmstrip_from_width;
+  layout.folds_filmstrip = wishes.filmstrip && !wishes.stage_only && !strip_fits;
+  if (wishes.filmstrip && !wishes.stage_only && strip_fits) {
     layout.filmstrip = rect_of(left, top, px(filmstrip_width), bottom - top);
     strip = filmstrip_width + gap;
     left += px(filmstrip_width) + px(gap);

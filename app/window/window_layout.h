@@ -8,7 +8,7 @@
 namespace headwise {
 
 // The panels around the stage.
-enum class SidePanel { setup, inspector, graph };
+enum class SidePanel { setup, inspector, graph, filmstrip };
 
 // Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
 struct WindowLayout {
@@ -16,8 +16,9 @@ struct WindowLayout {
   // Strips at the edges with a tab for each panel that has no room of its own; 0 × 0 where there is none. Where the graph
   // alone has none, its tab lies in the status line.
   RectF left_tabs, right_tabs, graph_tab;
-  bool folds_sides = false, folds_graph = false;  // which panels those are: setup and inspector, the graph
-  bool small = false;                             // the panels around the stage are smaller than usual
+  // Which panels those are: setup and inspector, the graph, the filmstrip
+  bool folds_sides = false, folds_graph = false, folds_filmstrip = false;
+  bool small = false;  // the panels around the stage are smaller than usual
 };
 
 struct LayoutWishes {

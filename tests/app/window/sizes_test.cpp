@@ -25,8 +25,9 @@ bool overlap(const RectF& a, const RectF& b) {
 }
 
 void check_panels(const WindowLayout& layout, double width, double height) {
-  const RectF panels[] = {layout.menu,  layout.steps,  layout.setup,     layout.stage,      layout.inspector,
-                          layout.graph, layout.status, layout.left_tabs, layout.right_tabs, layout.graph_tab};
+  const RectF panels[] = {layout.menu,       layout.steps,     layout.setup,    layout.stage,
+                          layout.inspector,  layout.graph,     layout.status,   layout.left_tabs,
+                          layout.right_tabs, layout.graph_tab, layout.filmstrip};
   for (const RectF& a : panels) {
     CHECK(a.width >= 0);
     CHECK(a.height >= 0);
@@ -142,6 +143,23 @@ TEST_CASE("tabs unfold the panels that have no room, one at a time, by mouse and
   const UiRect setup = ui.rect("panel/setup");
   CHECK(focus.ring_min.x >= setup.min.x - 4);
   CHECK(focus.ring_max.x <= setup.max.x + 4);
+}
+
+TEST_CASE("the filmstrip stands beside all panels, and where there is no room for that it waits in a tab") {
+  const WindowLayout wide = window_layout(1280, 720, 1.0, {.filmstrip = true});
+  CHECK(wide.filmstrip.width > 0);
+  CHECK(wide.inspector.width > 0);
+  for (const double scale : {1.5, 2.0}) {
+    const WindowLayout folded = window_layout(1280, 720, scale, {.filmstrip = true});
+    CHECK(folded.filmstrip.width == 0);
+    CHECK(folded.folds_filmstrip);
+    CHECK(folded.left_tabs.width > 0);
+    const WindowLayout open =
+        window_layout(1280, 720, scale, {.unfolded = SidePanel::filmstrip, .filmstrip = true});
+    check_panels(open, 1280, 720);
+    CHECK(open.filmstrip.width >= 160 * scale);
+    CHECK(open.stage.width >= 300 * scale);
+  }
 }
 
 TEST_CASE("a setting that is asked for by name unfolds its panel") {
