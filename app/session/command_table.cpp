@@ -120,9 +120,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::previous_head, Menu::view, "Previous head", "show the previous head", {plain(Key::up)})
         .repeating(),
     command(CommandId::toggle_view, Menu::view, "Another view",
-            "the next view: one head, all heads, rows, tokens, q ∘ k, Q–K plane, gradients, compare, memory, "
-            "prediction",
-            {plain(letter('A'))})
+            "the next view of the stage, from one head to the model's prediction", {plain(letter('A'))})
         .below_rule(),
     command(CommandId::pin_scenario, Menu::view, "Pin for comparison",
             "keep this result, and show it in the Compare view beside later ones", {plain(letter('P'))}),
@@ -135,7 +133,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::turn_maps, Menu::view, "Queries as columns",
             "show queries as columns, or as rows again", {plain(letter('Q'))}),
     command(CommandId::colors_by_head, Menu::view, "Colour scale per head",
-            "scale the colours of the thumbnails to each head's own maximum, or to the maximum of all heads"),
+            "scale the colours of small maps to each head's own maximum, or to that of all heads"),
     command(CommandId::heads_of_model, Menu::view, "Heads of the model…",
             "every head of every layer, with measured scores, to find those worth a look", {plain(letter('R'))})
         .below_rule(),
