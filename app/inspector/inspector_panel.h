@@ -2,21 +2,12 @@
 // where it goes, and the lines of code that do the same.
 #pragma once
 
-#include <memory>
-
-#include "app/content/row_statistics.h"
 #include "app/inspector/code_section.h"
+#include "app/inspector/inspector_statistics.h"
 #include "app/inspector/inspector_terms.h"
 #include "app/panels/panel.h"
 
 namespace headwise {
-
-// Of the map that the last frame showed.
-struct MapStatisticsState {
-  std::weak_ptr<const Tensor> of, masked_by;
-  Index offset = -1;
-  MapStatistics statistics;
-};
 
 struct InspectorState {
   CodeSectionState code;

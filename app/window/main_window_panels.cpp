@@ -1,6 +1,7 @@
 // The panels, sheets and dialogs of a frame.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <utility>
 
 #include "app/panels/panel_frame.h"
@@ -101,16 +102,23 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   };
   if (!view.full_screen) draw_steps();
   const WidgetContext widgets = context.widgets();
-  if (layout.left_tabs.width > 0.0 && begin_bare_panel("panel/left_tabs", layout.left_tabs)) {
+  struct Tab {
+    bool folded;
+    Part part;
+    SidePanel panel;
+  };
+  const auto draw_tabs = [&](const char* name, const RectF& strip, std::initializer_list<Tab> tabs) {
+    if (strip.width <= 0.0 || !begin_bare_panel(name, strip)) return;
     int place = 0;
-    begin_focus_part(view.focus, setup_part);
-    if (layout.folds_sides)
-      draw_panel_tab(widgets, layout.left_tabs, place++, SidePanel::setup, view.unfolded);
-    begin_focus_part(view.focus, filmstrip_part);
-    if (layout.folds_filmstrip)
-      draw_panel_tab(widgets, layout.left_tabs, place, SidePanel::filmstrip, view.unfolded);
+    for (const Tab& tab : tabs) {
+      begin_focus_part(view.focus, tab.part);
+      if (tab.folded) draw_panel_tab(widgets, strip, place++, tab.panel, view.unfolded);
+    }
     ImGui::EndChild();
-  }
+  };
+  draw_tabs("panel/left_tabs", layout.left_tabs,
+            {{layout.folds_sides, setup_part, SidePanel::setup},
+             {layout.folds_filmstrip, filmstrip_part, SidePanel::filmstrip}});
   // The room for the scroll bar is always kept, so that no text is wrapped anew and no control moves when it appears.
   const int hidden_colors = view.setup.overflows ? 0 : 3;
   for (const ImGuiCol color :
@@ -135,16 +143,9 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     view.stage_choices = choices_of(stage_);
     ImGui::EndChild();
   }
-  if (layout.right_tabs.width > 0.0 && begin_bare_panel("panel/right_tabs", layout.right_tabs)) {
-    int place = 0;
-    begin_focus_part(view.focus, inspector_part);
-    if (layout.folds_sides)
-      draw_panel_tab(widgets, layout.right_tabs, place++, SidePanel::inspector, view.unfolded);
-    begin_focus_part(view.focus, graph_part);
-    if (layout.folds_graph)
-      draw_panel_tab(widgets, layout.right_tabs, place, SidePanel::graph, view.unfolded);
-    ImGui::EndChild();
-  }
+  draw_tabs("panel/right_tabs", layout.right_tabs,
+            {{layout.folds_sides, inspector_part, SidePanel::inspector},
+             {layout.folds_graph, graph_part, SidePanel::graph}});
   if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
     begin_focus_part(view.focus, inspector_part);
     scroll_by_keys(view.focus, inspector_part, px(60));
@@ -171,11 +172,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     filmstrip_.thumbnails.rest();
   }
   if (view.full_screen) draw_steps();
-  if (layout.graph_tab.width > 0.0 && begin_bare_panel("panel/graph_tab", layout.graph_tab)) {
-    begin_focus_part(view.focus, graph_part);
-    draw_panel_tab(widgets, layout.graph_tab, 0, SidePanel::graph, view.unfolded);
-    ImGui::EndChild();
-  }
+  draw_tabs("panel/graph_tab", layout.graph_tab, {{true, graph_part, SidePanel::graph}});
   if (begin_bare_panel("panel/status", layout.status)) {
     draw_status_bar(context, status_of(state_, computation->seconds));
     ImGui::EndChild();
