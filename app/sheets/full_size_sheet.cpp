@@ -206,7 +206,7 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
     figures.emplace_back("memory used", mib(forward.extra_mib));
   }
   figures.emplace_back("all weights would need", bytes_text(stored));
-  figures.emplace_back("size of these maps · time",
+  figures.emplace_back("map memory · time",
                        bytes_text(result.pyramid->bytes()) + " · " + seconds_text(result.map_seconds));
   figures.emplace_back(fmt::format("max |Δ| to float64, {} rows", result.agreement.rows),
                        fmt::format("{:.2g}", result.agreement.max_abs_diff));

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
@@ -83,7 +85,7 @@ std::string note_of(const HeadSurvey& survey, HeadScore score) {
   const MeasuredScore* const one = measured(survey, score);
   if (!one) return "none here";
   if (one->queries <= few_queries)
-    return fmt::format("{} {} only", one->queries, one->queries == 1 ? "query" : "queries");
+    return fmt::format("based on {} {}", one->queries, one->queries == 1 ? "query" : "queries");
   return score == HeadScore::entropy ? "" : fmt::format("uniform = {:.2f}", one->uniform);
 }
 
@@ -164,9 +166,11 @@ std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const H
       list->AddText(font, font->FontSize, {left, y}, ink, fitted_text(text, font, room).c_str());
       y += line;
     }
-    // In a narrow column without the sign; what does not fit then is in the tooltip.
-    if (const std::size_t sign = below.find(" = "); sign != std::string::npos && width_of(font, below) > room)
-      below.replace(sign, 3, " ");
+    // In a narrow column in fewer words; what does not fit then is in the tooltip.
+    for (const auto& [words, fewer] : {std::pair{std::string_view(" = "), " "}, {"based on ", ""}}) {
+      if (const std::size_t at = below.find(words); at != std::string::npos && width_of(font, below) > room)
+        below.replace(at, words.size(), fewer);
+    }
     if (fitted_text(below, font, room) == below)
       list->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text_dim), below.c_str());
     if (sorts) {

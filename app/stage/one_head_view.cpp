@@ -94,7 +94,8 @@ void draw_reason(const PanelContext& context, RectF area) {
   const float wrap = std::min(static_cast<float>(area.width) - 40.0f * context.scale, 330.0f * context.scale);
   if (wrap < 120.0f * context.scale) return;
   ImVec2 at = corner(area);
-  const std::string head = fmt::format("head {}: {}", context.selection.head, description->name);
+  const std::string head =
+      fitted_text(fmt::format("head {}: {}", context.selection.head, description->name), bold, wrap);
   list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), head.c_str());
   at.y += bold->FontSize * 1.5f;
   const auto end = static_cast<float>(area.y + area.height);

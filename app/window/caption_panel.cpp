@@ -26,6 +26,7 @@ namespace {
 
 // Design units
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
+constexpr float least_beside_side = 120;  // beside the side
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field for typing a caption
 constexpr float ask_gap = 6, answer_height = 34;
@@ -365,8 +366,14 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   draw_side(context, walk, action);
   ImGui::EndGroup();
 
-  const float left = ImGui::GetWindowContentRegionMin().x + side;
-  ImGui::SetCursorPos({left, ImGui::GetWindowContentRegionMin().y});
+  // In a column beside the stage the words stand below, in a wide panel to the right.
+  const bool column =
+      !walk.edits_words && ImGui::GetWindowContentRegionWidth() < side + widgets.px(least_beside_side);
+  if (column) {
+    ImGui::Dummy({1, widgets.px(6)});
+  } else {
+    ImGui::SetCursorPos({ImGui::GetWindowContentRegionMin().x + side, ImGui::GetWindowContentRegionMin().y});
+  }
   const float wrap = std::min(ImGui::GetContentRegionAvail().x, widgets.px(widest_text));
   if (wrap < widgets.px(60)) {
     walk.words_have_focus = walk.edits_words;  // there is no field for what is typed

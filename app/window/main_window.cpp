@@ -261,6 +261,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
                      .hall = view.full_screen,
                      .steps_over = view.steps_shown > 0.0 || focused_part(view.focus) == steps_part,
                      .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk),
+                     .writes_caption = document.walk.edits_words,
                      .unfolded = view.unfolded,
                      .filmstrip = shows_filmstrip(view.settings, document.walk)});
   const Palette& palette = palette_of(view.settings.theme);

@@ -13,6 +13,8 @@ constexpr double stage_only_margin = 8, stage_only_width = 1000, stage_only_heig
 constexpr double most_enlarged = 6.0;     // beyond it, fonts would not fit in a texture
 constexpr double highest_caption = 0.45;  // of the window
 constexpr double hall_caption = 0.32;     // of its width
+// In a low window, as with type of 200 %, the stage needs all of the height: the caption stands beside it.
+constexpr double caption_below_from_height = 440, caption_beside_from_width = 560, low_caption = 0.38;
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26;
@@ -145,6 +147,11 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   double stage_left = left, stage_right = right;
   if (wishes.hall && wishes.caption_height > 0.0) {
     const double wide = std::round(hall_caption * (right - left));
+    layout.caption = rect_of(left, top, wide, bottom - top);
+    stage_left += wide + px(gap);
+  } else if (wishes.caption_height > 0.0 && !wishes.writes_caption && !wishes.stage_only &&
+             units_high < caption_below_from_height && units_wide >= caption_beside_from_width) {
+    const double wide = std::round(low_caption * (right - left));
     layout.caption = rect_of(left, top, wide, bottom - top);
     stage_left += wide + px(gap);
   } else if (wishes.caption_height > 0.0) {

@@ -25,7 +25,8 @@ struct LayoutWishes {
   bool stage_only = false;  // only the steps, the stage and a caption
   // For a hall: the stage fills the window, a caption stands left of it, and the steps lie over its top while `steps_over`.
   bool hall = false, steps_over = false;
-  double caption_height = 0.0;             // pixels; a caption replaces the graph
+  double caption_height = 0.0;  // pixels; a caption replaces the graph
+  bool writes_caption = false;  // it holds the fields that it is written in, which need the whole width
   std::optional<SidePanel> unfolded = {};  // of those without room of their own: shown all the same
   bool filmstrip = false;                  // at the left edge, if there is room; never beside the stage alone
 };
@@ -36,7 +37,8 @@ double stage_only_scale(double width, double height, double least);
 
 // `scale`: pixels per design unit. The status line is at the bottom of every window at least 320 units high. Proportions
 // are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112 high; below 1400 units of width and 800 of
-// height, margins, menu, steps and graph are smaller. A caption takes at most 45 % of the height. Narrower windows and
+// height, margins, menu, steps and graph are smaller. A caption takes at most 45 % of the height; in a window less than
+// 440 units high it stands left of the stage instead. Narrower windows and
 // larger type give the side panels less; if the stage would keep less than 360 units of width, setup and inspector fold into
 // tabs at the edges, and below 560 units of height the graph does. The one that is unfolded stands beside the stage, or in its
 // place where that would keep less than 300 units of width or 170 of height.

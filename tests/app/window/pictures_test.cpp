@@ -190,7 +190,9 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
                {StageView::gradients, "grad.attn_weights"},
                {StageView::compare, "difference"},
                {StageView::memory, "offset ="},
-               {StageView::prediction, "with your changes"}};
+               {StageView::prediction, "with your changes"},
+               {StageView::head_rows, "what “it” stands for</text>"},
+               {StageView::query_key_plane, "The plane keeps"}};
   WindowBench bench = open_window(1280, 900, preset_scenario("welcome"));
   if (!bench.ui) return;
   WindowState& window = bench.window->state();

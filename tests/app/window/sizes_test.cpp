@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "app/window/window_commands.h"
 #include "app/window/window_layout.h"
 #include "tests/app/window_bench.h"
 
@@ -143,6 +144,26 @@ TEST_CASE("tabs unfold the panels that have no room, one at a time, by mouse and
   const UiRect setup = ui.rect("panel/setup");
   CHECK(focus.ring_min.x >= setup.min.x - 4);
   CHECK(focus.ring_max.x <= setup.max.x + 4);
+}
+
+TEST_CASE("with type of 200 % the stage of a lesson keeps the height, and the page's words stand beside it") {
+  WindowBench bench = open_window(1280, 720, preset_scenario("welcome"), 2.0f);
+  if (!bench.ui) return;
+  UiDriver& ui = *bench.ui;
+  perform(bench.window->state(), {.name = {}, .what = {}, .keys = {}, .target = LessonPage{"first_walk", 0}});
+  ui.run_until_still();
+  CHECK(ui.has("stage/result"));
+  const UiRect caption = ui.rect("panel/caption"), stage = ui.rect("panel/stage"),
+               words = ui.rect("caption/words"), map = ui.rect("stage/result");
+  CHECK(caption.max.x <= stage.min.x);
+  CHECK(map.max.y - map.min.y >= 0.2f * 720);
+  CHECK(words.max.x <= caption.max.x);
+  CHECK(words.min.y > ui.rect("caption/edit").max.y - 1);
+  // What is written needs the whole width.
+  ui.click("caption/edit");
+  ui.run_until_still();
+  CHECK(ui.rect("panel/caption").min.y >= ui.rect("panel/steps").max.y);
+  CHECK(ui.rect("caption/text").max.x - ui.rect("caption/text").min.x > 0.4f * 1280);
 }
 
 TEST_CASE("the filmstrip stands beside all panels, and where there is no room for that it waits in a tab") {
