@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "app/content/filmstrip_layout.h"
+#include "app/content/stage_views.h"
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
@@ -19,6 +21,13 @@
 
 namespace headwise {
 namespace {
+
+// The view, where it is not that of one head, and the step: "Tokens, Softmax".
+std::string place_name(const PlaylistPage& page) {
+  const std::string_view step = step_entries()[static_cast<std::size_t>(page.step)].name;
+  if (page.view == StageView::one_head) return std::string(step);
+  return fmt::format("{}, {}", stage_view_entry(page.view).name, step);
+}
 
 // Design units
 constexpr float head_height = 26, button_height = 26, button_gap = 2;
@@ -129,8 +138,7 @@ void Strip::draw_page(std::size_t page, ImVec2 at) {
     ui_probe("filmstrip/picture", static_cast<int>(page), at, far);
   } else {
     list->AddRectFilled(at, far, im_color(palette.control));
-    const std::string step(step_entries()[static_cast<std::size_t>(pages_[page].step)].name);
-    const std::string fitted = fitted_text(step, small, width - widgets_.px(12));
+    const std::string fitted = fitted_text(place_name(pages_[page]), small, width - widgets_.px(12));
     list->AddText(small, small->FontSize,
                   {std::round(at.x + 0.5f * (width - width_of(small, fitted))),
                    std::round(at.y + 0.5f * (height - small->FontSize))},
@@ -259,11 +267,10 @@ bool shows_filmstrip(const Settings& settings, const PlaylistWalk& walk) {
 }
 
 std::string page_name(const PlaylistPage& page, std::size_t number) {
-  const std::string words = !page.title.empty() ? page.title
-                            : !page.ask.empty() ? first_line(page.ask)
-                            : !page.caption.empty()
-                                ? first_line(page.caption)
-                                : std::string(step_entries()[static_cast<std::size_t>(page.step)].name);
+  const std::string words = !page.title.empty()     ? page.title
+                            : !page.ask.empty()     ? first_line(page.ask)
+                            : !page.caption.empty() ? first_line(page.caption)
+                                                    : place_name(page);
   return fmt::format("{}  {}", number, words);
 }
 

@@ -25,7 +25,7 @@ struct FilmstripState {
 // Whether the strip is unfolded: for pages of the user's own as a rule, for a built-in lesson once it was asked for.
 bool shows_filmstrip(const Settings& settings, const PlaylistWalk& walk);
 
-// The line of text below a page's picture: its number, and its title, else its question, its caption or its step.
+// The line of text below a page's picture: its number, and its title, else its question, its caption, or its view and step.
 std::string page_name(const PlaylistPage& page, std::size_t number);
 
 // Fills the current ImGui window; a playlist must be walked. `busy`: no picture is drawn in this frame.

@@ -386,3 +386,13 @@ TEST_CASE(
     CHECK_FALSE(state.dialogs.any_open());
   }
 }
+
+TEST_CASE("a page without words is named by its view and its step") {
+  PlaylistPage page;
+  page.step = Step::softmax;
+  CHECK(page_name(page, 2) == "2  Softmax");
+  page.view = StageView::tokens;
+  CHECK(page_name(page, 2) == "2  Tokens, Softmax");
+  page.caption = "What “it” attends to.";
+  CHECK(page_name(page, 2) == "2  What “it” attends to.");
+}
