@@ -168,8 +168,9 @@ std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const H
     }
     // In a narrow column in fewer words; what does not fit then is in the tooltip.
     for (const auto& [words, fewer] : {std::pair{std::string_view(" = "), " "}, {"based on ", ""}}) {
-      if (const std::size_t at = below.find(words); at != std::string::npos && width_of(font, below) > room)
-        below.replace(at, words.size(), fewer);
+      if (const std::size_t found = below.find(words);
+          found != std::string::npos && width_of(font, below) > room)
+        below.replace(found, words.size(), fewer);
     }
     if (fitted_text(below, font, room) == below)
       list->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text_dim), below.c_str());
