@@ -43,6 +43,19 @@ std::optional<CellRef> followed(const CellRef& pin, const TokenLabels& before, c
   return result;
 }
 
+// Back to the head that was lost, unless another one has been chosen since.
+void regain_head(Selection& after, Index heads_before, Index heads) {
+  if (!after.lost_head) return;
+  const LostHead lost = *after.lost_head;
+  if (after.head != heads_before - 1)
+    after.lost_head.reset();
+  else if (lost.head < heads) {
+    after.head = lost.head;
+    if (!after.pinned) after.pinned = lost.pinned;
+    after.lost_head.reset();
+  }
+}
+
 }  // namespace
 
 Selection selection_after(const Selection& selection, const Computation& before, const Computation& now) {
@@ -53,7 +66,13 @@ Selection selection_after(const Selection& selection, const Computation& before,
   const bool same_tokens = were.query == are.query && were.key == are.key;
   if (after.pinned && same_text && !same_tokens)
     after.pinned = followed(*after.pinned, were, are, *now.trace);
-  return selection_within(after, *now.trace);
+  const Index heads = now.trace->options.num_heads;
+  regain_head(after, before.trace->options.num_heads, heads);
+  const Selection within = selection_within(after, *now.trace);
+  if (within.head == after.head || after.lost_head) return within;
+  Selection fewer = within;
+  fewer.lost_head = LostHead{after.head, within.pinned ? std::nullopt : after.pinned};
+  return fewer;
 }
 
 }  // namespace headwise

@@ -13,6 +13,13 @@
 
 namespace headwise {
 
+// The head that was looked at, and what was pinned in it, before there were too few heads for it.
+struct LostHead {
+  Index head = 0;
+  std::optional<CellRef> pinned;
+  friend bool operator==(const LostHead&, const LostHead&) = default;
+};
+
 struct Selection {
   Step step = Step::inputs;
   StageView view = StageView::one_head;
@@ -26,8 +33,9 @@ struct Selection {
   std::optional<Loss> loss;  // what gradients are of; none: the default
   CompareWith compare_with = CompareWith::pinned;  // in the view Compare
   MaskConvention mask_convention = MaskConvention::added;
-  bool queries_as_columns = false;  // maps of queries and keys, (L,S), are transposed: one column per query
-  bool colors_by_head = false;      // small maps of all heads: colours span each head's own numbers
+  bool queries_as_columns = false;    // maps of queries and keys, (L,S), are transposed: one column per query
+  std::optional<LostHead> lost_head;  // looked at again as soon as there are enough heads
+  bool colors_by_head = false;        // small maps of all heads: colours span each head's own numbers
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

@@ -30,9 +30,12 @@ std::string tooltip_of(CommandId id) {
   return fmt::format("{} ({})", entry.what, all_keys_text(id));
 }
 
-void draw_buttons(const PanelContext& context, const StepBarState& state, float height, PanelAction& action) {
+constexpr float button_side = 26.0f, room_after_buttons = 14.0f;
+
+void draw_buttons(const PanelContext& context, const StepBarState& state, float height, bool labelled,
+                  PanelAction& action) {
   const WidgetContext widgets = context.widgets();
-  const float side = std::round(widgets.px(26));
+  const float side = std::round(widgets.px(button_side));
   const float y = ImGui::GetCursorPosY() + std::round(0.5f * (height - side));
   const struct {
     const char* id;
@@ -43,7 +46,10 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
   } buttons[] = {
       {"step_bar/back", ButtonSign::back, "", CommandId::previous_step, context.selection.step != Step::inputs},
       {"step_bar/play", state.playing ? ButtonSign::pause : ButtonSign::play,
-       state.playing ? "pause" : "play", CommandId::play, true},
+       !labelled       ? ""
+       : state.playing ? "pause"
+                       : "play",
+       CommandId::play, true},
       {"step_bar/forward", ButtonSign::forward, "", CommandId::next_step,
        context.selection.step != Step::output},
   };
@@ -107,16 +113,30 @@ struct Chips {
   float padding, separator;
 };
 
+// In brief, and smaller, where the names in full do not fit, as with large type: the whole row stays in sight, and the line
+// below it.
+std::string_view step_name(const StepEntry& entry, bool brief) {
+  if (brief && entry.step == Step::split_heads) return "Split";
+  if (brief && entry.step == Step::weighted_sum) return "Sum";
+  return entry.name;
+}
+
+float name_size(const WidgetContext& widgets, bool brief) {
+  return (brief ? widgets.fonts.small : widgets.fonts.sans)->FontSize;
+}
+
 // The chosen name is bold, which is wider; the steps keep their positions all the same.
-Chips place_chips(const WidgetContext& widgets, float available) {
+Chips place_chips(const WidgetContext& widgets, float available, bool brief) {
   const auto count = static_cast<float>(step_entries().size());
+  const auto width = [&](const StepEntry& entry) {
+    return std::ceil(width_of(widgets.fonts.bold, step_name(entry, brief), name_size(widgets, brief)));
+  };
   float names = 0.0f;
-  for (const StepEntry& entry : step_entries()) names += std::ceil(width_of(widgets.fonts.bold, entry.name));
+  for (const StepEntry& entry : step_entries()) names += width(entry);
   const float room = std::clamp((available - names) / count, widgets.px(least_room), widgets.px(most_room));
   Chips chips{{0.0f}, std::floor(0.5f * share_around * room), std::floor((1.0f - share_around) * room)};
   for (const StepEntry& entry : step_entries()) {
-    const float name = std::ceil(width_of(widgets.fonts.bold, entry.name));
-    chips.left.push_back(chips.left.back() + name + 2 * chips.padding + chips.separator);
+    chips.left.push_back(chips.left.back() + width(entry) + 2 * chips.padding + chips.separator);
   }
   return chips;
 }
@@ -192,18 +212,21 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   const WidgetContext widgets = context.widgets();
   const Palette& palette = context.palette;
   const float height = ImGui::GetContentRegionAvail().y;
-  draw_buttons(context, state, height, action);
+  const float buttons = 3 * std::round(widgets.px(button_side)) + widgets.px(2 + 2 + room_after_buttons) +
+                        std::ceil(width_of(context.fonts.sans, "pause") + widgets.px(6));
+  const bool brief = buttons + place_chips(widgets, 0.0f, false).left.back() > ImGui::GetContentRegionAvail().x;
+  draw_buttons(context, state, height, !brief, action);
 
-  ImGui::SameLine(0, widgets.px(14));
+  ImGui::SameLine(0, widgets.px(room_after_buttons));
   const ImVec2 origin{ImGui::GetCursorScreenPos().x,
                       ImGui::GetWindowPos().y + ImGui::GetWindowContentRegionMin().y};
   const float whole = std::max(1.0f, ImGui::GetContentRegionAvail().x);
   // The steps come first: the speed takes room only where all their names fit beside it.
-  const float names = place_chips(widgets, 0.0f).left.back();
+  const float names = place_chips(widgets, 0.0f, brief).left.back();
   const bool labelled = names + speed_width(widgets, true) <= whole;
   const bool has_speed = names + speed_width(widgets, false) <= whole;
   const float available = has_speed ? whole - speed_width(widgets, labelled) : whole;
-  const Chips chips = place_chips(widgets, available);
+  const Chips chips = place_chips(widgets, available, brief);
   const std::vector<float>& left = chips.left;
   const auto current = static_cast<std::size_t>(context.selection.step);
   // If they do not all fit, the current one stays in the middle.
@@ -234,23 +257,24 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
       action.selection = selection;
     }
     ui_probe_item("step_bar/step", static_cast<int>(i));
-    tooltip(widgets, entry.question);
+    tooltip(widgets, brief ? fmt::format("{}: {}", entry.name, entry.question) : std::string(entry.question));
     ImGui::PopID();
 
     const bool on = i == current;
+    const std::string_view name = step_name(entry, brief);
     if (on || hovered) {
       draw.AddRectFilled(min, max, im_color(on ? palette.control : palette.control_hover), widgets.px(6));
     }
     ImFont* font = on ? context.fonts.bold : context.fonts.sans;
-    const float size = context.fonts.sans->FontSize;
-    const float width = width_of(font, entry.name, size);
+    const float size = name_size(widgets, brief);
+    const float width = width_of(font, name, size);
     const Rgba8 ink = on ? palette.focus : i < current ? palette.text : palette.text_dim;
     draw.AddText(font, size,
                  {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))},
-                 im_color(ink), entry.name.data(), entry.name.data() + entry.name.size());
+                 im_color(ink), name.data(), name.data() + name.size());
     if (i + 1 < step_entries().size()) {
       const std::string_view sign = "›";
-      const float sign_width = width_of(context.fonts.sans, sign);
+      const float sign_width = width_of(context.fonts.sans, sign, size);
       draw.AddText(context.fonts.sans, size,
                    {std::round(max.x + 0.5f * (chips.separator - sign_width)),
                     std::round(0.5f * (min.y + max.y - size))},

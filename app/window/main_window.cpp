@@ -187,7 +187,7 @@ void MainWindow::draw_told(const WidgetContext& widgets, const WindowLayout& lay
   draw_focus_ring(widgets);
   WidgetContext without_focus = widgets;
   without_focus.focus = nullptr;
-  draw_notices(without_focus, view.notices, lasting, layout.graph.height > 0.0 ? layout.graph : layout.stage,
+  draw_notices(without_focus, view.notices, lasting, area_of_notices(layout),
                seconds);
 }
 

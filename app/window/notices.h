@@ -1,5 +1,5 @@
-// What the window reports: a file was written, an edit cannot be shown. In the lower right corner of the stage, out of the
-// way; nothing waits for an answer.
+// What the window reports: a file was written, an edit cannot be shown. In the lower right corner, out of the way; nothing
+// waits for an answer.
 #pragma once
 
 #include <string>

@@ -171,4 +171,9 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   return layout;
 }
 
+const RectF& area_of_notices(const WindowLayout& layout) {
+  if (layout.graph.height > 0.0) return layout.graph;
+  return layout.inspector.height > 0.0 ? layout.inspector : layout.stage;
+}
+
 }  // namespace headwise

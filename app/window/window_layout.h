@@ -44,4 +44,8 @@ double stage_only_scale(double width, double height, double least);
 // place where that would keep less than 300 units of width or 170 of height.
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes = {});
 
+// Where notices appear: over the end of the graph or, without it, of the inspector, which hide less there than they would
+// of a map; over the stage where there is neither.
+const RectF& area_of_notices(const WindowLayout& layout);
+
 }  // namespace headwise

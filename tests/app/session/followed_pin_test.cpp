@@ -57,3 +57,33 @@ TEST_CASE("a pin goes with a word that is gone, and stays where the text itself 
   now.scenario.inputs.text += "!";
   CHECK(selection_after(pinned_at(last, 0), *before, now).pinned == pinned_at(last, 0).pinned);
 }
+
+TEST_CASE("a head that one wide head replaced is looked at again when the heads are back, with its pin") {
+  const Scenario eight = preset_scenario("welcome");
+  const ComputationPtr many = compute(eight, nullptr);
+  const auto heads = [&](std::int64_t count) {
+    Scenario other = eight;
+    other.attention.num_heads = count;
+    return compute(other, many.get());
+  };
+  Selection seventh = pinned_at(1, 2);
+  seventh.head = 7;
+  const ComputationPtr one = heads(1), four = heads(4);
+  const Selection wide = selection_after(seventh, *many, *one);
+  CHECK(wide.head == 0);
+  CHECK_FALSE(wide.pinned);
+  const Selection back = selection_after(wide, *one, *many);
+  CHECK(back.head == 7);
+  CHECK(back.pinned == seventh.pinned);
+  CHECK_FALSE(back.lost_head);
+
+  // On the way through other numbers of heads it is not forgotten ...
+  const Selection some = selection_after(selection_after(seventh, *many, *four), *four, *one);
+  CHECK(some.head == 0);
+  CHECK(selection_after(some, *one, *many).head == 7);
+  // ... but what was chosen in between stays.
+  Selection chosen = selection_after(seventh, *many, *four);
+  CHECK(chosen.head == 3);
+  chosen.head = 1;
+  CHECK(selection_after(chosen, *four, *many).head == 1);
+}
