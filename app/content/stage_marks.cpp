@@ -59,8 +59,35 @@ std::vector<BoxRef> shown_consumers(const Trace& trace, const CellRef& cell) {
   return shown;
 }
 
+std::optional<CellRef> pinned_pair_at_step(const Trace& trace, const Selection& selection) {
+  const auto map_of = [](Step step) -> std::optional<TensorId> {
+    switch (step) {
+      case Step::scores:
+        return TensorId::scores;
+      case Step::scale:
+        return TensorId::scaled_scores;
+      case Step::mask:
+        return TensorId::masked_scores;
+      case Step::softmax:
+        return TensorId::attn_weights;
+      default:
+        return std::nullopt;
+    }
+  };
+  const std::optional<CellRef>& pinned = selection.pinned;
+  const std::optional<TensorId> map = map_of(selection.step);
+  if (!pinned || pinned->tensor.gradient || !map || selection.tensor) return std::nullopt;
+  const Step made_in = step_of(pinned->tensor.id);
+  if (made_in == selection.step || map_of(made_in) != pinned->tensor.id) return std::nullopt;
+  const TensorPtr here = trace.tensor(*map), there = trace.tensor(pinned->tensor.id);
+  if (!here || !there || !(here->shape() == there->shape())) return std::nullopt;
+  return CellRef{{*map}, pinned->index};
+}
+
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection) {
   const Selection within = selection_within(selection, trace);
+  if (!within.hovered)
+    if (const auto here = pinned_pair_at_step(trace, within)) return here;
   const std::optional<CellRef>& cell = within.hovered ? within.hovered : within.pinned;
   // A gradient may still be on its way.
   return cell && trace.tensor(cell->tensor) ? cell : std::nullopt;

@@ -79,7 +79,8 @@ std::string sequence_first_line(const PanelContext& context, TensorId result) {
 
 void draw_code_section(const PanelContext& context, CodeSectionState& state, TextColumn& column,
                        const std::optional<StepPicture>& picture, PanelAction& action) {
-  if (!picture) return;
+  // The lines that make a mask say which pairs it blocks.
+  if (!picture || (context.veil && context.veil->mask)) return;
   const std::vector<CodeLine> code =
       code_lines(state.style, context.selection.step, picture->result, context.trace);
   if (code.empty()) return;

@@ -233,10 +233,11 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
     return;
   }
   const bool pinned = cell == selection.pinned;
+  const bool pair_here = !selection.hovered && cell == pinned_pair_at_step(context.trace, selection);
   const bool by_keys = context.focus && context.focus->focused != 0 && context.focus->by_keys;
-  column.heading(pinned    ? pinned_heading(context, *cell)
-                 : by_keys ? "THIS CELL: SELECTED · ENTER PINS"
-                           : "THIS CELL: UNDER THE MOUSE");
+  column.heading(pinned || pair_here ? pinned_heading(context, *cell)
+                 : by_keys           ? "THIS CELL: SELECTED · ENTER PINS"
+                                     : "THIS CELL: UNDER THE MOUSE");
   if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = shown_provenance(context.trace, *cell);
 

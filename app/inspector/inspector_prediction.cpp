@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "app/content/cell_terms.h"
@@ -47,6 +48,20 @@ void draw_strongest_weight(const PanelContext& context, TextColumn& column, Inde
                                probability_text(most)));
 }
 
+// How many keys the mask hides from this query of the selected head.
+Index blocked_keys(const PanelContext& context, Index query) {
+  const TensorPtr& mask = context.trace.tensors.mask_bias;
+  const TensorPtr& weights = context.trace.tensors.attn_weights;
+  if (!mask || !weights || !mask->shape().same_sizes(weights->shape()) || query >= mask->shape().size(2))
+    return 0;
+  Index blocked = 0;
+  for (Index key = 0; key < mask->shape().size(3); ++key)
+    if (mask->at({context.selection.batch, context.selection.head, query, key}) ==
+        -std::numeric_limits<double>::infinity())
+      ++blocked;
+  return blocked;
+}
+
 }  // namespace
 
 std::string prediction_place(const std::string& token, Index position, bool says_next) {
@@ -88,6 +103,9 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
                                                     : "THIS PREDICTION: UNDER THE MOUSE");
   column.paragraph(prediction_place(
       drawable_text(token_at(context.inputs.labels.query, position, "position"), font), position, says_next));
+  if (const Index hidden = says_next ? 0 : blocked_keys(context, position); hidden > 0)
+    column.paragraph(fmt::format("With your changes, layer {} hides {} of {} keys from it in this head.",
+                                 input.layer, hidden, context.trace.tensors.attn_weights->shape().size(3)));
   column.space(4);
   if (change.before.empty() || change.now.empty()) return true;
   const WordChange &before = change.before.front(), &now = change.now.front();

@@ -62,7 +62,8 @@ struct PanelContext {
   std::optional<Veil> veil = {};           // while a page asks: what no panel may tell
   std::optional<TensorId> points_at = {};  // while a page asks for one of its cells, which may be veiled
   bool points_at_tensors = false;          // while a page asks for a tensor, which may be veiled
-  AnswerMask* answer_mask = nullptr;       // of a page that asks for a mask
+  bool points_at_heads = false;       // while a page asks for a head: none is marked as the one that is shown
+  AnswerMask* answer_mask = nullptr;  // of a page that asks for a mask
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
   WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after}; }
@@ -74,6 +75,7 @@ struct PanelAction {
   bool opens = false;           // `scenario` was made elsewhere: it is not that of the file opened before
   bool edit_continues = false;  // a drag or typing still under way: merges into one undo step
   std::optional<Selection> selection;  // a new place to look at
+  std::optional<Index> head;           // clicked, while a page asks for a head: also the one that is shown
   bool follows_link = false;           // `selection` follows a link: the way back leads here
   std::optional<double> timeline;      // a position on the timeline of all steps, to pause at
   std::optional<std::string> file;     // to open, as if it had been dropped on the window

@@ -33,6 +33,8 @@ class History {
   // What undo or redo would revert or repeat: "mute head 5"; empty if there is nothing.
   std::string undo_label() const;
   std::string redo_label() const;
+  // What undo would bring back; null if there is nothing.
+  const Scenario* before() const { return can_undo() ? &steps_[at_ - 1].scenario : nullptr; }
   // False if there is nothing to undo or redo.
   bool undo();
   bool redo();

@@ -218,7 +218,7 @@ void View::draw_marks(const HeadMap& map) const {
   if (head_gain_of(context_.scenario, map.head) == 0.0) draw_muted(context_.widgets(), list, rect);
   if (is_frozen(context_.scenario, map.head)) draw_lock(context_.widgets(), list, rect);
   const Index sharing = query_heads_ / std::max<Index>(count_, 1), shown = context_.selection.head;
-  if (shown >= map.head && shown < map.head + sharing)
+  if (shown >= map.head && shown < map.head + sharing && !context_.points_at_heads)
     draw_head_frame(context_, corner(map.plane), far_corner(map.plane), context_.palette.focus);
 }
 

@@ -194,7 +194,7 @@ void HeadRowsView::draw_row(const HeadRowsLayout& layout, const PlaneGeometry& p
     if (!text.empty()) draw_cell_word(context_.widgets(), list, cell, {.text = text, .ground = ground});
   }
   list->AddRect(corner(strip), far_corner(strip),
-                im_color(head == context_.selection.head ? palette.focus : palette.border), 0.0f, 0,
+                im_color(is_marked_head(context_, head) ? palette.focus : palette.border), 0.0f, 0,
                 std::max(1.0f, u()));
   if (head_gain_of(context_.scenario, head) == 0.0) draw_muted(context_.widgets(), list, strip);
   if (is_frozen(context_.scenario, head)) draw_lock(context_.widgets(), list, strip);
@@ -206,7 +206,7 @@ void HeadRowsView::draw_row(const HeadRowsLayout& layout, const PlaneGeometry& p
 // The heads' names are one tab stop: the arrow keys select a head, Enter or Space mutes it.
 void HeadRowsView::draw_names_stop(const HeadRowsLayout& layout, PanelAction& action) const {
   const RectF first = layout.name(0), last = layout.name(layout.row_count - 1);
-  if (context_.picture || !focus_area(context_.focus, ImGui::GetID("head rows"), corner(first),
+  if (context_.picture || context_.points_at_heads || !focus_area(context_.focus, ImGui::GetID("head rows"), corner(first),
                                       far_corner(last), FocusKeys::choose))
     return;
   Index head = context_.selection.head;

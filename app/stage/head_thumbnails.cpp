@@ -66,7 +66,9 @@ void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction
   const RectF first = grid.thumbnail(0), last = grid.thumbnail(std::min(heads, grid.columns) - 1),
               lowest = grid.number_line(heads - 1);
   const ImVec2 max(far_corner(last).x, far_corner(lowest).y);
-  if (heads <= 0 || !focus_area(context.focus, ImGui::GetID("heads"), corner(first), max, FocusKeys::choose))
+  // While a page asks for a head, its buttons are for the keys: moving on from head to head would answer.
+  if (heads <= 0 || context.points_at_heads ||
+      !focus_area(context.focus, ImGui::GetID("heads"), corner(first), max, FocusKeys::choose))
     return;
   Index head = now;
   if (key_pressed(Key::left)) --head;
@@ -91,7 +93,7 @@ std::string caption_text(const PanelContext& context, float width) {
       if ((!mutes || has_gains(context)) && fits(font, heads + hint, width)) caption = heads + hint;
     }
   }
-  if (context.scenario.parameters.source != ParameterSource::model) return caption;
+  if (context.scenario.parameters.source != ParameterSource::model || context.points_at_heads) return caption;
   const auto purpose = head_description(context, context.selection.head);
   if (!purpose) return caption;
   const std::string told = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
@@ -124,6 +126,13 @@ void draw_caption(const PanelContext& context, const RectF& line, PanelAction& a
   }
 }
 
+PanelAction look_at_head(const PanelContext& context, Index head) {
+  PanelAction action;
+  action.selection = looking_at_head(context, head);
+  if (context.points_at_heads) action.head = head;
+  return action;
+}
+
 // On the map of a head: its marks and its tooltip; returns what a click requests.
 void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, const StagePart* map,
                     const std::string& measured, PanelAction& action) {
@@ -131,7 +140,7 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
   const Palette& palette = context.palette;
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (head_gain_of(context.scenario, head) == 0.0) draw_muted(widgets, list, rect);
-  const bool frozen = is_frozen(context.scenario, head), chosen = head == context.selection.head;
+  const bool frozen = is_frozen(context.scenario, head), chosen = is_marked_head(context, head);
   if (frozen) draw_lock(widgets, list, rect);
   const Item item = item_over("heads/thumbnail", head, rect);
   const auto description = head_description(context, head);
@@ -147,7 +156,7 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
   if (item.double_clicked && has_gains(context)) {
     action = edit(toggle_solo(context.scenario, head));
   } else if (item.clicked) {
-    action.selection = looking_at_head(context, head);
+    action = look_at_head(context, head);
   }
 }
 
@@ -156,11 +165,11 @@ void draw_name(const PanelContext& context, const RectF& line, Index head, const
                const std::string& reason, PanelAction& action) {
   if (name.empty()) return;
   if (!context.picture) {
-    if (item_over("heads/name", head, line).clicked) action.selection = looking_at_head(context, head);
+    if (item_over("heads/name", head, line).clicked) action = look_at_head(context, head);
     tooltip(context.widgets(), fmt::format("head {}: {}", head, reason));
   }
   ImFont* small = context.fonts.small;
-  const bool chosen = head == context.selection.head;
+  const bool chosen = is_marked_head(context, head);
   ImGui::GetWindowDrawList()->AddText(
       small, small->FontSize, {std::floor(corner(line).x), std::floor(corner(line).y)},
       im_color(chosen ? context.palette.text : context.palette.text_dim), name.c_str());
@@ -237,14 +246,36 @@ Selection looking_at_head(const PanelContext& context, Index head) {
   return selection;
 }
 
+bool is_marked_head(const PanelContext& context, Index head) {
+  return head == context.selection.head && !context.points_at_heads;
+}
+
+namespace {
+
+// Whether the text has each of these words, which are separated by spaces.
+bool has_words(const std::vector<std::string>& labels, std::string_view words) {
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    const std::string_view word = words.substr(at, end - at);
+    if (std::ranges::none_of(labels, [&](const std::string& label) { return label == word; })) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
   const ParametersSpec& parameters = context.scenario.parameters;
   if (is_of_model(context.scenario) && context.inputs.model_input) {
     // Columns that are regrouped form different heads.
     if (!context.inputs.head_count_note.empty()) return std::nullopt;
     const auto trained = trained_head(*parameters.file, parameters.layer, head);
-    if (!trained) return std::nullopt;
-    return HeadPurpose{std::string(trained->name), std::string(trained->reason)};
+    if (!trained || !has_words(context.inputs.labels.query, trained->needs)) return std::nullopt;
+    HeadPurpose purpose{std::string(trained->name), std::string(trained->reason)};
+    if (!trained->hint.empty() && has_words(context.inputs.labels.query, trained->hint_needs))
+      purpose.reason += fmt::format(". {}", trained->hint);
+    return purpose;
   }
   if (context.scenario.parameters.source != ParameterSource::hand_made || !has_gains(context))
     return std::nullopt;
@@ -259,7 +290,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   PanelAction action;
   const Palette& palette = context.palette;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool chosen = head == context.selection.head;
+  const bool chosen = is_marked_head(context, head);
   const bool dotted = has_gains(context) && !several && !context.picture;
   const double gain = head_gain_of(context.scenario, head);
   const float u = context.scale;
@@ -269,9 +300,8 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
                    corner(line).y + static_cast<float>(line.height) * 0.55f);
   const double reach =
       dotted ? std::min(line.width * 0.5, std::max(9.0 * u, 2.0 * radius) + radius + 2.0) : 0.0;
-  if (item_over("heads/number", head, {line.x, line.y, line.width - reach, line.height}).clicked) {
-    action.selection = looking_at_head(context, head);
-  }
+  if (item_over("heads/number", head, {line.x, line.y, line.width - reach, line.height}).clicked)
+    action = look_at_head(context, head);
   const std::size_t name_at = number.find(' ');  // what the head does, after its number
   const bool named = name_at != std::string::npos;
   tooltip(context.widgets(), named ? fmt::format("show head {}", number) : "show this head");

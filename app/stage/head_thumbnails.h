@@ -40,6 +40,9 @@ void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 
 PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
                              const std::string& number, bool several = false);
 
+// Whether it is marked as the head that is shown. While a page asks for a head, none is: it would give the answer away.
+bool is_marked_head(const PanelContext& context, Index head);
+
 // What a head does, where that is known: for hand-made heads, and for those of our own trained models whose function has a
 // name.
 struct HeadPurpose {

@@ -59,6 +59,7 @@ class View {
         predictions_(predictions),
         input_(*predictions.of->inputs.model_input),
         says_next_(input_.model->transformer()->config().is_causal),
+        changed_(std::ranges::any_of(predictions.positions, has_changed)),
         list_(ImGui::GetWindowDrawList()) {}
 
   PanelAction draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse);
@@ -84,6 +85,7 @@ class View {
   const TokenPredictions& predictions_;
   const ModelInput& input_;
   bool says_next_;
+  bool changed_;  // at any position: else there is one column, not two that are equal
   ImDrawList* list_;
 };
 
@@ -105,9 +107,9 @@ double View::summary(RectF area) const {
     ui_probe(probe, from, {from.x + wide, y});
     y += 0.2f * font->FontSize;
   };
-  sentence(says_next_
-               ? "Causal model: each row is the word it predicts next, after the word at the left."
-               : "Masked-word model: each row is the word it predicts in place of the word at the left.",
+  sentence(says_next_ ? "Causal model: each row is the word it predicts next, after the word at the left."
+                      : "Masked-word model: each row is the word it predicts in place of the word at the "
+                        "left, which it sees too.",
            context_.palette.text, "prediction/what");
   Index changed = 0, other_word = 0, most = 0, no_number = 0;
   for (Index i = 0; i < length(); ++i) {
@@ -151,7 +153,8 @@ void View::row(Index position, const RectF& line, bool chosen) const {
   if (chosen)
     list_->AddRectFilled({min.x - 4 * u(), min.y + 1}, {max.x, max.y - 1}, im_color(palette.control), 4 * u());
   const float y = 0.5f * (min.y + max.y), width = max.x - min.x, gap = 14 * u();
-  const float token_room = 0.24f * width, side = 0.5f * (width - token_room - 2 * gap);
+  const float token_room = 0.24f * width, both = width - token_room - 2 * gap;
+  const float side = changed_ ? 0.5f * both : both;
   ImFont* font = context_.fonts.sans;
   list_->AddText(font, font->FontSize, {min.x, std::floor(y - 0.5f * font->FontSize)},
                  im_color(chosen ? palette.focus : palette.text_dim),
@@ -159,7 +162,8 @@ void View::row(Index position, const RectF& line, bool chosen) const {
   ui_probe("prediction/row", static_cast<int>(position), min, max);
   if (change.before.empty() || change.now.empty()) return;
   token_and_probability(min.x + token_room + gap, y, side, change.before[0], change.before[0].before,
-                        palette.text_dim);
+                        changed_ ? palette.text_dim : palette.text);
+  if (!changed_) return;
   const bool other = says_another_word(change);
   token_and_probability(min.x + token_room + 2 * gap + side, y, side - 6 * u(), change.now[0],
                         change.now[0].now,
@@ -264,7 +268,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const double gap = 14 * u(), token_room = 0.24 * list_width, side = 0.5 * (list_width - token_room - 2 * gap);
   caption(area.x, says_next_ ? "after" : "at");
   caption(area.x + token_room + gap, "original");
-  caption(area.x + token_room + 2 * gap + side, "with your changes");
+  if (changed_) caption(area.x + token_room + 2 * gap + side, "with your changes");
   const double top = area.y + 1.7 * small->FontSize, height = area.y + area.height - top;
 
   const double pitch =

@@ -104,7 +104,7 @@ class Header {
       choose_batch();
       draw_brushes();
       draw_turn_in_line();
-      if (content_.head_map) draw_head();
+      if (names_head_) draw_head();
     }
     draw_not_computed(context_, width_);
     return selection_;
@@ -155,6 +155,7 @@ class Header {
   const bool paints_ =
       selection_.step == Step::mask && selection_.view == StageView::one_head && !context_.picture &&
       !(context_.veil && context_.veil->mask);  // the answer is painted then, not the page's mask
+  const bool names_head_ = content_.head_map && !context_.points_at_heads;
   bool chooses_picture_ = false;
   bool whole_names_ = false;  // the views have room for their names
   const bool turns_ = stage_view_entry(selection_.view).turns && content_.result &&
@@ -201,7 +202,7 @@ void Header::draw_title() {
 // In a picture there is nothing to click: the line says which head it shows.
 void Header::draw_head_of_picture() {
   ImFont* sans = context_.fonts.sans;
-  const std::string head = content_.head_map ? head_line(context_, selection_.head) : "";
+  const std::string head = names_head_ ? head_line(context_, selection_.head) : "";
   write(ImGui::GetCursorScreenPos(), fitted_text(head, sans, width_));
   ImGui::Dummy({1, head.empty() ? 1.0f : sans->FontSize});
 }
@@ -258,7 +259,7 @@ void Header::choose_brush() {
   tooltip(context_.widgets(),
           "paint attn_mask on the map: a stroke that starts on an unblocked pair blocks pairs, one that "
           "starts on a blocked pair unblocks them. row and column: all keys of a query, all queries of a "
-          "key; box: drag a rectangle");
+          "key; box: drag a rectangle. A painted pair is blocked in every head");
 }
 
 void Header::draw_brushes() {

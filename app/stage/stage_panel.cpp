@@ -346,6 +346,11 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     action.selection->step = selection.step;
     selection = *action.selection;
   }
+  // Where the maps of all heads are on the stage, a click on one is a click on its head.
+  const bool many = view == StageView::all_heads || view == StageView::head_rows;
+  if (context.points_at_heads && many && frame.under_mouse && frame.under_mouse->index.size() == 4 &&
+      cell_pressed(context) && context.trace.tensor(frame.under_mouse->tensor.id)->shape().name(1) == "H")
+    action.head = frame.under_mouse->index[1];
   use_mouse(context, state, frame.under_mouse, selection, action);
   if (selection != context.selection) action.selection = std::move(selection);
   return action;

@@ -59,7 +59,10 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
       action.command = button.command;
     ui_probe_item(button.id);
     tooltip(widgets, tooltip_of(button.command));
-    ImGui::SameLine(0, widgets.px(2));
+    // "play" is the shorter word: the steps beside it stay where they are.
+    const bool plays = button.command == CommandId::play && labelled && !state.playing;
+    const float shorter = width_of(context.fonts.sans, "pause") - width_of(context.fonts.sans, "play");
+    ImGui::SameLine(0, widgets.px(2) + (plays ? std::ceil(shorter) : 0.0f));
   }
 }
 

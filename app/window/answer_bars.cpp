@@ -211,10 +211,12 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
     if (std::exchange(given.wants_focus, false) && context.focus)
       take_focus(*context.focus, ImGui::GetID("caption/bars"));
     const bool focused = focus_stop(context.focus, ImGui::GetID("caption/bars"), FocusKeys::choose);
-    if (held)
+    if (held) {
       draw_with_mouse(chart, given);
-    else
+      if (context.focus) take_focus(*context.focus, ImGui::GetID("caption/bars"));  // Enter answers then
+    } else {
       given.last_bar.reset();
+    }
     if (focused) {
       draw_with_keys(given);
       if (!hovered) looked_at = given.bar;

@@ -8,110 +8,23 @@
 #include <array>
 #include <cmath>
 
-#include "app/content/stage_content.h"
 #include "app/session/answer_check.h"
 #include "app/widgets/button.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/first_answer.h"
 #include "core/playlist/answer_key.h"
-#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
 
 constexpr float row_height = 32, gap = 6;  // design units
+constexpr float one_line_from = 700;       // design units: a narrower option takes two lines
 constexpr std::array<std::string_view, 9> kinds{"none", "number", "choice",  "shape", "head",
                                                 "cell", "tensor", "weights", "mask"};
-
-// The map that the page's question is about: of the pinned cell, else the step's result.
-TensorId asked_tensor(const PanelContext& context, const PlaylistPage& page) {
-  if (page.pin && !page.pin->tensor.gradient) return page.pin->tensor.id;
-  const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection);
-  return picture ? picture->result : TensorId::attn_weights;
-}
-
-// "0,3,8" of a map's pinned row, with the head that is shown; ends before the columns.
-std::vector<Index> asked_row(const PanelContext& context, const PlaylistPage& page, TensorId id) {
-  if (page.pin && page.pin->tensor == TensorName{id} && page.pin->index.size() >= 2)
-    return {page.pin->index.begin(), page.pin->index.end() - 1};
-  const TensorPtr tensor = context.trace.tensor(id);
-  const Index rank = tensor ? tensor->shape().rank() : 2;
-  std::vector<Index> row(static_cast<std::size_t>(std::max<Index>(1, rank - 1)), 0);
-  if (rank == 4) row[1] = page.head;
-  return row;
-}
-
-// The operands of what the stage shows, or q and k.
-std::vector<TensorId> others_shown(const PanelContext& context, TensorId id) {
-  std::vector<TensorId> others;
-  const auto add = [&](std::optional<TensorId> other) {
-    if (other && *other != id && context.trace.tensor(*other) &&
-        std::ranges::find(others, *other) == others.end())
-      others.push_back(*other);
-  };
-  if (const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection)) {
-    add(picture->left);
-    add(picture->above);
-  }
-  if (others.empty()) {
-    add(TensorId::q_heads);
-    add(TensorId::k_heads);
-  }
-  return others;
-}
-
-PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, AnswerKind kind) {
-  PageAnswer answer;
-  answer.kind = kind;
-  const TensorId id = asked_tensor(context, page);
-  const std::string_view name = tensor_entry(id).name;
-  const std::vector<Index> row = asked_row(context, page, id);
-  const bool pinned = page.pin && page.pin->tensor == TensorName{id};
-  const std::string cell =
-      pinned ? fmt::format("{}[{}]", name, join(page.pin->index, ",")) : fmt::format("max {}", name);
-  switch (kind) {
-    case AnswerKind::number:
-      answer.is = cell;
-      answer.within_share = PageAnswer::usual_share;
-      break;
-    case AnswerKind::choice:
-      answer.options = {{"yes", cell + " > 0", "", ""}, {"no", cell + " ≤ 0", "", ""}};
-      break;
-    case AnswerKind::shape:
-      answer.is = fmt::format("shape {}", name);
-      break;
-    case AnswerKind::head:
-      // Of the pinned pair, where one is pinned.
-      answer.is = fmt::format("argmax attn_weights[{},:,{},{}]", page.batch, row.back(),
-                              pinned && page.pin->index.size() == 4 ? page.pin->index.back() : 0);
-      break;
-    case AnswerKind::tensor:
-      // Exactly one of them holds, until what makes it right is written.
-      answer.options.push_back({std::string(name), fmt::format("finite {} > 0", name), "", ""});
-      for (const TensorId other : others_shown(context, id))
-        answer.options.push_back({std::string(tensor_entry(other).name),
-                                  fmt::format("finite {} = 0", tensor_entry(other).name), "", ""});
-      break;
-    case AnswerKind::weights:
-      answer.is = fmt::format("attn_weights[{},{},{},:]", page.batch, page.head,
-                              asked_row(context, page, TensorId::attn_weights).back());
-      answer.within = PageAnswer::usual_misplaced;
-      break;
-    case AnswerKind::mask:
-      answer.is = context.trace.tensors.mask_bias
-                      ? fmt::format("mask_bias[{},{},:,:] = -inf", page.batch, page.head)
-                      : fmt::format("attn_weights[{},{},:,:] = 0", page.batch, page.head);
-      break;
-    case AnswerKind::cell:
-      answer.tensor = id;
-      answer.row = std::to_string(row.back());
-      answer.column = fmt::format("argmax {}[{},:]", name, join(row, ","));
-      break;
-  }
-  return answer;
-}
 
 struct Field {
   const char* id;
@@ -133,7 +46,9 @@ bool draw_field(const WidgetContext& widgets, const Field& field, const std::str
 constexpr Field key_field{"is", "max scores[0,0,8,:]",
                           "is: the right answer, an expression over the computed numbers", 0.62f};
 
-bool draw_options_editor(const WidgetContext& widgets, PageAnswer& answer, float wrap) {
+bool draw_options_editor(const PanelContext& context, PlaylistPage& page, float wrap) {
+  const WidgetContext widgets = context.widgets();
+  PageAnswer& answer = *page.answer;
   const bool tensor = answer.kind == AnswerKind::tensor;
   const std::array<Field, 4> fields{
       {tensor ? Field{"text", "a tensor", "tensor: the name of a tensor that can be clicked", 0.2f}
@@ -145,26 +60,41 @@ bool draw_options_editor(const WidgetContext& widgets, PageAnswer& answer, float
         "appears "
         "beside the verdict",
         0.16f}}};
+  const bool two_lines = wrap < widgets.px(one_line_from);
+  constexpr std::array<float, 4> share_of_line{0.27f, 0.6f, 0.42f, 0.45f};
   bool changed = false;
   std::optional<std::size_t> removed;
   for (std::size_t i = 0; i < answer.options.size(); ++i) {
     AnswerOption& option = answer.options[i];
     const std::array<std::string*, 4> texts{&option.text, &option.is, &option.why, &option.see};
-    for (std::size_t f = 0; f < fields.size(); ++f)
-      changed =
-          draw_field(widgets, fields[f], fmt::format("answer/{}/{}", i + 1, fields[f].id), *texts[f], wrap) ||
-          changed;
+    const auto put = [&](std::size_t f) {
+      Field field = fields[f];
+      if (two_lines) field.share = share_of_line[f];
+      const std::string id = fmt::format("answer/{}/{}", i + 1, field.id);
+      changed = draw_field(widgets, field, id, *texts[f], wrap) || changed;
+    };
+    put(0);
+    put(1);
+    if (!two_lines) {
+      put(2);
+      put(3);
+    }
     const std::string id = fmt::format("answer/{}/remove", i + 1);
     if (text_button(widgets, id.c_str(), "×", ButtonLook::plain,
                     answer.options.size() > PageAnswer::least_options))
       removed = i;
     ui_probe_item(id.c_str());
     tooltip(widgets, "removes this option; a choice has at least two");
+    if (two_lines) {
+      put(2);
+      put(3);
+      ImGui::NewLine();
+    }
   }
   if (removed) answer.options.erase(answer.options.begin() + static_cast<std::ptrdiff_t>(*removed));
   const bool more = answer.options.size() < PageAnswer::most_options;
   if (text_button(widgets, "answer/add", tensor ? "add a tensor" : "add an option", ButtonLook::filled, more)) {
-    answer.options.push_back({"", answer.options.back().is, "", ""});
+    answer.options.push_back(next_option(context, page));
     changed = true;
   }
   ui_probe_item("answer/add");
@@ -172,15 +102,17 @@ bool draw_options_editor(const WidgetContext& widgets, PageAnswer& answer, float
   return changed || removed.has_value();
 }
 
-std::size_t rows_of(const PlaylistPage& page) {
+std::size_t rows_of(const PlaylistPage& page, bool two_lines) {
   // The line of a key keeps its place without one, so that the kinds do not move under the mouse.
-  return 2 + (page.answer && page.answer->chooses() ? page.answer->options.size() : 0);
+  const std::size_t options = page.answer && page.answer->chooses() ? page.answer->options.size() : 0;
+  return 2 + (two_lines ? 2 : 1) * options;
 }
 
 }  // namespace
 
-float answer_editor_height(float scale, const PlaylistPage& page) {
-  return page.ask.empty() ? 0.0f : std::round(row_height * scale * static_cast<float>(rows_of(page)));
+float answer_editor_height(float scale, float wrap, const PlaylistPage& page) {
+  const std::size_t rows = rows_of(page, wrap < one_line_from * scale);
+  return page.ask.empty() ? 0.0f : std::round(row_height * scale * static_cast<float>(rows));
 }
 
 bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float wrap) {
@@ -203,7 +135,10 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
           "answer: what the question is answered with. The right answer is computed from the page, never "
           "stored.");
   ImGui::SameLine(0, widgets.px(12));
-  const char* state = page.veil ? "the result is hidden until the answer" : "the result is shown while it asks";
+  // In full where it fits; what is pressed says how it is now.
+  std::string state = page.veil ? "the result is hidden until the answer" : "the result is shown while it asks";
+  const float left = wrap - (ImGui::GetItemRectMax().x - ImGui::GetItemRectMin().x) - widgets.px(12 + 2 * 12);
+  if (width_of(context.fonts.small, state) > left) state = page.veil ? "result hidden" : "result shown";
   if (text_button(widgets, "caption/veil", state, ButtonLook::filled)) {
     page.veil = !page.veil;
     page.ask_step.reset();
@@ -215,7 +150,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
           "veil: whether the result of this step, and what follows from it, is hidden while the page asks");
   if (!page.answer) return changed;
   PageAnswer& answer = *page.answer;
-  if (answer.chooses()) return draw_options_editor(widgets, answer, wrap) || changed;
+  if (answer.chooses()) return draw_options_editor(context, page, wrap) || changed;
   if (answer.kind == AnswerKind::cell) {
     constexpr Field row{"row", "any row", "row: the right row, a number or an expression; empty: any", 0.3f},
         column{"column", "any column", "column: the right column, a number or an expression; empty: any", 0.4f};

@@ -8,8 +8,8 @@
 
 namespace headwise {
 
-// Height in pixels of what draw_answer_editor draws for the page; 0 without a question.
-float answer_editor_height(float scale, const PlaylistPage& page);
+// Height in pixels of what draw_answer_editor draws for the page in `wrap` pixels of width; 0 without a question.
+float answer_editor_height(float scale, float wrap, const PlaylistPage& page);
 
 // Edits page.answer and page.veil in place; true if something was changed. A kind that is chosen begins with a key from what
 // the window shows: the pinned cell, the step's result.

@@ -326,10 +326,10 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
                       const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page) return 0.0;
+  const float width = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
   if (walk.edits_words)
     return std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
-           answer_editor_height(scale, *page);
-  const float width = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
+           answer_editor_height(scale, width, *page);
   const float wrap = beside_chart(scale, width, walk);
   float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
   const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
@@ -361,6 +361,10 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
     draw_hall_words(context, walk, action);
     return action;
   }
+  if (!walk.edits_words)
+    walk.hand_in_words = true;
+  else if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+    walk.hand_in_words = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   const float side = std::round(widgets.px(side_width));
   ImGui::BeginGroup();
   draw_side(context, walk, action);

@@ -68,6 +68,21 @@ void go_through_history(WindowState& window, bool (Session::*step)()) {
       selection_after(window.view.selection, *before, *window.document.session.computation());
 }
 
+void undo(WindowState& window) {
+  const PlaylistWalk& walk = window.document.walk;
+  if (!walk.page || window.document.session.undo_label() == undo_label(window.document))
+    return go_through_history(window, &Session::undo);
+  if (walk.just_removed) return put_back_page(window);
+  window.view.notices.say(fmt::format("Nothing was changed on this page. {} shows the page before it.",
+                                      first_key_text(CommandId::previous_page)));
+}
+
+void say_text_scale(WindowView& view, float scale) {
+  scale_text(view, scale);
+  view.notices.dismiss_all();  // the size before
+  view.notices.say(fmt::format("Type size {:.0f} %", 100.0 * static_cast<double>(view.settings.font_scale)));
+}
+
 void go_back(WindowView& view) {
   if (const std::optional<Selection> place = view.trail.back()) view.selection = *place;
   skip_motion(view.motion);
@@ -181,7 +196,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::reopen_scenario, [](WindowState& window, int) { reopen_scenario(window); }},
     {CommandId::quit, [](WindowState& window, int) { window.quit = true; }},
     // The history, and copies
-    {CommandId::undo, [](WindowState& window, int) { go_through_history(window, &Session::undo); }},
+    {CommandId::undo, [](WindowState& window, int) { undo(window); }},
     {CommandId::redo, [](WindowState& window, int) { go_through_history(window, &Session::redo); }},
     {CommandId::copy_value, [](WindowState& window, int) { copy_value(window); }},
     {CommandId::copy_table, [](WindowState& window, int) { copy_map(window, MapText::table); }},
@@ -224,10 +239,10 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::reduce_motion, [](WindowState& window, int) { toggle_reduce_motion(window.view); }},
     {CommandId::toggle_theme, [](WindowState& window, int) { toggle_theme(window.view); }},
     {CommandId::larger_text,
-     [](WindowState& window, int) { scale_text(window.view, window.view.settings.font_scale + 0.125f); }},
+     [](WindowState& window, int) { say_text_scale(window.view, window.view.settings.font_scale + 0.125f); }},
     {CommandId::smaller_text,
-     [](WindowState& window, int) { scale_text(window.view, window.view.settings.font_scale - 0.125f); }},
-    {CommandId::normal_text, [](WindowState& window, int) { scale_text(window.view, 1.0f); }},
+     [](WindowState& window, int) { say_text_scale(window.view, window.view.settings.font_scale - 0.125f); }},
+    {CommandId::normal_text, [](WindowState& window, int) { say_text_scale(window.view, 1.0f); }},
     {CommandId::stage_only, [](WindowState& window, int) { toggle_stage_only(window.view); }},
     {CommandId::full_screen,
      [](WindowState& window, int) {

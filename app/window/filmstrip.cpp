@@ -271,7 +271,8 @@ std::string page_name(const PlaylistPage& page, std::size_t number) {
                             : !page.ask.empty()     ? first_line(page.ask)
                             : !page.caption.empty() ? first_line(page.caption)
                                                     : place_name(page);
-  return fmt::format("{}  {}", number, words);
+  const std::string digits = fmt::format("{} ", number);
+  return words.starts_with(digits) ? words : fmt::format("{} {}", digits, words);
 }
 
 PanelAction draw_filmstrip(const PanelContext& context, const PlaylistWalk& walk, bool busy,

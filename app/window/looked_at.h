@@ -25,7 +25,7 @@ struct LookedAt {
   Selection selection;
   std::optional<Veil> veil;
   std::optional<TensorId> points_at;
-  bool points_at_tensors = false;
+  bool points_at_tensors = false, points_at_heads = false;
 
   explicit LookedAt(const WindowState& state)
       : computation(state.document.session.computation()),
@@ -36,7 +36,8 @@ struct LookedAt {
         selection(state.view.selection),
         veil(veil_of(state.document.walk)),
         points_at(tensor_to_point_at(state.document.walk)),
-        points_at_tensors(asks_for_tensor(state.document.walk)) {
+        points_at_tensors(asks_for_tensor(state.document.walk)),
+        points_at_heads(asks_for_head(state.document.walk)) {
     keep_veiled();
   }
 
@@ -118,6 +119,7 @@ struct LookedAt {
             .veil = veil,
             .points_at = points_at,
             .points_at_tensors = points_at_tensors,
+            .points_at_heads = points_at_heads,
             .wake_after = &wake_after};
   }
 };

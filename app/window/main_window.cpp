@@ -50,10 +50,14 @@ void MainWindow::take_keys() {
     if (menu) ImGui::ClosePopupToLevel(0, true);  // Escape closes an open menu first
     return;
   }
-  // The caption of a page that was just added takes the focus while this frame is drawn: what is typed is its text already.
+  // The caption of a page that was just added takes the focus while this frame is drawn: what is typed is its text already. A
+  // click that missed a field of the page's words, or one that has moved away under the mouse, makes no commands of the
+  // sentence that is typed then.
   const PlaylistWalk& walk = state_.document.walk;
   FocusOrder caption;
-  caption.focused = walk.page && walk.edits_words && !walk.words_have_focus ? 1 : 0;
+  if (key_pressed(Key::escape, false) || key_pressed(Key::tab)) state_.document.walk.hand_in_words = false;
+  const bool writes = walk.hand_in_words && state_.view.focus.focused == 0;
+  caption.focused = walk.page && walk.edits_words && (!walk.words_have_focus || writes) ? 1 : 0;
   caption.keys = FocusKeys::text;
   for (const CommandEntry& entry : command_entries()) {
     // What lies over the window has the keys to itself; the key that opened a sheet closes it again.
@@ -187,8 +191,7 @@ void MainWindow::draw_told(const WidgetContext& widgets, const WindowLayout& lay
   draw_focus_ring(widgets);
   WidgetContext without_focus = widgets;
   without_focus.focus = nullptr;
-  draw_notices(without_focus, view.notices, lasting, area_of_notices(layout),
-               seconds);
+  draw_notices(without_focus, view.notices, lasting, area_of_notices(layout), seconds);
 }
 
 void MainWindow::take_in_changes(const Before& before) {
@@ -255,15 +258,17 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   // A control that is asked for by name is shown with its panel.
   if (!view.setup.wanted_row.empty()) view.unfolded = SidePanel::setup;
   const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const bool filmstrip = shows_filmstrip(view.settings, document.walk);
+  const double beside_filmstrip = size.x - (filmstrip ? filmstrip_room(size.x, scale) : 0.0);
   const WindowLayout layout =
       window_layout(size.x, size.y, scale,
                     {.stage_only = view.stage_only,
                      .hall = view.full_screen,
                      .steps_over = view.steps_shown > 0.0 || focused_part(view.focus) == steps_part,
-                     .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk),
+                     .caption_height = caption_height(fonts, scale, beside_filmstrip, size.y, document.walk),
                      .writes_caption = document.walk.edits_words,
                      .unfolded = view.unfolded,
-                     .filmstrip = shows_filmstrip(view.settings, document.walk)});
+                     .filmstrip = filmstrip});
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);
   const bool covered = opening_covers(view.opening);

@@ -67,7 +67,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   if (layout.menu.height > 0.0) {
     begin_focus_part(view.focus, menu_part);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, menu_padding(layout, fonts, scale));
-    take(draw_menu_bar(context, {.undo_label = document.session.undo_label(),
+    take(draw_menu_bar(context, {.undo_label = undo_label(document),
                                  .redo_label = document.session.redo_label(),
                                  .playing = view.steps.playing,
                                  .full_screen = view.full_screen,

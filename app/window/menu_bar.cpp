@@ -131,7 +131,6 @@ void draw_presets(const PanelContext& context, PanelAction& action) {
 
 // The built-in lessons; one of questions is a submenu of them.
 void draw_lessons(PanelAction& action, bool& on_submenu) {
-  ImGui::Separator();
   ImGui::TextDisabled("Lessons");
   for (const Lesson& lesson : lessons()) {
     const Playlist& playlist = lesson_playlist(lesson.name);
@@ -235,6 +234,11 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
     bool on_submenu = false;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {widgets.px(10), widgets.px(7)});
     bool first = true;
+    if (menu.menu == Menu::teach) {  // what most people open it for comes first
+      draw_lessons(action, on_submenu);
+      ImGui::Separator();
+      ImGui::TextDisabled("Playlist");
+    }
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu.menu) continue;
       if (entry.separated && !first) ImGui::Separator();
@@ -249,7 +253,6 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       if (entry.id == CommandId::open_scenario) draw_recent_files(info, action, on_submenu);
     }
     if (menu.menu == Menu::file) draw_presets(context, action);
-    if (menu.menu == Menu::teach) draw_lessons(action, on_submenu);
     // ImGui's own keys go up and down, and right into a submenu.
     if (to_open == place) show_reached_item();
     if (info.to_open && innermost && to_open < 0) {

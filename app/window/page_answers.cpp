@@ -34,7 +34,7 @@ constexpr Index most_head_buttons = 16;
 constexpr const char* answer_hint = "show the answer";
 constexpr const char* unreadable_number = "type a number, such as 0.5, 1/8 or 50 %";
 constexpr const char* tensor_hint = "or click it on the stage";
-constexpr const char* unreadable_shape = "type sizes, such as 1, 8, 12, 16 or N H L D";
+constexpr const char* unreadable_shape = "type sizes, such as 2, 3, 5 or N L E";
 
 float wrapped_height(ImFont* font, float wrap, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, with_line_breaks(text, font, wrap).c_str()).y;
@@ -219,7 +219,9 @@ void draw_mask_controls(const PanelContext& context, PlaylistWalk& walk, float w
   ui_probe_item("caption/give");
   tooltip(widgets, "submit the pairs you painted, then show the result");
   ImGui::SameLine(0, gap);
-  const std::string what = "paint the blocked pairs on the map; by keys: Enter, the arrows, Enter";
+  const std::string what =
+      fmt::format("paint the blocked pairs on the map, then answer ({}); by keys: Enter, the arrows, Enter",
+                  first_key_text(CommandId::next_page));
   put_hint(context, "caption/point",
            fitted_clauses(what, context.fonts.small, std::max(0.0f, wrap - widgets.px(200))));
   ImGui::SameLine(0, gap);
@@ -345,6 +347,14 @@ bool answer_by_tensor(WindowState& window, TensorId clicked) {
 }
 
 }  // namespace
+
+bool answer_by_head(WindowState& window, Index head) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!asks_for_head(walk) || walk.arrival) return false;
+  walk.given.head = head;
+  walk_pages(window, 1);
+  return true;
+}
 
 bool answer_by_pointing(WindowState& window, const Selection& wanted) {
   PlaylistWalk& walk = window.document.walk;

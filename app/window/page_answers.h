@@ -20,7 +20,9 @@ void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
                          PanelAction& action);
 
-// A cell or head that a panel asks to look at: true if it is the answer that the page asked for.
+// The head that was clicked, which may be the one that is shown: true if the page asked for a head.
+bool answer_by_head(WindowState& window, Index head);
+// A cell, head or tensor that a panel asks to look at: true if it is the answer that the page asked for.
 bool answer_by_pointing(WindowState& window, const Selection& wanted);
 // A digit chooses an option, or is a head, or begins to type a number; true if the page takes the key.
 bool answer_by_key(WindowState& window, KeyChord chord);

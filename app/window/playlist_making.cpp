@@ -147,6 +147,7 @@ void remove_page(WindowState& window) {
   walk.retired.push_back({std::move(pages[place]), place, false});
   pages.erase(pages.begin() + static_cast<std::ptrdiff_t>(place));
   if (walk.page) show_page(window, std::min(place, pages.size() - 1));
+  walk.just_removed = walk.page.has_value();
   make_own(window);
   window.view.notices.say(fmt::format("Page {} was removed. {}", place + 1, put_back_hint()));
 }
@@ -159,6 +160,7 @@ void put_back_page(WindowState& window) {
   PlaylistWalk::Retired back = std::move(walk.retired.back());
   walk.retired.pop_back();
   const std::size_t place = std::min(back.place, pages.size());
+  const bool replaced = back.replaced;  // is still being worked on: with its answer
   if (back.replaced && place < pages.size()) {
     // Words written since the update stay.
     const PlaylistPage words = std::move(pages[place]);
@@ -171,7 +173,7 @@ void put_back_page(WindowState& window) {
     insert_page(walk, place, std::move(back.page));
   }
   if (walk.page) {
-    show_page(window, place, true);
+    show_page(window, place, replaced);
     walk.changed = true;
   } else {
     walk_own(window, place);
@@ -254,6 +256,8 @@ void reopen_scenario(WindowState& window) {
 void keep_what_is_left(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
   if (walk.changed && !walk.playlist.pages.empty()) keep_playlist(document.kept_folder, walk.playlist);
+  if (walk.interrupted && walk.interrupted->changed)
+    keep_playlist(document.kept_folder, walk.interrupted->playlist);
   const History& history = walk.own_history ? *walk.own_history : document.session.history();
   if (history.can_undo()) keep_scenario(document.kept_folder, history.current());
 }

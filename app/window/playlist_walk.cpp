@@ -41,8 +41,10 @@ Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Cho
   return std::exchange(own, std::nullopt).value_or(now);
 }
 
+constexpr std::string_view page_label = "page ";
+
 std::string label_of(std::size_t page) {
-  return fmt::format("page {}", page + 1);
+  return fmt::format("{}{}", page_label, page + 1);
 }
 
 void take_place(WindowState& window) {
@@ -164,6 +166,22 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
   }
 }
 
+// The user's own pages take the place of the lesson that was visited from them.
+void take_up_interrupted(PlaylistWalk& walk) {
+  PlaylistWalk::Interrupted own = *std::exchange(walk.interrupted, std::nullopt);
+  walk.playlist = std::move(own.playlist);
+  walk.path = std::move(own.path);
+  walk.changed = own.changed;
+  walk.from_program = false;
+  walk.retired = std::move(own.retired);
+  walk.kept = std::move(own.kept);
+  walk.page = own.page;
+}
+
+bool asks_for(const PlaylistWalk& walk, AnswerKind kind) {
+  return walk.asking() && !walk.edits_words && walk.shown()->answer && walk.shown()->answer->kind == kind;
+}
+
 }  // namespace
 
 std::optional<Veil> veil_of(const PlaylistWalk& walk) {
@@ -178,8 +196,11 @@ std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {
 }
 
 bool asks_for_tensor(const PlaylistWalk& walk) {
-  return walk.asking() && !walk.edits_words && walk.shown()->answer &&
-         walk.shown()->answer->kind == AnswerKind::tensor;
+  return asks_for(walk, AnswerKind::tensor);
+}
+
+bool asks_for_head(const PlaylistWalk& walk) {
+  return asks_for(walk, AnswerKind::head);
 }
 
 AnswerMask* answer_mask(PlaylistWalk& walk) {
@@ -215,12 +236,14 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   walk.page = page;
   walk.edits_words = false;
   walk.words_problem.clear();
+  walk.just_removed = false;
   window.view.notices.dismiss_all();  // notices about the previous page
   const PlaylistPage& shown = walk.playlist.pages[page];
   const auto kept = std::ranges::find_if(walk.kept, [&](const auto& each) { return is_of(each, shown); });
   walk.given = kept == walk.kept.end() ? PlaylistWalk::Given{} : kept->given;
   walk.answered = answered || shown.ask.empty() || walk.given.any();
   window.view.setup.edited_row.clear();
+  window.view.trail.clear();  // its numbers are another page's
   window.document.session.open(*shown.scenario, label_of(page));
   walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
   arrive(window);
@@ -229,12 +252,41 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
 std::string told_of_last_edit(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
   const std::string& told = document.session.last_edit();
-  return walk.page && (walk.arrival || told == walk.told_on_arrival) ? "" : told;
+  return walk.arrival || told == walk.told_on_arrival ? "" : told;
+}
+
+std::string undo_label(const WindowDocument& document) {
+  const PlaylistWalk& walk = document.walk;
+  const std::string label = document.session.undo_label();
+  if (!walk.page || !label.starts_with(page_label)) return label;
+  if (walk.just_removed) return "remove page";
+  // What was changed on the page before comes back; that page itself, or what was there before the walk, does not.
+  const Scenario* before = document.session.history().before();
+  const bool pristine = !before || (walk.own_history && *before == walk.own_history->current()) ||
+                        std::ranges::any_of(walk.playlist.pages, [&](const PlaylistPage& page) {
+                          return page.scenario && *page.scenario == *before;
+                        });
+  return pristine ? "" : label;
 }
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
+  if (PlaylistWalk& walk = window.document.walk; walk.interrupted) take_up_interrupted(walk);
   window.document.walk.kept.clear();
   walk_on(window, std::move(playlist), path, page);
+}
+
+void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page) {
+  PlaylistWalk& walk = window.document.walk;
+  if (walk.page && !walk.from_program && !walk.interrupted) {
+    const std::size_t from = *walk.page;
+    walk.interrupted = PlaylistWalk::Interrupted{
+        std::move(walk.playlist), walk.path,           walk.changed, walk.answered, from,
+        std::move(walk.retired),  std::move(walk.kept)};
+    walk.playlist = {};
+    walk.changed = false;
+  }
+  walk.kept.clear();
+  walk_on(window, lesson, {}, page);
 }
 
 void walk_pages(WindowState& window, int by) {
@@ -258,13 +310,24 @@ void walk_pages(WindowState& window, int by) {
 void leave_walk(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.page) return;
+  if (walk.interrupted) take_up_interrupted(walk);
   walk.left_at = *walk.page;
   walk.page.reset();
   walk.edits_words = false;
   window.view.setup.edited_row.clear();
+  window.view.trail.clear();
   window.document.session.return_to(*std::exchange(walk.own_history, std::nullopt), "exit the playlist");
   walk.arrival = PlaylistWalk::Arrival{walk.own_selection, "", std::nullopt};
   arrive(window);
+}
+
+void step_out(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!walk.interrupted) return leave_walk(window);
+  const bool answered = walk.interrupted->answered;
+  take_up_interrupted(walk);
+  show_page(window, *walk.page, answered);
+  window.view.notices.say(fmt::format("Back on page {} of your playlist.", *walk.page + 1));
 }
 
 void restore_page(WindowState& window) {
@@ -274,7 +337,7 @@ void restore_page(WindowState& window) {
 void toggle_walk(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   if (walk.page) {
-    leave_walk(window);
+    step_out(window);
   } else if (walk.playlist.pages.empty()) {
     window.view.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
   } else {

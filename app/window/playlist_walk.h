@@ -26,8 +26,9 @@ struct PlaylistWalk {
   std::size_t left_at = 0;          // the page shown when it was left: presenting goes on there
   bool edits_words = false;         // the page's title, question and caption are being written
   bool words_have_focus = false;    // since editing began
-  std::string words_problem;        // why editing cannot end: a number that cannot be read
-  bool answered = true;             // false: the page asks a question, and its caption is still hidden
+  bool hand_in_words = true;  // the last click, while they are edited, was among them: letters are no commands
+  std::string words_problem;  // why editing cannot end: a number that cannot be read
+  bool answered = true;       // false: the page asks a question, and its caption is still hidden
 
   // The text of the current page, with the numbers of the trace.
   struct Words : PageWords {
@@ -50,7 +51,7 @@ struct PlaylistWalk {
     bool wants_focus = false;  // the field of the number, or the bars, take it in the next frame
     // A row of weights as bars: while they are drawn, of any sum; once given, of 1
     std::vector<double> bars;
-    std::size_t bar = 0;  // that the keys raise and lower
+    std::size_t bar = 0;                  // that the keys raise and lower
     std::optional<std::size_t> last_bar;  // that the mouse was over, while it draws
     AnswerMask mask;
     bool gives_bars = false, gives_mask = false;
@@ -77,6 +78,18 @@ struct PlaylistWalk {
   };
   std::vector<Kept> kept;
 
+  bool just_removed = false;  // a page, and nothing since: undo puts it back
+  // The user's own pages, while a lesson is visited from one of them; leaving the lesson leads back there
+  struct Interrupted {
+    Playlist playlist;
+    std::string path;
+    bool changed = false, answered = true;
+    std::size_t page = 0;
+    std::vector<Retired> retired;
+    std::vector<Kept> kept;
+  };
+  std::optional<Interrupted> interrupted;
+
   // The user's own place, restored on leaving
   std::optional<History> own_history;
   Selection own_selection;
@@ -102,8 +115,9 @@ std::optional<Veil> veil_of(const PlaylistWalk& walk);
 
 // The tensor of which the page asks for a cell.
 std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk);
-// Whether the page asks for a tensor.
+// Whether the page asks for a tensor, or for a head.
 bool asks_for_tensor(const PlaylistWalk& walk);
+bool asks_for_head(const PlaylistWalk& walk);
 // The mask that the page asks for, to be painted, or what was painted beside what is right; null if there is none. To be called
 // in each frame.
 AnswerMask* answer_mask(PlaylistWalk& walk);
@@ -112,11 +126,17 @@ AnswerMask* answer_mask(PlaylistWalk& walk);
 // playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own unsaved pages that this would
 // replace are kept (app/session/kept_work.h). Answers given before are forgotten.
 void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0);
+// The same for a built-in lesson. Visited from a page of the user's own, which stay as they are, with the answers given:
+// step_out leads back to that page.
+void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page = 0);
 // Going forwards, a page that asks a question first reveals its answer, moving from where it asked to its own place; bars or a
 // mask that were drawn are then the answer given. Does nothing if no playlist is being walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
-// Back to the user's own scenario and place. The playlist stays loaded.
+// Back to the user's own scenario and place. The playlist stays loaded; out of a lesson that was visited from the user's own
+// pages, those.
 void leave_walk(WindowState& window);
+// Out of a lesson that was visited from the user's own pages back to them; else as leave_walk.
+void step_out(WindowState& window);
 // Shows another page of the playlist being walked; the page must exist. `answered`: with its answer, if it asks a question. So is
 // a page that was answered before.
 void show_page(WindowState& window, std::size_t page, bool answered = false);
@@ -129,6 +149,10 @@ void toggle_walk(WindowState& window);
 // What the status line says about the last edit. Opening a page does not count: its effect on the output is often the
 // answer to the page's question. Empty until something is changed on the page.
 std::string told_of_last_edit(const WindowDocument& document);
+
+// What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless something was changed on
+// the page before, or a page has just been removed, which it puts back.
+std::string undo_label(const WindowDocument& document);
 
 // Once a frame: moves to the page's place when its scenario has a trace, and updates its text.
 void arrive(WindowState& window);

@@ -47,7 +47,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
     window.dialogs.docs.wanted = *place;
   }
   if (const auto* lesson = std::get_if<LessonPage>(&entry.target))
-    start_walk(window, lesson_playlist(lesson->lesson), {}, lesson->page);
+    visit_lesson(window, lesson_playlist(lesson->lesson), lesson->page);
 }
 
 void take_action(WindowState& window, const PanelAction& action, bool from_setup) {
@@ -57,8 +57,12 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   if (action.scenario) {
     if (!from_setup) view.setup.edited_row.clear();
     document.session.edit(*action.scenario, action.edit_label, action.edit_continues);
-    if (action.opens) document.scenario_path.clear();
+    if (action.opens) {
+      document.scenario_path.clear();
+      view.trail.clear();
+    }
   }
+  if (action.head && answer_by_head(window, *action.head)) return;
   if (action.selection) {
     const Step from = view.selection.step;
     view.trail.left(view.selection, *action.selection, action.follows_link);
@@ -66,7 +70,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     view.selection = *action.selection;
     if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
   }
-  if (action.lesson) start_walk(window, lesson_playlist(action.lesson->lesson), {}, action.lesson->page);
+  if (action.lesson) visit_lesson(window, lesson_playlist(action.lesson->lesson), action.lesson->page);
   if (action.page) show_page(window, *action.page);
   if (action.timeline) {
     const TimelinePlace place = timeline_place(*action.timeline);

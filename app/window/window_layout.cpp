@@ -171,6 +171,10 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   return layout;
 }
 
+double filmstrip_room(double width, double scale) {
+  return width / scale >= filmstrip_from_width ? std::round((filmstrip_width + roomy_gap) * scale) : 0.0;
+}
+
 const RectF& area_of_notices(const WindowLayout& layout) {
   if (layout.graph.height > 0.0) return layout.graph;
   return layout.inspector.height > 0.0 ? layout.inspector : layout.stage;

@@ -44,6 +44,9 @@ double stage_only_scale(double width, double height, double least);
 // place where that would keep less than 300 units of width or 170 of height.
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes = {});
 
+// The pixels of the width that a filmstrip beside the stage takes; 0 in a window where it folds.
+double filmstrip_room(double width, double scale);
+
 // Where notices appear: over the end of the graph or, without it, of the inspector, which hide less there than they would
 // of a map; over the stage where there is neither.
 const RectF& area_of_notices(const WindowLayout& layout);

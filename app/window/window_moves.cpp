@@ -70,7 +70,7 @@ void let_go(WindowState& window) {
   } else if (!document.session.error().empty()) {
     document.session.undo();
   } else if (document.walk.page && (!selection.pinned || selection.pinned == document.walk.shown()->pin)) {
-    leave_walk(window);  // what the page pins is not for the user to unpin first
+    step_out(window);  // what the page pins is not for the user to unpin first
   } else if (selection.pinned) {
     selection.pinned.reset();
     view.trail.clear();

@@ -153,7 +153,8 @@ AnswerKey of_weights(const PageAnswer& answer, const LiveSubject& subject, LiveA
     return key;
   }
   const TensorPtr tensor = subject.trace.tensor(cells.tensor);
-  WeightsKey found{{}, std::string(tensor->shape().name(static_cast<Index>(axes[0]))), cells.cells.from[axes[0]]};
+  WeightsKey found{
+      {}, std::string(tensor->shape().name(static_cast<Index>(axes[0]))), cells.cells.from[axes[0]]};
   double sum = 0.0;
   for (const LiveExpression& each : cells.values) {
     const LiveValue value = live_value(each, subject, answers);
@@ -162,7 +163,8 @@ AnswerKey of_weights(const PageAnswer& answer, const LiveSubject& subject, LiveA
       return key;
     }
     // Not !(≥ 0 and ≤ 1): NaN is refused too.
-    if (value.kind != LiveValue::Kind::number || !(value.number >= -rounding && value.number <= 1.0 + rounding)) {
+    if (value.kind != LiveValue::Kind::number ||
+        !(value.number >= -rounding && value.number <= 1.0 + rounding)) {
       key.problem = fmt::format("number {} of the key {} is {}, and a weight lies between 0 and 1",
                                 found.weights.size(), answer.is, value.text);
       return key;
@@ -171,7 +173,8 @@ AnswerKey of_weights(const PageAnswer& answer, const LiveSubject& subject, LiveA
     sum += value.number;
   }
   if (std::abs(sum - 1.0) > rounding) {
-    key.problem = fmt::format("the key {} sums to {}, and a row of weights sums to 1", answer.is, live_number(sum));
+    key.problem =
+        fmt::format("the key {} sums to {}, and a row of weights sums to 1", answer.is, live_number(sum));
     return key;
   }
   key.weights = std::move(found);
@@ -194,9 +197,8 @@ AnswerKey of_mask(const PageAnswer& answer, const LiveSubject& subject, LiveAnsw
     key.problem = fmt::format("the key {} is no map: {} has no rows", answer.is, to_string(cells.tensor));
     return key;
   }
-  MaskKey found{cells.tensor.id, cells.cells.from[rank - 2], cells.cells.from[rank - 1], cells.size(rank - 2),
-                cells.size(rank - 1),
-                {}};
+  MaskKey found{cells.tensor.id,      cells.cells.from[rank - 2], cells.cells.from[rank - 1],
+                cells.size(rank - 2), cells.size(rank - 1),       {}};
   for (const LiveExpression& each : cells.values) {
     const std::optional<bool> blocked = live_truth(each, subject, answers);
     if (!blocked && answers == LiveAnswers::quick) {
@@ -341,9 +343,26 @@ std::optional<double> typed_number(std::string_view typed) {
   }
 }
 
+namespace {
+
+// "8×12×16", "8·12·16" and "8x12x16" are sizes too. The letter x is only meant so between two of them.
+std::string with_crosses_as_spaces(std::string text) {
+  for (const std::string_view sign : {"×", "·"}) {
+    for (std::size_t at = text.find(sign); at != std::string::npos; at = text.find(sign, at))
+      text.replace(at, sign.size(), " ");
+  }
+  const auto is_size = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t i = 1; i + 1 < text.size(); ++i)
+    if ((text[i] == 'x' || text[i] == '*') && is_size(text[i - 1]) && is_size(text[i + 1])) text[i] = ' ';
+  return text;
+}
+
+}  // namespace
+
 std::vector<Index> typed_sizes(std::string_view typed, const LiveSubject& subject) {
   std::string text(typed);
   for (const char bracket : {'(', ')', '[', ']', ','}) std::ranges::replace(text, bracket, ' ');
+  text = with_crosses_as_spaces(std::move(text));
   std::vector<Index> sizes;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = text.find_first_not_of(" \t", at);
@@ -416,11 +435,13 @@ void check_weights_key(std::string_view expression) {
 void check_mask_key(std::string_view condition) {
   const LiveExpression written = whole_expression(condition);
   quantities_of(written, condition);
-  constexpr std::array<std::string_view, 10> conditions{"=", "≠", "<", "≤", ">", "≥", "≈", "not", "and", "or"};
+  constexpr std::array<std::string_view, 10> conditions{"=", "≠", "<",   "≤",   ">",
+                                                        "≥", "≈", "not", "and", "or"};
   if (std::ranges::find(conditions, written.operation) == conditions.end())
     refuse_live_text(condition, "the key is no condition", "mask_bias[0,0,:,:] = -inf");
   if (!has_cells(written))
-    refuse_live_text(condition, "the key has no map", "a condition on its cells, as mask_bias[0,0,:,:] = -inf");
+    refuse_live_text(condition, "the key has no map",
+                     "a condition on its cells, as mask_bias[0,0,:,:] = -inf");
 }
 
 }  // namespace headwise

@@ -12,6 +12,10 @@ namespace headwise {
 struct TrainedHead {
   std::string_view name;    // "what “it” stands for"
   std::string_view reason;  // one sentence, with what was measured
+  // Words that a text must have for the head to do it; empty: any text
+  std::string_view needs = {};
+  // What to try in a text with all of these words; empty: nothing
+  std::string_view hint = {}, hint_needs = {};
 };
 
 // `model` as parameters.file names it, "builtin:sentences"; nullopt for other models, and for heads without a named role.

@@ -36,13 +36,12 @@ std::string search_passage(std::string_view text, std::span<const std::string> s
     const std::size_t end = sentence_end(text);
     const std::string_view sentence = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (sentence.empty()) continue;
+    // With its numbers left out a sentence looks broken: "it sums to ….".
+    if (sentence.empty() || sentence.find(hole) != std::string_view::npos) continue;
     std::set<std::string> having;
     for (const SearchTerm& term : search_terms(sentence))
       if (wanted.contains(term.stem)) having.insert(term.stem);
-    // A sentence with its numbers left out says less.
-    const int worth =
-        2 * static_cast<int>(having.size()) - (sentence.find(hole) != std::string_view::npos ? 1 : 0);
+    const int worth = static_cast<int>(having.size());
     if (worth > most) best = sentence, most = worth;
   }
   return std::string(best);

@@ -1,6 +1,8 @@
 // Writing a page that takes an answer.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "app/session/answer_check.h"
 #include "tests/app/window/answers_bench.h"
 
@@ -85,12 +87,25 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   if (!writing.bench.ui) return;
   UiDriver& ui = *writing.bench.ui;
   writing.choose(2);
+  // Of the pinned row: its strongest keys by their words, in the order of the text; one of them is right.
+  const std::vector<AnswerOption> offered = writing.page().answer->options;
+  REQUIRE(offered.size() == 3);
+  CHECK(offered[1].text == "because");
+  CHECK(offered[1].is == "argmax attn_weights[0,0,8,:] = 7");
+  ui.click("answer/add");
+  REQUIRE(writing.page().answer->options.size() == 4);
+  CHECK(writing.page().answer->options[3].is.starts_with("argmax attn_weights[0,0,8,:] = "));
+  CHECK(std::ranges::find(offered, writing.page().answer->options[3].text, &AnswerOption::text) ==
+        offered.end());
+  ui.click("answer/4/remove");
+  ui.click("answer/3/remove");
   writing.retype("answer/1/text", "most of it");
   writing.retype("answer/1/is", "attn_weights[0,0,8,7] > 0.5");
-  ui.click("answer/add");
-  CHECK(writing.page().answer->options.size() == 3);
   writing.retype("answer/2/text", "a little");
   writing.retype("answer/2/is", "attn_weights[0,0,8,7] < 0.1");
+  ui.click("answer/add");
+  CHECK(writing.page().answer->options.size() == 3);
+  CHECK(writing.page().answer->options[2].is.empty());
   writing.retype("answer/2/why", "Look at {attn_weights[0,0,8,7]}.");
   ui.click("caption/edit");
   CHECK(writing.walk().words_problem == "an option has no text");
@@ -103,7 +118,8 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   CHECK(writing.page().answer->options.size() == 2);
   writing.retype("answer/2/see", "No such page");
   ui.click("caption/edit");
-  CHECK(writing.walk().words_problem == "there is no page with the title “No such page”, here or in a built-in lesson");
+  CHECK(writing.walk().words_problem ==
+        "there is no page with the title “No such page”, here or in a built-in lesson");
   writing.retype("answer/2/see", "Must a row sum to 1?");
   ui.click("caption/edit");
   REQUIRE_FALSE(writing.walk().edits_words);

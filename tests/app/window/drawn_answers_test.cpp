@@ -271,3 +271,22 @@ TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no w
   CHECK(options.find("1   query") != std::string::npos);
   CHECK(options.find("The projection.") == std::string::npos);
 }
+
+TEST_CASE("a row that was drawn with the mouse is submitted with Enter") {
+  Drawing drawing(0);
+  if (!drawing.bench.ui) return;
+  drawing.stroke(drawing.place(6, 0.5), drawing.place(7, 0.8));
+  drawing.bench.ui->key("Enter");
+  CHECK_FALSE(drawing.walk().asking());
+  CHECK(drawing.given().gives_bars);
+}
+
+TEST_CASE("while a mask is asked for, the lines of code that would make it are not told") {
+  Drawing drawing(1, 1600, 1000);
+  if (!drawing.bench.ui) return;
+  REQUIRE(drawing.walk().asking());
+  CHECK_FALSE(drawing.bench.ui->has("inspector/code/lines"));
+  drawing.bench.ui->key("PageDown");
+  drawing.bench.ui->run_until_still();
+  CHECK(drawing.bench.ui->has("inspector/code/lines"));
+}

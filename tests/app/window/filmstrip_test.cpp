@@ -387,6 +387,38 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a sentence that is typed after a click that missed its field runs no command") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  drop(bench, lesson_file(folder));
+  bench.ui->click("filmstrip/add");
+  bench.ui->run_frames(3);
+  const Scenario scenario = bench.scenario();
+  const Selection place = bench.selection();
+  const Theme theme = state.view.settings.theme;
+  const UiRect caption = bench.ui->rect("panel/caption");
+  bench.ui->click(caption.min.x + 20, caption.max.y - 6);  // below the buttons, where no field is
+  type_as_keys(bench, every_key);
+  CHECK(bench.scenario() == scenario);
+  CHECK(bench.selection().step == place.step);
+  CHECK(bench.selection().view == place.view);
+  CHECK(state.view.settings.theme == theme);
+  CHECK_FALSE(state.dialogs.any_open());
+  // After a click on the stage, or Escape, letters are commands again.
+  bench.ui->click("stage/view/All heads");
+  bench.ui->key("C");
+  CHECK_FALSE(bench.scenario() == scenario);
+}
+
+TEST_CASE("the number of a page stands before its title once") {
+  PlaylistPage page;
+  page.title = "2 Three projections";
+  CHECK(page_name(page, 2) == "2 Three projections");
+  CHECK(page_name(page, 3) == "3  2 Three projections");
+}
+
 TEST_CASE("a page without words is named by its view and its step") {
   PlaylistPage page;
   page.step = Step::softmax;

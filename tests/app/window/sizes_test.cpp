@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "app/window/window_commands.h"
 #include "app/window/window_layout.h"
@@ -144,6 +147,37 @@ TEST_CASE("tabs unfold the panels that have no room, one at a time, by mouse and
   const UiRect setup = ui.rect("panel/setup");
   CHECK(focus.ring_min.x >= setup.min.x - 4);
   CHECK(focus.ring_max.x <= setup.max.x + 4);
+}
+
+TEST_CASE(
+    "with type of 150 and 200 % all ten steps and the timeline are in sight, and the steps stay where they "
+    "are") {
+  for (const auto& [width, height, scale] :
+       {std::tuple{1280, 720, 1.5f}, {1280, 720, 2.0f}, {1600, 1000, 2.0f}}) {
+    CAPTURE(width);
+    CAPTURE(scale);
+    WindowBench bench = open_window(width, height, preset_scenario("hand_made"), scale);
+    if (!bench.ui) return;
+    const auto places = [&] {
+      std::vector<float> left;
+      for (int step = 0; step < 10; ++step) {
+        const std::string name = "step_bar/step/" + std::to_string(step);
+        REQUIRE(bench.ui->has(name));
+        const UiRect rect = bench.ui->rect(name);
+        CHECK(rect.max.x <= static_cast<float>(width));
+        if (step > 0) CHECK(rect.min.x > left.back());
+        left.push_back(rect.min.x);
+      }
+      CHECK(bench.ui->has("step_bar/timeline"));
+      return left;
+    };
+    const std::vector<float> still = places();
+    bench.ui->click("step_bar/step/6");
+    bench.ui->run_until_still();
+    CHECK(places() == still);
+    bench.ui->click("step_bar/play");
+    CHECK(places() == still);
+  }
 }
 
 TEST_CASE("with type of 200 % the stage of a lesson keeps the height, and the page's words stand beside it") {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "app/content/stage_marks.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 
@@ -73,10 +74,17 @@ TEST_CASE("a pin says where it is while the stage shows another step, another he
   selection.head = 2;
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, 2, 1, 3}};
   CHECK(says("PINNED · ESC UNPINS"));
+  // The same pair at the step that is shown ...
   selection.step = Step::scale;
-  CHECK(says("PINNED AT SOFTMAX"));
+  CHECK(says("PINNED · ESC UNPINS"));
+  CHECK(focused_cell(bench.trace(), selection) == CellRef{{TensorId::scaled_scores}, {0, 2, 1, 3}});
+  CHECK(bench.ui->has("status/cell"));
   selection.head = 1;
+  CHECK(says("PINNED IN HEAD 2"));
+  // ... and where a step makes no map of pairs, the number that was pinned.
+  selection.step = Step::concat;
   CHECK(says("PINNED AT SOFTMAX, IN HEAD 2"));
+  CHECK(focused_cell(bench.trace(), selection) == selection.pinned);
   selection.batch = 1;
   selection.step = Step::softmax;
   selection.head = 2;

@@ -78,15 +78,20 @@ TEST_CASE("the right tensor is the one whose condition holds, and another one on
   const double more = live_value(read_live_expression(difference), subject).number;
   CHECK(key_of(page).option == (more > 0.0 ? 0U : 1U));
   CHECK(zeroed("one two three").has_value());
-  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "qq", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+  says(refusal_of(
+           R"({"kind": "tensor", "options": [{"tensor": "qq", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
        "options[0].tensor");
-  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "grad.q", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+  says(refusal_of(
+           R"({"kind": "tensor", "options": [{"tensor": "grad.q", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
        "a gradient is not clicked");
-  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "q", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+  says(refusal_of(
+           R"({"kind": "tensor", "options": [{"tensor": "q", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
        "an option names this tensor already");
-  says(refusal_of(R"({"kind": "tensor", "options": [{"tensor": "k", "is": "1 > 0"}, {"tensor": "q", "is": "E < 1"}]})"),
+  says(refusal_of(
+           R"({"kind": "tensor", "options": [{"tensor": "k", "is": "1 > 0"}, {"tensor": "q", "is": "E < 1"}]})"),
        "a constant");
-  says(refusal_of(R"({"kind": "tensor", "options": [{"text": "k", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
+  says(refusal_of(
+           R"({"kind": "tensor", "options": [{"text": "k", "is": "E > 1"}, {"tensor": "q", "is": "E < 1"}]})"),
        "text");
 }
 
@@ -118,7 +123,9 @@ TEST_CASE("a row of weights is refused where it is a constant, no row, or no wei
   says(refusal_of(weights("sum attn_weights[0,0,8,:]")), "one number");
   says(refusal_of(weights("attn_weights[0,0,8,:] = 1")), "not a number");
   says(refusal_of(R"({"kind": "weights", "is": "attn_weights[0,0,8,:]", "within": 0})"), "within");
-  const auto problem = [&](const char* is, const char* keys = "") { return key_of(page_with(weights(is), keys)).problem; };
+  const auto problem = [&](const char* is, const char* keys = "") {
+    return key_of(page_with(weights(is), keys)).problem;
+  };
   says(problem("attn_weights[0,0,:,:]"), "at most 64");
   says(problem("attn_weights[0,0,0:2,0:3]"), "runs along 2 axes");
   says(problem("attn_weights[0,0,8,11:]"), "is one number");
@@ -144,8 +151,7 @@ TEST_CASE("the key of a mask holds for the blocked pairs of its box") {
   for (Index query = 0; query < 12; ++query)
     for (Index key = 0; key < 12; ++key)
       CHECK(all.mask->blocked[static_cast<std::size_t>(12 * query + key)] == (key > query));
-  const AnswerKey row =
-      key_of(page_with(R"({"kind": "mask", "is": "mask_bias[0,0,3,2:] = -inf"})", at_mask));
+  const AnswerKey row = key_of(page_with(R"({"kind": "mask", "is": "mask_bias[0,0,3,2:] = -inf"})", at_mask));
   REQUIRE(row.mask);
   CHECK(row.mask->row == 3);
   CHECK(row.mask->column == 2);
@@ -156,18 +162,22 @@ TEST_CASE("the key of a mask holds for the blocked pairs of its box") {
   CHECK(weights.mask->blocked == all.mask->blocked);
 }
 
-TEST_CASE("a mask is refused where its key is a constant, no condition or no map, and on a page that cannot be painted") {
+TEST_CASE(
+    "a mask is refused where its key is a constant, no condition or no map, and on a page that cannot be "
+    "painted") {
   const auto mask = [](const char* is) { return fmt::format(R"({{"kind": "mask", "is": "{}"}})", is); };
   says(refusal_of(mask("1 = 1")), "a constant");
   says(refusal_of(mask("mask_bias[0,0,:,:]")), "no condition");
   says(refusal_of(mask("E = 128")), "no map");
   says(refusal_of(mask("mask_bias[0,0,3,2] = -inf")), "no map");
   says(refusal_of(mask("mask_bias[0,0,:,:] = -inf"), R"("step": "mask",)"), "no veil");
-  says(refusal_of(mask("mask_bias[0,0,:,:] = -inf"), R"("step": "concat", "veil": true,)"), "scores, scale, mask");
+  says(refusal_of(mask("mask_bias[0,0,:,:] = -inf"), R"("step": "concat", "veil": true,)"),
+       "scores, scale, mask");
   const auto problem = [&](const char* is, const char* keys = at_mask) {
     return key_of(page_with(mask(is), keys)).problem;
   };
-  says(problem("mask_bias[0,0,:,:] = -inf", R"("step": "mask", "veil": true,)"), "no such cells of mask_bias");
+  says(problem("mask_bias[0,0,:,:] = -inf", R"("step": "mask", "veil": true,)"),
+       "no such cells of mask_bias");
   says(problem("mask_bias[0,:,3,:] = -inf"), "runs along axis 1");
   says(problem("in_proj_weight = 0"), "at most 4096");
   says(problem("attn_weights[0,0,:,:] = 0",
@@ -227,7 +237,8 @@ TEST_CASE("sizes are read with or without brackets, as numbers and as letters of
   const ComputedPage seen(page);
   const LiveSubject subject(*seen.trace, page.scenario.get(), &seen.inputs);
   const std::vector<Index> right{1, 8, 12, 16};
-  for (const char* typed : {"1, 8, 12, 16", "(1,8,12,16)", "1 8 12 16", "[N, H, S, D]", "N,H,L,E/H"})
+  for (const char* typed : {"1, 8, 12, 16", "(1,8,12,16)", "1 8 12 16", "[N, H, S, D]", "N,H,L,E/H",
+                            "1x8x12x16", "1×8×12×16", "1 · 8 · 12 · 16", "N×H×L×D", "1*8*12*16"})
     CHECK(typed_sizes(typed, subject) == right);
   for (const char* typed : {"", "()", "1, eight", "1.5, 2", "-1, 8", "1, x"})
     CHECK(typed_sizes(typed, subject).empty());

@@ -68,7 +68,7 @@ const std::vector<PageClaim> claims{
      [](See s) { return s.blocked(4, 0, s.keys() - 1) && s.weight(4, 0, s.keys() - 1) < 1e-40; }},
     {"is not blocked and has",
      [](See s) { return !s.blocked(4, 0, s.keys() - 1) && s.says(s.weight(4, 0, s.keys() - 1)); }},
-    {"The first query has no key left", [](See s) { return row_blocked(s, 0, 0); }},
+    {"A query here has no key left", [](See s) { return row_blocked(s, 0, 0); }},
     {"a row of −∞", [](See s) { return fill(s) == -INFINITY; }},
     {"nothing but −∞", [](See s) { return fill(s) == -INFINITY || !row_blocked(s, 0, 0); }},
     {"a row of nothing but", [](See s) { return std::isfinite(fill(s)); }},

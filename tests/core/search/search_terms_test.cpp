@@ -67,5 +67,8 @@ TEST_CASE("the sentence with most of the words is shown, the first of equals") {
   CHECK(shown({"absent"}) == "Heads look elsewhere.");
   CHECK(search_passage("It gives … to it. It gives much.", std::vector<std::string>{"give"}) ==
         "It gives much.");
+  // A sentence with a number left out looks broken, also where it alone has the word.
+  CHECK(search_passage("It sums to …. Rows are long.", std::vector<std::string>{"sum"}) == "Rows are long.");
+  CHECK(search_passage("It sums to ….", std::vector<std::string>{"sum"}).empty());
   CHECK(search_passage("", std::vector<std::string>{"mask"}).empty());
 }

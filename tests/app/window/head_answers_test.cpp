@@ -1,0 +1,72 @@
+// A page that asks for a head, with the head that its place shows among the answers.
+#include <doctest/doctest.h>
+
+#include "app/window/looked_at.h"
+#include "tests/app/window/answers_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// The right head is the one that the page itself looks at.
+constexpr const char* which_head = R"({ "headwise_playlist": 1, "pages": [
+  { "title": "Which", "scenario": "hand_made", "step": "softmax", "view": "all_heads", "head": 0, "ask": "Which head?",
+    "caption": "This one.", "answer": {"kind": "head", "is": "argmax attn_weights[0,:,8,7]"} } ] })";
+
+struct HeadAsked : Asked {
+  explicit HeadAsked(StageView view) : Asked(1280, 900) {
+    if (!bench.ui) return;
+    bench.window->state().view.settings.reduce_motion = true;
+    drop(bench, lesson_file(folder, which_head));
+    bench.window->state().view.selection.view = view;
+    bench.ui->run_until_still();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a click on the head that the page shows answers as one on any other") {
+  for (const StageView view : {StageView::all_heads, StageView::head_rows, StageView::one_head}) {
+    for (const int head : {0, 5}) {
+      CAPTURE(head);
+      HeadAsked asked(view);
+      if (!asked.bench.ui) return;
+      REQUIRE(asked.walk().asking());
+      asked.bench.ui->click("heads/number/" + std::to_string(head));
+      CHECK_FALSE(asked.walk().asking());
+      CHECK(asked.walk().given.head == head);
+    }
+  }
+}
+
+TEST_CASE("a click anywhere on the map of a head answers with it") {
+  HeadAsked asked(StageView::all_heads);
+  if (!asked.bench.ui) return;
+  const UiRect map = asked.bench.ui->rect("stage/map/0");
+  asked.bench.ui->click((map.min.x + map.max.x) / 2, (map.min.y + map.max.y) / 2);
+  CHECK(asked.walk().given.head == 0);
+  CHECK_FALSE(asked.bench.selection().pinned);
+}
+
+TEST_CASE("while a page asks for a head, none is marked as the one that is shown") {
+  HeadAsked asked(StageView::all_heads);
+  if (!asked.bench.ui) return;
+  WindowState& state = asked.bench.window->state();
+  const Image asking_for = asked.bench.ui->pixels();
+  state.view.selection.head = 5;
+  asked.bench.ui->run_until_still();
+  // The stage looks the same, whichever head the page has chosen.
+  const UiRect stage = asked.bench.ui->rect("panel/stage");
+  const Image other = asked.bench.ui->pixels();
+  bool same = true;
+  for (int y = static_cast<int>(stage.min.y); y < static_cast<int>(stage.max.y); ++y)
+    for (int x = static_cast<int>(stage.min.x); x < static_cast<int>(stage.max.x); ++x)
+      for (int c = 0; c < 4; ++c) {
+        const auto at = static_cast<std::size_t>(4 * (y * other.width + x) + c);
+        same = same && asking_for.rgba[at] == other.rgba[at];
+      }
+  CHECK(same);
+  asked.bench.ui->key("0");
+  asked.bench.ui->run_until_still();
+  CHECK_FALSE(LookedAt(state).points_at_heads);
+}
