@@ -62,6 +62,12 @@ double slanted_overhang(double text_width) {
   return text_width * std::cos(label_slant_degrees * std::numbers::pi / 180.0);
 }
 
+// Of the labels below a grid of maps.
+double foot_height(const StageShape& shape, bool labels, double u) {
+  if (!labels) return 4.0 * u;
+  return shape.upright_labels ? shape.col_label_width + 8.0 * u : slanted_height(shape.col_label_width, u);
+}
+
 // Length of strips and captions side by side.
 double bars_total(const std::vector<double>& captions, double strip, double u) {
   double total = captions.empty() ? 0.0 : -bar_gap * u;
@@ -325,8 +331,9 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   const auto with_labels = [&](bool row_labels, bool col_labels) {
     MapGrid grid;
     const double labels = row_labels ? shape.row_label_width + label_gap * u : 0.0;
-    const double foot = col_labels ? slanted_height(shape.col_label_width, u) : 4.0 * u;
-    const double overhang = col_labels ? slanted_overhang(shape.col_label_width) * 0.6 : 0.0;
+    const double foot = foot_height(shape, col_labels, u);
+    const double overhang =
+        col_labels && !shape.upright_labels ? slanted_overhang(shape.col_label_width) * 0.6 : 0.0;
     grid.area = {area.x + labels, area.y + title, area.width - labels - overhang,
                  area.height - title - foot - bars_block};
     double best = 0.0;
@@ -367,7 +374,7 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   if (grid.map_width * grid.map_height < least_share_with_names * bare.map_width * bare.map_height)
     grid = bare;
   const Index grid_rows = (count + grid.columns - 1) / grid.columns;
-  const double foot = grid.col_labels ? slanted_height(shape.col_label_width, u) : 4.0 * u;
+  const double foot = foot_height(shape, grid.col_labels, u);
   const double bottom =
       grid.area.y + static_cast<double>(grid_rows - 1) * grid.pitch_y + grid.map_height + foot;
   grid.bars = bar_rects(shape.bar_captions, {area.x, bottom + (line_height + 3.0) * u, area.width, 0}, u);

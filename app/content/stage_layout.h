@@ -32,6 +32,7 @@ struct StageShape {
   double left_col_label_width = 0;           // under the left operand
   double digit_width = 0, digit_height = 0;  // of the number in a cell of the result; 0: no cell shows one
   int note_lines = 0;                        // for maps in a grid: lines of text under each title
+  bool upright_labels = false;               // for maps in a grid: those of columns run straight down
 };
 
 struct StageLayout {

@@ -34,6 +34,14 @@ struct LessonPage {
   friend bool operator==(const LessonPage&, const LessonPage&) = default;
 };
 
+// The cells that a page's question asked for: of the map of one head, a row, a column, or where both meet.
+struct RightCells {
+  TensorId tensor{};
+  Index batch = 0, head = 0;
+  std::optional<Index> row, column;
+  friend bool operator==(const RightCells&, const RightCells&) = default;
+};
+
 struct PanelContext {
   const Scenario& scenario;      // the requested scenario
   const ScenarioInputs& inputs;  // what the trace was computed from
@@ -66,7 +74,14 @@ struct PanelContext {
   AnswerMask* answer_mask = nullptr;  // of a page that asks for a mask
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
-  WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after}; }
+  // On the whole screen of a hall, for its back row: `picture` is true then, and labels are as large as this.
+  bool hall = false;
+  Type labels = {};
+  // Once a page has answered: what is right, where it is a place.
+  std::optional<Index> right_head = {};
+  std::optional<RightCells> right_cells = {};
+
+  WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after, labels}; }
 };
 
 struct PanelAction {

@@ -18,7 +18,7 @@ struct Fonts {
   ImFont* caption = nullptr;     // 18: the caption of a page
   ImFont* small = nullptr;       // 13: captions, axis labels
   ImFont* mono_small = nullptr;  // 12: sizes next to names, digits in cells
-  // 34: the sentence of the opening scene; Latin letters and punctuation only
+  // 34: the sentence of the opening scene, and a page's words in a hall; Latin letters, punctuation and a few signs
   ImFont* display = nullptr;
   ImFont* display_bold = nullptr;
 };

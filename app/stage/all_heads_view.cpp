@@ -28,6 +28,9 @@
 namespace headwise {
 namespace {
 
+// Slanted labels of columns that are closer, in units, are thinned.
+constexpr double closest_columns = 19.0;
+
 struct HeadMap {
   StagePart part;
   PlaneGeometry plane;
@@ -58,7 +61,13 @@ std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& resul
 MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
                         std::span<const HeadStatistics> statistics, Index count, const RectF& area, int least) {
   shape.note_lines = least;
-  const MapGrid plain = map_grid(count, shape, area, context.scale);
+  MapGrid plain = map_grid(count, shape, area, context.scale);
+  if (context.hall) {  // the maps and their names alone, each column named
+    if (!plain.col_labels || plain.map_width >= closest_columns * context.scale * static_cast<double>(shape.cols))
+      return plain;
+    shape.upright_labels = true;
+    return map_grid(count, shape, area, context.scale);
+  }
   if (static_cast<Index>(statistics.size()) != count || count == 0) return plain;
   for (const HeadStatistics& head : statistics)
     shape.note_lines = std::max(shape.note_lines, least + static_cast<int>(head_words(context, head).size()));
@@ -162,9 +171,12 @@ View::View(const PanelContext& context, AllHeadsState& state, const StageContent
   shape_.cols = result_.matrix.view.cols;
   shape_.row_label_width = row_label_width(context, result_, shape_.rows);
   if (result_.col_labels)
-    shape_.col_label_width = label_width(context.widgets(), *result_.col_labels, shape_.cols);
+    shape_.col_label_width = column_label_width(context.widgets(), *result_.col_labels, shape_.cols);
   if (bar_) shape_.bar_captions = {static_cast<double>(bar_->caption.size())};
-  if (count_ == query_heads_ && is_pair_map(result_.matrix))
+  // They are statistics of the weights: over other maps they would speak of what is not shown.
+  const TensorName& shown = result_.matrix.name;
+  const bool weights = shown == TensorName{TensorId::attn_weights} || shown == TensorName{TensorId::dropped_weights};
+  if (count_ == query_heads_ && weights)
     statistics_ = state.figures.of(context.trace, context.selection.batch);
   grid_ = grid_with_notes(context, shape_, statistics_, count_, area, range_lines());
   maps_ = maps_of(context, result_, grid_, count_);
@@ -220,6 +232,8 @@ void View::draw_marks(const HeadMap& map) const {
   const Index sharing = query_heads_ / std::max<Index>(count_, 1), shown = context_.selection.head;
   if (shown >= map.head && shown < map.head + sharing && !context_.points_at_heads)
     draw_head_frame(context_, corner(map.plane), far_corner(map.plane), context_.palette.focus);
+  if (const auto right = context_.right_head; right && *right >= map.head && *right < map.head + sharing)
+    draw_right_head(context_, corner(map.plane), far_corner(map.plane));
 }
 
 // Row labels at the first column of the grid, column labels below its last row.
@@ -227,7 +241,7 @@ void View::draw_labels(const HeadMap& map, Index i) const {
   if (grid_.row_labels && i % grid_.columns == 0)
     draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks_));
   if (grid_.col_labels && i + grid_.columns >= count_)
-    draw_part_column_labels(context_, map.part, map.plane, marks_, true);
+    draw_part_column_labels(context_, map.part, map.plane, marks_, true, shape_.upright_labels);
 }
 
 // Between title and map: the range of its colours and what the head does; all of it in the tooltip.

@@ -161,7 +161,7 @@ bool CompareMaps::place(const RectF& area) {
     CompareShape shape{map.part.spec.values.rows, map.part.spec.values.cols, 0, 0};
     shape.row_label_width = row_label_width(context_, map.part, shape.rows);
     if (map.part.col_labels)
-      shape.col_label_width = label_width(context_.widgets(), *map.part.col_labels, shape.cols);
+      shape.col_label_width = column_label_width(context_.widgets(), *map.part.col_labels, shape.cols);
     shapes.push_back(shape);
   }
   area_ = area;

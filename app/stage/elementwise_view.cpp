@@ -61,6 +61,10 @@ class View {
   void draw_strip() const;
   void draw_figures(std::optional<CellRef>& under_mouse) const;
   void draw_light(const TensorPtr& products) const;
+  // Of the numbers beside the products, and of the words above the columns; in a hall as large as there is room.
+  ImFont* figure_font() const;
+  std::string figure_text(const Figure& figure, Index key) const;
+  ImFont* title_font() const { return context_.hall ? context_.fonts.sans : context_.fonts.mono_small; }
   StagePart part_of(Id id, Index row_begin = 0, Index row_end = 0) const;
   void outline(const StagePart& part, const PlaneGeometry& plane, const std::vector<StageMark>& marks) const;
   MatrixView keys() const { return k_.matrix.view.transposed(); }  // on the stage k is drawn as kᵀ
@@ -89,7 +93,7 @@ void View::place() {
                             ? 0.0
                             : label_width(context_.widgets(), context_.inputs.labels.key, rows) + 10 * u;
   figures_ = figures_of(context_);
-  const double figure = 62 * u, gap = 26 * u;
+  const double figure = (context_.hall ? 76 : 62) * u, gap = 26 * u;
   const double room = area_.width - labels - 2 * gap - figure * static_cast<double>(figures_.size());
   fits_ = room >= 80 * u;
   const double plane = std::max(40 * u, std::min(room / 2, 26 * u * static_cast<double>(width)));
@@ -189,10 +193,32 @@ void View::draw_light(const TensorPtr& products) const {
   }
 }
 
+std::string View::figure_text(const Figure& figure, Index key) const {
+  const double value = context_.trace.tensor(figure.id)->at(cell(figure.id, key).index);
+  return is_blocked(figure.id, key)      ? "×"
+         : figure.id == Id::attn_weights ? cell_number(value, 3, true)
+                                         : decimal_text(value, 2);
+}
+
+ImFont* View::figure_font() const {
+  const Fonts& fonts = context_.fonts;
+  if (!context_.hall || figures_.empty()) return fonts.mono_small;
+  const double pitch = figures_.front().rect.height / static_cast<double>(std::max<Index>(key_count(), 1));
+  for (ImFont* font : {fonts.formula, fonts.caption, fonts.sans}) {
+    if (font->FontSize + 2.0f * context_.scale > pitch) continue;
+    float widest = 0.0f;
+    for (const Figure& figure : figures_)
+      for (Index key = 0; key < key_count(); ++key)
+        widest = std::max(widest, width_of(font, figure_text(figure, key)));
+    if (widest + 8.0f * context_.scale <= figures_.front().rect.width) return font;
+  }
+  return fonts.mono_small;
+}
+
 void View::draw_figures(std::optional<CellRef>& under_mouse) const {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* mono = context_.fonts.mono_small;
-  ImFont* small = context_.fonts.small;
+  ImFont* mono = figure_font();
+  ImFont* small = context_.hall ? context_.fonts.sans : context_.fonts.small;
   for (const Figure& figure : figures_) {
     const PlaneGeometry rows = plane_geometry(figure.rect, key_count(), 1);
     const auto right = static_cast<float>(figure.rect.x + figure.rect.width);
@@ -217,9 +243,7 @@ void View::draw_figures(std::optional<CellRef>& under_mouse) const {
       }
       if (!digits) continue;
       const bool crossed = is_blocked(figure.id, key);
-      const std::string text = crossed                         ? "×"
-                               : figure.id == Id::attn_weights ? cell_number(value, 3, true)
-                                                               : decimal_text(value, 2);
+      const std::string text = figure_text(figure, key);
       list->AddText(mono, mono->FontSize,
                     {std::floor(right - width_of(mono, text) - 2 * context_.scale),
                      std::floor(static_cast<float>(box.y + box.height / 2) - mono->FontSize / 2)},
@@ -250,7 +274,7 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   if (!context_.inputs.labels.key.empty()) {
     draw_row_labels(widgets, list, keys_, context_.inputs.labels.key, std::nullopt);
   }
-  ImFont* mono = context_.fonts.mono_small;
+  ImFont* mono = title_font();
   // Followed by the sizes if there is room; the name lights up the tensor, the letters their axes.
   const auto title = [&](const PlaneGeometry& over, const std::string& text, Rgba8 color,
                          const std::string& shape = "", std::optional<Id> tensor = {}) {
@@ -266,11 +290,13 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   const Palette& palette = context_.palette;
   const std::string key_axis = k_.matrix.col_axis;
   const std::string keys_shape = fmt::format("{}×D {}×{}", key_axis, key_count(), keys().cols);
-  title(strip_, fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix)), palette.q,
+  // In a hall few large words instead of many small ones.
+  const auto words = [&](const char* few, std::string all) { return context_.hall ? few : std::move(all); };
+  title(strip_, words("q", fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix))), palette.q,
         fmt::format("D {}", keys().cols), q_.matrix.name.id);
-  title(strip_again_, "same q, repeated", palette.q, "", q_.matrix.name.id);
-  title(keys_, "k: every key's row", palette.k, keys_shape, k_.matrix.name.id);
-  title(products_, "q ∘ k: elementwise product", palette.text, keys_shape);
+  title(strip_again_, words("q, repeated", "same q, repeated"), palette.q, "", q_.matrix.name.id);
+  title(keys_, words("k of each key", "k: every key's row"), palette.k, keys_shape, k_.matrix.name.id);
+  title(products_, words("q ∘ k", "q ∘ k: elementwise product"), palette.text, keys_shape);
 
   if (const auto hit = plane_cell_looked_at(context_, "query", strip_))
     under_mouse = cell_at(q_.matrix, query_, hit->second);

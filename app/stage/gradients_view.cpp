@@ -82,7 +82,7 @@ PairShape shape_of(const PanelContext& context, const StagePart& part) {
   const WidgetContext widgets = context.widgets();
   PairShape shape{part.matrix.view.rows, part.matrix.view.cols, 0, 0};
   shape.row_label_width = row_label_width(context, part, shape.rows);
-  if (part.col_labels) shape.col_label_width = label_width(widgets, *part.col_labels, shape.cols);
+  if (part.col_labels) shape.col_label_width = column_label_width(widgets, *part.col_labels, shape.cols);
   return shape;
 }
 

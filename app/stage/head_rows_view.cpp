@@ -254,7 +254,7 @@ PanelAction HeadRowsView::draw(std::optional<CellRef>& under_mouse) {
         std::max(shape.name_width, static_cast<double>(width_of(context_.fonts.bold, name(head))));
   shape.name_width += 30.0 * u();
   const auto& labels = context_.inputs.labels.key;
-  if (!labels.empty()) shape.key_label_width = label_width(context_.widgets(), labels, keys());
+  if (!labels.empty()) shape.key_label_width = column_label_width(context_.widgets(), labels, keys());
   shape.words = offers_prediction(context_.scenario);
   ImFont* small = context_.fonts.small;
   const double foot = 1.2 * static_cast<double>(small->FontSize);

@@ -10,6 +10,7 @@
 #include "app/platform/fonts.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_view.h"
@@ -153,6 +154,7 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
   tooltip(widgets, words);
   if (chosen || item.hovered)
     draw_head_frame(context, corner(rect), far_corner(rect), chosen ? palette.focus : palette.text_dim);
+  if (head == context.right_head) draw_right_head(context, corner(rect), far_corner(rect));
   if (item.double_clicked && has_gains(context)) {
     action = edit(toggle_solo(context.scenario, head));
   } else if (item.clicked) {
@@ -234,6 +236,14 @@ void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 
                                       std::max(1.0f, std::round(1.5f * context.scale)));
 }
 
+void draw_right_head(const PanelContext& context, ImVec2 min, ImVec2 max) {
+  const float out = std::round(5.0f * context.scale);
+  const ImVec2 from{min.x - out, min.y - out}, to{max.x + out, max.y + out};
+  ImGui::GetWindowDrawList()->AddRect(from, to, im_color(right_answer_hue(context.palette)), 3.0f * context.scale,
+                                      0, std::max(2.0f, std::round(3.0f * context.scale)));
+  ui_probe("stage/right_head", from, to);
+}
+
 Selection looking_at_head(const PanelContext& context, Index head) {
   Selection selection = context.selection;
   selection.head = head;
@@ -305,18 +315,28 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   const std::size_t name_at = number.find(' ');  // what the head does, after its number
   const bool named = name_at != std::string::npos;
   tooltip(context.widgets(), named ? fmt::format("show head {}", number) : "show this head");
+  constexpr float least_shrunk = 0.82f;
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
+  if (context.hall) {  // as large as its line has room for
+    const Fonts& fonts = context.fonts;
+    for (ImFont* larger : {chosen ? fonts.title : fonts.caption, chosen ? fonts.bold : fonts.sans, fonts.sans, fonts.small}) {
+      font = larger;
+      if (least_shrunk * width_of(larger, number) <= static_cast<float>(line.width)) break;
+    }
+  }
   // What a head does gives way to the dot, its number never.
   const float room = static_cast<float>(line.width - reach);
   const float needed = width_of(font, number);
   // A little smaller before it is cut.
-  const float shrink = named ? std::clamp(room / std::max(needed, 1.0f), 0.82f, 1.0f) : 1.0f;
+  const float shrink = named ? std::clamp(room / std::max(needed, 1.0f), least_shrunk, 1.0f) : 1.0f;
   std::string shown = !named ? number : fitted_text(number, font, room / shrink);
   // A few letters are not enough to recognise the word.
   if (named && shown != number && shown.size() < name_at + 1 + fewest_letters + std::string_view("…").size())
     shown = number.substr(0, name_at);
   const float size = std::floor(font->FontSize * shrink);
-  list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2)),
+  // In a hall a frame for the right head has room between the name and its map.
+  const float above = context.hall ? 6.0f * u : 0.0f;
+  list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2 - above)),
                 im_color(chosen ? palette.text : palette.text_dim), shown.c_str());
   if (!dotted) return action;
 

@@ -39,8 +39,8 @@ ImVec2 draw_query_choice(const PanelContext& context, Index& chosen, Index query
                          PanelAction& action, ImVec2 at) {
   constexpr std::array<std::string_view, 2> ways{"‹", "›"};
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* sans = context.fonts.sans;
-  ImFont* bold = context.fonts.bold;
+  ImFont* sans = context.hall ? context.fonts.caption : context.fonts.sans;
+  ImFont* bold = context.hall ? context.fonts.title : context.fonts.bold;
   const float height = segmented_control_size(context.widgets(), ways).y;
   const float y = std::round(at.y + 0.5f * (height - sans->FontSize)), gap = 8 * context.scale;
   list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "query");
@@ -57,7 +57,8 @@ ImVec2 draw_query_choice(const PanelContext& context, Index& chosen, Index query
     right = max.x + gap;
   }
   const std::string name = query_name(context, query);
-  list->AddText(bold, bold->FontSize, {right, y}, im_color(context.palette.q), name.c_str());
+  list->AddText(bold, bold->FontSize, {right, std::round(y + 0.5f * (sans->FontSize - bold->FontSize))},
+                im_color(context.palette.q), name.c_str());
   ui_says("query " + name, {right, y});
   return {right + width_of(bold, name) - at.x, height};
 }

@@ -121,7 +121,7 @@ void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
   const RectF cell = plane.cell(plane.rows - 1, column);
   const double x = cell.x + 0.5 * cell.width, y = plane.y + plane.height + 4.0 * u;
   const std::vector<std::string> own{labels[static_cast<std::size_t>(column)]};
-  const double width = label_width(context.widgets(), own, 1);
+  const double width = column_label_width(context.widgets(), own, 1);
   if (!slanted) {
     context.lit->push_back({x - 0.5 * width - 2 * u, y - 2 * u, width + 4 * u, height + 4 * u});
     return;
@@ -167,6 +167,34 @@ void draw_followed(const PanelContext& context, const StagePart& part, const Pla
   ui_probe("followed/" + to_string(part.matrix.name), min, max);
 }
 
+// What a page's question asked for, once it has answered: framed outside the cells, so that a pinned one keeps its own frame.
+void draw_right_cells(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
+  const auto& right = context.right_cells;
+  if (!right || part.matrix.name != first_name(context.trace, TensorName{right->tensor})) return;
+  const std::vector<Index>& leading = part.matrix.leading;
+  const Shape& shape = part.matrix.view.tensor->shape();
+  const auto rank = static_cast<std::size_t>(shape.rank());
+  if (rank < 2 || leading.size() + 2 != rank || (!leading.empty() && leading[0] != right->batch)) return;
+  // Of k and v, several query heads share one.
+  if (leading.size() == 2 && leading[1] != right->head * shape.size(1) / context.trace.options.num_heads) return;
+  BoxRef box{part.matrix.name, leading, leading};
+  for (Index& end : box.end) ++end;
+  const auto add = [&](std::optional<Index> at, Index size) {
+    box.begin.push_back(at.value_or(0));
+    box.end.push_back(at ? *at + 1 : size);
+  };
+  add(right->row, shape.size(shape.rank() - 2));
+  add(right->column, shape.size(shape.rank() - 1));
+  const auto drawn = drawn_box(part.matrix, box);
+  if (!drawn) return;
+  const float thick = std::max(3.0f, std::round(3.0f * context.scale * context.palette.stroke));
+  const RectF rect = plane.rect(*drawn);
+  const ImVec2 min = corner(rect), max = far_corner(rect);
+  ImGui::GetWindowDrawList()->AddRect({min.x - thick, min.y - thick}, {max.x + thick, max.y + thick},
+                                      im_color(right_answer_hue(context.palette)), 0.0f, 0, thick);
+  ui_probe("stage/right", min, max);
+}
+
 std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
   if (block <= 0) return std::nullopt;
   const Index blocks = size / block;
@@ -198,6 +226,10 @@ void draw_head_strips(const PanelContext& context, const StagePart& part, const 
 }
 
 }  // namespace
+
+Rgba8 right_answer_hue(const Palette& palette) {
+  return palette.v;
+}
 
 Rgba8 tensor_hue(const Palette& palette, TensorId id) {
   switch (id) {
@@ -243,6 +275,9 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
                      float width, const std::string& sign) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& palette = context.palette;
+  // For the back row of a hall, all that the line over a matrix has room for.
+  ImFont* mono = context.hall ? context.fonts.mono : context.fonts.mono_small;
+  ImFont* small = context.hall ? context.fonts.sans : context.fonts.small;
   const float baseline = std::floor(static_cast<float>(plane.y) - 7.0f * context.scale);
   float x = static_cast<float>(plane.x);
   const float end = x + width;
@@ -267,17 +302,16 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   const std::string sizes = matrix_sizes(part.matrix), bare = to_string(part.matrix.name);
   const float symbol_width = symbol.empty() ? 0.0f : width_of(bold, symbol) + 7 * context.scale;
   const auto fits = [&](float before, const std::string& text) {
-    return before + width_of(context.fonts.mono_small, text) <= end - x;
+    return before + width_of(mono, text) <= end - x;
   };
   const bool with_symbol = fits(symbol_width, name) || (!fits(0.0f, name) && fits(symbol_width, bare));
   if (!fits(with_symbol ? symbol_width : 0.0f, name)) name = bare;
   if (with_symbol && !symbol.empty()) write(bold, hue_of(palette, letter), symbol, 7);
-  write(context.fonts.mono_small, with_symbol || letter == 0 ? palette.text : hue_of(palette, letter), name, 7);
+  write(mono, with_symbol || letter == 0 ? palette.text : hue_of(palette, letter), name, 7);
   const TraceTensors& t = context.trace.tensors;
   if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights) {
-    write(context.fonts.mono_small, palette.text_dim, "= attn_weights", 7);
+    write(mono, palette.text_dim, "= attn_weights", 7);
   }
-  ImFont* mono = context.fonts.mono_small;
   const float top = std::floor(baseline - mono->Ascent);
   name_tensor(context, part.matrix.name, {static_cast<float>(plane.x), top},
               {std::min(x, end), baseline + 3.0f});
@@ -285,7 +319,6 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   if (width_of(mono, sizes) <= end - x)
     draw_shape_text(context, list, mono, ImVec2(std::floor(x), top), palette.text_dim, sizes);
   if (!part.col_labels) return;
-  ImFont* small = context.fonts.small;
   const std::string columns = axis_title(part.matrix.col_axis, "→");
   const float columns_width = width_of(small, columns);
   const float columns_x = std::min(static_cast<float>(plane.x + plane.width), end) - columns_width;
@@ -335,12 +368,14 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
       context.lit->push_back({lit.x - thick, lit.y - thick, lit.width + 2 * thick, lit.height + 2 * thick});
     }
   }
+  draw_right_cells(context, part, plane);
   draw_axis_light(context, part, plane);
 }
 
 double row_label_width(const PanelContext& context, const StagePart& part, Index rows) {
   if (!part.row_labels) return 0.0;
-  const double title = width_of(context.fonts.small, axis_title(part.matrix.row_axis, "↓"));
+  const ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
+  const double title = width_of(font, axis_title(part.matrix.row_axis, "↓"));
   return std::max<double>(label_width(context.widgets(), *part.row_labels, rows), title);
 }
 
@@ -351,7 +386,7 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
   draw_row_labels(context.widgets(), list, plane, *part.row_labels, chosen,
                   followed_label(context, part, false));
   // Above the labels, in the line of the matrix's title.
-  ImFont* small = context.fonts.small;
+  ImFont* small = context.hall ? context.fonts.sans : context.fonts.small;
   const std::string rows = axis_title(part.matrix.row_axis, "↓");
   const ImVec2 title(static_cast<float>(plane.x) - 8.0f * context.scale - width_of(small, rows),
                      static_cast<float>(plane.y) - 7.0f * context.scale - small->Ascent);
@@ -368,13 +403,15 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
 
 std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,
                                              const PlaneGeometry& plane, const std::vector<StageMark>& marks,
-                                             bool slanted) {
+                                             bool slanted, bool upright) {
   const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (part.col_labels) {
     const std::optional<Index> chosen = marked_col(part.matrix, marks);
     draw_column_labels(widgets, list, plane, *part.col_labels, chosen,
-                       slanted ? static_cast<float>(label_slant_degrees) : 0.0f,
+                       upright   ? 90.0f
+                       : slanted ? static_cast<float>(label_slant_degrees)
+                                 : 0.0f,
                        followed_label(context, part, true));
     if (context.lit && chosen) light_column_label(context, plane, *part.col_labels, *chosen, slanted);
     return std::nullopt;

@@ -14,6 +14,8 @@ namespace headwise {
 
 // The hue for what belongs to q, k or v; the neutral colour for everything else.
 Rgba8 tensor_hue(const Palette& palette, TensorId id);
+// Of what a page's question asked for, once it has answered.
+Rgba8 right_answer_hue(const Palette& palette);
 
 // Returns the cells of a part in a rectangle.
 PlaneGeometry part_plane(const RectF& rect, const StagePart& part);
@@ -34,9 +36,9 @@ double row_label_width(const PanelContext& context, const StagePart& part, Index
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                           std::optional<Index> chosen);
 // Tokens where there are any, else a caption, "d 0 … 15", or the number of the head under each of its blocks. Returns the
-// head whose number was clicked.
+// head whose number was clicked. `upright`: tokens run straight down, where columns are too close for slanted ones.
 std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,
                                              const PlaneGeometry& plane, const std::vector<StageMark>& marks,
-                                             bool slanted);
+                                             bool slanted, bool upright = false);
 
 }  // namespace headwise

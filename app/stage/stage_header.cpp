@@ -67,13 +67,6 @@ void draw_not_computed(const PanelContext& context, float width) {
   ui_probe_item("stage/not_computed");
 }
 
-// "head 5: previous token, frozen weights".
-std::string head_line(const PanelContext& context, Index head) {
-  const auto description = head_description(context, head);
-  return fmt::format("head {}{}{}", head, description ? ": " + description->name : "",
-                     is_frozen(context.scenario, head) ? ", frozen weights" : "");
-}
-
 // Title and question, below them the line of controls. If that line has no room for the tensors of the step, or for the
 // brushes, they go to the end of the title's line.
 class Header {
@@ -298,6 +291,27 @@ void Header::draw_head() {
 }
 
 }  // namespace
+
+std::string head_line(const PanelContext& context, Index head) {
+  const auto description = head_description(context, head);
+  return fmt::format("head {}{}{}", head, description ? ": " + description->name : "",
+                     is_frozen(context.scenario, head) ? ", frozen weights" : "");
+}
+
+void draw_head_in_hall(const PanelContext& context, const StageContent& content) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = 16.0f * context.scale;
+  ImGui::Dummy({1, height});
+  const StageView view = context.selection.view;
+  if (!content.head_map || view == StageView::all_heads || view == StageView::head_rows) return;
+  const float width = ImGui::GetContentRegionAvail().x;
+  const std::string head = head_line(context, context.selection.head);
+  const Type type = type_at(context.fonts, context.scale, 18.0f, head);
+  const std::string shown = fitted_text(head, type.font, width * type.font->FontSize / type.size);
+  ImGui::GetWindowDrawList()->AddText(type.font, type.size, at, im_color(context.palette.text), shown.c_str());
+  ui_probe("stage/hall_head", at, {at.x + width_in(type, shown), at.y + type.size});
+  ui_says(head, at);
+}
 
 Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush,
                             const std::string& title) {

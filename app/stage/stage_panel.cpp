@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -17,15 +18,13 @@
 #include "app/stage/stage_header.h"
 #include "app/stage/veiled_stage.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/large_type.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
 
 namespace {
-
-// In a hall, above a stage without a title: the steps come down to here.
-constexpr float titled_elsewhere_units = 16.0f;
 
 // One picture fades into the background, the next one fades in from it.
 void fade(const PanelContext& context, const RectF& area) {
@@ -123,6 +122,25 @@ RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
   ui_probe("stage/no_heads", at, {at.x + size.x, at.y + size.y});
   const double height = size.y + 6.0 * context.scale;
   return {area.x, area.y + height, area.width, std::max(0.0, area.height - height)};
+}
+
+// For the back row: the largest type that the rows of the maps have room for, as far as that is known before they are placed.
+// Where they turn out to be closer, their labels are smaller.
+Type hall_labels(const PanelContext& context, const StageContent& content, const RectF& area) {
+  constexpr double share = 0.8;  // of the height, for the maps of a column
+  const StageView view = context.selection.view;
+  const Index rows = content.result ? content.result->matrix.view.rows : context.trace.options.num_heads;
+  const double heads = static_cast<double>(std::max<Index>(context.trace.options.num_heads, 1));
+  const double high = view == StageView::all_heads ? std::ceil(std::sqrt(0.5 * heads)) : 1.0;
+  const double pitch = share * area.height / high / static_cast<double>(std::max<Index>(rows, 1));
+  std::vector<std::string> labels = context.inputs.labels.query;
+  labels.insert(labels.end(), context.inputs.labels.key.begin(), context.inputs.labels.key.end());
+  const Type type = label_type(context.fonts, context.scale, static_cast<float>(pitch), labels);
+  // Several maps side by side need the width themselves, for their numbers.
+  const bool beside = view == StageView::one_head && content.left;
+  const bool alone = view == StageView::one_head || view == StageView::tokens || view == StageView::elementwise;
+  const Type least = type_at(context.fonts, context.scale, beside ? 15.0f : 18.0f, "");
+  return (alone && !beside) || type.size <= least.size ? type : least;
 }
 
 // What the stage draws in this frame.
@@ -298,7 +316,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   std::vector<RectF> lit;
   PanelContext context = given;
   if (given.selection.spotlight) context.lit = &lit;
-  if (state.alone) context.picture = true;
+  if (state.alone) context.picture = context.hall = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
 
   // While moving on from the previous step, its picture is needed too.
@@ -324,11 +342,12 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
 
   Selection selection = context.selection;
   if (state.alone && state.titled_elsewhere)
-    ImGui::Dummy({1, titled_elsewhere_units * context.scale});
+    draw_head_in_hall(context, content);
   else
     selection = draw_stage_header(context, content, state.brush.shape, state.title);
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
   const RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
+  if (state.alone) context.labels = hall_labels(context, content, area);
   StageFrame frame{context, state, selection, content, before ? &*before : nullptr, area};
   PanelAction action;
   if (const std::string nothing = nothing_to_draw(context, area); !nothing.empty()) {

@@ -10,13 +10,15 @@
 #include "app/stage/stage_cells.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/dotted_line.h"
+#include "app/widgets/large_type.h"
 #include "app/widgets/measure.h"
+#include "app/widgets/ui_probe.h"
 #include "core/scenario/unknown_token.h"
 
 namespace headwise {
 namespace {
 
-constexpr double widest_pitch_units = 34.0;
+constexpr double widest_pitch_units = 34.0, widest_in_hall_units = 64.0;
 constexpr float smallest_label = 0.8f;  // of the usual text
 
 }  // namespace
@@ -34,7 +36,7 @@ TokenColumns token_columns(const PanelContext& context, const MatrixView& weight
   const float label_room = std::min(0.25f * width, 150.0f * u);
   const auto height = static_cast<float>(std::max(1.0, area.height - 16.0 * u));
   const auto longest = static_cast<float>(std::max<Index>({weights.rows, weights.cols, 1}));
-  const float pitch = std::min(height / longest, static_cast<float>(widest_pitch_units) * u);
+  const float pitch = std::min(height / longest, static_cast<float>(context.hall ? widest_in_hall_units : widest_pitch_units) * u);
   const float span = std::clamp(width - 2 * label_room - 16 * u, 60.0f * u, 460.0f * u);
   const float left = static_cast<float>(area.x) + label_room, top = static_cast<float>(area.y) + 14 * u;
   const TokenLabels& labels = context.inputs.labels;
@@ -49,8 +51,9 @@ void draw_token_captions(const PanelContext& context, const TokenColumns& column
   const float u = context.scale, y = static_cast<float>(columns.top) - 4 * u;
   const auto caption = [&](const TokenColumn& column, const char* text, Rgba8 color) {
     ImFont* bold = context.fonts.bold;
+    const float size = context.hall ? bold->FontSize : context.fonts.small->FontSize;
     const float x = column.right ? column.x + 8 * u : column.x - 8 * u - width_of(bold, text);
-    list->AddText(bold, context.fonts.small->FontSize, {std::floor(x), y}, im_color(color), text);
+    list->AddText(bold, size, {std::floor(x), y}, im_color(color), text);
   };
   caption(columns.queries, "queries", context.palette.q);
   caption(columns.keys, "keys", context.palette.k);
@@ -67,7 +70,10 @@ void draw_token_captions(const PanelContext& context, const TokenColumns& column
 
 void draw_token_labels(const PanelContext& context, const TokenColumn& column, std::optional<Index> chosen,
                        float room) {
-  ImFont* font = context.fonts.sans;
+  const Type large = context.hall && column.labels
+                         ? label_type(context.fonts, context.scale, column.pitch, *column.labels)
+                         : own_size(context.fonts.sans);
+  ImFont* font = large.size > context.fonts.sans->FontSize ? large.font : context.fonts.sans;
   ImDrawList* list = ImGui::GetWindowDrawList();
   // If they would touch, they are made smaller, then every second, third … is left out.
   const float size =
@@ -79,7 +85,7 @@ void draw_token_labels(const PanelContext& context, const TokenColumn& column, s
   }
   for (Index i = 0; i < column.count; ++i) {
     if (i % every != 0 && i != chosen) continue;
-    ImFont* face = i == chosen ? context.fonts.bold : font;
+    ImFont* face = i == chosen && font == context.fonts.sans ? context.fonts.bold : font;
     const bool labelled = column.labels && i < static_cast<Index>(column.labels->size());
     const std::string name = labelled ? (*column.labels)[static_cast<std::size_t>(i)] : std::to_string(i);
     const std::string text = fitted_text(labelled ? drawable_text(axis_word(name), face) : name, face,
@@ -90,6 +96,9 @@ void draw_token_labels(const PanelContext& context, const TokenColumn& column, s
     list->AddText(face, size, {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
                   im_color(!chosen || i == chosen ? context.palette.text : context.palette.text_dim),
                   text.c_str());
+    ui_probe(column.right ? "label/key" : "label/query", static_cast<int>(i),
+             {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
+             {x + width_of(face, text, size), std::floor(column.y(i) + 0.5f * size)});
     if (!unknown_word(name).empty())
       draw_dotted_line(list, {std::floor(x), std::floor(column.y(i) + 0.5f * size)},
                        x + width_of(face, text, size), im_color(context.palette.warning), context.scale);

@@ -50,7 +50,7 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
   constexpr std::array<std::string_view, 4> share_names{"50 %", "80 %", "95 %", "all"};
   constexpr std::array<std::string_view, 2> ways{"query gives", "key gets"};
   const std::string before = "lines for the strongest", between = "of the attention that each";
-  ImFont* font = context.fonts.small;
+  ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
   if (context.picture) {  // nothing to choose: what was chosen
     const bool every = share + 1 == static_cast<int>(share_names.size());
     const std::string told = fmt::format(
@@ -105,7 +105,7 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Tok
                 const TokenColumn& keys, const TokenFocus& focus) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& palette = context.palette;
-  ImFont* mono = context.fonts.mono_small;
+  ImFont* mono = context.hall ? context.fonts.caption : context.fonts.mono_small;
   const float bow = 0.4f * (keys.x - queries.x);
   const bool focused = focus.query || focus.key;
   const auto count = static_cast<double>(state.lines.lines.size());
@@ -279,8 +279,8 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   const ImVec2 at{static_cast<float>(area.x), static_cast<float>(top)};
   top += draw_choices(context, state, share_of(state, view), at, width) + 6.0 * u;
   find_lines(view, share_of(state, view), state);
-  draw_statistics(context, state, {at.x, static_cast<float>(top)}, width);
-  top += context.fonts.small->FontSize + 12.0 * u;
+  if (!context.hall) draw_statistics(context, state, {at.x, static_cast<float>(top)}, width);
+  top += (context.hall ? 0.0f : context.fonts.small->FontSize) + 12.0 * u;
 
   const TokenColumns columns = token_columns(context, view, {area.x, top, area.width, bottom - top});
   const auto& [queries, keys, room, captions_top] = columns;

@@ -105,7 +105,7 @@ void draw_veil(const PanelContext& context, const RectF& area, const VeiledCells
   if (shown.told) {
     const float room = static_cast<float>(area.width) - 12.0f * context.scale;
     ImFont* sign = context.fonts.title;
-    ImFont* font = context.fonts.small;
+    ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
     const std::string words = fitted_clauses(shown.told, font, room);
     const ImVec2 middle(static_cast<float>(area.x + area.width / 2),
                         static_cast<float>(area.y + area.height / 2));

@@ -11,6 +11,7 @@
 #include "app/widgets/dotted_line.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_edit.h"
+#include "app/widgets/ui_probe.h"
 #include "core/picture/label_text.h"
 #include "core/scenario/unknown_token.h"
 
@@ -20,6 +21,11 @@ namespace {
 constexpr float row_gap = 8.0f;     // units between a row label and its matrix
 constexpr float column_gap = 4.0f;  // units between a matrix and the labels below it
 constexpr float closest_turned = 18.0f;
+constexpr float usual_label = 15.0f;           // design units
+constexpr float most_column_label = 18.0f;     // of larger ones, the slanted words would take too much height
+// Lines of type between two labels: of rows, of slanted columns, of columns whose words run down
+constexpr double hall_row = 1.1, hall_column = 1.3, hall_upright = 0.88;
+constexpr float least_turned = 11.0f;
 constexpr std::size_t most_measured = 256;
 constexpr float usual_font_size = 12.0f;  // design units: for the dots below turned text
 constexpr std::size_t most_bytes = 1024;  // of a label being fitted: no more of it is ever visible
@@ -54,6 +60,31 @@ std::string shown_text(const std::string& label, const ImFont* font) {
 
 std::string shown_label(const std::string& label, const ImFont* font) {
   return shown_text(axis_word(label), font);
+}
+
+// Larger type may take more room, as large as it is.
+float most_width(const WidgetContext& context, const Type& type) {
+  return std::max(1.0f, type.size / context.px(usual_label)) * context.px(longest_label_units);
+}
+
+std::string fitted_label(const WidgetContext& context, const std::string& label, const Type& type) {
+  return fitted_text(shown_label(label, type.font), type.font,
+                     most_width(context, type) * type.font->FontSize / type.size);
+}
+
+// The labels of a hall where their lines leave room for them, else smaller ones; nothing outside a hall.
+Type hall_type(const WidgetContext& context, double pitch, double lines, float most,
+               const std::vector<std::string>& labels) {
+  if (!context.labels.font) return {};
+  const auto room = static_cast<float>(pitch / lines);
+  Type type = context.labels;
+  if (type.size > most) type = type_at(context.fonts, context.scale, most / context.scale, "");
+  return type.size <= room ? type : label_type(context.fonts, context.scale, room * 1.25f, labels);
+}
+
+Type in_bold(const WidgetContext& context, const Type& type, const std::string& label) {
+  const Type bold = type_at(context.fonts, context.scale, type.size / context.scale, axis_word(label), true);
+  return bold.size >= type.size ? bold : type;
 }
 
 }  // namespace
@@ -109,7 +140,30 @@ std::string drawable_text(const std::string& text, const ImFont* font) {
   return shown;
 }
 
+namespace {
+
+float hall_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count,
+                       const Type& type) {
+  float widest = 0.0f;
+  const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
+  const std::size_t step = shown / most_measured + 1;
+  for (std::size_t i = 0; i < shown; i += step) {
+    const Type bold = in_bold(context, type, labels[i]);
+    widest = std::max(widest, width_in(bold, shown_label(labels[i], bold.font)));
+  }
+  return std::min(widest, most_width(context, type));
+}
+
+}  // namespace
+
+float column_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
+  if (!context.labels.font || context.labels.size <= context.px(most_column_label))
+    return label_width(context, labels, count);
+  return hall_label_width(context, labels, count, type_at(context.fonts, context.scale, most_column_label, ""));
+}
+
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
+  if (context.labels.font) return hall_label_width(context, labels, count, context.labels);
   float widest = 0.0f;
   const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
   const float most = context.px(longest_label_units);
@@ -126,21 +180,27 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
                      std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
   const Index step = step_for(pitch, context.px(closest_rows));
+  const Type large = hall_type(context, pitch, hall_row, FLT_MAX, labels);
+  const bool others_dim = !large.font || chosen;  // from the back row, dim words are hard to read
   for (Index row = 0; row < plane.rows && row < static_cast<Index>(labels.size()); ++row) {
     if (!is_drawn(row, step, chosen, marked)) continue;
     const bool bold = row == chosen || (marked && row == marked->index);
     ImFont* font = bold                      ? context.fonts.bold
                    : pitch >= context.px(17) ? context.fonts.sans
                                              : context.fonts.small;
-    const std::string text = fitted_text(shown_label(labels[static_cast<std::size_t>(row)], font), font,
-                                         context.px(longest_label_units));
+    const std::string& label = labels[static_cast<std::size_t>(row)];
+    const Type type = !large.font ? own_size(font) : bold ? in_bold(context, large, label) : large;
+    const std::string text = fitted_label(context, label, type);
     const RectF cell = plane.cell(row, 0);
-    const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width_of(font, text)),
-                    std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2));
-    list->AddText(font, font->FontSize, at, im_color(label_color(context, row, bold, marked)), text.c_str());
-    if (!unknown_word(labels[static_cast<std::size_t>(row)]).empty())
-      draw_dotted_line(list, {at.x, at.y + font->FontSize}, at.x + width_of(font, text),
-                       im_color(context.palette.warning), context.scale);
+    const float width = width_in(type, text);
+    const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width),
+                    std::floor(static_cast<float>(cell.y + cell.height / 2) - type.size / 2));
+    list->AddText(type.font, type.size, at, im_color(label_color(context, row, bold || !others_dim, marked)),
+                  text.c_str());
+    if (!unknown_word(label).empty())
+      draw_dotted_line(list, {at.x, at.y + type.size}, at.x + width, im_color(context.palette.warning),
+                       context.scale);
+    if (large.font) ui_probe("label/row", static_cast<int>(row), at, {at.x + width, at.y + type.size});
   }
 }
 
@@ -148,47 +208,64 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
                         const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
                         std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.width) / static_cast<double>(std::max<Index>(plane.cols, 1));
-  const Index step = degrees > 0 ? step_for(pitch, context.px(closest_turned)) : 1;
+  const bool upright = degrees > 89.0f;
+  const double lines = upright ? hall_upright : degrees > 0 ? hall_column : 0.5;
+  Type large = hall_type(context, pitch, lines, context.px(most_column_label), labels);
+  // A little smaller before every second one is left out.
+  if (degrees > 0 && large.font)
+    large.size = std::clamp(std::floor(static_cast<float>(pitch / lines)), context.px(least_turned), large.size);
+  const bool others_dim = !large.font || chosen;
+  const double closest = large.font ? std::min<double>(lines * large.size, context.px(closest_turned))
+                                    : context.px(closest_turned);
+  const Index step = degrees > 0 ? step_for(pitch, closest) : 1;
   for (Index col = 0; col < plane.cols && col < static_cast<Index>(labels.size()); ++col) {
     if (!is_drawn(col, step, chosen, marked)) continue;
     const bool bold = col == chosen || (marked && col == marked->index);
     ImFont* font = bold                      ? context.fonts.bold
                    : pitch >= context.px(24) ? context.fonts.sans
                                              : context.fonts.small;
-    const std::string text = fitted_text(shown_label(labels[static_cast<std::size_t>(col)], font), font,
-                                         context.px(longest_label_units));
-    const ImU32 color = im_color(label_color(context, col, bold, marked));
+    const std::string& label = labels[static_cast<std::size_t>(col)];
+    const Type type = !large.font ? own_size(font) : bold ? in_bold(context, large, label) : large;
+    const std::string text = fitted_label(context, label, type);
+    const ImU32 color = im_color(label_color(context, col, bold || !others_dim, marked));
     const RectF cell = plane.cell(plane.rows - 1, col);
     const float x = static_cast<float>(cell.x + cell.width / 2);
     const float y = static_cast<float>(plane.y + plane.height) + context.px(column_gap);
-    const bool unknown = !unknown_word(labels[static_cast<std::size_t>(col)]).empty();
+    const bool unknown = !unknown_word(label).empty();
     const ImU32 dots = unknown ? im_color(context.palette.warning) : 0;
     if (degrees > 0) {
-      draw_turned_text(list, font, ImVec2(x - context.px(3), y + context.px(4)), degrees, color, text, dots);
+      const ImVec2 from(upright ? x : x - context.px(3), y + (upright ? 0.0f : context.px(4)));
+      draw_turned_text(list, type, from, degrees, color, text, dots);
     } else {
-      const float width = width_of(font, text), left = std::floor(x - width / 2);
-      list->AddText(font, font->FontSize, ImVec2(left, std::floor(y)), color, text.c_str());
+      const float width = width_in(type, text), left = std::floor(x - width / 2);
+      list->AddText(type.font, type.size, ImVec2(left, std::floor(y)), color, text.c_str());
       if (unknown)
-        draw_dotted_line(list, {left, std::floor(y) + font->FontSize}, left + width, dots, context.scale);
+        draw_dotted_line(list, {left, std::floor(y) + type.size}, left + width, dots, context.scale);
     }
+    if (large.font) ui_probe("label/column", static_cast<int>(col), {x, y}, {x + type.size, y + type.size});
   }
 }
 
 void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots) {
+  draw_turned_text(list, own_size(font), pivot, degrees, color, text, dots);
+}
+
+void draw_turned_text(ImDrawList* list, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
+                      const std::string& text, ImU32 dots) {
   // ImGui leaves out letters outside the clip rectangle before they are rotated, so they are placed in its corner first.
   const ImVec2 corner = list->GetClipRectMin();
   const ImVec2 from(std::ceil(corner.x), std::ceil(corner.y));
   const int first = list->VtxBuffer.Size;
-  list->AddText(font, font->FontSize, from, color, text.c_str());
+  list->AddText(type.font, type.size, from, color, text.c_str());
   if (dots != 0)
-    draw_dotted_line(list, {from.x, from.y + font->FontSize}, from.x + width_of(font, text), dots,
-                     font->FontSize / usual_font_size);
+    draw_dotted_line(list, {from.x, from.y + type.size}, from.x + width_in(type, text), dots,
+                     type.size / usual_font_size);
   const float angle = degrees * std::numbers::pi_v<float> / 180.0f;
   const float c = std::cos(angle), s = std::sin(angle);
   for (int i = first; i < list->VtxBuffer.Size; ++i) {
     ImVec2& p = list->VtxBuffer[i].pos;
-    const float x = p.x - from.x, y = p.y - from.y - font->FontSize / 2;
+    const float x = p.x - from.x, y = p.y - from.y - type.size / 2;
     p = ImVec2(pivot.x + c * x - s * y, pivot.y + s * x + c * y);
   }
 }

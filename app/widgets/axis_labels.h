@@ -21,8 +21,9 @@ std::string fitted_text(const std::string& text, ImFont* font, float width);
 // Characters that the font lacks are named instead: "U+1F600".
 std::string drawable_text(const std::string& text, const ImFont* font);
 
-// Width of the widest label as drawn, in pixels.
+// Width of the widest label as drawn, in pixels: of rows, and of columns, which in a hall are not as large.
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count);
+float column_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count);
 
 // A label in a colour of its own: bold, and always drawn, as the chosen one is.
 struct MarkedLabel {
@@ -34,7 +35,7 @@ struct MarkedLabel {
 void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                      const std::vector<std::string>& labels, std::optional<Index> chosen,
                      std::optional<MarkedLabel> marked = {});
-// Below the plane, centred, or slanted by `degrees` > 0 from the column's middle down to the right.
+// Below the plane, centred, or slanted by `degrees` > 0 from the column's middle down to the right; 90: straight down.
 void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
                         std::optional<MarkedLabel> marked = {});
@@ -45,6 +46,8 @@ std::string axis_word(const std::string& label);
 // Text whose left end, at half its height, lies at `pivot`, rotated by `degrees` clockwise; with a dotted line below it if `dots`
 // is a colour other than 0.
 void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
+                      const std::string& text, ImU32 dots = 0);
+void draw_turned_text(ImDrawList* list, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots = 0);
 
 }  // namespace headwise

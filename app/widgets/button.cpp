@@ -9,6 +9,9 @@
 namespace headwise {
 namespace {
 
+// Design units: beside a label, and above and below it together
+constexpr float side_padding = 12, air = 13;
+
 struct ButtonState {
   ImVec2 min, max;
   bool pressed, hovered, focused;
@@ -54,6 +57,25 @@ bool text_button(const WidgetContext& context, const char* id, std::string_view 
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at,
                                       im_color(enabled ? context.palette.text : context.palette.text_faint),
                                       label.data(), end);
+  return state.pressed;
+}
+
+ButtonShape button_shape(float scale, const Type& type, float wrap, const std::string& label) {
+  const float padding = side_padding * scale;
+  const ImVec2 text = size_in(type, std::max(1.0f, wrap - 2 * padding), label);
+  return {type, {std::ceil(text.x + 2 * padding), std::round(text.y + air * scale)}};
+}
+
+bool wrapped_button(const WidgetContext& context, const char* id, const std::string& label, const ButtonShape& shape,
+                    ButtonLook look, bool enabled) {
+  const ButtonState state = button_item(context, id, shape.size, enabled);
+  draw_ground(context, state, look);
+  // As it was measured: half a pixel less would break a line anew.
+  const float padding = context.px(side_padding), wrap = shape.size.x - 2 * padding + 1.0f;
+  const ImVec2 text = size_in(shape.type, wrap, label);
+  const ImVec2 at{std::round(state.min.x + padding), std::round(0.5f * (state.min.y + state.max.y - text.y))};
+  draw_text_in(ImGui::GetWindowDrawList(), shape.type, at,
+               im_color(enabled ? context.palette.text : context.palette.text_faint), wrap, label);
   return state.pressed;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/platform/fonts.h"
+#include "app/widgets/large_type.h"
 #include "app/widgets/palette.h"
 
 namespace headwise {
@@ -15,6 +16,7 @@ struct WidgetContext {
   FocusOrder* focus = nullptr;  // null: no keyboard focus here
   // Seconds until another frame is needed without any event (a tooltip that is due): widgets lower it.
   double* wake_after = nullptr;
+  Type labels = {};  // the largest of rows and columns, for a hall; without a font: as usual
 
   float px(float design) const { return design * scale; }
 };

@@ -9,7 +9,6 @@
 
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/button.h"
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/measure.h"
@@ -21,11 +20,11 @@ namespace headwise {
 namespace {
 
 // Design units
+constexpr float hall_chart_height = 200;
 constexpr float chart_height = 170, least_words = 380, least_chart = 280, most_chart = 520, bar_pitch = 36;
 constexpr float caption_line = 20, ticks = 16;
 constexpr float slant = 40.0f;  // degrees
 constexpr double by_key = 0.05, by_small_key = 0.01;
-constexpr double nearly_one = 0.005;
 
 double sum_of(const std::vector<double>& bars) {
   double sum = 0.0;
@@ -57,12 +56,12 @@ struct Chart {
 Chart chart_in(const PanelContext& context, const std::vector<std::string>& labels, ImVec2 at, ImVec2 size) {
   const float u = context.scale;
   const auto count = static_cast<Index>(labels.size());
-  const float widest = label_width(context.widgets(), labels, count);
+  const float widest = column_label_width(context.widgets(), labels, count);
   const float pitch = (size.x - ticks * u) / static_cast<float>(count);
   Chart chart;
   chart.degrees = widest + 4 * u <= pitch ? 0.0f : slant;
   const float turned = chart.degrees * 3.14159265f / 180.0f;
-  const float line = context.fonts.small->FontSize;
+  const float line = context.hall ? context.labels.size : context.fonts.small->FontSize;
   const float below = 6 * u + line + std::sin(turned) * widest, right = std::cos(turned) * widest * 0.7f;
   const float top = caption_line * u;
   chart.plane = plane_geometry({std::floor(at.x + ticks * u), std::floor(at.y + top),
@@ -104,7 +103,7 @@ void draw_with_keys(PlaylistWalk::Given& given) {
 
 void draw_axis(const PanelContext& context, const Chart& chart) {
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* font = context.fonts.small;
+  ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
   const float left = static_cast<float>(chart.plane.x),
               right = static_cast<float>(chart.plane.x + chart.plane.width);
   const float line = std::max(1.0f, std::round(context.scale));
@@ -163,11 +162,11 @@ std::string caption_of(const PlaylistWalk& walk, std::optional<std::size_t> bar,
 
 }  // namespace
 
-BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk) {
+BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool hall) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer || page->answer->kind != AnswerKind::weights || walk.edits_words) return {};
   BarsRoom room;
-  room.height = std::round(chart_height * scale);
+  room.height = std::round((hall ? hall_chart_height : chart_height) * scale);
   const float count = static_cast<float>(std::max<std::size_t>(walk.words.weight_labels.size(), 8));
   const float wanted = std::clamp(count * bar_pitch, least_chart, most_chart) * scale;
   const float left = wrap - least_words * scale;
@@ -181,7 +180,7 @@ BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk) {
 void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImFont* font = context.fonts.small;
+  ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (!walk.words.key.weights || walk.words.weight_labels.empty()) {
     const std::string none =
@@ -251,26 +250,8 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   ImGui::Dummy(size);
 }
 
-void draw_bars_buttons(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  const float gap = std::round(widgets.px(6));
-  const double sum = sum_of(walk.given.bars);
-  if (text_button(widgets, "caption/give", "answer", ButtonLook::filled, sum > 0.0))
-    action.command = CommandId::next_page;
-  ui_probe_item("caption/give");
-  tooltip(widgets, sum > 0.0 ? fmt::format("submit the row you drew, then show the result ({})",
-                                           first_key_text(CommandId::next_page))
-                             : "draw the row first: drag over the bars");
-  ImGui::SameLine(0, gap);
-  if (text_button(widgets, "caption/scale", "scale to 1", ButtonLook::filled,
-                  sum > 0.0 && std::abs(sum - 1.0) > nearly_one)) {
-    for (double& bar : walk.given.bars) bar /= sum;
-  }
-  ui_probe_item("caption/scale");
-  tooltip(widgets,
-          "divide the bars by their sum, because the weights of a row sum to 1; the answer is scaled in any "
-          "case");
-  ImGui::SameLine(0, gap);
+double sum_of_bars(const PlaylistWalk& walk) {
+  return sum_of(walk.given.bars);
 }
 
 }  // namespace headwise

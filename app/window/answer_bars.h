@@ -12,12 +12,13 @@ struct BarsRoom {
   float beside = 0.0f, below = 0.0f;
   float height = 0.0f;
 };
-BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk);
+BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool hall = false);
 
 // Fills the size at the cursor. While the page asks, the bars follow the mouse and the keys; Enter gives them.
 void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action);
 
-// "answer" and "scale to 1"; what follows stands on the same line.
-void draw_bars_buttons(const PanelContext& context, PlaylistWalk& walk, PanelAction& action);
+// What the bars sum to; by less than `nearly_one` beside 1 they need not be scaled.
+double sum_of_bars(const PlaylistWalk& walk);
+inline constexpr double nearly_one = 0.005;
 
 }  // namespace headwise

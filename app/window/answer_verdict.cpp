@@ -108,6 +108,40 @@ std::string choice_verdict(const PageWords& words, std::size_t given) {
                      why.empty() ? "" : " ", why);
 }
 
+std::string right_answer(const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer) return "";
+  const AnswerKey& key = walk.words.key;
+  if (key.waits) return "What is right takes too long to be computed here.";
+  switch (page->answer->kind) {
+    case AnswerKind::number:
+      return key.number ? fmt::format("It is {}.", with_unit(key.shown, *page->answer)) : "";
+    case AnswerKind::shape:
+      return key.sizes.empty() ? "" : fmt::format("It is {}.", key.shown);
+    case AnswerKind::head:
+      return key.head ? fmt::format("The right head is {}.", *key.head) : "";
+    case AnswerKind::cell:
+      return key.row || key.column ? fmt::format("Right is {}.", key.shown) : "";
+    case AnswerKind::choice:
+    case AnswerKind::tensor:
+      return key.option && *key.option < walk.words.options.size()
+                 ? fmt::format("Right is {}, “{}”.", *key.option + 1, walk.words.options[*key.option])
+                 : "";
+    case AnswerKind::weights: {
+      if (!key.weights || key.weights->weights.size() != walk.words.weight_labels.size()) return "";
+      const std::vector<double>& weights = key.weights->weights;
+      const auto largest = std::ranges::max_element(weights);
+      return fmt::format("The largest weight is {:.2f}, at “{}”.", *largest,
+                         walk.words.weight_labels[static_cast<std::size_t>(largest - weights.begin())]);
+    }
+    case AnswerKind::mask:
+      return key.mask ? fmt::format("{} of {} pairs are blocked.", std::ranges::count(key.mask->blocked, true),
+                                    key.mask->blocked.size())
+                      : "";
+  }
+  return "";
+}
+
 std::string answer_verdict(const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return "";
@@ -123,8 +157,9 @@ std::string answer_verdict(const PlaylistWalk& walk) {
   if (!given.sizes.empty()) return shape_verdict(key, given.sizes);
   if (given.cell) return cell_verdict(walk.words, *given.cell);
   if (given.number) return number_verdict(*page->answer, walk.words.key, *given.number);
-  return given.option && *given.option < walk.words.options.size() ? choice_verdict(walk.words, *given.option)
-                                                                   : "";
+  if (given.option && *given.option < walk.words.options.size())
+    return choice_verdict(walk.words, *given.option);
+  return walk.answered ? right_answer(walk) : "";
 }
 
 }  // namespace headwise

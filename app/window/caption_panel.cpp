@@ -12,9 +12,9 @@
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/large_type.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
-#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
@@ -30,7 +30,7 @@ constexpr float least_beside_side = 120;  // beside the side
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field for typing a caption
 constexpr float ask_gap = 6, answer_height = 34;
-constexpr float chart_gap = 24;
+constexpr float chart_gap = 24, option_padding = 12;
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
 constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
@@ -42,16 +42,17 @@ float wrap_of(float scale, double panel_width) {
 }
 
 float text_height(ImFont* font, float wrap, const std::string& text) {
-  if (text.empty()) return 0.0f;
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, with_line_breaks(text, font, wrap).c_str()).y;
+  return size_in(own_size(font), wrap, text).y;
+}
+
+void put_text(const Type& type, Rgba8 ink, float wrap, const std::string& text) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(ink), wrap, text);
+  ImGui::Dummy({wrap, size_in(type, wrap, text).y});
 }
 
 void put_text(ImFont* font, Rgba8 ink, float wrap, const std::string& text) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = text_height(font, wrap, text);
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(ink),
-                                      with_line_breaks(text, font, wrap).c_str(), nullptr, wrap);
-  ImGui::Dummy({wrap, height});
+  put_text(own_size(font), ink, wrap, text);
 }
 
 std::string tooltip_of(CommandId id) {
@@ -159,6 +160,12 @@ std::string options_in_picture(const PlaylistWalk& walk) {
   return lines;
 }
 
+// A slide tells no one person's answer, but what is right. Bars are drawn beside it.
+std::string verdict_in_picture(const PlaylistWalk& walk) {
+  const PlaylistPage& page = *walk.shown();
+  return page.answer && !page.ask.empty() ? right_answer(walk) : "";
+}
+
 // With the answer, or with the options that the page asks to choose from.
 float words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk, bool asking) {
   float height = 0.0f;
@@ -167,23 +174,14 @@ float words_height(const Fonts& fonts, float scale, float width, const PlaylistW
     height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
   };
   add(fonts.caption, walk.words.ask);
-  if (asking)
+  if (asking) {
     add(fonts.sans, options_in_picture(walk));
-  else
+  } else {
+    add(fonts.caption, verdict_in_picture(walk));
     add(fonts.caption, walk.words.caption);
+  }
   if (walk.words.changed(!asking)) add(fonts.caption, changed_in_picture);
   return height;
-}
-
-// Large type in a column, unless the words would not fit.
-ImFont* hall_font(const PanelContext& context, float wrap, const PlaylistWalk& walk) {
-  const float answer = std::max(answer_controls_height(context.fonts, context.scale, wrap, walk),
-                                answer_verdict_height(context.fonts, context.scale, wrap, walk));
-  const float title = text_height(context.fonts.title, wrap, walk.shown()->title) + ask_gap * context.scale;
-  const float words = answer + title + words_height(context.fonts, context.scale, wrap, walk, false) +
-                      answer_bars_room(context.scale, wrap, walk).below;
-  return words + hall_foot * context.scale <= ImGui::GetContentRegionAvail().y ? context.fonts.caption
-                                                                               : context.fonts.sans;
 }
 
 // What a chart beside the words leaves to them.
@@ -192,11 +190,12 @@ float beside_chart(float scale, float wrap, const PlaylistWalk& walk) {
   return chart > 0.0f ? wrap - chart - std::round(chart_gap * scale) : wrap;
 }
 
-// The question, if the page asks one, and the caption that answers it.
-void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, bool hall, PanelAction& action) {
+// The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
+void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, const HallType* hall,
+                PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const float wrap = beside_chart(context.scale, width, walk);
-  const BarsRoom room = answer_bars_room(context.scale, width, walk);
+  const BarsRoom room = answer_bars_room(context.scale, width, walk, hall != nullptr);
   if (room.beside > 0.0f) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::SetCursorScreenPos({at.x + width - room.beside, at.y});
@@ -206,30 +205,39 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, bo
   const PlaylistPage& page = *walk.shown();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   const double window_height = ImGui::GetIO().DisplaySize.y;
-  ImFont* font = hall ? hall_font(context, wrap, walk)
-                      : words_font(context.fonts, context.scale, wrap, window_height, walk);
+  ImFont* usual = words_font(context.fonts, context.scale, wrap, window_height, walk);
+  const auto type = [&](const std::string& text) {
+    return hall ? type_at(context.fonts, context.scale, hall->words, text) : own_size(usual);
+  };
+  const HallUnits units = hall ? hall->words : 0;
   const bool has_answer = !walk.words.caption.empty() || page.answer;
   const bool replaced =
       !hall && walk.answered && has_answer && answer_replaces_question(context.scale, window_height);
   const bool asks = !walk.words.ask.empty() && !replaced;
   if (!page.title.empty()) {
-    put_text(context.fonts.title, context.palette.text, wrap, page.title);
+    put_text(hall ? type_at(context.fonts, context.scale, hall->title, page.title, true)
+                  : own_size(context.fonts.title),
+             context.palette.text, wrap, page.title);
+    ui_probe_item("caption/heading");
     ImGui::Dummy({1, widgets.px(6) - gap});
   }
   if (asks) {
-    put_text(font, walk.answered ? context.palette.text_dim : context.palette.text, wrap, walk.words.ask);
+    put_text(type(walk.words.ask), walk.answered ? context.palette.text_dim : context.palette.text, wrap,
+             walk.words.ask);
     ui_probe_item("caption/ask");
     ImGui::Dummy({1, widgets.px(ask_gap) - gap});
   }
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
   if (walk.answered) {
-    draw_answer_verdict(context, walk, wrap, action);
-    put_text(font, context.palette.text, wrap, walk.words.caption);
+    draw_answer_verdict(context, walk, wrap, action, units);
+    put_text(type(walk.words.caption), context.palette.text, wrap, walk.words.caption);
     ui_probe_item("caption/words");
   } else if (page.answer) {
-    draw_answer_controls(context, walk, wrap, action);
+    draw_answer_controls(context, walk, wrap, action, units);
   } else {
-    if (text_button(widgets, "caption/answer", answer_hint, ButtonLook::plain))
+    const Type hint = hall ? type(answer_hint) : own_size(context.fonts.small);
+    if (wrapped_button(widgets, "caption/answer", answer_hint, button_shape(context.scale, hint, wrap, answer_hint),
+                       ButtonLook::plain))
       action.command = CommandId::next_page;
     ui_probe_item("caption/answer");
     tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
@@ -273,7 +281,13 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
 
 void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   walk.words_have_focus = false;
-  draw_words(context, walk, ImGui::GetContentRegionAvail().x, true, action);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const HallType type =
+      hall_type(context.fonts, context.scale, room.x, room.y - hall_foot * context.scale, walk);
+  PanelContext large = context;
+  large.hall = true;
+  large.labels = type_at(context.fonts, context.scale, 18.0f, "");
+  draw_words(large, walk, room.x, &type, action);
   ImFont* font = context.fonts.small;
   const std::string page = fmt::format("{} of {} · {} goes on, Esc leaves full screen", *walk.page + 1,
                                        walk.playlist.pages.size(), first_key_text(CommandId::next_page));
@@ -312,10 +326,52 @@ void draw_caption_words(const PanelContext& context, float whole_width, Playlist
   if (walk.asking()) {
     put(context.fonts.sans, context.palette.text, options_in_picture(walk));
   } else {
+    put(context.fonts.caption, context.palette.text, verdict_in_picture(walk));
     put(context.fonts.caption, context.palette.text, walk.words.caption);
   }
   if (walk.words.changed(walk.answered))
     put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
+}
+
+float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
+                        const PlaylistWalk& walk) {
+  const float wrap = beside_chart(scale, width, walk), spacing = ImGui::GetStyle().ItemSpacing.y;
+  const auto height = [&](const std::string& text, bool title = false) {
+    return size_in(type_at(fonts, scale, title ? type.title : type.words, text, title), wrap, text).y;
+  };
+  const std::string& title = walk.shown()->title;
+  float all = 0.0f;
+  if (!title.empty()) all += height(title, true) + 6 * scale + spacing;
+  if (!walk.words.ask.empty()) all += height(walk.words.ask) + ask_gap * scale + spacing;
+  if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f) all += chart + spacing;
+  const float shows = button_shape(scale, type_at(fonts, scale, type.words, answer_hint), wrap, answer_hint).size.y;
+  if (walk.shown()->answer) all += answer_height_now(fonts, scale, wrap, walk, type.words);
+  if (walk.answered)
+    all += height(walk.words.caption);
+  else if (!walk.shown()->answer)
+    all += shows;
+  return walk.words.changed(walk.answered) ? all + answer_height * scale : all;
+}
+
+bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type, const PlaylistWalk& walk) {
+  const float wrap = beside_chart(scale, width, walk), inside = wrap - 2 * option_padding * scale;
+  const std::string& title = walk.shown()->title;
+  const Type heading = type_at(fonts, scale, type.title, title, true);
+  const auto suits = [&](const std::string& text, float room) {
+    const Type words = type_at(fonts, scale, type.words, text);
+    return words.size >= std::round(type.words * scale) && (title.empty() || heading.size > words.size) &&
+           widest_word(words, text) <= room;
+  };
+  return widest_word(heading, title) <= wrap && suits(walk.words.ask, wrap) &&
+         suits(walk.answered ? walk.words.caption : "", wrap) && suits(answer_words_now(walk), inside);
+}
+
+HallType hall_type(const Fonts& fonts, float scale, float width, float height, const PlaylistWalk& walk) {
+  for (const HallType& type : hall_types)
+    if (hall_type_suits(fonts, scale, width, type, walk) &&
+        hall_words_height(fonts, scale, width, type, walk) <= height)
+      return type;
+  return hall_types.back();
 }
 
 bool answer_replaces_question(float scale, double window_height) {
@@ -388,7 +444,7 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   if (walk.edits_words) {
     write_words(context, walk, wrap);
   } else {
-    draw_words(context, walk, wrap, false, action);
+    draw_words(context, walk, wrap, nullptr, action);
   }
   ImGui::EndGroup();
   return action;

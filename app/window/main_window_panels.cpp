@@ -52,6 +52,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   cover_focus(view.focus, state_.dialogs.any_open() || menu_open());
   PanelContext context = looked.context(view, heatmaps_, fonts, scale, wake_after);
   context.answer_mask = answer_mask(document.walk);
+  context.right_head = right_head(document.walk);
+  context.right_cells = right_cells(document.walk);
   std::vector<std::pair<PanelAction, bool>> actions;
   // A new place is applied at once, so that the inspector describes the cell under the mouse in this frame.
   const auto take = [&](PanelAction action, bool from_setup = false) {

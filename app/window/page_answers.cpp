@@ -6,17 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <utility>
+#include <vector>
 
 #include "app/session/answer_check.h"
 #include "app/session/commands.h"
-#include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
-#include "app/widgets/fitted_clauses.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/large_type.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
-#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
@@ -29,86 +28,132 @@ namespace headwise {
 namespace {
 
 // Design units; a button is as high and as wide as app/widgets/button.h makes it.
-constexpr float button_height = 26, button_padding = 12, row_gap = 6, number_width = 120, link_height = 32;
-constexpr Index most_head_buttons = 16;
+constexpr float button_height = 26, row_gap = 6, number_width = 120, note_air = 13, field_air = 14;
+constexpr float usual_number = 15;  // the type of a field that is number_width wide
+constexpr Index most_head_buttons = 64;
 constexpr const char* answer_hint = "show the answer";
 constexpr const char* unreadable_number = "type a number, such as 0.5, 1/8 or 50 %";
-constexpr const char* tensor_hint = "or click it on the stage";
 constexpr const char* unreadable_shape = "type sizes, such as 2, 3, 5 or N L E";
 
-float wrapped_height(ImFont* font, float wrap, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, with_line_breaks(text, font, wrap).c_str()).y;
+// One of the controls, or words between them.
+enum class PieceKind { option, head, give, scale, field, note, error, show };
+struct Piece {
+  PieceKind kind;
+  std::string text;
+  Index index = 0;  // of the option, or of the head
+  ButtonShape shape = {};
+  bool own_line = false;
+  ImVec2 at = {};  // from the first one
+};
+
+bool is_button(PieceKind kind) {
+  return kind != PieceKind::field && kind != PieceKind::note && kind != PieceKind::error;
 }
 
-// The labels of the options, with the digit that chooses each; at the end the one that shows the answer.
-std::vector<std::string> labels_of(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk) {
-  std::vector<std::string> labels;
-  const float room = wrap - 2 * button_padding * scale;
-  for (const std::string& option : walk.words.options)
-    labels.push_back(fitted_text(fmt::format("{}   {}", labels.size() + 1, option), fonts.small, room));
-  if (walk.shown()->answer->kind == AnswerKind::tensor) labels.emplace_back(tensor_hint);
-  labels.emplace_back(answer_hint);
-  return labels;
-}
-
-// Places buttons side by side, in as many lines as they need; returns the height.
-float flow(const Fonts& fonts, float scale, float wrap, const std::vector<std::string>& labels,
-           const std::function<void(std::size_t, ImVec2)>& put) {
-  const float height = std::round(button_height * scale), gap = std::round(row_gap * scale);
-  ImVec2 at{0, 0};
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const float width = std::ceil(width_of(fonts.small, labels[i]) + 2 * button_padding * scale);
-    if (at.x > 0 && at.x + width > wrap) at = {0, at.y + height + gap};
-    put(i, at);
-    at.x += width + gap;
+// What stands in the controls, in the order of reading.
+std::vector<Piece> listed_pieces(const PlaylistWalk& walk) {
+  std::vector<Piece> pieces;
+  const PageAnswer& answer = *walk.shown()->answer;
+  const auto add = [&](PieceKind kind, std::string text, Index index = 0) {
+    pieces.push_back({kind, std::move(text), index});
+  };
+  switch (answer.kind) {
+    case AnswerKind::choice:
+    case AnswerKind::tensor:
+      for (std::size_t i = 0; i < walk.words.options.size(); ++i)
+        add(PieceKind::option, fmt::format("{}   {}", i + 1, walk.words.options[i]), static_cast<Index>(i));
+      if (answer.kind == AnswerKind::tensor) add(PieceKind::note, "or click it on the stage");
+      break;
+    case AnswerKind::head: {
+      const Index heads = walk.words.trace ? walk.words.trace->options.num_heads : 0;
+      for (Index head = 0; head < std::min(heads, most_head_buttons); ++head)
+        add(PieceKind::head, std::to_string(head), head);
+      add(PieceKind::note, "or click one on the stage");
+      break;
+    }
+    case AnswerKind::cell:
+      add(PieceKind::note, fmt::format("click a cell of {}; by keys: Enter, the arrows, Enter",
+                                       tensor_entry(*answer.tensor).name));
+      break;
+    case AnswerKind::weights:
+      add(PieceKind::give, "answer");
+      add(PieceKind::scale, "scale to 1");
+      break;
+    case AnswerKind::mask:
+      add(PieceKind::give, "answer");
+      add(PieceKind::note,
+          fmt::format(
+              "paint the blocked pairs on the map, then answer ({}); by keys: Enter, the arrows, Enter",
+              first_key_text(CommandId::next_page)));
+      break;
+    case AnswerKind::number:
+    case AnswerKind::shape:
+      add(PieceKind::field, "");
+      if (!answer.unit.empty()) add(PieceKind::note, answer.unit);
+      add(PieceKind::give, "answer");
+      if (walk.given.unreadable)
+        add(PieceKind::error, answer.kind == AnswerKind::shape ? unreadable_shape : unreadable_number);
+      break;
   }
-  return at.y + height + gap;
+  add(PieceKind::show, answer_hint);
+  return pieces;
 }
 
-// `keyed`: Page Down does the same. What was drawn is given by that key.
-bool draw_show_button(const PanelContext& context, bool keyed = true) {
-  const bool pressed = text_button(context.widgets(), "caption/answer", answer_hint, ButtonLook::plain);
-  ui_probe_item("caption/answer");
-  tooltip(context.widgets(), keyed ? fmt::format("without answering ({})", first_key_text(CommandId::next_page))
-                                   : "without answering");
-  return pressed;
+Type type_of(const Fonts& fonts, float scale, HallUnits hall, const std::string& text) {
+  return hall > 0 ? type_at(fonts, scale, hall, text) : own_size(fonts.small);
 }
 
-// What to do on the stage, in the middle of a line of buttons.
-void put_hint(const PanelContext& context, const char* id, const std::string& words) {
-  const WidgetContext widgets = context.widgets();
-  ImFont* font = context.fonts.small;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::GetWindowDrawList()->AddText(
-      font, font->FontSize, {at.x, at.y + std::round(0.5f * (widgets.px(button_height) - font->FontSize))},
-      im_color(context.palette.text_dim), words.c_str());
-  ui_probe(id, at, {at.x + width_of(font, words), at.y + widgets.px(button_height)});
-  ImGui::Dummy({width_of(font, words), widgets.px(button_height)});
+// A field has a font of its own size.
+ImFont* field_font(const Fonts& fonts, HallUnits hall) {
+  return hall >= 24 ? fonts.formula : hall >= 18 ? fonts.caption : fonts.sans;
 }
 
-void draw_options(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const std::vector<std::string> labels = labels_of(context.fonts, context.scale, wrap, walk);
-  const float height = flow(context.fonts, context.scale, wrap, labels, [&](std::size_t i, ImVec2 at) {
-    ImGui::SetCursorScreenPos({origin.x + at.x, origin.y + at.y});
-    if (i + 1 == labels.size()) {
-      if (draw_show_button(context)) action.command = CommandId::next_page;
-      return;
-    }
-    if (i >= walk.words.options.size()) {
-      put_hint(context, "caption/point", labels[i]);
-      return;
-    }
-    const std::string id = fmt::format("caption/option/{}", i + 1);
-    if (text_button(context.widgets(), id.c_str(), labels[i], ButtonLook::filled)) {
-      walk.given.option = i;
-      action.command = CommandId::next_page;
-    }
-    ui_probe_item(id.c_str());
-    tooltip(context.widgets(), fmt::format("{} ({})", walk.words.options[i], i + 1));
-  });
-  ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({wrap, height});
+ImVec2 size_of(const Fonts& fonts, float scale, float wrap, HallUnits hall, const Piece& piece) {
+  if (is_button(piece.kind)) return piece.shape.size;
+  if (piece.kind == PieceKind::field) {
+    ImFont* font = field_font(fonts, hall);
+    const float width = std::round(number_width * std::max(1.0f, hall / usual_number) * scale);
+    return {std::min(width, wrap),
+            std::round(hall > 0 ? font->FontSize + field_air * scale : button_height * scale)};
+  }
+  const ImVec2 text = size_in(piece.shape.type, wrap, piece.text);
+  return {std::ceil(text.x), std::round(text.y + note_air * scale)};
+}
+
+// Side by side, in as many lines as they need; the options of a hall that do not fit on one line in a column. `height` gets
+// what they take.
+std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
+                                 HallUnits hall, float& height) {
+  std::vector<Piece> pieces = listed_pieces(walk);
+  const float gap = std::round(row_gap * scale);
+  float in_one_line = -gap;
+  for (Piece& piece : pieces) {
+    const Type type = type_of(fonts, scale, hall, piece.text);
+    if (is_button(piece.kind))
+      piece.shape = button_shape(scale, type, wrap, piece.text);
+    else
+      piece.shape = {type, {}};
+    piece.shape.size = size_of(fonts, scale, wrap, hall, piece);
+    if (piece.kind == PieceKind::option) in_one_line += piece.shape.size.x + gap;
+  }
+  ImVec2 at{0, 0};
+  float line = 0.0f;
+  const auto next_line = [&] {
+    if (at.x > 0) at = {0, at.y + line + gap};
+    line = 0.0f;
+  };
+  for (Piece& piece : pieces) {
+    piece.own_line = hall > 0 && piece.kind == PieceKind::option && in_one_line > wrap;
+    if (piece.own_line) piece.shape.size.x = std::floor(wrap);
+    if (piece.own_line || at.x + piece.shape.size.x > wrap) next_line();
+    piece.at = at;
+    at.x += piece.shape.size.x + gap;
+    line = std::max(line, piece.shape.size.y);
+    if (piece.own_line) next_line();
+  }
+  next_line();
+  height = at.y;
+  return pieces;
 }
 
 // What was typed, as an answer; what is no number, or no shape, stays in the field.
@@ -127,193 +172,282 @@ void take_typed(const PanelContext& context, PlaylistWalk& walk, PanelAction& ac
   action.command = CommandId::next_page;
 }
 
-void draw_typed(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  const PageAnswer& answer = *walk.shown()->answer;
-  const bool shape = answer.kind == AnswerKind::shape;
-  const char* unreadable = shape ? unreadable_shape : unreadable_number;
+// What a button's press, or its Enter, does.
+void press(PlaylistWalk& walk, const PanelContext& context, const Piece& piece, PanelAction& action) {
+  PlaylistWalk::Given& given = walk.given;
+  const AnswerKind kind = walk.shown()->answer->kind;
+  if (piece.kind == PieceKind::scale) {
+    const double sum = sum_of_bars(walk);
+    for (double& bar : given.bars) bar /= sum;
+    return;
+  }
+  if (piece.kind == PieceKind::give && (kind == AnswerKind::number || kind == AnswerKind::shape))
+    return take_typed(context, walk, action);
+  if (piece.kind == PieceKind::option) given.option = static_cast<std::size_t>(piece.index);
+  if (piece.kind == PieceKind::head) given.head = piece.index;
+  if (kind == AnswerKind::mask)  // that no pair is blocked is an answer too
+    given.mask.touched = piece.kind == PieceKind::give;
+  if (piece.kind == PieceKind::show && kind == AnswerKind::weights) given.bars.clear();
+  action.command = CommandId::next_page;
+}
+
+bool is_enabled(const PlaylistWalk& walk, const Piece& piece) {
+  const PlaylistWalk::Given& given = walk.given;
+  const double sum = sum_of_bars(walk);
+  if (piece.kind == PieceKind::scale) return sum > 0.0 && std::abs(sum - 1.0) > nearly_one;
+  if (piece.kind != PieceKind::give) return true;
+  switch (walk.shown()->answer->kind) {
+    case AnswerKind::weights:
+      return sum > 0.0;
+    case AnswerKind::mask:
+      return !given.mask.blocked.empty();
+    default:
+      return !given.typed.empty();
+  }
+}
+
+std::string tooltip_of_piece(const PlaylistWalk& walk, const Piece& piece) {
+  const AnswerKind kind = walk.shown()->answer->kind;
+  const std::string key = first_key_text(CommandId::next_page);
+  switch (piece.kind) {
+    case PieceKind::option:
+      return fmt::format("{} ({})", walk.words.options[static_cast<std::size_t>(piece.index)], piece.index + 1);
+    case PieceKind::head:
+      return fmt::format("head {}", piece.index);
+    case PieceKind::scale:
+      return "divide the bars by their sum, because the weights of a row sum to 1; the answer is scaled in "
+             "any "
+             "case";
+    case PieceKind::show: {
+      // Page Down does the same, but what was drawn is given by that key.
+      const bool keyed = kind == AnswerKind::weights ? sum_of_bars(walk) == 0.0
+                         : kind == AnswerKind::mask  ? !walk.given.mask.touched
+                                                     : true;
+      return keyed ? fmt::format("without answering ({})", key) : "without answering";
+    }
+    case PieceKind::give:
+      if (kind == AnswerKind::mask) return "submit the pairs you painted, then show the result";
+      if (kind == AnswerKind::weights)
+        return is_enabled(walk, piece) ? fmt::format("submit the row you drew, then show the result ({})", key)
+                                       : "draw the row first: drag over the bars";
+      if (walk.given.unreadable) return kind == AnswerKind::shape ? unreadable_shape : unreadable_number;
+      return "submit your answer, then show the result (Enter)";
+    case PieceKind::field:
+    case PieceKind::note:
+    case PieceKind::error:
+      break;
+  }
+  return "";
+}
+
+std::string id_of(const Piece& piece) {
+  switch (piece.kind) {
+    case PieceKind::option:
+      return fmt::format("caption/option/{}", piece.index + 1);
+    case PieceKind::head:
+      return fmt::format("caption/head/{}", piece.index);
+    case PieceKind::give:
+      return "caption/give";
+    case PieceKind::scale:
+      return "caption/scale";
+    case PieceKind::show:
+      return "caption/answer";
+    case PieceKind::field:
+      return "caption/number";
+    case PieceKind::note:
+    case PieceKind::error:
+      break;
+  }
+  return "caption/point";
+}
+
+void draw_number_field(const PanelContext& context, PlaylistWalk& walk, const Piece& piece, HallUnits hall,
+                       PanelAction& action) {
   PlaylistWalk::Given& given = walk.given;
   if (std::exchange(given.wants_focus, false) && context.focus)
     take_focus(*context.focus, ImGui::GetID("caption/number"), given.typed.size());
-  const TextFieldResult typed = text_field(widgets, "caption/number", given.typed,
-                                           {.width = widgets.px(number_width),
+  const bool shape = walk.shown()->answer->kind == AnswerKind::shape;
+  const TextFieldResult typed = text_field(context.widgets(), "caption/number", given.typed,
+                                           {.width = piece.shape.size.x,
+                                            .font = field_font(context.fonts, hall),
                                             .wrong = given.unreadable,
                                             .placeholder = shape ? "a shape" : "a number"});
   if (typed.changed) given.unreadable = false;
   ui_probe_item("caption/number");
-  tooltip(widgets, "your answer; Enter submits it");
-  ImGui::SameLine(0, widgets.px(row_gap));
-  if (!answer.unit.empty()) {
-    ImFont* font = context.fonts.small;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddText(
-        font, font->FontSize, {at.x, at.y + std::round(0.5f * (widgets.px(button_height) - font->FontSize))},
-        im_color(context.palette.text_dim), answer.unit.c_str());
-    ImGui::Dummy({width_of(font, answer.unit) + widgets.px(row_gap), widgets.px(button_height)});
-    ImGui::SameLine(0, 0);
-  }
-  const bool pressed = text_button(widgets, "caption/give", "answer", ButtonLook::filled, !given.typed.empty());
-  ui_probe_item("caption/give");
-  tooltip(widgets, given.unreadable ? unreadable : "submit your answer, then show the result (Enter)");
-  if (pressed || typed.entered) take_typed(context, walk, action);
-  ImGui::SameLine(0, widgets.px(row_gap));
-  if (given.unreadable) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImFont* font = context.fonts.small;
-    ImGui::GetWindowDrawList()->AddText(
-        font, font->FontSize, {at.x, at.y + std::round(0.5f * (widgets.px(button_height) - font->FontSize))},
-        im_color(context.palette.error), unreadable);
-    ui_says(unreadable, at);
-    ImGui::Dummy({width_of(font, unreadable), widgets.px(button_height)});
-  } else if (draw_show_button(context)) {
-    action.command = CommandId::next_page;
-  }
+  tooltip(context.widgets(), "your answer; Enter submits it");
+  if (typed.entered) take_typed(context, walk, action);
 }
 
-// What is to be clicked on the stage. Heads have buttons too: the right one may be the one that is shown.
-void draw_to_point_at(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
+void draw_words_between(const PanelContext& context, const Piece& piece, ImVec2 at) {
+  const bool error = piece.kind == PieceKind::error;
+  const float wrap = piece.shape.size.x + 1.0f;
+  const float below = 0.5f * (piece.shape.size.y - size_in(piece.shape.type, wrap, piece.text).y);
+  draw_text_in(ImGui::GetWindowDrawList(), piece.shape.type, {at.x, std::round(at.y + below)},
+               im_color(error ? context.palette.error : context.palette.text_dim), wrap, piece.text);
+  if (error)
+    ui_says(piece.text, at);
+  else
+    ui_probe("caption/point", at, {at.x + piece.shape.size.x, at.y + piece.shape.size.y});
+}
+
+// The verdict may be as long as one of these.
+std::vector<std::string> longest_verdicts(const PlaylistWalk& walk) {
   const PageAnswer& answer = *walk.shown()->answer;
-  const float gap = std::round(widgets.px(row_gap));
-  if (answer.kind == AnswerKind::head) {
-    const Index heads = std::min<Index>(context.trace.options.num_heads, most_head_buttons);
-    for (Index head = 0; head < heads; ++head) {
-      const std::string id = fmt::format("caption/head/{}", head);
-      if (text_button(widgets, id.c_str(), std::to_string(head), ButtonLook::filled)) {
-        walk.given.head = head;
-        action.command = CommandId::next_page;
-      }
-      ui_probe_item(id.c_str());
-      tooltip(widgets, fmt::format("head {}", head));
-      ImGui::SameLine(0, gap);
-      if (ImGui::GetCursorPosX() + widgets.px(140) > ImGui::GetWindowContentRegionMin().x + wrap) break;
-    }
-  }
-  ImFont* font = context.fonts.small;
-  const std::string what = answer.kind == AnswerKind::head
-                               ? std::string("or click one on the stage")
-                               : fmt::format("click a cell of {}; by keys: Enter, the arrows, Enter",
-                                             tensor_entry(*answer.tensor).name);
-  put_hint(context, "caption/point", fitted_text(what, font, std::max(0.0f, wrap - widgets.px(140))));
-  ImGui::SameLine(0, gap);
-  if (draw_show_button(context)) action.command = CommandId::next_page;
-}
-
-void draw_bars_controls(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
-  draw_bars_buttons(context, walk, action);
-  const bool untouched = std::ranges::all_of(walk.given.bars, [](double bar) { return bar == 0.0; });
-  if (draw_show_button(context, untouched)) {
-    walk.given.bars.clear();
-    action.command = CommandId::next_page;
-  }
-}
-
-void draw_mask_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  const float gap = std::round(widgets.px(row_gap));
-  AnswerMask& mask = walk.given.mask;
-  if (text_button(widgets, "caption/give", "answer", ButtonLook::filled, !mask.blocked.empty())) {
-    mask.touched = true;  // that no pair is blocked is an answer too
-    action.command = CommandId::next_page;
-  }
-  ui_probe_item("caption/give");
-  tooltip(widgets, "submit the pairs you painted, then show the result");
-  ImGui::SameLine(0, gap);
-  const std::string what =
-      fmt::format("paint the blocked pairs on the map, then answer ({}); by keys: Enter, the arrows, Enter",
-                  first_key_text(CommandId::next_page));
-  put_hint(context, "caption/point",
-           fitted_clauses(what, context.fonts.small, std::max(0.0f, wrap - widgets.px(200))));
-  ImGui::SameLine(0, gap);
-  if (draw_show_button(context, !mask.touched)) {
-    mask.touched = false;
-    action.command = CommandId::next_page;
-  }
-}
-
-// The verdict may be as long as this.
-std::string longest_verdict(const PlaylistWalk& walk) {
-  switch (walk.shown()->answer->kind) {
+  const AnswerKey& key = walk.words.key;
+  std::vector<std::string> verdicts{right_answer(walk)};
+  switch (answer.kind) {
+    case AnswerKind::choice:
+    case AnswerKind::tensor:
+      for (std::size_t i = 0; i < walk.words.options.size(); ++i)
+        verdicts.push_back(choice_verdict(walk.words, i));
+      break;
     case AnswerKind::weights: {
       std::string widest;
       for (const std::string& label : walk.words.weight_labels)
         if (label.size() > widest.size()) widest = label;
-      return fmt::format(
+      verdicts.push_back(fmt::format(
           "You drew a row of weights: right, 0.00 of the weight lies at the wrong keys; the largest "
           "difference is at “{}”: you drew 0.00, it is 0.00.",
-          widest);
+          widest));
+      break;
     }
     case AnswerKind::mask:
-      return "You blocked 000 of 000 pairs; 000 are wrong, outlined on the map: 000 blocked pairs are "
-             "missed, 000 open "
-             "pairs are blocked.";
-    default:
-      return "0";
+      verdicts.emplace_back(
+          "You blocked 000 of 000 pairs; 000 are wrong, outlined on the map: 000 blocked pairs are "
+          "missed, 000 open pairs are blocked.");
+      break;
+    case AnswerKind::number:
+      verdicts.push_back(fmt::format("You said 0.000; it is {} {}: 0.000 too high.", key.shown, answer.unit));
+      break;
+    case AnswerKind::shape:
+      verdicts.push_back(
+          fmt::format("You said {0}; it is {0}. The sizes are right, their order is not.", key.shown));
+      break;
+    case AnswerKind::head:
+      verdicts.emplace_back("You chose head 00; right is head 00.");
+      break;
+    case AnswerKind::cell:
+      verdicts.push_back(fmt::format("You pointed at row 00, column 00; right is {}.", key.shown));
+      break;
   }
+  return verdicts;
+}
+
+Type verdict_type(const Fonts& fonts, float scale, HallUnits hall, const std::string& text) {
+  return hall > 0 ? type_at(fonts, scale, hall, text) : own_size(fonts.sans);
+}
+
+// A link to a page.
+ButtonShape link_shape(const Fonts& fonts, float scale, float wrap, HallUnits hall, const std::string& label) {
+  return button_shape(scale, type_of(fonts, scale, hall, label), wrap, label);
+}
+
+std::string link_label(const AnswerOption& option) {
+  return fmt::format("see “{}”", option.see);
+}
+
+// The option that was chosen, if it is wrong and a page goes into it.
+const AnswerOption* linked_option(const PlaylistWalk& walk) {
+  const std::vector<AnswerOption>& options = walk.shown()->answer->options;
+  const std::optional<std::size_t> option = walk.given.option;
+  if (!option || *option >= options.size() || options[*option].see.empty() || walk.words.key.option == option)
+    return nullptr;
+  return &options[*option];
 }
 
 }  // namespace
 
-float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk) {
+float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
+                             HallUnits hall) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return 0.0f;
-  const float spacing = ImGui::GetStyle().ItemSpacing.y;
-  if (!page->answer->chooses()) return std::round((button_height + row_gap) * scale) + spacing;
-  return flow(fonts, scale, wrap, labels_of(fonts, scale, wrap, walk), [](std::size_t, ImVec2) {}) + spacing;
+  float height = 0.0f;
+  placed_pieces(fonts, scale, wrap, walk, hall, height);
+  return height + ImGui::GetStyle().ItemSpacing.y;
 }
 
 float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return 0.0f;
-  const float below = std::round(row_gap * scale);
-  if (!page->answer->chooses()) return wrapped_height(fonts.sans, wrap, longest_verdict(walk)) + below;
-  float most = 0.0f;
-  for (std::size_t i = 0; i < walk.words.options.size(); ++i) {
-    const bool links = !page->answer->options[i].see.empty();
-    most = std::max(most, wrapped_height(fonts.sans, wrap, choice_verdict(walk.words, i)) +
-                              (links ? std::round(link_height * scale) : 0.0f));
-  }
-  return most + below;
+  float most = 0.0f, link = 0.0f;
+  for (const std::string& verdict : longest_verdicts(walk))
+    most = std::max(most, size_in(verdict_type(fonts, scale, 0, verdict), wrap, verdict).y);
+  for (const AnswerOption& option : page->answer->options)
+    if (!option.see.empty())
+      link = std::max(link, link_shape(fonts, scale, wrap, 0, link_label(option)).size.y + row_gap * scale);
+  return most + std::round(link) + std::round(row_gap * scale);
 }
 
-void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
-  switch (walk.shown()->answer->kind) {
-    case AnswerKind::choice:
-    case AnswerKind::tensor:
-      return draw_options(context, walk, wrap, action);
-    case AnswerKind::weights:
-      return draw_bars_controls(context, walk, action);
-    case AnswerKind::mask:
-      return draw_mask_controls(context, walk, wrap, action);
-    case AnswerKind::number:
-    case AnswerKind::shape:
-      return draw_typed(context, walk, action);
-    case AnswerKind::head:
-    case AnswerKind::cell:
-      return draw_to_point_at(context, walk, wrap, action);
+float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer) return 0.0f;
+  if (!walk.answered) return answer_controls_height(fonts, scale, wrap, walk, hall);
+  const std::string verdict = answer_verdict(walk);
+  if (verdict.empty()) return 0.0f;
+  const AnswerOption* link = linked_option(walk);
+  const float below =
+      link ? link_shape(fonts, scale, wrap, hall, link_label(*link)).size.y + ImGui::GetStyle().ItemSpacing.y
+           : 0.0f;
+  return size_in(verdict_type(fonts, scale, hall, verdict), wrap, verdict).y + below +
+         std::round(row_gap * scale);
+}
+
+std::string answer_words_now(const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer) return "";
+  if (walk.answered) {
+    const AnswerOption* link = linked_option(walk);
+    return answer_verdict(walk) + (link ? "\n" + link_label(*link) : "");
   }
+  std::string words;
+  for (const Piece& piece : listed_pieces(walk)) words += piece.text + "\n";
+  return words;
+}
+
+void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
+                          HallUnits hall) {
+  const WidgetContext widgets = context.widgets();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  float height = 0.0f;
+  for (const Piece& piece : placed_pieces(context.fonts, context.scale, wrap, walk, hall, height)) {
+    const ImVec2 at{origin.x + piece.at.x, origin.y + piece.at.y};
+    ImGui::SetCursorScreenPos(at);
+    if (piece.kind == PieceKind::field) {
+      draw_number_field(context, walk, piece, hall, action);
+    } else if (!is_button(piece.kind)) {
+      draw_words_between(context, piece, at);
+    } else {
+      const std::string id = id_of(piece);
+      const ButtonLook look = piece.kind == PieceKind::show ? ButtonLook::plain : ButtonLook::filled;
+      const bool pressed =
+          wrapped_button(widgets, id.c_str(), piece.text, piece.shape, look, is_enabled(walk, piece));
+      ui_probe_item(id.c_str());
+      tooltip(widgets, tooltip_of_piece(walk, piece));
+      if (pressed) press(walk, context, piece, action);
+    }
+  }
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({wrap, height});
 }
 
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
-                         PanelAction& action) {
+                         PanelAction& action, HallUnits hall) {
   const std::string verdict = answer_verdict(walk);
   if (verdict.empty()) return;
   const WidgetContext widgets = context.widgets();
-  ImFont* font = context.fonts.sans;
+  const Type type = verdict_type(context.fonts, context.scale, hall, verdict);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = wrapped_height(font, wrap, verdict), spacing = ImGui::GetStyle().ItemSpacing.y;
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text),
-                                      with_line_breaks(verdict, font, wrap).c_str(), nullptr, wrap);
+  const float height = size_in(type, wrap, verdict).y, spacing = ImGui::GetStyle().ItemSpacing.y;
+  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(context.palette.text), wrap, verdict);
   ui_probe("caption/verdict", at, {at.x + wrap, at.y + height});
   ui_says(verdict, at);
   ImGui::Dummy({wrap, height + widgets.px(row_gap) - spacing});
-  const std::vector<AnswerOption>& options = walk.shown()->answer->options;
-  const std::optional<std::size_t> option = walk.given.option;
-  if (!option || options[*option].see.empty() || walk.words.key.option == option) return;
-  const std::string label = fitted_text(fmt::format("see “{}”", options[*option].see), context.fonts.small,
-                                        wrap - 2 * widgets.px(button_padding));
-  if (text_button(widgets, "caption/see", label, ButtonLook::filled)) {
-    const std::optional<TitledPage> place = page_titled(walk.playlist, options[*option].see);
+  const AnswerOption* link = linked_option(walk);
+  if (!link) return;
+  const std::string label = link_label(*link);
+  if (wrapped_button(widgets, "caption/see", label,
+                     link_shape(context.fonts, context.scale, wrap, hall, label))) {
+    const std::optional<TitledPage> place = page_titled(walk.playlist, link->see);
     if (place && place->lesson.empty()) action.page = place->page;
     if (place && !place->lesson.empty()) action.lesson = LessonPage{place->lesson, place->page};
   }

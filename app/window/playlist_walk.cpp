@@ -182,6 +182,12 @@ bool asks_for(const PlaylistWalk& walk, AnswerKind kind) {
   return walk.asking() && !walk.edits_words && walk.shown()->answer && walk.shown()->answer->kind == kind;
 }
 
+// The page has asked, and its answer is in sight.
+bool tells_answer(const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  return page && walk.answered && !walk.edits_words && !page->ask.empty() && page->answer;
+}
+
 }  // namespace
 
 std::optional<Veil> veil_of(const PlaylistWalk& walk) {
@@ -224,6 +230,19 @@ AnswerMask* answer_mask(PlaylistWalk& walk) {
   for (std::size_t i = 0; i < key->blocked.size(); ++i)
     mask.wrong.push_back(mask.blocked[i] != key->blocked[i]);
   return &mask;
+}
+
+std::optional<Index> right_head(const PlaylistWalk& walk) {
+  if (!tells_answer(walk) || walk.shown()->answer->kind != AnswerKind::head) return {};
+  return walk.words.key.head;
+}
+
+std::optional<RightCells> right_cells(const PlaylistWalk& walk) {
+  if (!tells_answer(walk) || walk.shown()->answer->kind != AnswerKind::cell) return {};
+  const PlaylistPage& page = *walk.shown();
+  const AnswerKey& key = walk.words.key;
+  if (!page.answer->tensor || (!key.row && !key.column)) return {};
+  return RightCells{*page.answer->tensor, page.batch, page.head, key.row, key.column};
 }
 
 void arrive(WindowState& window) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/panels/answer_mask.h"
+#include "app/panels/panel.h"
 #include "app/panels/veil.h"
 #include "app/session/history.h"
 #include "app/session/selection.h"
@@ -121,6 +122,9 @@ bool asks_for_head(const PlaylistWalk& walk);
 // The mask that the page asks for, to be painted, or what was painted beside what is right; null if there is none. To be called
 // in each frame.
 AnswerMask* answer_mask(PlaylistWalk& walk);
+// What is right where it is a place, once the page has answered: given or not. Null if there is none, or none that is known.
+std::optional<Index> right_head(const PlaylistWalk& walk);
+std::optional<RightCells> right_cells(const PlaylistWalk& walk);
 
 // Shows the page and starts the walk; on leaving, the user's own scenario comes back with its history. `path`: of the
 // playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own unsaved pages that this would

@@ -77,6 +77,8 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   double wake_after = 0.0;
   PanelContext context = looked.context(window.view, heatmaps_, fonts, scale, wake_after);
   context.picture = true;
+  context.right_head = right_head(document.walk);
+  context.right_cells = right_cells(document.walk);
   AnswerMask* painted = answer_mask(document.walk);
   std::optional<AnswerMask> shown_mask;  // a picture paints nothing
   if (painted) context.answer_mask = &shown_mask.emplace(*painted);

@@ -55,6 +55,7 @@ constexpr struct {
     {"caption/ask", "is text"},
     {"caption/point", "is text"},
     {"stage/wrong_pairs", "marks cells of a map, which is a stop"},
+    {"caption/heading", "is text"},
     {"caption/words", "is text"},
     {"filmstrip/page/", "is a picture of the list, which is one stop and has arrows"},
     {"filmstrip/picture/", "is the picture on it"},
