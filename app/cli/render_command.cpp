@@ -1,8 +1,6 @@
 // headwise render: the pages of a playlist as pictures.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include <filesystem>
 
 #include "app/cli/pixel_size.h"
@@ -11,7 +9,7 @@
 #include "app/cli/subcommand.h"
 #include "app/cli/warnings.h"
 #include "app/platform/offscreen_context.h"
-#include "app/window/playlist_walk.h"
+#include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_state.h"
 #include "core/files/atomic_file.h"
@@ -49,20 +47,11 @@ void make_folder(const std::string& folder) {
   }
 }
 
-// Sets the window's state to this page, with everything it shows computed. Throws if the page cannot be shown as it
-// specifies.
-// `asking`: a page that asks stays without its answer, as it first appears.
+// As show_slide; throws if the page cannot be shown as it specifies.
 void show(WindowState& window, const Playlist& playlist, std::size_t page, bool asking, Warnings& warnings) {
   WindowDocument& document = window.document;
   warnings.set_place(fmt::format("page {}", page + 1));
-  start_walk(window, playlist, "", page);
-  if (document.walk.asking() && !asking) walk_pages(window, 1);  // the answer next to its question
-  document.session.finish();
-  arrive(window);
-  skip_motion(window.view.motion);
-  const std::string why = document.session.error().empty()
-                              ? page_problem(playlist.pages[page], document.session.trace())
-                              : document.session.error();
+  const std::string why = show_slide(window, playlist, page, asking);
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
   for (const std::string& gap :
        page_gaps(playlist.pages[page], document.session.inputs(), document.session.trace()))
@@ -105,24 +94,17 @@ void run_render(CommandOptions& options, const Words& words) {
   warnings.refuse_where(wanted.strict);
   make_folder(wanted.output);
   StagePictures pictures(size.width, size.height, theme);
-  const std::size_t digits = std::max<std::size_t>(2, std::to_string(playlist.pages.size()).size());
   std::size_t motions = 0, questions = 0;
-  const auto write = [&](const std::string& name) {
+  for (const SlideName& slide : slide_names(playlist)) {
+    const std::string name = fmt::format("{}/page-{}", wanted.output, slide.name);
+    show(window, playlist, slide.page, slide.asks, warnings);
     if (wanted.format == "svg")
       write_file_atomically(name + ".svg", pictures.svg(window));
     else
       write_bytes(name + ".png", to_png(pictures.image(window)));
-  };
-  for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
-    const std::string name = fmt::format("{}/page-{:0{}}", wanted.output, i + 1, digits);
-    if (!playlist.pages[i].ask.empty()) {
-      show(window, playlist, i, true, warnings);
-      write(name + "-ask");  // sorts before the page with its answer
-      ++questions;
-    }
-    show(window, playlist, i, false, warnings);
-    write(name);
-    if (!wanted.motion || !no_motion(window.view.selection, window.document.session.trace()).empty())
+    if (slide.asks) ++questions;
+    if (slide.asks || !wanted.motion ||
+        !no_motion(window.view.selection, window.document.session.trace()).empty())
       continue;
     write_bytes(name + "-motion.png", pictures.motion(window));
     ++motions;

@@ -56,8 +56,8 @@ OpeningPicture::OpeningPicture(const WidgetContext& context, const OpeningState&
                                    row().predicted, fmt::format("{:.2f}", row().probability));
     if (!row().without_head.empty())
       told += fmt::format("; with this head muted, {}“{}” ({})",
-                          row().without_head == row().predicted ? "still " : "", row().without_head,
-                          fmt::format("{:.2f}", row().probability_without_head));
+                          row().without_head == row().predicted ? "still " : "its best guess is ",
+                          row().without_head, fmt::format("{:.2f}", row().probability_without_head));
     lines_.push_back({told + ".", fonts.sans, true, context.px(10)});
   }
   OpeningShape shape;

@@ -21,6 +21,7 @@ enum class CommandId : int {
   save_playlist,
   save_stage_picture,
   save_motion,
+  save_slides,
   reopen_scenario,
   quit,
   undo,

@@ -33,7 +33,8 @@ const Words& words_of(FileDialogPurpose purpose) {
       program{"Save program", "Save", "a file name, .py", {".py", ".py"}},
       playlist{"Save playlist", "Save", "a file name, .json", {".json", ".json"}},
       picture{"Save the stage as picture", "Save", "a file name, .png or .svg", {".png", ".svg"}},
-      motion{"Save this step's animation", "Save", "a file name, .png", {".png", ".apng"}};
+      motion{"Save this step's animation", "Save", "a file name, .png", {".png", ".apng"}},
+      slides{"Save the slides, a file for each page", "Save", "a file name, .png", {".png", ".png"}};
   switch (purpose) {
     case FileDialogPurpose::open_scenario:
       return open;
@@ -47,6 +48,8 @@ const Words& words_of(FileDialogPurpose purpose) {
       return picture;
     case FileDialogPurpose::save_motion:
       return motion;
+    case FileDialogPurpose::save_slides:
+      return slides;
   }
   return open;
 }

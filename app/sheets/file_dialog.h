@@ -1,4 +1,4 @@
-// Asks for a scenario file or a playlist, to open or to save, or for a Python program to save: a path field, and next to it
+// Asks for a scenario file or a playlist, to open or to save, for a Python program or pictures to save: a path field, and next to it
 // the folder's contents.
 #pragma once
 
@@ -16,7 +16,8 @@ enum class FileDialogPurpose {
   save_program,
   save_playlist,
   save_stage_picture,
-  save_motion
+  save_motion,
+  save_slides
 };
 
 struct FileDialogState {

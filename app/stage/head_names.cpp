@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/platform/fonts.h"
 #include "app/widgets/measure.h"
@@ -70,13 +71,15 @@ const std::vector<HeadName>& HeadNames::of(const PanelContext& context) {
 
 std::vector<double> head_name_widths(const PanelContext& context, const std::vector<HeadName>& names) {
   if (context.veil && context.veil->hides({TensorId::attn_weights})) return {};
+  // Names side by side are apart from each other.
+  const double apart = std::round(0.6 * static_cast<double>(context.fonts.small->FontSize));
   double full = 0.0, brief = 0.0;
   for (const HeadName& name : names) {
     full = std::max(full, static_cast<double>(width_of(context.fonts.small, name.full)));
     brief = std::max(brief, static_cast<double>(width_of(context.fonts.small, name.brief)));
   }
   if (full <= 0.0) return {};
-  return {full, brief};
+  return {full + apart, brief + apart};
 }
 
 }  // namespace headwise

@@ -175,6 +175,8 @@ class View {
 
   PanelAction draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const;
   void draw_overlays(std::optional<CellRef>& under_mouse) const;
+  // Under the veil a cell is known to no other panel: only the labels of its row and column tell where it is.
+  void look_at(const CellRef& cell) { marks_.push_back({box_of(cell), MarkKind::cell}); }
   // Titles and labels; returns the head whose number was clicked.
   std::optional<Index> draw_words() const;
   // Returns where they end.
@@ -193,7 +195,7 @@ class View {
   const bool entering_;
   const bool left_on_its_way_;
   const double right_ = area_.x + area_.width;
-  const std::vector<StageMark> marks_ =
+  std::vector<StageMark> marks_ =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
   const std::vector<StagePart> small_ = small_matrices(context_, content_);
   std::vector<Drawn> drawn_;  // the result first, then the left operand, if any
@@ -347,11 +349,12 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (before && before->result)
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, names, area));
   const bool entering = content.veiled || (before && context.motion < entering_share);
-  const View view(context, content, layout, final_layout, area, entering);
+  View view(context, content, layout, final_layout, area, entering);
   state.shown = ShownMap{content.result->matrix.name, content.result->matrix.transposed, view.result(),
                          content.result->spec.color_map, content.result->spec.range};
   PanelAction action = view.draw_planes(state.head_ranges, names);
   view.draw_overlays(under_mouse);
+  if (content.veiled && under_mouse) view.look_at(*under_mouse);
   if (const auto head = view.draw_words()) action.selection = looking_at_head(context, *head);
   if ((content.row_figures || content.col_figures) && !entering)
     draw_figures(context, state, content, layout);

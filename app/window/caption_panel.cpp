@@ -27,6 +27,7 @@ namespace {
 // Design units
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
 constexpr float least_beside_side = 120;  // beside the side
+constexpr float side_row = 26;            // of its buttons, and of the field of the title
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field for typing a caption
 constexpr float ask_gap = 6, answer_height = 34;
@@ -94,7 +95,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   draw_pages_button(context, counted, action);
   ImGui::SetCursorScreenPos(below);
   ImGui::Dummy({1, widgets.px(4)});
-  const float side = std::round(widgets.px(26));
+  const float side = std::round(widgets.px(side_row));
   const auto step = [&](const char* id, ButtonSign sign, CommandId command, bool enabled) {
     if (sign_button(widgets, id, sign, side, "", enabled)) action.command = command;
     ui_probe_item(id);
@@ -236,8 +237,8 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     draw_answer_controls(context, walk, wrap, action, units);
   } else {
     const Type hint = hall ? type(answer_hint) : own_size(context.fonts.small);
-    if (wrapped_button(widgets, "caption/answer", answer_hint, button_shape(context.scale, hint, wrap, answer_hint),
-                       ButtonLook::plain))
+    if (wrapped_button(widgets, "caption/answer", answer_hint,
+                       button_shape(context.scale, hint, wrap, answer_hint), ButtonLook::plain))
       action.command = CommandId::next_page;
     ui_probe_item("caption/answer");
     tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
@@ -343,8 +344,10 @@ float hall_words_height(const Fonts& fonts, float scale, float width, const Hall
   float all = 0.0f;
   if (!title.empty()) all += height(title, true) + 6 * scale + spacing;
   if (!walk.words.ask.empty()) all += height(walk.words.ask) + ask_gap * scale + spacing;
-  if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f) all += chart + spacing;
-  const float shows = button_shape(scale, type_at(fonts, scale, type.words, answer_hint), wrap, answer_hint).size.y;
+  if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f)
+    all += chart + spacing;
+  const float shows =
+      button_shape(scale, type_at(fonts, scale, type.words, answer_hint), wrap, answer_hint).size.y;
   if (walk.shown()->answer) all += answer_height_now(fonts, scale, wrap, walk, type.words);
   if (walk.answered)
     all += height(walk.words.caption);
@@ -353,7 +356,8 @@ float hall_words_height(const Fonts& fonts, float scale, float width, const Hall
   return walk.words.changed(walk.answered) ? all + answer_height * scale : all;
 }
 
-bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type, const PlaylistWalk& walk) {
+bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,
+                     const PlaylistWalk& walk) {
   const float wrap = beside_chart(scale, width, walk), inside = wrap - 2 * option_padding * scale;
   const std::string& title = walk.shown()->title;
   const Type heading = type_at(fonts, scale, type.title, title, true);
@@ -422,13 +426,20 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   else if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
     walk.hand_in_words = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   const float side = std::round(widgets.px(side_width));
+  // In a column beside the stage the words stand below, in a wide panel to the right.
+  const bool column =
+      !walk.edits_words && ImGui::GetWindowContentRegionWidth() < side + widgets.px(least_beside_side);
+  // At the lower end of a wide panel: its height is each page's own, and what turns the pages stays under the mouse.
+  if (!column) {
+    const float title = walk.edits_words ? widgets.px(side_row) : context.fonts.small->FontSize;
+    const float high =
+        title + context.fonts.bold->FontSize + widgets.px(4 + side_row) + 3 * ImGui::GetStyle().ItemSpacing.y;
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max(0.0f, ImGui::GetContentRegionAvail().y - high));
+  }
   ImGui::BeginGroup();
   draw_side(context, walk, action);
   ImGui::EndGroup();
 
-  // In a column beside the stage the words stand below, in a wide panel to the right.
-  const bool column =
-      !walk.edits_words && ImGui::GetWindowContentRegionWidth() < side + widgets.px(least_beside_side);
   if (column) {
     ImGui::Dummy({1, widgets.px(6)});
   } else {

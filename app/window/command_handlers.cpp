@@ -193,6 +193,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::save_playlist, [](WindowState& window, int) { ask_for_playlist(window); }},
     {CommandId::save_stage_picture, [](WindowState& window, int) { ask_for_stage_picture(window); }},
     {CommandId::save_motion, [](WindowState& window, int) { ask_for_motion(window); }},
+    {CommandId::save_slides, [](WindowState& window, int) { ask_for_slides(window); }},
     {CommandId::reopen_scenario, [](WindowState& window, int) { reopen_scenario(window); }},
     {CommandId::quit, [](WindowState& window, int) { window.quit = true; }},
     // The history, and copies

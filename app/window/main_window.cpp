@@ -283,7 +283,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   draw_overlays(fonts, scale, wake_after);
   if (view.opening.shown && !covered)
     draw_opening_over(state_, {palette, fonts, scale, nullptr, &wake_after}, size, stage_.one_head);
-  record_motion(state_);
+  record_pictures(state_);
   ImGui::End();
   draw_told({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);
   take_in_changes(before);

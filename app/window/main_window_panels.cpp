@@ -10,7 +10,7 @@
 #include "app/window/looked_at.h"
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
-#include "app/window/motion_recording.h"
+#include "app/window/picture_recording.h"
 #include "app/window/playlist_making.h"
 #include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
@@ -27,7 +27,7 @@ StatusInfo status_of(const WindowState& state, double compute_seconds) {
   info.compute_seconds = compute_seconds;
   if (state.view.recording) {
     info.waiting = state.view.recording->waiting();
-    info.what = "saving the animation";
+    info.what = state.view.recording->doing();
   } else if (state.document.session.computing()) {
     info.waiting = state.document.session.waiting();
   }

@@ -38,6 +38,14 @@ bool MotionRecording::advance(WindowState& window) {
   return false;
 }
 
+const char* MotionRecording::doing() const {
+  return "saving the animation";
+}
+
+std::string MotionRecording::done() const {
+  return "Saved " + path_ + ", an animated PNG that browsers and slides can play";
+}
+
 Waiting MotionRecording::waiting() const {
   Waiting waiting = clock_.waiting();
   waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once

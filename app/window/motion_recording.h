@@ -5,23 +5,23 @@
 #include <string>
 
 #include "app/session/computation.h"
-#include "app/session/waiting.h"
+#include "app/window/picture_recording.h"
 #include "app/window/stage_pictures.h"
 #include "core/picture/animated_png.h"
 
 namespace headwise {
 
-class MotionRecording {
+class MotionRecording : public PictureRecording {
  public:
   // At slide size and in the window's theme, from what the window shows now.
   MotionRecording(const WindowState& window, std::string path);
 
-  // Draws the next picture; after the last one the whole file is written. True while there is more to do. Throws
-  // Error(output), and Error(cancelled) if the window shows something else by then. Needs a current GL context.
-  bool advance(WindowState& window);
-
-  Waiting waiting() const;
-  const std::string& path() const { return path_; }
+  // Error(cancelled) if the window shows something else by then. Needs a current GL context.
+  bool advance(WindowState& window) override;
+  Waiting waiting() const override;
+  const std::string& path() const override { return path_; }
+  const char* doing() const override;
+  std::string done() const override;
 
  private:
   std::string path_;

@@ -344,6 +344,9 @@ void accept_file(WindowState& window, const std::string& path) {
       case FileDialogPurpose::save_motion:
         save_motion(window, path);
         break;
+      case FileDialogPurpose::save_slides:
+        save_slides(window, path);
+        break;
       case FileDialogPurpose::save_playlist:
         save_playlist(window, path);
         break;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/content/stage_views.h"
-#include "app/window/motion_recording.h"
+#include "app/window/picture_recording.h"
 #include "app/window/window_state.h"
 
 namespace headwise {

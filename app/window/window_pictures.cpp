@@ -9,6 +9,7 @@
 #include "app/platform/image_clipboard.h"
 #include "app/session/tensor_export.h"
 #include "app/window/motion_recording.h"
+#include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_copies.h"
 #include "app/window/window_files.h"
@@ -95,14 +96,28 @@ void save_motion(WindowState& window, const std::string& path) {
   window.view.recording = std::make_shared<MotionRecording>(window, path);
 }
 
-void record_motion(WindowState& window) {
+void ask_for_slides(WindowState& window) {
+  const Playlist& playlist = window.document.walk.playlist;
+  if (playlist.pages.empty())
+    return window.view.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
+  const std::string folder =
+      window.document.walk.path.empty() ? working_folder() : folder_of(window.document.walk.path);
+  open_file_dialog(window.dialogs.files, FileDialogPurpose::save_slides, folder + "slides.png");
+}
+
+void save_slides(WindowState& window, const std::string& path) {
+  check_ending(path, path.ends_with(".png"), ".png");
+  window.view.recording =
+      std::make_shared<SlideRecording>(window.document.walk.playlist, path, window.view.settings.theme);
+}
+
+void record_pictures(WindowState& window) {
   WindowView& view = window.view;
   if (!view.recording) return;
   try {
     if (view.recording->advance(window)) return;
     window.document.picture_path = view.recording->path();
-    view.notices.say("Saved " + window.document.picture_path +
-                     ", an animated PNG that browsers and slides can play");
+    view.notices.say(view.recording->done());
   } catch (const Error& error) {
     view.notices.complain(error.what());
   }

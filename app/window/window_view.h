@@ -24,7 +24,7 @@
 
 namespace headwise {
 
-class MotionRecording;  // app/window/motion_recording.h
+class PictureRecording;  // app/window/picture_recording.h
 
 // How long playback stays at each step.
 inline constexpr double seconds_per_step = 2.0;
@@ -36,7 +36,7 @@ struct WindowView {
   Pointed pointed;   // by the mouse in the last frame, highlighted in this one
   Pointed pointing;  // what the panels of this frame have found so far
   MotionState motion;
-  std::shared_ptr<MotionRecording> recording;  // null: no motion is being saved
+  std::shared_ptr<PictureRecording> recording;  // null: no pictures are being saved
   double seconds_to_next_step = 0.0;           // while playing
   bool opened_on_result = false;  // until another step is selected: play starts with the first one
 

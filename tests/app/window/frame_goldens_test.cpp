@@ -48,6 +48,8 @@ constexpr Page pages[] = {
     {"one_head_output", Step::output},
     {"all_heads", Step::softmax, StageView::all_heads},
     {"tokens", Step::softmax, StageView::tokens},
+    {"rows", Step::softmax, StageView::head_rows},
+    {"query_key_plane", Step::softmax, StageView::query_key_plane},
     {"elementwise", Step::softmax, StageView::elementwise},
     {"gradients", Step::softmax, StageView::gradients},
     {"compare", Step::softmax, StageView::compare},

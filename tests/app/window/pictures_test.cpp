@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "app/platform/image_clipboard.h"
+#include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_pictures.h"
@@ -190,7 +191,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
                {StageView::gradients, "grad.attn_weights"},
                {StageView::compare, "difference"},
                {StageView::memory, "offset ="},
-               {StageView::prediction, "with your changes"},
+               {StageView::prediction, "original"},
                {StageView::head_rows, "what “it” stands for</text>"},
                {StageView::query_key_plane, "The plane keeps"}};
   WindowBench bench = open_window(1280, 900, preset_scenario("welcome"));
@@ -298,4 +299,49 @@ TEST_CASE("what a page hides until it is answered is hidden in an export too, an
   bench.ui->run_until_still();
   export_to("told.csv");
   CHECK(fs::exists(folder.file("told.csv")));
+}
+
+TEST_CASE("the slides of a playlist are saved from the window, as the command line makes them") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 800);
+  if (!bench.ui) return;
+  WindowState& window = bench.window->state();
+  perform(window, CommandCall{CommandId::save_slides});
+  CHECK_FALSE(window.dialogs.files.open);  // there is no playlist yet
+  bench.ui->push(FilesDropped{{folder.with_file("talk.json", R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "hand_made", "step": "scores", "caption": "Scores." },
+    { "step": "softmax", "veil": true, "ask": "How much?", "caption": "{attn_weights[0,0,8,7]}." } ] })")}});
+  bench.ui->run_until_still();
+  bench.ui->key("M");  // the window's own page may be changed: the slides are the playlist's
+  bench.ui->run_until_still();
+  const Scenario before = bench.scenario();
+  perform(window, CommandCall{CommandId::save_slides});
+  REQUIRE(window.dialogs.files.open);
+  CHECK(window.dialogs.files.path.ends_with("/slides.png"));
+  bench.ui->key("Enter");
+  for (int i = 0; window.view.recording && i < 100; ++i) {
+    CHECK_FALSE(fs::exists(folder.file("slides-01.png")));  // all are written, or none
+    bench.ui->run_frames(1);
+  }
+  CHECK(bench.scenario() == before);
+  CHECK(window.document.walk.page == 0);
+
+  const Playlist& playlist = window.document.walk.playlist;
+  StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme);
+  WindowState other(preset_scenario("welcome"));
+  for (const SlideName& name : slide_names(playlist)) {
+    CAPTURE(name.name);
+    CHECK(show_slide(other, playlist, name.page, name.asks).empty());
+    const std::vector<std::uint8_t> bytes = to_png(pictures.image(other));
+    CHECK(read(folder.file("slides-" + name.name + ".png")) == std::string(bytes.begin(), bytes.end()));
+  }
+  CHECK(slide_names(playlist).size() == 3);
+
+  // What is there stays: another name is asked for.
+  perform(window, CommandCall{CommandId::save_slides});
+  bench.ui->key("Enter");
+  CHECK(window.dialogs.files.open);
+  CHECK(window.dialogs.files.error.find("slides-01.png") != std::string::npos);
+  bench.ui->key("Escape");
+  CHECK_THROWS_AS(save_slides(window, folder.file("slides.pdf")), Error);
 }

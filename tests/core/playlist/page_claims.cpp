@@ -263,7 +263,7 @@ const std::vector<PageClaim> claims{
     {"these do not follow it", [](See s) { return s.says(s.spread(1)) && s.says(s.spread(width(s))); }},
     {"is divided out",
      [](See s) { return s.options().softcap > 0 || near(scale(s), 1.0 / std::sqrt(width(s))); }},
-    {"After the scale the spread is",
+    {"Over all heads the spread after the scale is",
      [](See s) { return s.options().softcap > 0 || s.says(std::abs(scale(s)) * s.spread(width(s))); }},
     {"Each query's row",
      [](See s) {
