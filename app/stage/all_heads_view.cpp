@@ -145,6 +145,8 @@ class View {
   // Height of the note lines between title and map.
   double notes() const { return note_line_units * context_.scale * shape_.note_lines; }
   double title() const { return title_height_units * context_.scale; }
+  // Between name and map, for the frame of the right head.
+  double frame_room() const { return context_.hall || context_.right_head ? 5.0 * context_.scale : 0.0; }
 
   const PanelContext& context_;
   const StagePart& result_;
@@ -199,7 +201,8 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) const {
     }
     ui_probe("stage/map", static_cast<int>(i), corner(map.plane), far_corner(map.plane));
     draw_labels(map, static_cast<Index>(i));
-    const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes(),
+    const double above = shape_.note_lines == 0 ? frame_room() : 0.0;
+    const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes() - above,
                      static_cast<double>(map.plane.width), title()};
     PanelAction number = draw_head_number(context_, line, map.head, map.title, count_ < query_heads_);
     draw_words(map, i);

@@ -212,8 +212,9 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
   const double lines = upright ? hall_upright : degrees > 0 ? hall_column : 0.5;
   Type large = hall_type(context, pitch, lines, context.px(most_column_label), labels);
   // A little smaller before every second one is left out.
-  if (degrees > 0 && large.font)
-    large.size = std::clamp(std::floor(static_cast<float>(pitch / lines)), context.px(least_turned), large.size);
+  if (const float fits = std::floor(static_cast<float>(pitch / lines));
+      degrees > 0 && large.font && fits >= context.px(least_turned))
+    large.size = std::min(large.size, fits);
   const bool others_dim = !large.font || chosen;
   const double closest = large.font ? std::min<double>(lines * large.size, context.px(closest_turned))
                                     : context.px(closest_turned);

@@ -160,6 +160,12 @@ std::string options_in_picture(const PlaylistWalk& walk) {
   return lines;
 }
 
+// Bold, unless its letters are to be had larger without.
+Type heading_type(const Fonts& fonts, float scale, const HallType& type, const std::string& title) {
+  const Type bold = type_at(fonts, scale, type.title, title, true), plain = type_at(fonts, scale, type.title, title);
+  return plain.size > bold.size ? plain : bold;
+}
+
 // A slide tells no one person's answer, but what is right. Bars are drawn beside it.
 std::string verdict_in_picture(const PlaylistWalk& walk) {
   const PlaylistPage& page = *walk.shown();
@@ -215,8 +221,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
       !hall && walk.answered && has_answer && answer_replaces_question(context.scale, window_height);
   const bool asks = !walk.words.ask.empty() && !replaced;
   if (!page.title.empty()) {
-    put_text(hall ? type_at(context.fonts, context.scale, hall->title, page.title, true)
-                  : own_size(context.fonts.title),
+    put_text(hall ? heading_type(context.fonts, context.scale, *hall, page.title) : own_size(context.fonts.title),
              context.palette.text, wrap, page.title);
     ui_probe_item("caption/heading");
     ImGui::Dummy({1, widgets.px(6) - gap});
@@ -336,12 +341,12 @@ void draw_caption_words(const PanelContext& context, float whole_width, Playlist
 float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
                         const PlaylistWalk& walk) {
   const float wrap = beside_chart(scale, width, walk), spacing = ImGui::GetStyle().ItemSpacing.y;
-  const auto height = [&](const std::string& text, bool title = false) {
-    return size_in(type_at(fonts, scale, title ? type.title : type.words, text, title), wrap, text).y;
+  const auto height = [&](const std::string& text) {
+    return size_in(type_at(fonts, scale, type.words, text), wrap, text).y;
   };
   const std::string& title = walk.shown()->title;
   float all = 0.0f;
-  if (!title.empty()) all += height(title, true) + 6 * scale + spacing;
+  if (!title.empty()) all += size_in(heading_type(fonts, scale, type, title), wrap, title).y + 6 * scale + spacing;
   if (!walk.words.ask.empty()) all += height(walk.words.ask) + ask_gap * scale + spacing;
   if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f) all += chart + spacing;
   const float shows = button_shape(scale, type_at(fonts, scale, type.words, answer_hint), wrap, answer_hint).size.y;
@@ -356,7 +361,7 @@ float hall_words_height(const Fonts& fonts, float scale, float width, const Hall
 bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type, const PlaylistWalk& walk) {
   const float wrap = beside_chart(scale, width, walk), inside = wrap - 2 * option_padding * scale;
   const std::string& title = walk.shown()->title;
-  const Type heading = type_at(fonts, scale, type.title, title, true);
+  const Type heading = heading_type(fonts, scale, type, title);
   const auto suits = [&](const std::string& text, float room) {
     const Type words = type_at(fonts, scale, type.words, text);
     return words.size >= std::round(type.words * scale) && (title.empty() || heading.size > words.size) &&
