@@ -63,7 +63,8 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   shape.note_lines = least;
   MapGrid plain = map_grid(count, shape, area, context.scale);
   if (context.hall) {  // the maps and their names alone, each column named
-    if (!plain.col_labels || plain.map_width >= closest_columns * context.scale * static_cast<double>(shape.cols))
+    if (!plain.col_labels ||
+        plain.map_width >= closest_columns * context.scale * static_cast<double>(shape.cols))
       return plain;
     shape.upright_labels = true;
     return map_grid(count, shape, area, context.scale);
@@ -177,7 +178,8 @@ View::View(const PanelContext& context, AllHeadsState& state, const StageContent
   if (bar_) shape_.bar_captions = {static_cast<double>(bar_->caption.size())};
   // They are statistics of the weights: over other maps they would speak of what is not shown.
   const TensorName& shown = result_.matrix.name;
-  const bool weights = shown == TensorName{TensorId::attn_weights} || shown == TensorName{TensorId::dropped_weights};
+  const bool weights =
+      shown == TensorName{TensorId::attn_weights} || shown == TensorName{TensorId::dropped_weights};
   if (count_ == query_heads_ && weights)
     statistics_ = state.figures.of(context.trace, context.selection.batch);
   grid_ = grid_with_notes(context, shape_, statistics_, count_, area, range_lines());

@@ -182,9 +182,8 @@ void View::details(Index position, RectF area) const {
   ImFont* mono = number_font();
   const auto x = static_cast<float>(area.x), width = static_cast<float>(area.width);
   auto y = static_cast<float>(area.y);
-  const std::string title =
-      fitted_text(fmt::format("{} “{}”", says_next_ ? "after" : "at", token(position, bold_font())),
-                  bold_font(), width);
+  const std::string title = fitted_text(
+      fmt::format("{} “{}”", says_next_ ? "after" : "at", token(position, bold_font())), bold_font(), width);
   list_->AddText(bold_font(), font->FontSize, {x, y}, im_color(palette.focus), title.c_str());
   ui_probe("prediction/position", {x, y}, {x + width, y + font->FontSize});
   y += font->FontSize * 1.5f;

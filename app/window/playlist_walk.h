@@ -51,7 +51,7 @@ struct PlaylistWalk {
     bool wants_focus = false;  // the field of the number, or the bars, take it in the next frame
     // A row of weights as bars: while they are drawn, of any sum; once given, of 1
     std::vector<double> bars;
-    std::size_t bar = 0;  // that the keys raise and lower
+    std::size_t bar = 0;                  // that the keys raise and lower
     std::optional<std::size_t> last_bar;  // that the mouse was over, while it draws
     AnswerMask mask;
     bool gives_bars = false, gives_mask = false;
