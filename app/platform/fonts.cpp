@@ -51,9 +51,9 @@ constexpr ImWchar text_ranges[] = {0x0020, 0x058F,  // Latin, IPA, combining mar
                                    0xFFFD, 0xFFFD, 0};
 
 // Large glyphs take time and texture: only what an English sentence with numbers needs.
-constexpr ImWchar display_ranges[] = {0x0020, 0x00FF, 0x2010, 0x2026, 0x2190, 0x2193, 0x2211, 0x2212, 0x2218, 0x2218,
-                                      0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248, 0x2260, 0x2260, 0x2264, 0x2265,
-                                      0xFFFD, 0xFFFD, 0};
+constexpr ImWchar display_ranges[] = {0x0020, 0x00FF, 0x2010, 0x2026, 0x2190, 0x2193, 0x2211, 0x2212,
+                                      0x2218, 0x2218, 0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248,
+                                      0x2260, 0x2260, 0x2264, 0x2265, 0xFFFD, 0xFFFD, 0};
 
 // All glyphs fill about 1.7 million pixels at scale 1. Every driver supports textures of 8192 pixels a side, few more than
 // 16384.

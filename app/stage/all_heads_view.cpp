@@ -63,7 +63,8 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   shape.note_lines = least;
   MapGrid plain = map_grid(count, shape, area, context.scale);
   if (context.hall) {  // the maps and their names alone, each column named
-    if (!plain.col_labels || plain.map_width >= closest_columns * context.scale * static_cast<double>(shape.cols))
+    if (!plain.col_labels ||
+        plain.map_width >= closest_columns * context.scale * static_cast<double>(shape.cols))
       return plain;
     shape.upright_labels = true;
     return map_grid(count, shape, area, context.scale);
@@ -145,6 +146,8 @@ class View {
   // Height of the note lines between title and map.
   double notes() const { return note_line_units * context_.scale * shape_.note_lines; }
   double title() const { return title_height_units * context_.scale; }
+  // Between name and map, for the frame of the right head.
+  double frame_room() const { return context_.hall || context_.right_head ? 5.0 * context_.scale : 0.0; }
 
   const PanelContext& context_;
   const StagePart& result_;
@@ -175,7 +178,8 @@ View::View(const PanelContext& context, AllHeadsState& state, const StageContent
   if (bar_) shape_.bar_captions = {static_cast<double>(bar_->caption.size())};
   // They are statistics of the weights: over other maps they would speak of what is not shown.
   const TensorName& shown = result_.matrix.name;
-  const bool weights = shown == TensorName{TensorId::attn_weights} || shown == TensorName{TensorId::dropped_weights};
+  const bool weights =
+      shown == TensorName{TensorId::attn_weights} || shown == TensorName{TensorId::dropped_weights};
   if (count_ == query_heads_ && weights)
     statistics_ = state.figures.of(context.trace, context.selection.batch);
   grid_ = grid_with_notes(context, shape_, statistics_, count_, area, range_lines());
@@ -199,7 +203,8 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) const {
     }
     ui_probe("stage/map", static_cast<int>(i), corner(map.plane), far_corner(map.plane));
     draw_labels(map, static_cast<Index>(i));
-    const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes(),
+    const double above = shape_.note_lines == 0 ? frame_room() : 0.0;
+    const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes() - above,
                      static_cast<double>(map.plane.width), title()};
     PanelAction number = draw_head_number(context_, line, map.head, map.title, count_ < query_heads_);
     draw_words(map, i);

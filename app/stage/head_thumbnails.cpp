@@ -237,10 +237,11 @@ void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 
 }
 
 void draw_right_head(const PanelContext& context, ImVec2 min, ImVec2 max) {
-  const float out = std::round(5.0f * context.scale);
+  const float out = std::round(4.0f * context.scale);
   const ImVec2 from{min.x - out, min.y - out}, to{max.x + out, max.y + out};
-  ImGui::GetWindowDrawList()->AddRect(from, to, im_color(right_answer_hue(context.palette)), 3.0f * context.scale,
-                                      0, std::max(2.0f, std::round(3.0f * context.scale)));
+  ImGui::GetWindowDrawList()->AddRect(from, to, im_color(right_answer_hue(context.palette)),
+                                      3.0f * context.scale, 0,
+                                      std::max(2.0f, std::round(2.5f * context.scale)));
   ui_probe("stage/right_head", from, to);
 }
 
@@ -319,7 +320,8 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
   if (context.hall) {  // as large as its line has room for
     const Fonts& fonts = context.fonts;
-    for (ImFont* larger : {chosen ? fonts.title : fonts.caption, chosen ? fonts.bold : fonts.sans, fonts.sans, fonts.small}) {
+    for (ImFont* larger :
+         {chosen ? fonts.title : fonts.caption, chosen ? fonts.bold : fonts.sans, fonts.sans, fonts.small}) {
       font = larger;
       if (least_shrunk * width_of(larger, number) <= static_cast<float>(line.width)) break;
     }
@@ -334,9 +336,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   if (named && shown != number && shown.size() < name_at + 1 + fewest_letters + std::string_view("…").size())
     shown = number.substr(0, name_at);
   const float size = std::floor(font->FontSize * shrink);
-  // In a hall a frame for the right head has room between the name and its map.
-  const float above = context.hall ? 6.0f * u : 0.0f;
-  list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2 - above)),
+  list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2)),
                 im_color(chosen ? palette.text : palette.text_dim), shown.c_str());
   if (!dotted) return action;
 

@@ -67,6 +67,11 @@ class View {
 
  private:
   float u() const { return context_.scale; }
+  // For the back row of a hall, larger.
+  ImFont* words_font() const { return context_.hall ? context_.fonts.caption : context_.fonts.sans; }
+  ImFont* bold_font() const { return context_.hall ? context_.fonts.title : context_.fonts.bold; }
+  ImFont* number_font() const { return context_.hall ? context_.fonts.sans : context_.fonts.mono_small; }
+  ImFont* small_font() const { return context_.hall ? context_.fonts.sans : context_.fonts.small; }
   Index length() const { return static_cast<Index>(predictions_.positions.size()); }
   const PredictionChange& at(Index position) const {
     return predictions_.positions[static_cast<std::size_t>(position)];
@@ -91,7 +96,7 @@ class View {
 
 // Two sentences above the list; returns their height.
 double View::summary(RectF area) const {
-  ImFont* font = context_.fonts.sans;
+  ImFont* font = words_font();
   const auto width = static_cast<float>(area.width);
   float y = static_cast<float>(area.y);
   const auto sentence = [&](const std::string& text, Rgba8 color, std::string_view probe) {
@@ -133,8 +138,8 @@ double View::summary(RectF area) const {
 
 void View::token_and_probability(float x, float y, float room, const WordChange& of, double probability,
                                  Rgba8 color) const {
-  ImFont* font = context_.fonts.sans;
-  ImFont* mono = context_.fonts.mono_small;
+  ImFont* font = words_font();
+  ImFont* mono = number_font();
   const bool is_number = !std::isnan(probability);  // else all tokens are alike, and there is no first one
   const std::string number = is_number ? fmt::format("{:.3f}", probability) : "NaN";
   const float number_room = width_of(mono, "0.000") + 8 * u();
@@ -155,7 +160,7 @@ void View::row(Index position, const RectF& line, bool chosen) const {
   const float y = 0.5f * (min.y + max.y), width = max.x - min.x, gap = 14 * u();
   const float token_room = 0.24f * width, both = width - token_room - 2 * gap;
   const float side = changed_ ? 0.5f * both : both;
-  ImFont* font = context_.fonts.sans;
+  ImFont* font = words_font();
   list_->AddText(font, font->FontSize, {min.x, std::floor(y - 0.5f * font->FontSize)},
                  im_color(chosen ? palette.focus : palette.text_dim),
                  fitted_text(token(position, font), font, token_room).c_str());
@@ -176,15 +181,14 @@ void View::row(Index position, const RectF& line, bool chosen) const {
 void View::details(Index position, RectF area) const {
   const PredictionChange& change = at(position);
   const Palette& palette = context_.palette;
-  ImFont* font = context_.fonts.sans;
-  ImFont* small = context_.fonts.small;
-  ImFont* mono = context_.fonts.mono_small;
+  ImFont* font = words_font();
+  ImFont* small = small_font();
+  ImFont* mono = number_font();
   const auto x = static_cast<float>(area.x), width = static_cast<float>(area.width);
   auto y = static_cast<float>(area.y);
-  const std::string title =
-      fitted_text(fmt::format("{} “{}”", says_next_ ? "after" : "at", token(position, context_.fonts.bold)),
-                  context_.fonts.bold, width);
-  list_->AddText(context_.fonts.bold, font->FontSize, {x, y}, im_color(palette.focus), title.c_str());
+  const std::string title = fitted_text(
+      fmt::format("{} “{}”", says_next_ ? "after" : "at", token(position, bold_font())), bold_font(), width);
+  list_->AddText(bold_font(), font->FontSize, {x, y}, im_color(palette.focus), title.c_str());
   ui_probe("prediction/position", {x, y}, {x + width, y + font->FontSize});
   y += font->FontSize * 1.5f;
   const float number_room = width_of(mono, "0.000"), word_room = 0.36f * width;
@@ -260,7 +264,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
 
   const bool beside = area.width > 460.0 * u();
   const double list_width = beside ? std::floor(0.56 * area.width) : area.width;
-  ImFont* small = context_.fonts.small;
+  ImFont* small = small_font();
   const auto caption = [&](double x, const char* text) {
     list_->AddText(small, small->FontSize, {static_cast<float>(x), static_cast<float>(area.y)},
                    im_color(context_.palette.text_dim), text);

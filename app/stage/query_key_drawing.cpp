@@ -187,8 +187,8 @@ void PlaneDrawing::draw_labels() const {
                      static_cast<double>(reach)});
     labels.push_back({fitted, color, font});
   };
-  ImFont* small = context_.fonts.small;
-  ImFont* bold = context_.fonts.bold;
+  ImFont* small = context_.hall ? context_.fonts.caption : context_.fonts.small;
+  ImFont* bold = context_.hall ? context_.fonts.title : context_.fonts.bold;
   add(at(shown_.tip()), 6.0f * u(),
       drawable_text(token_at(context_.inputs.labels.query, shown_.query, "q"), bold), palette_.q, bold);
   if (shown_.other)
@@ -226,7 +226,8 @@ void PlaneDrawing::draw_labels() const {
 }  // namespace
 
 std::string key_name(const PanelContext& context, Index key) {
-  return drawable_text(token_at(context.inputs.labels.key, key, "k"), context.fonts.small);
+  const ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
+  return drawable_text(token_at(context.inputs.labels.key, key, "k"), font);
 }
 
 void draw_query_key_plane(const PanelContext& context, const ShownQuery& shown) {

@@ -176,7 +176,8 @@ void draw_right_cells(const PanelContext& context, const StagePart& part, const 
   const auto rank = static_cast<std::size_t>(shape.rank());
   if (rank < 2 || leading.size() + 2 != rank || (!leading.empty() && leading[0] != right->batch)) return;
   // Of k and v, several query heads share one.
-  if (leading.size() == 2 && leading[1] != right->head * shape.size(1) / context.trace.options.num_heads) return;
+  if (leading.size() == 2 && leading[1] != right->head * shape.size(1) / context.trace.options.num_heads)
+    return;
   BoxRef box{part.matrix.name, leading, leading};
   for (Index& end : box.end) ++end;
   const auto add = [&](std::optional<Index> at, Index size) {

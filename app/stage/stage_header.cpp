@@ -303,7 +303,9 @@ void draw_head_in_hall(const PanelContext& context, const StageContent& content)
   const float height = 16.0f * context.scale;
   ImGui::Dummy({1, height});
   const StageView view = context.selection.view;
-  if (!content.head_map || view == StageView::all_heads || view == StageView::head_rows) return;
+  if (!content.head_map || view == StageView::all_heads || view == StageView::head_rows ||
+      view == StageView::prediction)
+    return;
   const float width = ImGui::GetContentRegionAvail().x;
   const std::string head = head_line(context, context.selection.head);
   const Type type = type_at(context.fonts, context.scale, 18.0f, head);

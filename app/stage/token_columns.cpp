@@ -36,7 +36,8 @@ TokenColumns token_columns(const PanelContext& context, const MatrixView& weight
   const float label_room = std::min(0.25f * width, 150.0f * u);
   const auto height = static_cast<float>(std::max(1.0, area.height - 16.0 * u));
   const auto longest = static_cast<float>(std::max<Index>({weights.rows, weights.cols, 1}));
-  const float pitch = std::min(height / longest, static_cast<float>(context.hall ? widest_in_hall_units : widest_pitch_units) * u);
+  const float pitch = std::min(
+      height / longest, static_cast<float>(context.hall ? widest_in_hall_units : widest_pitch_units) * u);
   const float span = std::clamp(width - 2 * label_room - 16 * u, 60.0f * u, 460.0f * u);
   const float left = static_cast<float>(area.x) + label_room, top = static_cast<float>(area.y) + 14 * u;
   const TokenLabels& labels = context.inputs.labels;

@@ -109,8 +109,7 @@ void draw_veil(const PanelContext& context, const RectF& area, const VeiledCells
     const std::string words = fitted_clauses(shown.told, font, room);
     const ImVec2 middle(static_cast<float>(area.x + area.width / 2),
                         static_cast<float>(area.y + area.height / 2));
-    const ImVec2 at(std::floor(middle.x - width_of(font, words) / 2),
-                    std::floor(middle.y + 2 * context.scale));
+    const ImVec2 at(std::floor(middle.x - width_of(font, words) / 2), std::floor(middle.y + 2 * context.scale));
     const ImVec2 mark(std::floor(middle.x - width_of(sign, "?") / 2), std::floor(middle.y - sign->FontSize));
     list->AddText(sign, sign->FontSize, mark, im_color(palette.text), "?");
     list->AddText(font, font->FontSize, at, im_color(palette.text_dim), words.c_str());
@@ -128,8 +127,7 @@ void draw_mask_to_paint(const PanelContext& context, const StagePart& part, cons
   paint_pairs(context, part, cell, mask);
   const RectF area{static_cast<double>(plane.x), static_cast<double>(plane.y),
                    static_cast<double>(plane.width), static_cast<double>(plane.height)};
-  draw_veil(context, area,
-            {&plane, {}, mask.touched ? nullptr : "hidden: paint the pairs that are blocked"});
+  draw_veil(context, area, {&plane, {}, mask.touched ? nullptr : "hidden: paint the pairs that are blocked"});
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = std::max(1.0f, std::round(context.scale));
   const ImU32 ground = im_color(context.palette.text_faint), cross = im_color(context.palette.text);

@@ -21,8 +21,8 @@ namespace {
 constexpr float row_gap = 8.0f;     // units between a row label and its matrix
 constexpr float column_gap = 4.0f;  // units between a matrix and the labels below it
 constexpr float closest_turned = 18.0f;
-constexpr float usual_label = 15.0f;           // design units
-constexpr float most_column_label = 18.0f;     // of larger ones, the slanted words would take too much height
+constexpr float usual_label = 15.0f;        // design units
+constexpr float most_column_label = 18.0f;  // of larger ones, the slanted words would take too much height
 // Lines of type between two labels: of rows, of slanted columns, of columns whose words run down
 constexpr double hall_row = 1.1, hall_column = 1.3, hall_upright = 0.88;
 constexpr float least_turned = 11.0f;
@@ -159,7 +159,8 @@ float hall_label_width(const WidgetContext& context, const std::vector<std::stri
 float column_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
   if (!context.labels.font || context.labels.size <= context.px(most_column_label))
     return label_width(context, labels, count);
-  return hall_label_width(context, labels, count, type_at(context.fonts, context.scale, most_column_label, ""));
+  return hall_label_width(context, labels, count,
+                          type_at(context.fonts, context.scale, most_column_label, ""));
 }
 
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
@@ -212,8 +213,9 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
   const double lines = upright ? hall_upright : degrees > 0 ? hall_column : 0.5;
   Type large = hall_type(context, pitch, lines, context.px(most_column_label), labels);
   // A little smaller before every second one is left out.
-  if (degrees > 0 && large.font)
-    large.size = std::clamp(std::floor(static_cast<float>(pitch / lines)), context.px(least_turned), large.size);
+  if (const float fits = std::floor(static_cast<float>(pitch / lines));
+      degrees > 0 && large.font && fits >= context.px(least_turned))
+    large.size = std::min(large.size, fits);
   const bool others_dim = !large.font || chosen;
   const double closest = large.font ? std::min<double>(lines * large.size, context.px(closest_turned))
                                     : context.px(closest_turned);

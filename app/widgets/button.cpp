@@ -66,8 +66,8 @@ ButtonShape button_shape(float scale, const Type& type, float wrap, const std::s
   return {type, {std::ceil(text.x + 2 * padding), std::round(text.y + air * scale)}};
 }
 
-bool wrapped_button(const WidgetContext& context, const char* id, const std::string& label, const ButtonShape& shape,
-                    ButtonLook look, bool enabled) {
+bool wrapped_button(const WidgetContext& context, const char* id, const std::string& label,
+                    const ButtonShape& shape, ButtonLook look, bool enabled) {
   const ButtonState state = button_item(context, id, shape.size, enabled);
   draw_ground(context, state, look);
   // As it was measured: half a pixel less would break a line anew.

@@ -22,8 +22,8 @@ struct ButtonShape {
 };
 ButtonShape button_shape(float scale, const Type& type, float wrap, const std::string& label);
 // `shape` may be wider than its label, which then stands at the left.
-bool wrapped_button(const WidgetContext& context, const char* id, const std::string& label, const ButtonShape& shape,
-                    ButtonLook look = ButtonLook::filled, bool enabled = true);
+bool wrapped_button(const WidgetContext& context, const char* id, const std::string& label,
+                    const ButtonShape& shape, ButtonLook look = ButtonLook::filled, bool enabled = true);
 
 // A sign, followed by a word if given; `height` in pixels.
 bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, float height,

@@ -70,7 +70,8 @@ float widest_word(const Type& type, std::string_view text) {
   return widest;
 }
 
-void draw_text_in(ImDrawList* list, const Type& type, ImVec2 at, ImU32 ink, float wrap, const std::string& text) {
+void draw_text_in(ImDrawList* list, const Type& type, ImVec2 at, ImU32 ink, float wrap,
+                  const std::string& text) {
   list->AddText(type.font, type.size, at, ink, broken(type, wrap, text).c_str(), nullptr, wrap);
 }
 

@@ -33,7 +33,8 @@ ImVec2 size_in(const Type& type, float wrap, const std::string& text);
 // The text's widest word: in a column that is narrower it would be broken.
 float widest_word(const Type& type, std::string_view text);
 
-void draw_text_in(ImDrawList* list, const Type& type, ImVec2 at, ImU32 ink, float wrap, const std::string& text);
+void draw_text_in(ImDrawList* list, const Type& type, ImVec2 at, ImU32 ink, float wrap,
+                  const std::string& text);
 
 // The largest type for the labels of lines `pitch` pixels apart, one for all of them.
 Type label_type(const Fonts& fonts, float scale, float pitch, const std::vector<std::string>& labels);

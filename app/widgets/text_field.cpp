@@ -214,8 +214,10 @@ struct Field {
 
 // Lays out the text and determines the field's height. Empty lines at the end are scrolled to, and take no space.
 Field field_at_cursor(const WidgetContext& context, const std::string& text, const TextFieldOptions& options) {
-  ImFont* font = options.font   ? options.font
-                 : options.mono ? context.fonts.mono : options.small ? context.fonts.small : context.fonts.sans;
+  ImFont* font = options.font    ? options.font
+                 : options.mono  ? context.fonts.mono
+                 : options.small ? context.fonts.small
+                                 : context.fonts.sans;
   const bool multi_line = options.lines > 1;
   const ImVec2 padding{context.px(options.small ? 7.0f : 8.0f), context.px(options.small ? 3.0f : 7.0f)};
   const float width =

@@ -23,7 +23,7 @@ struct TextFieldOptions {
   int lines = 1;            // more than 1: wraps, grows up to this many lines, then scrolls
   bool enter_ends = false;  // several lines: Enter ends typing, and only Shift+Enter breaks the line
   bool mono = false;
-  ImFont* font = nullptr;   // other than the usual one
+  ImFont* font = nullptr;    // other than the usual one
   bool align_right = false;  // one line only
   bool small = false;        // the height of a row of the setup
   bool wrong = false;        // outlined as an error

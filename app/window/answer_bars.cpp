@@ -20,7 +20,7 @@ namespace headwise {
 namespace {
 
 // Design units
-constexpr float hall_chart_height = 200;
+constexpr float hall_chart_height = 200, chart_gap = 24;
 constexpr float chart_height = 170, least_words = 380, least_chart = 280, most_chart = 520, bar_pitch = 36;
 constexpr float caption_line = 20, ticks = 16;
 constexpr float slant = 40.0f;  // degrees
@@ -175,6 +175,11 @@ BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, boo
   else
     room.below = room.height;
   return room;
+}
+
+float words_beside_bars(float scale, float width, const PlaylistWalk& walk) {
+  const float chart = answer_bars_room(scale, width, walk).beside;
+  return chart > 0.0f ? width - chart - std::round(chart_gap * scale) : width;
 }
 
 void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action) {

@@ -14,6 +14,9 @@ struct BarsRoom {
 };
 BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool hall = false);
 
+// What a chart beside the words leaves to them, in a panel `width` pixels wide.
+float words_beside_bars(float scale, float width, const PlaylistWalk& walk);
+
 // Fills the size at the cursor. While the page asks, the bars follow the mouse and the keys; Enter gives them.
 void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action);
 

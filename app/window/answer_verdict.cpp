@@ -135,8 +135,8 @@ std::string right_answer(const PlaylistWalk& walk) {
                          walk.words.weight_labels[static_cast<std::size_t>(largest - weights.begin())]);
     }
     case AnswerKind::mask:
-      return key.mask ? fmt::format("{} of {} pairs are blocked.", std::ranges::count(key.mask->blocked, true),
-                                    key.mask->blocked.size())
+      return key.mask ? fmt::format("{} of {} pairs are blocked.",
+                                    std::ranges::count(key.mask->blocked, true), key.mask->blocked.size())
                       : "";
   }
   return "";

@@ -19,6 +19,7 @@
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
 #include "app/window/answer_editor.h"
+#include "app/window/hall_type.h"
 #include "app/window/page_answers.h"
 
 namespace headwise {
@@ -31,12 +32,10 @@ constexpr float side_row = 26;            // of its buttons, and of the field of
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field for typing a caption
 constexpr float ask_gap = 6, answer_height = 34;
-constexpr float chart_gap = 24, option_padding = 12;
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
 constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
 constexpr const char* changed_in_picture = "You changed this page.";
-constexpr const char* answer_hint = "show the answer";
 
 float wrap_of(float scale, double panel_width) {
   return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
@@ -185,17 +184,11 @@ float words_height(const Fonts& fonts, float scale, float width, const PlaylistW
   return height;
 }
 
-// What a chart beside the words leaves to them.
-float beside_chart(float scale, float wrap, const PlaylistWalk& walk) {
-  const float chart = answer_bars_room(scale, wrap, walk).beside;
-  return chart > 0.0f ? wrap - chart - std::round(chart_gap * scale) : wrap;
-}
-
 // The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
 void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, const HallType* hall,
                 PanelAction& action) {
   const WidgetContext widgets = context.widgets();
-  const float wrap = beside_chart(context.scale, width, walk);
+  const float wrap = words_beside_bars(context.scale, width, walk);
   const BarsRoom room = answer_bars_room(context.scale, width, walk, hall != nullptr);
   if (room.beside > 0.0f) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -216,9 +209,9 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
       !hall && walk.answered && has_answer && answer_replaces_question(context.scale, window_height);
   const bool asks = !walk.words.ask.empty() && !replaced;
   if (!page.title.empty()) {
-    put_text(hall ? type_at(context.fonts, context.scale, hall->title, page.title, true)
-                  : own_size(context.fonts.title),
-             context.palette.text, wrap, page.title);
+    put_text(
+        hall ? heading_type(context.fonts, context.scale, *hall, page.title) : own_size(context.fonts.title),
+        context.palette.text, wrap, page.title);
     ui_probe_item("caption/heading");
     ImGui::Dummy({1, widgets.px(6) - gap});
   }
@@ -305,13 +298,13 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
 
 float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk) {
   const BarsRoom chart = answer_bars_room(scale, width, walk);
-  return std::max(words_height(fonts, scale, beside_chart(scale, width, walk), walk, walk.asking()),
+  return std::max(words_height(fonts, scale, words_beside_bars(scale, width, walk), walk, walk.asking()),
                   chart.beside > 0.0f ? chart.height : 0.0f);
 }
 
 void draw_caption_words(const PanelContext& context, float whole_width, PlaylistWalk& walk) {
   ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = beside_chart(context.scale, whole_width, walk);
+  const float width = words_beside_bars(context.scale, whole_width, walk);
   if (const BarsRoom chart = answer_bars_room(context.scale, whole_width, walk); chart.beside > 0.0f) {
     ImGui::SetCursorScreenPos({at.x + whole_width - chart.beside, at.y});
     PanelAction none;
@@ -334,50 +327,6 @@ void draw_caption_words(const PanelContext& context, float whole_width, Playlist
     put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
 }
 
-float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
-                        const PlaylistWalk& walk) {
-  const float wrap = beside_chart(scale, width, walk), spacing = ImGui::GetStyle().ItemSpacing.y;
-  const auto height = [&](const std::string& text, bool title = false) {
-    return size_in(type_at(fonts, scale, title ? type.title : type.words, text, title), wrap, text).y;
-  };
-  const std::string& title = walk.shown()->title;
-  float all = 0.0f;
-  if (!title.empty()) all += height(title, true) + 6 * scale + spacing;
-  if (!walk.words.ask.empty()) all += height(walk.words.ask) + ask_gap * scale + spacing;
-  if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f)
-    all += chart + spacing;
-  const float shows =
-      button_shape(scale, type_at(fonts, scale, type.words, answer_hint), wrap, answer_hint).size.y;
-  if (walk.shown()->answer) all += answer_height_now(fonts, scale, wrap, walk, type.words);
-  if (walk.answered)
-    all += height(walk.words.caption);
-  else if (!walk.shown()->answer)
-    all += shows;
-  return walk.words.changed(walk.answered) ? all + answer_height * scale : all;
-}
-
-bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,
-                     const PlaylistWalk& walk) {
-  const float wrap = beside_chart(scale, width, walk), inside = wrap - 2 * option_padding * scale;
-  const std::string& title = walk.shown()->title;
-  const Type heading = type_at(fonts, scale, type.title, title, true);
-  const auto suits = [&](const std::string& text, float room) {
-    const Type words = type_at(fonts, scale, type.words, text);
-    return words.size >= std::round(type.words * scale) && (title.empty() || heading.size > words.size) &&
-           widest_word(words, text) <= room;
-  };
-  return widest_word(heading, title) <= wrap && suits(walk.words.ask, wrap) &&
-         suits(walk.answered ? walk.words.caption : "", wrap) && suits(answer_words_now(walk), inside);
-}
-
-HallType hall_type(const Fonts& fonts, float scale, float width, float height, const PlaylistWalk& walk) {
-  for (const HallType& type : hall_types)
-    if (hall_type_suits(fonts, scale, width, type, walk) &&
-        hall_words_height(fonts, scale, width, type, walk) <= height)
-      return type;
-  return hall_types.back();
-}
-
 bool answer_replaces_question(float scale, double window_height) {
   return window_height < low_window * scale;
 }
@@ -390,7 +339,7 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   if (walk.edits_words)
     return std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
            answer_editor_height(scale, width, *page);
-  const float wrap = beside_chart(scale, width, walk);
+  const float wrap = words_beside_bars(scale, width, walk);
   float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
   const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
   ImFont* font = words_font(fonts, scale, wrap, window_height, walk);

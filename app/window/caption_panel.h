@@ -1,8 +1,6 @@
 // The text of the current page, below the stage, where the graph normally is.
 #pragma once
 
-#include <array>
-
 #include "app/panels/panel.h"
 #include "app/window/playlist_walk.h"
 
@@ -20,20 +18,6 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
 // with its options instead; the title is that of the stage above it. A page must be shown.
 float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk);
 void draw_caption_words(const PanelContext& context, float width, PlaylistWalk& walk);
-
-// The type of a page's words in a hall, in design units.
-struct HallType {
-  float words = 15, title = 20;
-};
-// From the largest. Titles are larger than words.
-inline constexpr std::array<HallType, 6> hall_types{
-    {{30, 34}, {27, 32}, {24, 28}, {21, 25}, {18, 20}, {15, 20}}};
-// What the words that are shown take in a column `width` pixels wide; and whether all of them have the letters for this type and
-// no word is wider than the column.
-float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type, const PlaylistWalk& walk);
-bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type, const PlaylistWalk& walk);
-// The largest that suits and fits the height.
-HallType hall_type(const Fonts& fonts, float scale, float width, float height, const PlaylistWalk& walk);
 
 // Fills the current ImGui window. A caption being typed is stored in the page at once. `hall`: a column beside the stage, of the
 // words and the page's number alone.

@@ -6,15 +6,14 @@
 
 #include "app/panels/panel.h"
 #include "app/session/keys.h"
+#include "app/window/answer_pieces.h"
 #include "app/window/answer_verdict.h"
 
 namespace headwise {
 
-// In a hall, controls and verdict have the type of the page's words: this many design units high. 0: not in a hall.
-using HallUnits = float;
-
 // Of the controls while the page asks and of its longest verdict; 0 if the page takes no answer. In pixels.
-float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall = 0);
+float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
+                             HallUnits hall = 0);
 float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
 // Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it says, to know which
 // letters it needs.
@@ -26,8 +25,8 @@ std::string answer_words_now(const PlaylistWalk& walk);
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
                           HallUnits hall = 0);
 // Once it has: the verdict, with a link to the page that goes into what was wrong.
-void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, PanelAction& action,
-                         HallUnits hall = 0);
+void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
+                         PanelAction& action, HallUnits hall = 0);
 
 // The head that was clicked, which may be the one that is shown: true if the page asked for a head.
 bool answer_by_head(WindowState& window, Index head);

@@ -128,7 +128,8 @@ TEST_CASE("the panel of the words is as high after the answer as before it, and 
         start_walk(bench.window->state(), playlist, "", page);
         bench.ui->run_until_still();
         const UiRect before = bench.ui->rect("panel/caption");
-        for (const char* name : {"caption/ask", "caption/answer", "caption/option/1", "caption/number", "caption/bars"})
+        for (const char* name :
+             {"caption/ask", "caption/answer", "caption/option/1", "caption/number", "caption/bars"})
           if (bench.ui->has(name)) CHECK(bench.ui->rect(name).max.y <= before.max.y);
         if (playlist.pages[page].answer->chooses()) {
           // The longest verdict

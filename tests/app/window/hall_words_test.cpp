@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/window/caption_panel.h"
+#include "app/window/hall_type.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/answers_bench.h"
 
@@ -47,7 +47,8 @@ struct Lecture {
 }  // namespace
 
 TEST_CASE("every head of a question has a button in sight, beside the hint and the way on, at every width") {
-  for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}, {1000, 700}, {1600, 1000}, {700, 900}}) {
+  for (const auto& [width, height] :
+       {std::pair{1280, 720}, {1920, 1080}, {1000, 700}, {1600, 1000}, {700, 900}}) {
     for (const bool hall : {false, true}) {
       Lecture lecture(width, height);
       if (!lecture.bench.ui) return;
@@ -109,7 +110,8 @@ TEST_CASE("the words of a page have the largest type that fits the column of a h
   }
 }
 
-TEST_CASE("in a hall options are as large as the words, wrapped in a column where they have no room side by side") {
+TEST_CASE(
+    "in a hall options are as large as the words, wrapped in a column where they have no room side by side") {
   Lecture lecture;
   if (!lecture.bench.ui) return;
   lecture.ui().key("F11");
@@ -227,7 +229,8 @@ TEST_CASE("in a hall every row and column has its label, as large as the lines a
   }
 }
 
-TEST_CASE("the statistics of the weights stand above maps of weights, and above no others, and not in a hall") {
+TEST_CASE(
+    "the statistics of the weights stand above maps of weights, and above no others, and not in a hall") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
   Selection& selection = bench.window->state().view.selection;
@@ -244,5 +247,6 @@ TEST_CASE("the statistics of the weights stand above maps of weights, and above 
   bench.ui->run_until_still();
   bench.ui->run_frames(40, 0.1);
   const UiRect map = bench.ui->rect("stage/map/0"), stage = bench.ui->rect("panel/stage");
-  CHECK((map.max.y - map.min.y) / (stage.max.y - stage.min.y) > (before.max.y - before.min.y) / (panel.max.y - panel.min.y));
+  CHECK((map.max.y - map.min.y) / (stage.max.y - stage.min.y) >
+        (before.max.y - before.min.y) / (panel.max.y - panel.min.y));
 }
