@@ -65,7 +65,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::save_motion, Menu::file, "Save animation…",
             "save this step's animation as an animated .png file"),
     command(CommandId::save_slides, Menu::file, "Save slides…",
-            "save every page of the playlist as a .png file, for a talk"),
+            "save every page of the playlist as a .png file"),
     command(CommandId::reopen_scenario, Menu::file, "Restore last session",
             "open the scenario you had open when you last closed the window"),
     command(CommandId::quit, Menu::file, "Quit", "close the window", {ctrl(letter('Q'))}).below_rule(),

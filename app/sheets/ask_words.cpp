@@ -171,7 +171,7 @@ constexpr auto words_of_pages = std::to_array<AskWords>({
      "python pytorch numpy einsum code script snippet source reproduce this generate notebook"},
     {"Command: Save the stage as picture…", "screenshot slide figure image download"},
     {"Command: Save animation…", "gif video movie apng record animated"},
-    {"Command: Save slides…", "export slides lecture talk presentation powerpoint pages pictures images download"},
+    {"Command: Save slides…", "export slides lecture presentation powerpoint pages images download"},
     {"Command: Restore last session", "reopen continue where i left yesterday crash recover lost"},
     {"Command: Quit", "exit close leave"},
     {"Command: Undo",

@@ -26,7 +26,7 @@ struct SlideName {
 // All slides of a playlist in their order; numbers have at least two digits.
 std::vector<SlideName> slide_names(const Playlist& playlist);
 
-// Saves all of them as PNG of the usual size: `path` "talk.png" makes talk-01.png, talk-03-ask.png … They are written when the last one
+// Saves all of them as PNG of the usual size: `path` "slides.png" makes slides-01.png, slides-03-ask.png … They are written when the last one
 // has been drawn.
 class SlideRecording : public PictureRecording {
  public:
