@@ -13,6 +13,7 @@
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_pictures.h"
+#include "core/tensor/error.h"
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/picture/read_png.h"
