@@ -18,12 +18,12 @@ struct StageMark {
   MarkKind kind = MarkKind::cell;
 };
 
-// The same query and key at the step that is shown, where a cell of another of the steps from scores to softmax is pinned: what
-// this pair is there. None if it is pinned at that step, or the step makes no map of pairs.
+// The same query and key at the step that is shown, where a cell of another of the steps from scores to softmax is pinned:
+// what this pair is there. None if it is pinned at that step, or the step makes no map of pairs.
 std::optional<CellRef> pinned_pair_at_step(const Trace& trace, const Selection& selection);
 
-// The focused cell: the one under the mouse, else the pinned one, or its pair at the step that is shown; none if the trace has no
-// such cell (any more).
+// The focused cell: the one under the mouse, else the pinned one, or its pair at the step that is shown; none if the trace
+// has no such cell (any more).
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection);
 
 // Where a cell comes from and where it leads, in terms of the tensors that are drawn: without dropout, dropped_weights

@@ -1,5 +1,5 @@
-// Asks for a scenario file or a playlist, to open or to save, for a Python program or pictures to save: a path field, and next to it
-// the folder's contents.
+// Asks for a scenario file or a playlist, to open or to save, for a Python program or pictures to save: a path field, and
+// next to it the folder's contents.
 #pragma once
 
 #include <optional>

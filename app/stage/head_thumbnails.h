@@ -37,8 +37,8 @@ void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 
 void draw_right_head(const PanelContext& context, ImVec2 min, ImVec2 max);
 
 // Next to a map: the head's number on the left and its dot on the right in the head's hue: filled where the head is active, a
-// ring where it is muted; no dot where `several` heads share the map. Returns what a click on the dot (mute) or on the rest of `line`
-// (select) requests.
+// ring where it is muted; no dot where `several` heads share the map. Returns what a click on the dot (mute) or on the rest
+// of `line` (select) requests.
 PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
                              const std::string& number, bool several = false);
 

@@ -166,8 +166,8 @@ struct Drawn {
 };
 
 // The result, its operands and the thumbnails, if the layout has them. `entering`: the operands are still moving in from
-// the previous step, and there is no result yet. `final_layout`: where all comes to rest. While the left operand is on its way over
-// the place of the result, the result's words and the sign between the two wait.
+// the previous step, and there is no result yet. `final_layout`: where all comes to rest. While the left operand is on its
+// way over the place of the result, the result's words and the sign between the two wait.
 class View {
  public:
   View(const PanelContext& context, const StageContent& content, const StageLayout& layout,

@@ -118,8 +118,8 @@ void PlaneDrawing::draw_other_queries() const {
   }
 }
 
-// The line of the shown query's arrow, and from each key the perpendicular to it: its foot is farther along the arrow the higher the
-// score is.
+// The line of the shown query's arrow, and from each key the perpendicular to it: its foot is farther along the arrow the
+// higher the score is.
 void PlaneDrawing::draw_projections() const {
   const PlanePoint tip = shown_.tip();
   const auto line = line_through(shown_.layout, tip);

@@ -9,8 +9,8 @@
 namespace headwise {
 
 // Draws title, question and controls at the cursor of the current ImGui window; returns the selection with what was chosen
-// in this frame. `brush`: which brush paints the mask, in the mask step (0: none). `title`: of the page that this is a picture
-// of; it stands in the place of the step's name, which follows it.
+// in this frame. `brush`: which brush paints the mask, in the mask step (0: none). `title`: of the page that this is a
+// picture of; it stands in the place of the step's name, which follows it.
 Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush,
                             const std::string& title = {});
 

@@ -43,8 +43,8 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
 // The label as an axis shows it: of an unknown word only the word (core/scenario/unknown_token.h), which gets a dotted line.
 std::string axis_word(const std::string& label);
 
-// Text whose left end, at half its height, lies at `pivot`, rotated by `degrees` clockwise; with a dotted line below it if `dots`
-// is a colour other than 0.
+// Text whose left end, at half its height, lies at `pivot`, rotated by `degrees` clockwise; with a dotted line below it if
+// `dots` is a colour other than 0.
 void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots = 0);
 void draw_turned_text(ImDrawList* list, const Type& type, ImVec2 pivot, float degrees, ImU32 color,

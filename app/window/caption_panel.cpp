@@ -31,7 +31,6 @@ constexpr float least_beside_side = 120;  // beside the side
 constexpr float side_row = 26;            // of its buttons, and of the field of the title
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field for typing a caption
-constexpr float ask_gap = 6, answer_height = 34;
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
 constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
@@ -171,7 +170,7 @@ float words_height(const Fonts& fonts, float scale, float width, const PlaylistW
   float height = 0.0f;
   const auto add = [&](ImFont* font, const std::string& text) {
     if (text.empty()) return;
-    height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
+    height += text_height(font, width, text) + (height > 0.0f ? std::round(below_question * scale) : 0.0f);
   };
   add(fonts.caption, walk.words.ask);
   if (asking) {
@@ -213,13 +212,13 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
         hall ? heading_type(context.fonts, context.scale, *hall, page.title) : own_size(context.fonts.title),
         context.palette.text, wrap, page.title);
     ui_probe_item("caption/heading");
-    ImGui::Dummy({1, widgets.px(6) - gap});
+    ImGui::Dummy({1, widgets.px(below_title) - gap});
   }
   if (asks) {
     put_text(type(walk.words.ask), walk.answered ? context.palette.text_dim : context.palette.text, wrap,
              walk.words.ask);
     ui_probe_item("caption/ask");
-    ImGui::Dummy({1, widgets.px(ask_gap) - gap});
+    ImGui::Dummy({1, widgets.px(below_question) - gap});
   }
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
   if (walk.answered) {
@@ -314,7 +313,7 @@ void draw_caption_words(const PanelContext& context, float whole_width, Playlist
     if (text.empty()) return;
     ImGui::SetCursorScreenPos(at);
     put_text(font, ink, width, text);
-    at.y += text_height(font, width, text) + std::round(ask_gap * context.scale);
+    at.y += text_height(font, width, text) + std::round(below_question * context.scale);
   };
   put(context.fonts.caption, walk.asking() ? context.palette.text : context.palette.text_dim, walk.words.ask);
   if (walk.asking()) {
@@ -345,17 +344,17 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   ImFont* font = words_font(fonts, scale, wrap, window_height, walk);
   const float answer = text_height(font, wrap, walk.words.caption);
   const float question =
-      walk.words.ask.empty() ? 0.0f : text_height(font, wrap, walk.words.ask) + ask_gap * scale + spacing;
+      walk.words.ask.empty() ? 0.0f : text_height(font, wrap, walk.words.ask) + below_question * scale + spacing;
   const float controls = answer_controls_height(fonts, scale, wrap, walk),
               verdict = answer_verdict_height(fonts, scale, wrap, walk);
   if (answer_replaces_question(scale, window_height)) {
-    const float to_show = page->answer ? controls : answer_height * scale;
+    const float to_show = page->answer ? controls : restore_height * scale;
     height += std::max(verdict + answer, question > 0.0f ? question + to_show : 0.0f);
   } else {
     height += question + std::max(verdict + answer, controls);
   }
-  if (walk.words.changed(walk.answered)) height += answer_height * scale;
-  if (!page->title.empty()) height += 6 * scale + spacing;
+  if (walk.words.changed(walk.answered)) height += restore_height * scale;
+  if (!page->title.empty()) height += below_title * scale + spacing;
   const BarsRoom room = answer_bars_room(scale, width, walk);
   if (room.beside > 0.0f) height = std::max(height, room.height + 2 * padding_y * scale + 2);
   if (room.below > 0.0f) height += room.height + spacing;

@@ -54,7 +54,8 @@ std::vector<TensorId> others_shown(const PanelContext& context, TensorId id) {
   return others;
 }
 
-// The pinned row of a map of queries and keys, where its keys have words: what a question about its largest number chooses from.
+// The pinned row of a map of queries and keys, where its keys have words: what a question about its largest number chooses
+// from.
 struct PinnedRow {
   std::string key;               // "argmax attn_weights[0,7,9,:] = ", to be followed by a number
   std::vector<Index> strongest;  // the keys of its finite numbers, the largest first

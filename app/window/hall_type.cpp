@@ -12,8 +12,7 @@
 namespace headwise {
 namespace {
 
-// Design units, as app/window/caption_panel.cpp draws them
-constexpr float below_title = 6, below_question = 6, restore_height = 34, beside_option = 12;
+constexpr float beside_option = 12;  // design units, as app/widgets/button.cpp draws it
 
 }  // namespace
 

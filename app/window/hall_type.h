@@ -9,6 +9,9 @@
 
 namespace headwise {
 
+// Between the words of a page, in design units: below its title and its question, and for the line that offers to restore it.
+inline constexpr float below_title = 6, below_question = 6, restore_height = 34;
+
 // The type of a page's words in a hall, in design units.
 struct HallType {
   float words = 15, title = 20;
@@ -16,8 +19,8 @@ struct HallType {
 // From the largest. Titles are larger than words.
 inline constexpr std::array<HallType, 6> hall_types{
     {{30, 34}, {27, 32}, {24, 28}, {21, 25}, {18, 20}, {15, 20}}};
-// What the words that are shown take in a column `width` pixels wide; and whether all of them have the letters for this type and
-// no word is wider than the column.
+// What the words that are shown take in a column `width` pixels wide; and whether all of them have the letters for this
+// type and no word is wider than the column.
 float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
                         const PlaylistWalk& walk);
 bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,

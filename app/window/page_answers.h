@@ -15,13 +15,13 @@ namespace headwise {
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
                              HallUnits hall = 0);
 float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
-// Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it says, to know which
-// letters it needs.
+// Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it says, to know
+// which letters it needs.
 float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall);
 std::string answer_words_now(const PlaylistWalk& walk);
 
-// While the page asks. An answer given is kept in walk.given and requests the page's answer. Controls that have no room side by
-// side stand one below the other.
+// While the page asks. An answer given is kept in walk.given and requests the page's answer. Controls that have no room
+// side by side stand one below the other.
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
                           HallUnits hall = 0);
 // Once it has: the verdict, with a link to the page that goes into what was wrong.

@@ -119,8 +119,8 @@ std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk);
 // Whether the page asks for a tensor, or for a head.
 bool asks_for_tensor(const PlaylistWalk& walk);
 bool asks_for_head(const PlaylistWalk& walk);
-// The mask that the page asks for, to be painted, or what was painted beside what is right; null if there is none. To be called
-// in each frame.
+// The mask that the page asks for, to be painted, or what was painted beside what is right; null if there is none. To be
+// called in each frame.
 AnswerMask* answer_mask(PlaylistWalk& walk);
 // What is right where it is a place, once the page has answered: given or not. Null if there is none, or none that is known.
 std::optional<Index> right_head(const PlaylistWalk& walk);
@@ -133,16 +133,16 @@ void start_walk(WindowState& window, Playlist playlist, const std::string& path 
 // The same for a built-in lesson. Visited from a page of the user's own, which stay as they are, with the answers given:
 // step_out leads back to that page.
 void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page = 0);
-// Going forwards, a page that asks a question first reveals its answer, moving from where it asked to its own place; bars or a
-// mask that were drawn are then the answer given. Does nothing if no playlist is being walked; stops at the ends.
+// Going forwards, a page that asks a question first reveals its answer, moving from where it asked to its own place; bars
+// or a mask that were drawn are then the answer given. Does nothing if no playlist is being walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
 // Back to the user's own scenario and place. The playlist stays loaded; out of a lesson that was visited from the user's own
 // pages, those.
 void leave_walk(WindowState& window);
 // Out of a lesson that was visited from the user's own pages back to them; else as leave_walk.
 void step_out(WindowState& window);
-// Shows another page of the playlist being walked; the page must exist. `answered`: with its answer, if it asks a question. So is
-// a page that was answered before.
+// Shows another page of the playlist being walked; the page must exist. `answered`: with its answer, if it asks a question.
+// So is a page that was answered before.
 void show_page(WindowState& window, std::size_t page, bool answered = false);
 // Restores the current page's own settings and place, as an edit that can be undone; an answer already revealed stays
 // revealed. Does nothing if no playlist is being walked.
@@ -154,8 +154,8 @@ void toggle_walk(WindowState& window);
 // answer to the page's question. Empty until something is changed on the page.
 std::string told_of_last_edit(const WindowDocument& document);
 
-// What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless something was changed on
-// the page before, or a page has just been removed, which it puts back.
+// What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless something was
+// changed on the page before, or a page has just been removed, which it puts back.
 std::string undo_label(const WindowDocument& document);
 
 // Once a frame: moves to the page's place when its scenario has a trace, and updates its text.

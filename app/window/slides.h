@@ -12,22 +12,23 @@
 
 namespace headwise {
 
-// Sets a window's state to this page, with everything it shows computed. Returns why the page cannot be shown as it specifies; empty
-// if it can. `asking`: a page that asks stays without its answer, as it first appears; else the answer stands next to its question.
+// Sets a window's state to this page, with everything it shows computed. Returns why the page cannot be shown as it
+// specifies; empty if it can. `asking`: a page that asks stays without its answer, as it first appears; else the answer
+// stands next to its question.
 std::string show_slide(WindowState& window, const Playlist& playlist, std::size_t page, bool asking);
 
 // A page's slide, or that of its question.
 struct SlideName {
   std::size_t page = 0;
   bool asks = false;
-  std::string name;  // "page-03-ask": sorts before the page with its answer
+  std::string name;  // "03-ask": sorts before the page with its answer
 };
 
 // All slides of a playlist in their order; numbers have at least two digits.
 std::vector<SlideName> slide_names(const Playlist& playlist);
 
-// Saves all of them as PNG of the usual size: `path` "slides.png" makes slides-01.png, slides-03-ask.png … They are written when the last one
-// has been drawn.
+// Saves all of them as PNG of the usual size: `path` "slides.png" makes slides-01.png, slides-03-ask.png … They are written
+// when the last one has been drawn.
 class SlideRecording : public PictureRecording {
  public:
   // Throws Error(usage) where one of the files exists already. playlist.pages must not be empty.

@@ -40,8 +40,8 @@ double stage_only_scale(double width, double height, double least);
 // height, margins, menu, steps and graph are smaller. A caption takes at most 45 % of the height; in a window less than
 // 440 units high it stands left of the stage instead. Narrower windows and
 // larger type give the side panels less; if the stage would keep less than 360 units of width, setup and inspector fold into
-// tabs at the edges, and below 560 units of height the graph does. The one that is unfolded stands beside the stage, or in its
-// place where that would keep less than 300 units of width or 170 of height.
+// tabs at the edges, and below 560 units of height the graph does. The one that is unfolded stands beside the stage, or in
+// its place where that would keep less than 300 units of width or 170 of height.
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes = {});
 
 // The pixels of the width that a filmstrip beside the stage takes; 0 in a window where it folds.

@@ -9,13 +9,13 @@ namespace headwise {
 
 struct WindowState;
 
-// Opens the dialog for a file of the stage's picture (.png, .svg), of the motion into the step (.png), or of the slides of the
-// playlist (.png). Reports why if there is nothing to save.
+// Opens the dialog for a file of the stage's picture (.png, .svg), of the motion into the step (.png), or of the slides of
+// the playlist (.png). Reports why if there is nothing to save.
 void ask_for_stage_picture(WindowState& window);
 void ask_for_motion(WindowState& window);
 void ask_for_slides(WindowState& window);
-// Write it, at slide size and in the window's theme: the picture at once, the motion and the slides over the following frames. Throw
-// Error(output), or Error(usage) for any other extension.
+// Write it, at slide size and in the window's theme: the picture at once, the motion and the slides over the following
+// frames. Throw Error(output), or Error(usage) for any other extension.
 void save_stage_picture(WindowState& window, const std::string& path);
 void write_stage_picture(WindowState& window, const std::string& path, Theme theme);
 void save_motion(WindowState& window, const std::string& path);
