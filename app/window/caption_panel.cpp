@@ -30,7 +30,7 @@ constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 
 constexpr float least_beside_side = 120;  // beside the side
 constexpr float side_row = 26;            // of its buttons, and of the field of the title
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
-constexpr int caption_lines = 3;  // of the field for typing a caption
+constexpr int caption_lines = 3;       // of the field for typing a caption
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
 constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
@@ -272,6 +272,20 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
   if (!walk.words_problem.empty()) error_line(widgets, walk.words_problem);
 }
 
+// "3 of 6 · Page Down goes on, Esc leaves full screen": as much of it as there is room for. On the last page nothing goes on.
+std::string hall_foot_text(const PlaylistWalk& walk, ImFont* font, float room) {
+  const std::size_t pages = walk.playlist.pages.size();
+  const std::string count = fmt::format("{} of {}", *walk.page + 1, pages);
+  const bool goes_on = *walk.page + 1 < pages || !walk.answered;
+  const std::string next = fmt::format("{} goes on", first_key_text(CommandId::next_page));
+  const std::string leaves = "Esc leaves full screen";
+  const std::string shorter = fmt::format("{} · {}", count, goes_on ? next : leaves);
+  const std::string all = goes_on ? fmt::format("{}, {}", shorter, leaves) : shorter;
+  for (const std::string& text : {all, shorter})
+    if (width_of(font, text) <= room) return text;
+  return fitted_text(count, font, room);
+}
+
 void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   walk.words_have_focus = false;
   const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -282,14 +296,13 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
   large.labels = type_at(context.fonts, context.scale, 18.0f, "");
   draw_words(large, walk, room.x, &type, action);
   ImFont* font = context.fonts.small;
-  const std::string page = fmt::format("{} of {} · {} goes on, Esc leaves full screen", *walk.page + 1,
-                                       walk.playlist.pages.size(), first_key_text(CommandId::next_page));
   const ImVec2 panel = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const ImVec2 at{std::floor(panel.x + padding_x * context.scale),
                   std::floor(panel.y + size.y - font->FontSize - padding_y * context.scale)};
-  const std::string shown = fitted_text(page, font, size.x - 2 * padding_x * context.scale);
+  const std::string shown = hall_foot_text(walk, font, size.x - 2 * padding_x * context.scale);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
                                       shown.c_str());
+  ui_says(shown, at);
   ui_probe("caption/page", at, {at.x + width_of(font, shown), at.y + font->FontSize});
 }
 
@@ -343,8 +356,9 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
   ImFont* font = words_font(fonts, scale, wrap, window_height, walk);
   const float answer = text_height(font, wrap, walk.words.caption);
-  const float question =
-      walk.words.ask.empty() ? 0.0f : text_height(font, wrap, walk.words.ask) + below_question * scale + spacing;
+  const float question = walk.words.ask.empty()
+                             ? 0.0f
+                             : text_height(font, wrap, walk.words.ask) + below_question * scale + spacing;
   const float controls = answer_controls_height(fonts, scale, wrap, walk),
               verdict = answer_verdict_height(fonts, scale, wrap, walk);
   if (answer_replaces_question(scale, window_height)) {

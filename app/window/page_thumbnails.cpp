@@ -19,12 +19,12 @@ constexpr int least_drawn_width =
 // What decides how the stage looks when the page is opened.
 PlaylistPage without_words(const PlaylistPage& page) {
   PlaylistPage bare = page;
-  const bool covered = page.asks_covered();
+  const bool covered = page.asks_covered(), for_head = page.asks_for_head();  // then no head is marked
   bare.title.clear();
   bare.caption.clear();
   bare.keywords.clear();
-  bare.answer.reset();
-  bare.ask = covered ? "?" : "";
+  if (!for_head) bare.answer.reset();
+  bare.ask = covered || for_head ? "?" : "";
   if (covered) return bare;
   bare.ask_step.reset();
   bare.ask_view.reset();

@@ -17,7 +17,7 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
   Selection selection;
   selection.batch = page.batch;
   selection.head = page.head;
-  if (!answered && page.asks_covered()) {
+  if (!answered && (page.asks_elsewhere() || (page.veil && !page.ask.empty()))) {
     selection.step = page.ask_step.value_or(page.step);
     selection.view = page.ask_view.value_or(page.view);
     return selection;
@@ -25,8 +25,10 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
   selection.step = page.step;
   selection.view = page.view;
   selection.tensor = page.tensor;
-  selection.pinned = page.pin;
-  selection.spotlight = page.spotlight;
+  if (answered || !page.hides_pin()) {
+    selection.pinned = page.pin;
+    selection.spotlight = page.spotlight;
+  }
   if (page.beside) selection.compare_with = *page.beside;
   return selection;
 }

@@ -71,7 +71,11 @@ struct PlaylistPage {
 
   bool veil = false;  // while the page asks, the result of its step is hidden, and what follows from it
 
-  bool asks_covered() const { return asks_elsewhere() || (!ask.empty() && veil); }
+  // While it asks, something of its place is left out.
+  bool asks_covered() const { return asks_elsewhere() || (!ask.empty() && veil) || hides_pin(); }
+  // It asks for a head, and the pinned cell lies in one.
+  bool hides_pin() const { return asks_for_head() && pin; }
+  bool asks_for_head() const { return !ask.empty() && answer && answer->kind == AnswerKind::head; }
   bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }
 };
 bool operator==(const PlaylistPage& a, const PlaylistPage& b);

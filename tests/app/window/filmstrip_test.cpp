@@ -150,6 +150,22 @@ TEST_CASE("the picture of a page that hides its answer hides it too") {
   CHECK(picture_of(bench, 1) == picture_of(bench, 2));  // the cell that the answer points at is not to be seen
 }
 
+TEST_CASE("the picture of a page that asks for a head does not show which it is") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "hand_made", "step": "softmax", "view": "all_heads", "head": 4, "caption": "Head 4." },
+    { "step": "softmax", "view": "all_heads", "head": 4, "ask": "Which?", "caption": "It.",
+      "answer": {"kind": "head", "is": "argmax attn_weights[0,:,8,7]"} },
+    { "step": "softmax", "view": "all_heads", "head": 0, "ask": "Which?", "caption": "It.",
+      "answer": {"kind": "head", "is": "argmax attn_weights[0,:,8,7]"},
+      "pin": { "tensor": "attn_weights", "index": [0, 0, 8, 7] } } ] })"));
+  REQUIRE(has_pictures(bench, 3));
+  CHECK(picture_of(bench, 0) != picture_of(bench, 1));
+  CHECK(picture_of(bench, 1) == picture_of(bench, 2));
+}
+
 TEST_CASE(
     "a page is dragged to another place, where a line shows that it lands, and goes there by keys too") {
   const TemporaryFolder folder;

@@ -250,3 +250,22 @@ TEST_CASE(
   CHECK((map.max.y - map.min.y) / (stage.max.y - stage.min.y) >
         (before.max.y - before.min.y) / (panel.max.y - panel.min.y));
 }
+
+TEST_CASE("the foot of a hall says what goes on, whole, and on the last page that nothing does") {
+  for (const int width : {1280, 1920}) {
+    WindowBench bench = open_window(width, width * 9 / 16);
+    if (!bench.ui) return;
+    WindowState& state = bench.window->state();
+    const TemporaryFolder folder;
+    drop(bench, lesson_file(folder));
+    bench.ui->key("F11");
+    bench.ui->run_until_still();
+    CHECK((bench.ui->has("says/1 of 3 · Page Down goes on, Esc leaves full screen") ||
+           bench.ui->has("says/1 of 3 · Page Down goes on")));
+    bench.ui->key("PageDown");
+    bench.ui->key("PageDown");
+    bench.ui->run_until_still();
+    CHECK(state.document.walk.page == 2);
+    CHECK(bench.ui->has("says/3 of 3 · Esc leaves full screen"));
+  }
+}

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/window/looked_at.h"
+#include "app/window/playlist_making.h"
 #include "tests/app/window/answers_bench.h"
 
 using namespace headwise;
@@ -69,4 +70,25 @@ TEST_CASE("while a page asks for a head, none is marked as the one that is shown
   asked.bench.ui->key("0");
   asked.bench.ui->run_until_still();
   CHECK_FALSE(LookedAt(state).points_at_heads);
+}
+
+TEST_CASE("a pinned cell does not tell which head is asked for, and is there with the answer") {
+  Asked asked(1280, 900);
+  if (!asked.bench.ui) return;
+  drop(asked.bench, lesson_file(asked.folder, R"({ "headwise_playlist": 1, "pages": [
+    { "title": "Which", "scenario": "hand_made", "step": "softmax", "view": "all_heads", "head": 0, "spotlight": true,
+      "pin": {"tensor": "attn_weights", "index": [0, 0, 8, 7]}, "ask": "Which head?", "caption": "This one.",
+      "answer": {"kind": "head", "is": "argmax attn_weights[0,:,8,7]"} } ] })"));
+  asked.bench.ui->run_until_still();
+  WindowState& state = asked.bench.window->state();
+  const CellRef pin{{TensorId::attn_weights}, {0, 0, 8, 7}};
+  CHECK(state.view.selection.view == StageView::all_heads);
+  CHECK_FALSE(state.view.selection.pinned);
+  CHECK_FALSE(state.view.selection.spotlight);
+  update_page(state);  // would lose it
+  CHECK(asked.walk().shown()->pin == pin);
+  asked.bench.ui->key("PageDown");
+  asked.bench.ui->run_until_still();
+  CHECK(state.view.selection.pinned == pin);
+  CHECK(state.view.selection.spotlight);
 }
