@@ -237,7 +237,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
     if (menu.menu == Menu::teach) {  // what most people open it for comes first
       draw_lessons(action, on_submenu);
       ImGui::Separator();
-      ImGui::TextDisabled("Playlist");
+      ImGui::TextDisabled("Present");
     }
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu.menu) continue;
