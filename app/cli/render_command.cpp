@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "app/cli/pixel_size.h"
 #include "app/cli/playlist_argument.h"
@@ -93,7 +94,9 @@ void run_render(CommandOptions& options, const Words& words) {
     for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, false, warnings);
   warnings.refuse_where(wanted.strict);
   make_folder(wanted.output);
-  StagePictures pictures(size.width, size.height, theme);
+  StagePictures pictures(size.width, size.height, theme, StagePictures::Look::hall);
+  std::optional<StagePictures> moving;  // with what the result is made from: numbers fly from there
+  if (wanted.motion) moving.emplace(size.width, size.height, theme);
   std::size_t motions = 0, questions = 0;
   for (const SlideName& slide : slide_names(playlist)) {
     const std::string name = fmt::format("{}/page-{}", wanted.output, slide.name);
@@ -106,7 +109,7 @@ void run_render(CommandOptions& options, const Words& words) {
     if (slide.asks || !wanted.motion ||
         !no_motion(window.view.selection, window.document.session.trace()).empty())
       continue;
-    write_bytes(name + "-motion.png", pictures.motion(window));
+    write_bytes(name + "-motion.png", moving->motion(window));
     ++motions;
   }
   const std::size_t pages = playlist.pages.size();

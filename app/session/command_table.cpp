@@ -173,7 +173,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::reopen_playlist, Menu::teach, "Reopen unsaved playlist",
             "reopen the playlist you left unsaved"),
     command(CommandId::walk_playlist, Menu::teach, "Present playlist",
-            "show the playlist from the page you left, or return to your own scenario"),
+            "show the playlist from the page you left, or return to your own scenario", {plain(Key::f5)}),
     command(CommandId::next_page, Menu::teach, "Next page",
             "go to the playlist's next page, or without a playlist to the next step", {plain(Key::page_down)})
         .repeating(),

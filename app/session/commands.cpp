@@ -45,6 +45,8 @@ std::string key_name(Key key) {
       return "End";
     case Key::f1:
       return "F1";
+    case Key::f5:
+      return "F5";
     case Key::f6:
       return "F6";
     case Key::f10:

@@ -25,6 +25,7 @@ enum class Key : int {
   home = 268,
   end = 269,
   f1 = 290,
+  f5 = 294,
   f6 = 295,
   f10 = 299,
   f11 = 300,

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -222,6 +223,15 @@ PanelAction draw_view(StageFrame& frame) {
   return draw_one_head(context, state.one_head, content, frame.before, area, mouse);
 }
 
+// A cell of a map that the result is made from is pinned, and has no counterpart in the result, as a pair has: it must be seen.
+bool pins_operand(const StageContent& content, const Selection& selection) {
+  return selection.pinned &&
+         std::ranges::any_of(std::array{&content.left, &content.above, &content.bias}, [&](const auto* part) {
+           return *part && (*part)->matrix.name == selection.pinned->tensor &&
+                  !((*part)->matrix.row_axis == "L" && (*part)->matrix.col_axis == "S");
+         });
+}
+
 // For the back row: the map that the step makes, as large as it can be.
 void keep_result(StageContent& content) {
   if (!content.result) return;
@@ -332,7 +342,8 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   content.mask_to_come = content.mask_to_come && paints(state.brush, context.selection);
   const bool veiled = veil_covers_result(context);
   if (veiled) veil_result(*context.veil, content);
-  if (state.alone && view == StageView::one_head && !veiled) keep_result(content);
+  if (state.alone && view == StageView::one_head && !veiled && !pins_operand(content, context.selection))
+    keep_result(content);
   if (state.alone && view == StageView::gradients && !veiled) {
     content.left.reset();
     content.above.reset();

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
+#include "app/widgets/large_type.h"
 #include "app/widgets/measure.h"
 #include "core/picture/cell_text.h"
 #include "core/picture/number_text.h"
@@ -67,18 +69,36 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
   return style;
 }
 
-// The largest font in which numbers of this range stand in cells of this size with air around them; null if the usual one is.
-ImFont* large_digit_font(const WidgetContext& context, const HeatmapSpec& spec, bool probability,
+// How numbers are written for a back row: as large as the cell allows, with fewer decimals only if they are no larger than in a
+// window otherwise; without a font if even that does not help.
+struct LargeDigits {
+  Type type;
+  int decimals = 0;
+};
+
+LargeDigits large_digits(const WidgetContext& context, const HeatmapSpec& spec, bool probability,
                          double cell_width, double cell_height) {
-  const int decimals = cell_decimals(spec.range);
-  for (ImFont* font : {context.fonts.formula, context.fonts.caption, context.fonts.mono}) {
-    float widest = 0.0f;
+  const float across = static_cast<float>(cell_width) - context.px(8),
+              down = std::min(static_cast<float>(cell_height) - context.px(3), context.fonts.formula->FontSize);
+  const int most = cell_decimals(spec.range);
+  for (const int decimals : {most, probability ? most : fewer_cell_decimals(spec.range)}) {
+    std::vector<std::string> numbers;
     for (const double end : {spec.range.lo, spec.range.hi, -9.9, 9.9})
       if (end >= spec.range.lo && end <= spec.range.hi)
-        widest = std::max(widest, width_of(font, cell_number(end, decimals, probability)));
-    if (widest + context.px(10) <= cell_width && font->FontSize + context.px(6) <= cell_height) return font;
+        numbers.push_back(cell_number(end, decimals, probability));
+    const auto widest = [&](const Type& type) {
+      float width = 0.0f;
+      for (const std::string& number : numbers) width = std::max(width, width_in(type, number));
+      return width;
+    };
+    Type type = type_at(context.fonts, context.scale, down / context.scale, numbers.front());
+    if (const float width = widest(type); width > across)
+      type = type_at(context.fonts, context.scale, type.size / context.scale * across / width, numbers.front());
+    if (const float width = widest(type); width > across) type.size *= across / width;
+    type.size = std::floor(type.size);
+    if (type.size > context.fonts.mono_small->FontSize) return {type, decimals};
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace
@@ -117,9 +137,10 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
   const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
   const DigitStyle style = digit_style(context, spec, probability, air, cell_width, cell_height);
   if (style.size <= 0.0f) return false;
-  ImFont* larger = large ? large_digit_font(context, spec, probability, cell_width, cell_height) : nullptr;
-  const int decimals = larger ? cell_decimals(spec.range) : style.decimals;
-  const float size = larger ? larger->FontSize : style.size;
+  const LargeDigits larger =
+      large ? large_digits(context, spec, probability, cell_width, cell_height) : LargeDigits{};
+  const int decimals = larger.type.font ? larger.decimals : style.decimals;
+  const float size = larger.type.font ? larger.type.size : style.size;
 
   const ColorTable& table = color_table(spec.color_map, spec.theme);
   const ImVec2 clip_min = list->GetClipRectMin(), clip_max = list->GetClipRectMax();
@@ -135,7 +156,8 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
       if (text.empty()) continue;
       const Rgba8 ground = blocked ? blocked_color(spec.theme) : color_at(value, spec.range, table);
       // Not drawn where it does not fit: a value far outside the range of the colours.
-      draw_cell_word(context, list, plane.cell(row, col), {text, ground, !plain, size, opacity, larger});
+      draw_cell_word(context, list, plane.cell(row, col),
+                     {text, ground, !plain, size, opacity, larger.type.font});
     }
   }
   return true;

@@ -49,7 +49,7 @@ std::string shape_verdict(const AnswerKey& key, std::vector<Index> given) {
 std::string cell_verdict(const PageWords& words, const CellRef& given) {
   const AnswerKey& key = words.key;
   const Index row = given.index[given.index.size() - 2], column = given.index.back();
-  const std::string said = fmt::format("You pointed at row {}, column {}", row, column);
+  const std::string said = "You pointed at " + cell_words(words.rows, words.columns, row, column);
   if (!key.row && !key.column) return said + ". As the page is now, there is no right cell.";
   const bool right = (!key.row || *key.row == row) && (!key.column || *key.column == column);
   return right ? fmt::format("{}: right.", said) : fmt::format("{}; right is {}.", said, key.shown);

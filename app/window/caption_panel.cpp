@@ -273,14 +273,17 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
 }
 
 // "3 of 6 · Page Down goes on, Esc leaves full screen": as much of it as there is room for. On the last page nothing goes on.
+// In a lesson that was visited from one's own pages the way back to them comes first.
 std::string hall_foot_text(const PlaylistWalk& walk, ImFont* font, float room) {
   const std::size_t pages = walk.playlist.pages.size();
   const std::string count = fmt::format("{} of {}", *walk.page + 1, pages);
-  const bool goes_on = *walk.page + 1 < pages || !walk.answered;
+  const bool goes_on = *walk.page + 1 < pages || !walk.answered, visits = walk.interrupted.has_value();
   const std::string next = fmt::format("{} goes on", first_key_text(CommandId::next_page));
-  const std::string leaves = "Esc leaves full screen";
-  const std::string shorter = fmt::format("{} · {}", count, goes_on ? next : leaves);
-  const std::string all = goes_on ? fmt::format("{}, {}", shorter, leaves) : shorter;
+  const std::string leaves =
+      visits ? fmt::format("{} leads back to your pages", first_key_text(CommandId::walk_playlist))
+             : "Esc leaves full screen";
+  const std::string shorter = fmt::format("{} · {}", count, goes_on && !visits ? next : leaves);
+  const std::string all = goes_on ? fmt::format("{} · {}, {}", count, next, leaves) : shorter;
   for (const std::string& text : {all, shorter})
     if (width_of(font, text) <= room) return text;
   return fitted_text(count, font, room);

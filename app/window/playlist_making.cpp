@@ -178,6 +178,7 @@ void put_back_page(WindowState& window) {
   } else {
     walk_own(window, place);
   }
+  window.view.notices.say(fmt::format("Page {} is {}.", place + 1, replaced ? "as it was" : "back"));
 }
 
 void move_page_to(WindowState& window, std::size_t from, std::size_t to) {

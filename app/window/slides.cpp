@@ -41,7 +41,7 @@ SlideRecording::SlideRecording(Playlist playlist, const std::string& path, Theme
     : playlist_(std::move(playlist)),
       names_(slide_names(playlist_)),
       window_(preset_scenario("welcome")),
-      pictures_(StagePictures::usual_width, StagePictures::usual_height, theme) {
+      pictures_(StagePictures::usual_width, StagePictures::usual_height, theme, StagePictures::Look::hall) {
   const std::string stem = path.ends_with(".png") ? path.substr(0, path.size() - 4) : path;
   for (const SlideName& name : names_) files_.push_back(fmt::format("{}-{}.png", stem, name.name));
   std::error_code ignored;

@@ -64,8 +64,8 @@ std::string no_motion(const Selection& selection, const Trace& trace) {
   return step_pictures(selection.step, trace).empty() ? "This step has nothing to show." : "";
 }
 
-StagePictures::StagePictures(int width, int height, Theme theme)
-    : theme_(theme), surface_(width, height, picture_scale(width, height, theme)) {}
+StagePictures::StagePictures(int width, int height, Theme theme, Look look)
+    : theme_(theme), look_(look), surface_(width, height, picture_scale(width, height, theme)) {}
 
 void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   WindowDocument& document = window.document;
@@ -111,6 +111,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
     ImGui::PopStyleVar();
     stage_.title = document.walk.page ? document.walk.shown()->title : "";
     take_choices(stage_, window.view.stage_choices);
+    stage_.alone = look_ == Look::hall;
     draw_stage(context, stage_);
     ImGui::EndChild();
   }

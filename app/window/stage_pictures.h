@@ -19,8 +19,11 @@ class StagePictures {
   static constexpr int usual_width = 1920, usual_height = 1080;
   static constexpr int least_side = 160, largest_side = 8192;
 
+  // What the window shows, or what a hall would see of it on a full screen: the map that the step makes, with larger labels.
+  enum class Look { window, hall };
+
   // Pixels, each in [least_side, largest_side]. Needs a current GL context, here and in every call.
-  StagePictures(int width, int height, Theme theme);
+  StagePictures(int width, int height, Theme theme, Look look = Look::window);
 
   // Of what the window shows now; waits for what is still being computed for it.
   Image image(WindowState& window);
@@ -38,6 +41,7 @@ class StagePictures {
   void draw(WindowState& window, const Fonts& fonts, float scale);
 
   Theme theme_;
+  Look look_;
   PictureSurface surface_;
   HeatmapRenderer heatmaps_;
   StageState stage_;

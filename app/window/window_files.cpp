@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "app/content/doc_pages.h"
 #include "app/content/stage_views.h"
@@ -28,6 +29,20 @@ namespace headwise {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The title of the playlist, or else of its first page, without what a file's name cannot have on one system or another.
+std::string offered_playlist_name(const Playlist& playlist) {
+  const std::string& title = playlist.title.empty() ? playlist.pages.front().title : playlist.title;
+  std::string name;
+  for (const char c : title)
+    if (static_cast<unsigned char>(c) >= ' ' &&
+        std::string_view("/\\:*?\"<>|").find(c) == std::string_view::npos)
+      name += c;
+  while (!name.empty() && (name.back() == ' ' || name.back() == '.')) name.pop_back();
+  while (!name.empty() && (name.front() == ' ' || name.front() == '.')) name.erase(0, 1);
+  constexpr std::size_t longest = 120;  // bytes: systems allow 255
+  return name.empty() || name.size() > longest ? "playlist" : name;
+}
 
 void open_scenario(WindowState& window, const std::string& path) {
   WindowDocument& document = window.document;
@@ -266,7 +281,9 @@ void ask_for_playlist(WindowState& window) {
     window.view.notices.say("There is no playlist to save yet. Start one with “Add page”.");
     return;
   }
-  const std::string path = document.walk.path.empty() ? working_folder() + "playlist.json" : document.walk.path;
+  const std::string path = document.walk.path.empty()
+                               ? working_folder() + offered_playlist_name(document.walk.playlist) + ".json"
+                               : document.walk.path;
   open_file_dialog(window.dialogs.files, FileDialogPurpose::save_playlist, path);
   window.dialogs.files.own = document.walk.path;
 }

@@ -63,6 +63,9 @@ void toggle_theme(WindowView& view) {
       break;
   }
   change_settings(view, settings);
+  view.notices.say(settings.theme == Theme::dark    ? "Theme: dark."
+                   : settings.theme == Theme::light ? "Theme: light."
+                                                    : "Theme: for a projector.");
 }
 
 void scale_text(WindowView& view, float scale) {

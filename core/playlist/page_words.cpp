@@ -20,6 +20,11 @@ const std::vector<std::string>* tokens_of(const ScenarioInputs& inputs, std::str
   return axis == "S" || axis == "S′" ? &inputs.labels.key : nullptr;
 }
 
+std::vector<std::string> tokens_along(const ScenarioInputs& inputs, const Tensor& map, Index axis) {
+  const std::vector<std::string>* tokens = tokens_of(inputs, map.shape().name(axis));
+  return tokens ? *tokens : std::vector<std::string>();
+}
+
 }  // namespace
 
 PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const ScenarioInputs& inputs,
@@ -45,25 +50,25 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
       words.weight_labels.push_back(has ? (*names)[static_cast<std::size_t>(i)] : fmt::format("{}", i));
     }
   }
-  if (page.answer->tensor)
-    words.key.shown = cell_words(trace, inputs, *page.answer->tensor, words.key.row, words.key.column);
+  if (!page.answer->tensor) return words;
+  const TensorPtr map = trace.tensor(*page.answer->tensor);
+  if (!map || map->shape().rank() < 2) return words;
+  words.rows = tokens_along(inputs, *map, map->shape().rank() - 2);
+  words.columns = tokens_along(inputs, *map, map->shape().rank() - 1);
+  words.key.shown = cell_words(words.rows, words.columns, words.key.row, words.key.column);
   return words;
 }
 
-std::string cell_words(const Trace& trace, const ScenarioInputs& inputs, TensorId id,
+std::string cell_words(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
                        std::optional<Index> row, std::optional<Index> column) {
-  const TensorPtr tensor = trace.tensor(id);
-  if (!tensor || tensor->shape().rank() < 2) return "";
-  const Index rank = tensor->shape().rank();
-  const auto named = [&](const char* what, std::optional<Index> index, Index axis) -> std::string {
-    if (!index) return "";
-    const std::vector<std::string>* names = tokens_of(inputs, tensor->shape().name(axis));
-    const bool has = names && *index < static_cast<Index>(names->size());
-    return has ? fmt::format("{} {}, '{}'", what, *index, (*names)[static_cast<std::size_t>(*index)])
+  const auto named = [](const char* what, std::optional<Index> index, const std::vector<std::string>& names) {
+    if (!index) return std::string();
+    return *index < static_cast<Index>(names.size())
+               ? fmt::format("“{}” ({} {})", names[static_cast<std::size_t>(*index)], what, *index)
                : fmt::format("{} {}", what, *index);
   };
-  const std::string rows = named("row", row, rank - 2), columns = named("column", column, rank - 1);
-  return rows + (rows.empty() || columns.empty() ? "" : ", ") + columns;
+  const std::string first = named("row", row, rows), second = named("column", column, columns);
+  return first + (first.empty() || second.empty() ? "" : ", ") + second;
 }
 
 std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace) {

@@ -19,6 +19,7 @@ struct PageWords {
   std::vector<std::string> options, whys;
   AnswerKey key;
   std::vector<std::string> weight_labels;  // of a row of weights: its tokens, or their indices
+  std::vector<std::string> rows, columns;  // the tokens of the map to point at; empty where it has none
 };
 
 // What replaces a claim, before the link that restores the page.
@@ -31,9 +32,9 @@ inline constexpr const char* page_restore_text = "restore its settings";
 PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const ScenarioInputs& inputs,
                      const Trace& trace, LiveAnswers answers = LiveAnswers::all);
 
-// "row 8, 'it', column 7, 'because'": of a map, with its tokens if its rows are queries or its columns keys. An index that is
+// "“it” (row 8), “because” (column 7)": a cell of a map by its tokens, "row 8, column 7" where it has none. An index that is
 // missing is left out.
-std::string cell_words(const Trace& trace, const ScenarioInputs& inputs, TensorId tensor,
+std::string cell_words(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
                        std::optional<Index> row, std::optional<Index> column);
 
 // Returns what the texts need and the page's own scenario lacks, as written: numbers, and conditions of which no part holds.

@@ -35,9 +35,11 @@ constexpr std::array<Entry, 10> entries{{
     {sentences,
      1,
      7,
-     {"what “it” stands for",
-      "from “it” it attends to the noun that is meant: 0.93 of its weight in unseen sentences", "it",
-      "Replace tired with wide, and it attends to the street", "tired street"}},
+     {"a noun for “it”",
+      "from “it” it attends to a noun: in unseen sentences of the kinds it was trained on, to the one that "
+      "is meant, with 0.93 "
+      "of its weight; in others it may be the wrong one",
+      "it", "Replace tired with wide, and it attends to the street", "tired street"}},
     {copycat,
      0,
      1,

@@ -10,7 +10,7 @@
 namespace headwise {
 
 struct TrainedHead {
-  std::string_view name;    // "what “it” stands for"
+  std::string_view name;    // "a noun for “it”"
   std::string_view reason;  // one sentence, with what was measured
   // Words that a text must have for the head to do it; empty: any text
   std::string_view needs = {};

@@ -108,6 +108,8 @@ TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion a
   CHECK(bytes.find("acTL") != std::string::npos);
   CHECK(bytes.find("fdAT") != std::string::npos);
   CHECK(bench.window->state().view.motion.progress == before.progress);
+  // A program that shows only the first picture shows the finished step.
+  CHECK(read_png(motion).rgba == pictures.image(bench.window->state()).rgba);
 }
 
 TEST_CASE("a motion is saved picture by picture while the window stays alive, or given up and not written") {
@@ -193,7 +195,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
                {StageView::compare, "difference"},
                {StageView::memory, "offset ="},
                {StageView::prediction, "original"},
-               {StageView::head_rows, "what “it” stands for</text>"},
+               {StageView::head_rows, "a noun for “it”</text>"},
                {StageView::query_key_plane, "The plane keeps"}};
   WindowBench bench = open_window(1280, 900, preset_scenario("welcome"));
   if (!bench.ui) return;
@@ -328,7 +330,8 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
   CHECK(window.document.walk.page == 0);
 
   const Playlist& playlist = window.document.walk.playlist;
-  StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme);
+  StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme,
+                         StagePictures::Look::hall);
   WindowState other(preset_scenario("welcome"));
   for (const SlideName& name : slide_names(playlist)) {
     CAPTURE(name.name);

@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "app/window/window_commands.h"
+#include "app/window/window_files.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window/playlist_bench.h"
@@ -262,4 +264,19 @@ TEST_CASE("on the pages of one's own playlist, saving saves the playlist, and sa
   REQUIRE(state.dialogs.files.open);
   CHECK(state.dialogs.files.purpose == FileDialogPurpose::save_scenario);
   CHECK(state.dialogs.files.path != folder.file("own.json"));
+}
+
+TEST_CASE("a new playlist is offered to be saved under the title of its first page") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  new_playlist(state);
+  for (const auto& [title, name] : {std::pair{"What: is / attention?", "/What is  attention.json"},
+                                    {"...", "/playlist.json"},
+                                    {"", "/playlist.json"}}) {
+    state.document.walk.playlist.pages[0].title = title;
+    ask_for_playlist(state);
+    CHECK(state.dialogs.files.path.ends_with(name));
+    state.dialogs.files = {};
+  }
 }

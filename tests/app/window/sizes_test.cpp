@@ -293,7 +293,12 @@ TEST_CASE("the theme changes chrome and data, and back to the very same picture"
   CHECK(bench.window->state().view.settings.theme == Theme::light);
   CHECK(bench.ui->pixel(3, 995) == palette_of(Theme::light).window);
   bench.ui->key("T");
+  NoticesState& notices = bench.window->state().view.notices;
+  CHECK(notices.notices.back().text == "Theme: for a projector.");
   bench.ui->key("T");
+  CHECK(notices.notices.back().text == "Theme: dark.");
+  notices.dismiss_all();
+  bench.ui->run_until_still();
   CHECK(bench.ui->pixels().rgba == dark.rgba);
 }
 

@@ -188,6 +188,24 @@ TEST_CASE(
   CHECK_FALSE(bench.ui->has("panel/steps"));
 }
 
+TEST_CASE("in a hall a pinned number of a map that the result is made from keeps that map beside it") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  Selection& selection = bench.window->state().view.selection;
+  selection.step = Step::scores;
+  bench.ui->key("F11");
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("stage/left"));
+  selection.pinned = CellRef{{TensorId::q_heads}, {0, selection.head, 8, 3}};
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("stage/left"));
+  CHECK(bench.ui->has("stage/result"));
+  // A pair is followed into the result.
+  selection.pinned = CellRef{{TensorId::scores}, {0, selection.head, 8, 7}};
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("stage/left"));
+}
+
 TEST_CASE("a page in a hall has its words beside the map, and its answer only when it is given") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WindowBench bench = open_window(width, height_);

@@ -179,7 +179,7 @@ TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling
   ui.run_frames(3);
   CHECK_FALSE(asked.walk().asking());
   CHECK(answer_verdict(asked.walk()) ==
-        "You pointed at row 8, column 6; right is row 8, 'it', column 7, 'because'.");
+        "You pointed at “it” (row 8), “street” (column 6); right is “it” (row 8), “because” (column 7).");
   CHECK_FALSE(ui.has("stage/veil"));
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("a cell is pointed at with the keys alone") {
   CHECK(asked.walk().asking());
   ui.key("Enter");
   ui.run_frames(2);
-  CHECK(answer_verdict(asked.walk()) == "You pointed at row 8, column 7: right.");
+  CHECK(answer_verdict(asked.walk()) == "You pointed at “it” (row 8), “because” (column 7): right.");
 }
 
 TEST_CASE("a head is answered by its button, its digit or on the stage") {

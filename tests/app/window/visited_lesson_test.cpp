@@ -1,5 +1,8 @@
 // What happens to one's own pages while a lesson is visited from them, and what undo does among pages.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
 
 #include "app/window/playlist_making.h"
 #include "app/window/window_commands.h"
@@ -66,6 +69,29 @@ TEST_CASE("a lesson that is visited from a lecture leads back to its page, with 
 }
 
 TEST_CASE(
+    "from a lesson that is visited in a hall, the key at its foot leads back to the page, still in the "
+    "hall") {
+  Lecture lecture;
+  if (!lecture.bench.ui) return;
+  UiDriver& ui = *lecture.bench.ui;
+  ui.key("PageDown");
+  ui.key("F11");
+  ui.run_until_still();
+  REQUIRE(lecture.state().view.full_screen);
+  lecture.visit();
+  const std::string lesson_page = fmt::format("says/6 of {} · ", lecture.walk().playlist.pages.size());
+  CHECK((ui.has(lesson_page + "Page Down goes on, F5 leads back to your pages") ||
+         ui.has(lesson_page + "F5 leads back to your pages")));
+  ui.key("F5");
+  ui.run_until_still();
+  CHECK(lecture.state().view.full_screen);
+  CHECK_FALSE(lecture.walk().from_program);
+  CHECK(lecture.walk().page == 1);
+  CHECK((ui.has("says/2 of 3 · Page Down goes on, Esc leaves full screen") ||
+         ui.has("says/2 of 3 · Page Down goes on")));
+}
+
+TEST_CASE(
     "pages that are not saved stay so through a visited lesson, and are kept when the program ends in it") {
   Lecture lecture;
   if (!lecture.bench.ui) return;
@@ -99,6 +125,7 @@ TEST_CASE("undo puts back a page that was just removed") {
   ui.run_until_still();
   CHECK(lecture.walk().playlist.pages == mine.pages);
   CHECK(lecture.walk().page == 1);
+  CHECK(lecture.state().view.notices.notices.back().text == "Page 2 is back.");
 }
 
 TEST_CASE("undo on an unchanged page does not show another page's scenario under its words") {
