@@ -120,7 +120,8 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Tok
       const auto weight = static_cast<float>(std::min(line.weight, 1.0));
       const float alone = focused && own ? 0.0f : crowd;
       const float contrast = 1.0f - alone + alone * weight / strongest;
-      const float opacity = std::max(0.06f * (1.0f - 0.7f * alone), weight * contrast) * (own ? 1.0f : 0.15f);
+      const float least = focused && own ? 0.35f : 0.06f * (1.0f - 0.7f * alone);  // what is looked at can be followed
+      const float opacity = std::max(least, weight * contrast) * (own ? 1.0f : 0.3f);
       const Rgba8 color = !focused || !own ? palette.text : focus.query ? palette.q : palette.k;
       list->AddBezierCubic(from, {from.x + bow, from.y}, {to.x - bow, to.y}, to, im_color(color, opacity),
                            (0.75f + 2.5f * weight) * context.scale * (1.0f - 0.4f * alone));
