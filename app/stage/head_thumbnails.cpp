@@ -94,7 +94,7 @@ std::string caption_text(const PanelContext& context, float width) {
       if ((!mutes || has_gains(context)) && fits(font, heads + hint, width)) caption = heads + hint;
     }
   }
-  if (context.scenario.parameters.source != ParameterSource::model || context.points_at_heads) return caption;
+  if (context.scenario.parameters.source != ParameterSource::model) return caption;
   const auto purpose = head_description(context, context.selection.head);
   if (!purpose) return caption;
   const std::string told = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
@@ -277,6 +277,7 @@ bool has_words(const std::vector<std::string>& labels, std::string_view words) {
 }  // namespace
 
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
+  if (context.points_at_heads) return std::nullopt;  // it might be the answer
   const ParametersSpec& parameters = context.scenario.parameters;
   if (is_of_model(context.scenario) && context.inputs.model_input) {
     // Columns that are regrouped form different heads.

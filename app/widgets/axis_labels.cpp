@@ -25,7 +25,8 @@ constexpr float usual_label = 15.0f;        // design units
 constexpr float most_column_label = 18.0f;  // of larger ones, the slanted words would take too much height
 // Lines of type between two labels: of rows, of slanted columns, of columns whose words run down
 constexpr double hall_row = 1.1, hall_column = 1.3, hall_upright = 0.88;
-constexpr float least_turned = 11.0f;
+constexpr float least_turned = 11.0f,
+                least_row = 8.0f;  // design units of type, of those that run down and of rows
 constexpr std::size_t most_measured = 256;
 constexpr float usual_font_size = 12.0f;  // design units: for the dots below turned text
 constexpr std::size_t most_bytes = 1024;  // of a label being fitted: no more of it is ever visible
@@ -180,8 +181,15 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
                      const std::vector<std::string>& labels, std::optional<Index> chosen,
                      std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
-  const Index step = step_for(pitch, context.px(closest_rows));
-  const Type large = hall_type(context, pitch, hall_row, FLT_MAX, labels);
+  Type large = hall_type(context, pitch, hall_row, FLT_MAX, labels);
+  double closest = context.px(closest_rows);
+  // A little smaller before every second one is left out.
+  if (const float fits = std::floor(static_cast<float>(pitch / hall_row));
+      large.font && fits >= context.px(least_row)) {
+    large.size = std::min(large.size, fits);
+    closest = std::min<double>(closest, hall_row * large.size);
+  }
+  const Index step = step_for(pitch, closest);
   const bool others_dim = !large.font || chosen;  // from the back row, dim words are hard to read
   for (Index row = 0; row < plane.rows && row < static_cast<Index>(labels.size()); ++row) {
     if (!is_drawn(row, step, chosen, marked)) continue;

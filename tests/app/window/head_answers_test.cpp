@@ -1,8 +1,11 @@
 // A page that asks for a head, with the head that its place shows among the answers.
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "app/window/looked_at.h"
 #include "app/window/playlist_making.h"
+#include "app/window/stage_pictures.h"
 #include "tests/app/window/answers_bench.h"
 
 using namespace headwise;
@@ -70,6 +73,24 @@ TEST_CASE("while a page asks for a head, none is marked as the one that is shown
   asked.bench.ui->key("0");
   asked.bench.ui->run_until_still();
   CHECK_FALSE(LookedAt(state).points_at_heads);
+}
+
+TEST_CASE(
+    "while a page asks for a head, no name tells what each of them does, in the window and on a slide") {
+  for (const StageView view : {StageView::all_heads, StageView::head_rows, StageView::one_head}) {
+    CAPTURE(static_cast<int>(view));
+    HeadAsked asked(view);
+    if (!asked.bench.ui) return;
+    WindowState& state = asked.bench.window->state();
+    for (const StagePictures::Look look : {StagePictures::Look::window, StagePictures::Look::hall}) {
+      StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light, look);
+      CHECK(pictures.svg(state).find("previous") == std::string::npos);
+    }
+    asked.bench.ui->key("0");
+    asked.bench.ui->run_until_still();
+    StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light);
+    CHECK(pictures.svg(state).find("previous") != std::string::npos);
+  }
 }
 
 TEST_CASE("a pinned cell does not tell which head is asked for, and is there with the answer") {

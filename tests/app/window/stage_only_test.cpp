@@ -206,6 +206,21 @@ TEST_CASE("in a hall a pinned number of a map that the result is made from keeps
   CHECK_FALSE(bench.ui->has("stage/left"));
 }
 
+TEST_CASE("in a hall the maps of all heads have every row labelled") {
+  for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
+    WindowBench bench = open_window(width, height_);
+    if (!bench.ui) return;
+    start_walk(bench.window->state(), lesson_playlist("first_walk"));
+    bench.window->state().view.selection.step = Step::softmax;
+    bench.window->state().view.selection.view = StageView::all_heads;
+    bench.ui->key("F11");
+    bench.ui->run_until_still();
+    const Index rows = bench.session().trace().tensors.attn_weights->shape().size(2);
+    REQUIRE(rows > 10);
+    for (Index row = 0; row < rows; ++row) CHECK(bench.ui->has("label/row/" + std::to_string(row)));
+  }
+}
+
 TEST_CASE("a page in a hall has its words beside the map, and its answer only when it is given") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WindowBench bench = open_window(width, height_);
