@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/gpu/gpu_limits.h"
 #include "core/gpu/shader.h"
 
 namespace headwise {
@@ -19,7 +20,7 @@ std::string_view text_of(std::span<const unsigned char> source) {
 ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>& defines,
                                std::initializer_list<Source> sources)
     : object_(label) {
-  std::string head = "#version 430 core\n";
+  std::string head = fmt::format("#version {}0 core\n", compute_version);
   for (const Define& define : defines) {
     if (define.name == "SUBGROUPS") head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
     head += fmt::format("#define {} {}u\n", define.name, define.value);

@@ -3,10 +3,20 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/gpu/gpu_faults.h"
 
 namespace headwise {
 namespace {
+
+// What the standard guarantees.
+constexpr GpuLimits least{.shared_bytes = 32768,
+                          .storage_block_bytes = Index{128} << 20,
+                          .offset_alignment = 256,
+                          .groups_x = 65535,
+                          .groups_y = 65535};
+constexpr Index addressed_bytes = Index{1} << 31;
 
 // GL_KHR_shader_subgroup; libepoxy 1.5 does not define them.
 constexpr GLenum subgroup_size = 0x9532, subgroup_stages = 0x9533, subgroup_features = 0x9534;
@@ -28,12 +38,14 @@ bool has_clustered_subgroups() {
 
 }  // namespace
 
+std::string compute_refusal(int version) {
+  if (version >= compute_version) return "";
+  return fmt::format("compute shaders need OpenGL {}.{}, this context has {}.{}", compute_version / 10,
+                     compute_version % 10, version / 10, version % 10);
+}
+
 std::string compute_refusal() {
-  const int version = epoxy_gl_version();
-  const bool extensions = epoxy_has_gl_extension("GL_ARB_compute_shader") &&
-                          epoxy_has_gl_extension("GL_ARB_shader_storage_buffer_object");
-  if ((version >= 43 || (version >= 42 && extensions)) && !compute_is_missing()) return "";
-  return fmt::format("compute shaders need OpenGL 4.3, this context has {}.{}", version / 10, version % 10);
+  return compute_refusal(compute_is_missing() ? compute_version - 1 : epoxy_gl_version());
 }
 
 GpuLimits gpu_limits() {
@@ -47,6 +59,16 @@ GpuLimits gpu_limits() {
   glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 1, &groups);
   limits.groups_y = groups;
   limits.clustered_subgroups = has_clustered_subgroups();
+  return usable_limits(limits);
+}
+
+GpuLimits usable_limits(const GpuLimits& reported) {
+  GpuLimits limits = reported;
+  for (Index GpuLimits::*limit : {&GpuLimits::shared_bytes, &GpuLimits::storage_block_bytes,
+                                  &GpuLimits::offset_alignment, &GpuLimits::groups_x, &GpuLimits::groups_y})
+    if (limits.*limit <= 0) limits.*limit = least.*limit;
+  // A piece begins up to an alignment early.
+  limits.storage_block_bytes = std::min(limits.storage_block_bytes, addressed_bytes - limits.offset_alignment);
   return limits;
 }
 

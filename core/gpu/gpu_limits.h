@@ -7,20 +7,29 @@
 
 namespace headwise {
 
+// Of OpenGL, as in the first line of every compute shader: a context of an older version does not compile it, even if it has the
+// extensions.
+inline constexpr int compute_version = 43;
+
 struct GpuLimits {
-  Index shared_bytes = 0;         // shared by the threads of a work group; the standard guarantees 32 KiB
-  Index storage_block_bytes = 0;  // the largest piece of a buffer that a shader can bind at once; at least 128
-                                  // MiB
-  Index offset_alignment = 0;     // of the start of such a piece, bytes
+  Index shared_bytes = 0;            // shared by the threads of a work group; the standard guarantees 32 KiB
+  Index storage_block_bytes = 0;     // the largest piece of a buffer that a shader can bind at once
+  Index offset_alignment = 0;        // of the start of such a piece, bytes
   Index groups_x = 0, groups_y = 0;  // work groups of one dispatch
   bool clustered_subgroups = false;  // 16 adjacent threads can reduce among themselves (GL_KHR_shader_subgroup)
 };
 
-// A sentence saying why the current context cannot compute; empty if it can (OpenGL 4.3, or ARB_compute_shader
-// and ARB_shader_storage_buffer_object).
+// A sentence saying why the current context cannot compute; empty if it can (OpenGL 4.3).
 std::string compute_refusal();
 
-// Of the current context, which must be able to compute.
+// The same for a context of this version (43: OpenGL 4.3).
+std::string compute_refusal(int version);
+
+// Of the current context, which must be able to compute: usable_limits() of what it reports.
 GpuLimits gpu_limits();
+
+// Limits that the shaders can rely on, whatever a driver reports: what the standard guarantees in place of numbers that are not positive,
+// and blocks of less than 2 GiB, because some compilers address bytes with signed 32-bit numbers.
+GpuLimits usable_limits(const GpuLimits& reported);
 
 }  // namespace headwise

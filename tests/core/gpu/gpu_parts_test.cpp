@@ -1,7 +1,11 @@
 // Buffers and programs of the compute path.
 #include <doctest/doctest.h>
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/gpu/compute_program.h"
@@ -26,7 +30,89 @@ constexpr std::string_view poke =
     "uniform float value;\n"
     "void main() { c[at] = value * float(TIMES); }\n";
 
+// Writes down, while it lives, the order of dispatches (d), barriers for buffer updates (b) and writes (w).
+class CallOrder {
+ public:
+  CallOrder()
+      : dispatch_(epoxy_glDispatchCompute), barrier_(epoxy_glMemoryBarrier), write_(epoxy_glBufferSubData) {
+    order_.clear();
+    epoxy_glDispatchCompute = [](GLuint x, GLuint y, GLuint z) {
+      order_ += 'd';
+      of_driver<PFNGLDISPATCHCOMPUTEPROC>("glDispatchCompute")(x, y, z);
+    };
+    epoxy_glMemoryBarrier = [](GLbitfield barriers) {
+      if ((barriers & GL_BUFFER_UPDATE_BARRIER_BIT) != 0) order_ += 'b';
+      of_driver<PFNGLMEMORYBARRIERPROC>("glMemoryBarrier")(barriers);
+    };
+    epoxy_glBufferSubData = [](GLenum target, GLintptr offset, GLsizeiptr size, const void* data) {
+      order_ += 'w';
+      of_driver<PFNGLBUFFERSUBDATAPROC>("glBufferSubData")(target, offset, size, data);
+    };
+  }
+  ~CallOrder() {
+    epoxy_glDispatchCompute = dispatch_;
+    epoxy_glMemoryBarrier = barrier_;
+    epoxy_glBufferSubData = write_;
+  }
+  CallOrder(const CallOrder&) = delete;
+  CallOrder& operator=(const CallOrder&) = delete;
+
+  const std::string& told() const { return order_; }
+
+ private:
+  template <class Function>
+  static Function of_driver(const char* name) {
+    return reinterpret_cast<Function>(eglGetProcAddress(name));
+  }
+  PFNGLDISPATCHCOMPUTEPROC dispatch_;
+  PFNGLMEMORYBARRIERPROC barrier_;
+  PFNGLBUFFERSUBDATAPROC write_;
+  static inline std::string order_;
+};
+
 }  // namespace
+
+TEST_CASE("compute shaders need the OpenGL of their version line, even where extensions have them earlier") {
+  for (const int version : {33, 40, 42}) {
+    CAPTURE(version);
+    const std::string reason = compute_refusal(version);
+    CHECK(reason.find("need OpenGL 4.3") != std::string::npos);
+    CHECK(reason.find(std::to_string(version / 10) + '.' + std::to_string(version % 10)) != std::string::npos);
+  }
+  for (const int version : {43, 44, 45, 46}) CHECK(compute_refusal(version).empty());
+}
+
+TEST_CASE("limits that no driver can mean become those that the standard guarantees or 32 bits can address") {
+  const GpuLimits sane{.shared_bytes = 49152,
+                       .storage_block_bytes = Index{1} << 30,
+                       .offset_alignment = 16,
+                       .groups_x = 2147483647,
+                       .groups_y = 65535,
+                       .clustered_subgroups = true};
+  const auto block = [&](Index reported) {
+    GpuLimits limits = sane;
+    limits.storage_block_bytes = reported;
+    return usable_limits(limits).storage_block_bytes;
+  };
+  constexpr Index gib = Index{1} << 30;
+  CHECK(block(gib) == gib);
+  CHECK(block(Index{1} << 24) == Index{1} << 24);
+  for (const Index nonsense : {Index{-1}, Index{0}, -2 * gib}) CHECK(block(nonsense) == Index{128} << 20);
+  for (const Index large : {2 * gib - 1, 2 * gib, 4 * gib - 1, 4 * gib, 1024 * gib, INT64_MAX}) {
+    CAPTURE(large);
+    CHECK(block(large) == 2 * gib - 16);
+  }
+  const GpuLimits kept = usable_limits(sane), least = usable_limits({.shared_bytes = -1, .groups_x = -1});
+  CHECK(kept.shared_bytes == 49152);
+  CHECK(kept.offset_alignment == 16);
+  CHECK(kept.groups_x == 2147483647);
+  CHECK(kept.clustered_subgroups);
+  CHECK(least.shared_bytes == 32768);
+  CHECK(least.offset_alignment == 256);
+  CHECK(least.groups_x == 65535);
+  CHECK(least.groups_y == 65535);
+  CHECK_FALSE(least.clustered_subgroups);
+}
 
 TEST_CASE("the limits of a context are at least what the standard promises") {
   const auto context = context_or_skip();
