@@ -41,6 +41,7 @@ StorageBuffer::StorageBuffer(std::string_view label, Index count) : object_(labe
     throw Error(ExitStatus::memory, {.where = "GPU memory",
                                      .what = fmt::format("no room for {} ({})", label, bytes_text(bytes()))});
   }
+  // No shader has seen this memory: no barrier is needed before it is cleared.
   glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, nullptr);
   const std::vector<std::uint32_t> guards(static_cast<std::size_t>(guard_words), guard_word);
   for (const Index first : {-guard_words, count}) write(first, guards);
@@ -58,17 +59,20 @@ void StorageBuffer::copy_to(GLenum target, Index first, Index count) const {
 }
 
 void StorageBuffer::write(Index first, std::span<const std::uint32_t> numbers) {
-  if (numbers.empty()) return;
-  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
-  glBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(numbers.size_bytes()),
-                  numbers.data());
+  write_bytes(first, std::as_bytes(numbers));
 }
 
 void StorageBuffer::write(Index first, std::span<const float> numbers) {
-  if (numbers.empty()) return;
+  write_bytes(first, std::as_bytes(numbers));
+}
+
+void StorageBuffer::write_bytes(Index first, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  // Only after this barrier is the write ordered after those of shaders that were dispatched before.
+  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
   glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
-  glBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(numbers.size_bytes()),
-                  numbers.data());
+  glBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(bytes.size()),
+                  bytes.data());
 }
 
 void StorageBuffer::read(Index first, std::span<float> numbers) const {

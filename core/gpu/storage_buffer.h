@@ -1,6 +1,7 @@
 // A buffer of 32-bit numbers in GPU memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -21,6 +22,7 @@ class StorageBuffer {
   Index bytes() const;  // of GPU memory
   explicit operator bool() const { return static_cast<bool>(object_); }
 
+  // Writes after everything dispatched.
   void write(Index first, std::span<const float> numbers);
   void write(Index first, std::span<const std::uint32_t> numbers);
   // Copies numbers [first, first + count) to the beginning of the buffer bound to `target`, after everything dispatched.
@@ -41,6 +43,8 @@ class StorageBuffer {
     static void destroy(GLuint name);
     static constexpr GLenum identifier = GL_BUFFER;
   };
+  void write_bytes(Index first, std::span<const std::byte> bytes);
+
   gl::Object<Kind> object_;
   Index count_ = 0;
 };

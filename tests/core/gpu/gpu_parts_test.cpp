@@ -160,6 +160,27 @@ TEST_CASE("a shader that writes beside its numbers is found out") {
   CHECK_FALSE(buffer.guards_intact());
 }
 
+TEST_CASE("what is written to a buffer comes after what shaders wrote there before") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  StorageBuffer buffer("numbers", 10);
+  const ComputeProgram program("poke", {{"TIMES", 1}}, {bytes(poke)});
+  program.use();
+  program.set("value", 7.0f);
+  program.set("at", buffer.bind(3, 0, 10, gpu_limits().offset_alignment) + 2);
+  std::vector<float> seen(10);
+  {
+    const CallOrder order;
+    glDispatchCompute(1, 1, 1);
+    buffer.write(2, std::vector<float>{5.0f});
+    glDispatchCompute(1, 1, 1);
+    buffer.write(2, std::vector<std::uint32_t>{0x40C00000u});  // 6
+    CHECK(order.told() == "dbwdbw");
+  }
+  buffer.read(0, seen);
+  CHECK(seen[2] == 6.0f);
+}
+
 TEST_CASE("a piece of a buffer begins where the context allows, and says where the numbers are") {
   const auto context = context_or_skip();
   if (!context) return;
