@@ -7,9 +7,11 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "app/gl/renderer_name.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -24,31 +26,52 @@ Error no_context(const std::string& what) {
                                         .remedy = "install libegl-mesa0 and libgl1-mesa-dri"});
 }
 
-bool is_usable(EGLDisplay display) {
-  EGLint major = 0, minor = 0;
-  return display != EGL_NO_DISPLAY && eglInitialize(display, &major, &minor) == EGL_TRUE;
+// A place and its display, which is opened when it is tried.
+struct Place {
+  GlPlace kind;
+  EGLDeviceEXT device = nullptr;
+  std::optional<EGLDisplay> display = {};  // EGL_NO_DISPLAY if it cannot be used
+};
+
+GlPlace kind_of(EGLDeviceEXT device) {
+  const char* const told = epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_query") ||
+                                   epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")
+                               ? eglQueryDeviceStringEXT(device, EGL_EXTENSIONS)
+                               : nullptr;
+  if (told == nullptr) return GlPlace::unknown;
+  return std::strstr(told, "EGL_MESA_device_software") != nullptr ? GlPlace::software : GlPlace::gpu;
 }
 
-// The devices that drivers offer, as displays; with `gpus` only those that are not software.
-std::vector<EGLDisplay> device_displays(bool gpus) {
-  if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") ||
-      !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration"))
-    return {};
-  std::array<EGLDeviceEXT, 16> devices{};
-  EGLint count = 0;
-  eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count);
-  std::vector<EGLDisplay> displays;
-  for (EGLint i = 0; i < count; ++i) {
-    const EGLDeviceEXT device = devices[static_cast<std::size_t>(i)];
-    const char* const told = epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_query") ||
-                                     epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")
-                                 ? eglQueryDeviceStringEXT(device, EGL_EXTENSIONS)
-                                 : nullptr;
-    const bool software = told != nullptr && std::strstr(told, "EGL_MESA_device_software") != nullptr;
-    if (gpus && (told == nullptr || software)) continue;
-    displays.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, nullptr));
+std::vector<Place> places_of_egl() {
+  std::vector<Place> places;
+  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
+    places.push_back({GlPlace::surfaceless});
+  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") &&
+      epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration")) {
+    std::array<EGLDeviceEXT, 16> devices{};
+    EGLint count = 0;
+    eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count);
+    for (EGLint i = 0; i < count; ++i) {
+      const EGLDeviceEXT device = devices[static_cast<std::size_t>(i)];
+      places.push_back({kind_of(device), device});
+    }
   }
-  return displays;
+  places.push_back({GlPlace::default_display});
+  return places;
+}
+
+EGLDisplay opened(Place& place) {
+  if (!place.display) {
+    const EGLDisplay display =
+        place.device != nullptr ? eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, place.device, nullptr)
+        : place.kind == GlPlace::surfaceless
+            ? eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr)
+            : eglGetDisplay(EGL_DEFAULT_DISPLAY);
+    EGLint major = 0, minor = 0;
+    const bool usable = display != EGL_NO_DISPLAY && eglInitialize(display, &major, &minor) == EGL_TRUE;
+    place.display = usable ? display : EGL_NO_DISPLAY;
+  }
+  return *place.display;
 }
 
 bool wants_software() {
@@ -56,38 +79,15 @@ bool wants_software() {
   return value != nullptr && std::string_view(value) != "0" && std::string_view(value) != "false";
 }
 
-// Mesa needs neither display nor device for its surfaceless platform, but then it is always Mesa, even if another driver
-// has a GPU.
-EGLDisplay open_display(OffscreenUse use) {
-  if (use == OffscreenUse::computing && !wants_software()) {
-    for (const EGLDisplay display : device_displays(true))
-      if (is_usable(display)) return display;
-  }
-  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) {
-    const EGLDisplay display =
-        eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-    if (is_usable(display)) return display;
-  }
-  for (const EGLDisplay display : device_displays(false))
-    if (is_usable(display)) return display;
-  const EGLDisplay display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
-  return is_usable(display) ? display : EGL_NO_DISPLAY;
-}
-
-// `tells_resets`: the driver reports when it was reset, instead of silently drawing nothing.
-EGLContext make_context(EGLDisplay display, int major, int minor, bool tells_resets) {
-  const std::array<EGLint, 11> attributes = {
-      EGL_CONTEXT_MAJOR_VERSION,
-      major,
-      EGL_CONTEXT_MINOR_VERSION,
-      minor,
-      EGL_CONTEXT_OPENGL_PROFILE_MASK,
-      EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-      EGL_CONTEXT_OPENGL_DEBUG,
-      EGL_TRUE,
-      tells_resets ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY : EGL_NONE,
-      EGL_LOSE_CONTEXT_ON_RESET,
-      EGL_NONE};
+EGLContext make_context(EGLDisplay display, const ContextCandidate& candidate, bool debug) {
+  std::vector<EGLint> attributes{EGL_CONTEXT_MAJOR_VERSION,       candidate.major,
+                                 EGL_CONTEXT_MINOR_VERSION,       candidate.minor,
+                                 EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
+  if (debug) attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
+  if (candidate.tells_resets)
+    attributes.insert(attributes.end(),
+                      {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
+  attributes.push_back(EGL_NONE);
   return eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes.data());
 }
 
@@ -98,29 +98,45 @@ struct OffscreenContext::Egl {
   EGLDisplay display = EGL_NO_DISPLAY;
   EGLContext context = EGL_NO_CONTEXT;
 
-  ~Egl() {
+  ~Egl() { release(); }
+  void release() {
     if (context == EGL_NO_CONTEXT) return;
     if (eglGetCurrentContext() == context)
       eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     eglDestroyContext(display, context);
+    context = EGL_NO_CONTEXT;
   }
 };
 
-OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use) : egl_(std::make_unique<Egl>()) {
-  const auto try_on = [&](EGLDisplay display) {
-    egl_->display = display;
-    if (display == EGL_NO_DISPLAY) throw no_context("no display could be opened");
-    if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE) throw no_context("there is no desktop OpenGL");
-    egl_->context = make_context(display, 4, 5, true);
-    if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(display, 4, 5, false);
-    if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(display, 3, 3, false);
+OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use, OffscreenDebug debug)
+    : egl_(std::make_unique<Egl>()) {
+  std::vector<Place> places = places_of_egl();
+  std::vector<GlPlace> kinds;
+  for (const Place& place : places) kinds.push_back(place.kind);
+  const bool with_debug = debug == OffscreenDebug::on || std::getenv("HEADWISE_GL_DEBUG") != nullptr;
+  std::optional<Error> refusal;  // the last one that says most
+  const auto make = [&](const ContextCandidate& candidate) {
+    egl_->release();
+    egl_->display = opened(places[candidate.place]);
+    if (egl_->display == EGL_NO_DISPLAY) {
+      if (!refusal) refusal = no_context("no display could be opened");
+      return ContextTry::refused;
+    }
+    if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE) {
+      refusal = no_context("there is no desktop OpenGL");
+      return ContextTry::refused;
+    }
+    egl_->context = make_context(egl_->display, candidate, with_debug);
+    if (egl_->context == EGL_NO_CONTEXT ||
+        eglMakeCurrent(egl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl_->context) != EGL_TRUE) {
+      refusal = no_context("no context could be made");
+      return ContextTry::refused;
+    }
+    return gl::is_software(gl::renderer_name()) ? ContextTry::software : ContextTry::gpu;
   };
-  try_on(open_display(use));
-  // If the GPU gives no context, fall back to software.
-  if (egl_->context == EGL_NO_CONTEXT && use == OffscreenUse::computing)
-    try_on(open_display(OffscreenUse::pictures));
-  if (egl_->context == EGL_NO_CONTEXT) throw no_context("no context could be made");
-  make_current();
+  const bool wants_gpu = use == OffscreenUse::computing && !wants_software();
+  if (!first_context(context_candidates(kinds, use, wants_software()), kinds, wants_gpu, make))
+    throw *refusal;
   framebuffer_.emplace("offscreen framebuffer", width, height);
   bind();
 }

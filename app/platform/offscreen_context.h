@@ -6,19 +6,22 @@
 #include <optional>
 
 #include "app/gl/framebuffer.h"
+#include "app/platform/context_candidates.h"
 #include "core/picture/picture.h"
 
 namespace headwise {
 
-// Pictures are identical everywhere if software renders them. Computing uses a GPU if there is one, unless
-// LIBGL_ALWAYS_SOFTWARE is set.
-enum class OffscreenUse { pictures, computing };
+// A debug context checks more and reports it (app/gl/debug_output.h), which takes time: for tests, and where the environment
+// variable HEADWISE_GL_DEBUG is set, as for the window.
+enum class OffscreenDebug { where_set, on };
 
 class OffscreenContext {
  public:
-  // Makes an OpenGL core context (4.5 if available, else at least 3.3) with debug output, makes it current in this thread,
-  // and gives it a framebuffer of width × height pixels. Throws Error(no_display) if EGL has none.
-  OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures);
+  // Makes an OpenGL core context (4.5 if available, else at least 3.3) on the first device that gives one
+  // (app/platform/context_candidates.h), makes it current in this thread, and gives it a framebuffer of width × height pixels. Throws
+  // Error(no_display) if EGL has none.
+  OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures,
+                   OffscreenDebug debug = OffscreenDebug::where_set);
   ~OffscreenContext();
   OffscreenContext(const OffscreenContext&) = delete;
   OffscreenContext& operator=(const OffscreenContext&) = delete;

@@ -6,8 +6,10 @@
 
 namespace headwise {
 
-OffscreenFrames::OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts)
-    : context_(width, height), imgui_(std::move(fonts)), renderer_(gl::renderer_name()) {
+OffscreenFrames::OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts, OffscreenDebug debug)
+    : context_(width, height, OffscreenUse::pictures, debug),
+      imgui_(std::move(fonts)),
+      renderer_(gl::renderer_name()) {
   input_.width = width;
   input_.height = height;
   input_.content_scale = imgui_.scale();

@@ -15,7 +15,8 @@ class OffscreenFrames {
  public:
   // width, height > 0, in pixels. The context is current from here on; `fonts` may be shared with others of the same scale.
   // Throws Error(no_display) if EGL has no OpenGL.
-  OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts);
+  OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts,
+                  OffscreenDebug debug = OffscreenDebug::where_set);
   OffscreenFrames(const OffscreenFrames&) = delete;
   OffscreenFrames& operator=(const OffscreenFrames&) = delete;
 

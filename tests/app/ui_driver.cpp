@@ -84,7 +84,7 @@ std::unique_ptr<UiDriver> UiDriver::start(int width, int height, float scale) {
 }
 
 UiDriver::UiDriver(int width, int height, float scale)
-    : frames_(width, height, shared_fonts(scale)),
+    : frames_(width, height, shared_fonts(scale), OffscreenDebug::on),
       gl_messages_(std::make_unique<std::vector<std::string>>()),
       debug_output_([messages = gl_messages_.get()](const gl::DebugMessage& message) {
         messages->push_back(message.text);

@@ -18,7 +18,7 @@ namespace {
 
 std::unique_ptr<OffscreenContext> context_or_skip() {
   try {
-    return std::make_unique<OffscreenContext>(16, 16);
+    return std::make_unique<OffscreenContext>(16, 16, OffscreenUse::pictures, OffscreenDebug::on);
   } catch (const Error& error) {
     if (error.status() != ExitStatus::no_display) throw;
     test::say_skipped(error.what());

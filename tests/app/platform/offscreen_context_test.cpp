@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <epoxy/gl.h>
 
+#include <cstdlib>
+
 #include "tests/app/ui_driver.h"
 
 using namespace headwise;
@@ -44,4 +46,24 @@ TEST_CASE("two contexts live side by side, each with its own picture") {
     CHECK(a.pixels().rgba[0] == 255);
     CHECK(a.pixels().rgba[1] == 0);
   }
+}
+
+TEST_CASE("a context checks every call only where that is asked for") {
+  auto driver = UiDriver::start(30, 20);
+  if (!driver || std::getenv("HEADWISE_GL_DEBUG") != nullptr) return;
+  const auto is_debug = [] {
+    GLint flags = 0;
+    glGetIntegerv(GL_CONTEXT_FLAGS, &flags);
+    return (flags & GL_CONTEXT_FLAG_DEBUG_BIT) != 0;
+  };
+  {
+    const OffscreenContext context(2, 2);
+    CHECK_FALSE(is_debug());
+  }
+  {
+    const OffscreenContext context(2, 2, OffscreenUse::computing);
+    CHECK_FALSE(is_debug());
+  }
+  const OffscreenContext context(2, 2, OffscreenUse::computing, OffscreenDebug::on);
+  CHECK(is_debug());
 }
