@@ -262,7 +262,15 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   if (std::ranges::count(names, "gl")) {
     context = std::make_unique<OffscreenContext>(1, 1, OffscreenUse::computing);
     bench.gl_renderer = gl::renderer_name();
-    if (const std::string reason = compute_refusal(); !reason.empty()) {
+    std::string reason = compute_refusal();
+    if (gl::expects_gpu()) {
+      if (reason.empty()) reason = gl::missing_gpu(*bench.gl_renderer);
+      if (!reason.empty())
+        throw Error(
+            ExitStatus::no_display,
+            {.where = "gl", .what = reason, .remedy = "install the GPU's driver, or unset HEADWISE_EXPECT_GPU"});
+    }
+    if (!reason.empty()) {
       warnings.add(reason + ": gl is not measured");
       warnings.refuse_where(request.strict);
       std::erase(names, "gl");

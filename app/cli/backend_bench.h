@@ -38,7 +38,8 @@ struct BackendBench {
 };
 
 // Times everything in turns, with gl size by size. A backend that refuses the work is skipped with a warning. Throws
-// Error(usage), Error(input), also for a warning if the request is strict, Error(memory).
+// Error(usage), Error(input), also for a warning if the request is strict, Error(memory), Error(no_display) if gl finds no GPU although
+// HEADWISE_EXPECT_GPU is set (app/gl/renderer_name.h).
 BackendBench bench_backends(const BackendBenchRequest& request);
 
 std::string bench_text(const BackendBench& bench);

@@ -78,6 +78,20 @@ TEST_CASE("bench times each backend on each preset, against the machine's peak a
   }
 }
 
+TEST_CASE("bench of gl that is meant for a GPU fails in one line where it lands on software") {
+  ProgramOptions options;
+  options.in_child = [] {
+    setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
+    setenv("HEADWISE_EXPECT_GPU", "1", 1);
+  };
+  const ProgramResult result =
+      run_program({"bench", "--preset", "hand_made", "--backend", "gl", "--repeat", "1"}, options);
+  CHECK(result.status == 7);
+  CHECK(result.out.empty());
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find("HEADWISE_EXPECT_GPU") != std::string::npos);
+}
+
 TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"nonsense"}, 2, "nonsense");
   check_refused({"--nonsense"}, 2, "--nonsense");
