@@ -31,6 +31,7 @@ endfunction()
 
 headwise_find(Eigen3 libeigen3-dev 3.4 NO_MODULE)
 headwise_find(fmt libfmt-dev)
+add_library(headwise::fmt ALIAS fmt::fmt)
 headwise_find(nlohmann_json nlohmann-json3-dev 3.11)
 headwise_find(CLI11 libcli11-dev)
 headwise_find(ZLIB zlib1g-dev)

@@ -8,7 +8,7 @@
 
 #include "app/cli/trace_request.h"
 #include "app/gl/renderer_name.h"
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 #include "core/backend/backend.h"
 #include "core/bench/attention_work.h"
 #include "core/bench/interleaved_runs.h"

@@ -9,7 +9,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/warnings.h"
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 #include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_state.h"

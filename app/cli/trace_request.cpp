@@ -8,7 +8,7 @@
 #include <map>
 
 #include "app/cli/standard_streams.h"
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 #include "core/backend/backend_trace.h"
 #include "core/files/array_files.h"
 #include "core/files/reachable.h"

@@ -7,7 +7,7 @@
 
 #include "app/platform/frame_function.h"
 #include "app/platform/imgui_lifetime.h"
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 
 namespace headwise {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/gl/renderer_name.h"
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 #include "core/bench/interleaved_runs.h"
 #include "core/bench/machine_speed.h"
 #include "core/tensor/task_threads.h"

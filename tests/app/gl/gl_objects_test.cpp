@@ -8,7 +8,7 @@
 #include "app/gl/program.h"
 #include "app/gl/texture.h"
 #include "app/gl/vertex_array.h"
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 #include "core/tensor/error.h"
 #include "tests/skipped.h"
 

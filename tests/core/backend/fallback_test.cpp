@@ -1,13 +1,18 @@
 // Which backend computes where the one that was asked for cannot, and what is said of it.
 #include <doctest/doctest.h>
 
+#include "app/gl/offscreen_context.h"
 #include "core/backend/backend_trace.h"
+#include "core/fused/fused_backend.h"
+#include "core/gpu/gpu_faults.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "tests/core/attention/random_inputs.h"
+#include "tests/core/fused/agreement.h"
 
 using namespace headwise;
 using headwise::test::random_inputs;
+using headwise::test::sized_inputs;
 using headwise::test::small_options;
 
 namespace {
@@ -74,4 +79,18 @@ TEST_CASE("an error that is not the GPU's is not a reason to try another backend
                       [](const std::string&, const Backend&) {}),
                   Error);
   CHECK(calls == 1);
+}
+
+TEST_CASE("without compute shaders, and after a fault, --backend gl gives the numbers of fused") {
+  const AttentionInputs inputs = sized_inputs(1, 60, 60, 2, 2, 8, 8);
+  const std::vector<TensorName> needed{TensorName{TensorId::output}};
+  const TracePtr fused = fused_forward(inputs);
+  for (const GpuFault fault : {GpuFault::no_compute, GpuFault::context_lost, GpuFault::out_of_memory}) {
+    const SimulatedGpuFault simulated(fault, 4);
+    std::vector<std::string> warnings;
+    const TracePtr trace = backend_trace(backend_of(BackendId::gl), inputs, false, needed, computing_context,
+                                         [&](const std::string& warning) { warnings.push_back(warning); });
+    CHECK(warnings.size() == 1);
+    CHECK(identical(*trace->tensors.output, *fused->tensors.output));
+  }
 }

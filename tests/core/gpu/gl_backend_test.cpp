@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "app/gl/debug_output.h"
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"

@@ -4,11 +4,6 @@
 #include <doctest/doctest.h>
 #include <epoxy/gl.h>
 
-#include <memory>
-
-#include "app/platform/offscreen_context.h"
-#include "core/backend/backend_trace.h"
-#include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
 #include "core/tensor/error.h"
 #include "tests/core/fused/agreement.h"
@@ -55,18 +50,4 @@ TEST_CASE("a call that the driver refuses is told once, and what others left beh
   CHECK_THROWS_WITH_AS(check_gpu(), doctest::Contains("refused"), Error);
   glEnable(GL_RGBA);
   CHECK(gl_forward(sized_inputs(1, 10, 10, 2, 2, 8, 8))->tensors.output);
-}
-
-TEST_CASE("without compute shaders, and after a fault, --backend gl gives the numbers of fused") {
-  const AttentionInputs inputs = sized_inputs(1, 60, 60, 2, 2, 8, 8);
-  const std::vector<TensorName> needed{TensorName{TensorId::output}};
-  const TracePtr fused = fused_forward(inputs);
-  for (const GpuFault fault : {GpuFault::no_compute, GpuFault::context_lost, GpuFault::out_of_memory}) {
-    const SimulatedGpuFault simulated(fault, 4);
-    std::vector<std::string> warnings;
-    const TracePtr trace = backend_trace(backend_of(BackendId::gl), inputs, false, needed, computing_context,
-                                         [&](const std::string& warning) { warnings.push_back(warning); });
-    CHECK(warnings.size() == 1);
-    CHECK(identical(*trace->tensors.output, *fused->tensors.output));
-  }
 }

@@ -1,4 +1,4 @@
-#include "app/platform/offscreen_context.h"
+#include "app/gl/offscreen_context.h"
 
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>

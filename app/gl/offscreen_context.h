@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "app/gl/framebuffer.h"
-#include "app/platform/context_candidates.h"
-#include "core/picture/picture.h"
+#include "app/gl/context_candidates.h"
+#include "core/picture/image.h"
 
 namespace headwise {
 
@@ -18,7 +18,7 @@ enum class OffscreenDebug { where_set, on };
 class OffscreenContext {
  public:
   // Makes an OpenGL core context (4.5 if available, else at least 3.3) on the first device that gives one
-  // (app/platform/context_candidates.h), makes it current in this thread, and gives it a framebuffer of width × height pixels. Throws
+  // (app/gl/context_candidates.h), makes it current in this thread, and gives it a framebuffer of width × height pixels. Throws
   // Error(no_display) if EGL has none.
   OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures,
                    OffscreenDebug debug = OffscreenDebug::where_set);

@@ -1,4 +1,4 @@
-#include "app/platform/context_candidates.h"
+#include "app/gl/context_candidates.h"
 
 #include <algorithm>
 #include <array>
