@@ -15,7 +15,7 @@ layout(std430, binding = 6) readonly buffer MaskData { float mask_data[]; };  //
 
 uniform uint attn_mask_kind;    // 0: none, 1: bits, 2: floats
 uniform uvec4 attn_mask_step;   // of n, h, query, key, in cells
-uniform uint attn_mask_base;    // taken off a cell's place: a part of the mask is bound
+uniform uint attn_mask_base;    // taken off a cell's place, modulo 2³²: a part of the mask is bound, of fewer cells than that
 uniform uint attn_mask_keys;    // columns it speaks of; the rest, up to S, is blocked
 uniform int padding_at;         // (N,S), what is added; −1: none, as in the next two
 uniform int valid_lens_at;      // integers as bits

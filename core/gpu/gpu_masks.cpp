@@ -21,11 +21,7 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 // The maximum number of queries of a work group of shaders/scaled_dot_product_attention.comp.
 constexpr Index rows_of_pass = 128;
-
-// 32-bit numbers of a buffer that can be bound for a shader, wherever they begin.
-Index seen_numbers(const GpuLimits& limits) {
-  return (limits.storage_block_bytes - limits.offset_alignment) / 4;
-}
+constexpr Index bits_of_number = 32;
 
 Index blocks(Index length) {
   return (length + block - 1) / block;
@@ -47,18 +43,20 @@ std::string GpuMasks::refusal(const GivenMasks& given, const GpuLimits& limits) 
   if (!given.attn_mask) return "";
   const Shape& shape = given.attn_mask->shape();
   const Index keys = shape.rank() > 0 ? shape.size(shape.rank() - 1) : 1;
-  const Index numbers =
-      given.attn_mask->dtype() == DType::boolean ? keys * rows_of_pass / 32 + 2 : keys * rows_of_pass;
-  if (std::min(numbers, given.attn_mask->size()) <= seen_numbers(limits)) return "";
+  const Index cells = std::min(keys * rows_of_pass, given.attn_mask->size());
+  if (cells <= most_mask_cells(given.attn_mask->dtype() == DType::boolean ? bits_of_number : 1, limits))
+    return "";
   return fmt::format("{} rows of attn_mask are more than this GPU's shaders see at once ({})", rows_of_pass,
                      bytes_text(limits.storage_block_bytes));
 }
 
+StoredAttnMask GpuMasks::stored() const {
+  return {view_, attn_mask_.count(), attn_mask_kind_ == 1 ? bits_of_number : 1};
+}
+
 std::optional<Index> GpuMasks::rows_at_once(const GpuLimits& limits) const {
-  if (!attn_mask_ || attn_mask_.count() <= seen_numbers(limits)) return std::nullopt;
-  if (view_.step_l == 0) return sizes_.queries;
-  const Index cells = attn_mask_kind_ == 1 ? 32 * (seen_numbers(limits) - 2) : seen_numbers(limits);
-  return std::clamp<Index>(cells / view_.step_l, 1, sizes_.queries);
+  if (!attn_mask_) return std::nullopt;
+  return mask_rows_at_once(stored(), sizes_.queries, limits);
 }
 
 GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes)
@@ -154,15 +152,11 @@ void GpuMasks::find_blocked() {
   skips_.write(1, std::span<const std::uint32_t>(skips));
 }
 
-// The cells of these rows, and the offset that a shader subtracts from a cell's index to find it there: modulo 2³², like its counters.
 void GpuMasks::bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const {
-  const Index first = rows.n * view_.step_n + rows.first_head * view_.step_h + rows.first_query * view_.step_l;
-  const Index last = first + (rows.heads - 1) * view_.step_h + (rows.queries - 1) * view_.step_l +
-                     (view_.keys - 1) * view_.step_s;
-  const Index cells = attn_mask_kind_ == 1 ? 32 : 1;  // per number
-  const Index begin = first / cells;
-  const Index before = attn_mask_.bind(5, begin, last / cells + 1 - begin, alignment);
-  program.set("attn_mask_base", static_cast<std::uint32_t>((begin - before) * cells));
+  const StoredAttnMask mask = stored();
+  const MaskPiece piece = mask_piece(mask, rows);
+  const Index before = attn_mask_.bind(5, piece.first, piece.count, alignment);
+  program.set("attn_mask_base", mask_base(mask, piece, before));
 }
 
 void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& rows) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/gpu/attn_mask_pieces.h"
 #include "core/gpu/compute_program.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
@@ -21,7 +22,8 @@ class GpuMasks {
   // A sentence saying why another backend must compute these masks; empty if this one can.
   static std::string refusal(const GivenMasks& given, const GpuLimits& limits);
 
-  // Queries of one head whose rows of attn_mask a shader can bind at once; nullopt if it can bind the whole mask.
+  // Queries of one head whose rows of attn_mask a shader can bind at once; nullopt if it can bind the whole mask
+  // (core/gpu/attn_mask_pieces.h).
   std::optional<Index> rows_at_once(const GpuLimits& limits) const;
 
   // Whether scores need more than a scale: a mask, a softcap or dropout.
@@ -33,12 +35,11 @@ class GpuMasks {
 
   // Uniforms and bindings 5, 6 and 7 of the program in use, which only reads these rows of scores; those of dropout if the
   // program drops.
-  struct Rows {
-    Index n, first_head, heads, first_query, queries;
-  };
+  using Rows = MaskRows;
   void set(const ComputeProgram& program, Index alignment, const Rows& rows) const;
 
  private:
+  StoredAttnMask stored() const;
   void put_attn_mask(const Tensor& mask);
   void bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const;
   void find_blocked();
