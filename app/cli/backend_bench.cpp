@@ -15,6 +15,7 @@
 #include "core/bench/machine_speed.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
+#include "core/gpu/gpu_speed.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
@@ -191,9 +192,10 @@ struct Turns {
   std::vector<std::size_t> at;
 };
 
-// A backend on a case, and on its edits; `rounds` 0: depends on the duration of the work.
-void add_case(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs,
-              Turns& turns, Warnings& warnings) {
+// A backend on a case, and on its edits; `rounds` 0: depends on the duration of the work; `peak`: as in TimedWork.
+void add_case(const std::string& backend, const BenchCase& work, int rounds,
+              const std::function<double()>& peak, std::vector<BackendRun>& runs, Turns& turns,
+              Warnings& warnings) {
   const AttentionSizes sizes = attention_sizes(work.inputs);
   const bool reference = backend == "reference";
   if (reference && sizes.heads * sizes.queries * sizes.all_keys > most_reference_scores) return;
@@ -218,7 +220,7 @@ void add_case(const std::string& backend, const BenchCase& work, int rounds, std
       told.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
       told.extra_mib = runner.gpu_mib;
       turns.at.push_back(runs.size());
-      turns.timed.push_back({runner.timed, threads, rounds});
+      turns.timed.push_back({runner.timed, threads, rounds, peak});
       turns.flops.push_back(left);
       runs.push_back(told);
     };
@@ -238,7 +240,8 @@ void time_turns(const Turns& turns, std::vector<BackendRun>& runs) {
     run.median_ms = 1e3 * timings[i].median_seconds;
     run.least_ms = 1e3 * timings[i].least_seconds;
     run.gflops = 1e-9 * turns.flops[i] / timings[i].median_seconds;
-    run.fraction_of_peak = run.gflops / timings[i].peak_gflops;
+    run.peak_gflops = timings[i].peak_gflops;
+    run.fraction_of_peak = run.gflops / run.peak_gflops;
     if (run.backend != "gl") run.extra_mib = timings[i].extra_mib;
   }
 }
@@ -281,14 +284,31 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   // All in turns, a few rounds each, so that a disturbance of some seconds affects them all; but with gl one case after the
   // other, because its working set stays in GPU memory.
   Turns turns;
+  std::vector<double> gl_peaks, gl_copies;
+  const auto bench_gl = [&](const BenchCase& work) {
+    GpuSpeed speed;
+    gl_copies.push_back(speed.copy_gbytes_per_s());
+    const auto peak = [&] {
+      gl_peaks.push_back(speed.fma_peak_gflops());
+      return gl_peaks.back();
+    };
+    Turns alone;
+    add_case("gl", work, request.rounds, peak, bench.runs, alone, warnings);
+    warnings.refuse_where(request.strict);
+    time_turns(alone, bench.runs);
+  };
   for (const BenchCase& work : cases) {
     for (const std::string& name : names) {
-      Turns alone;
-      add_case(name, work, request.rounds, bench.runs, name == "gl" ? alone : turns, warnings);
+      if (name == "gl") {
+        bench_gl(work);
+        continue;
+      }
+      add_case(name, work, request.rounds, {}, bench.runs, turns, warnings);
       warnings.refuse_where(request.strict);
-      time_turns(alone, bench.runs);
     }
   }
+  if (!gl_peaks.empty()) bench.gl_fma_peak_gflops = median(gl_peaks);
+  if (!gl_copies.empty()) bench.gl_copy_gbytes_per_s = median(gl_copies);
   time_turns(turns, bench.runs);
   return bench;
 }

@@ -24,8 +24,10 @@ struct BackendRun {
   // What differs from the previous run: "scale", "gain" or "token"; empty: a run from scratch.
   std::string edit = {};
   int threads = 0;
-  // extra_mib: with gl, GPU memory including inputs and parameters; fraction_of_peak: of the processor's peak, with gl too.
-  double median_ms = 0.0, least_ms = 0.0, gflops = 0.0, fraction_of_peak = 0.0, extra_mib = 0.0;
+  // peak_gflops: of what computes, the processor or with gl the GPU, measured beside the run; extra_mib: with gl, GPU memory including
+  // inputs and parameters.
+  double median_ms = 0.0, least_ms = 0.0, gflops = 0.0, peak_gflops = 0.0, fraction_of_peak = 0.0,
+         extra_mib = 0.0;
   double max_abs_diff = 0.0;
 };
 
@@ -34,6 +36,8 @@ struct BackendBench {
   int threads = 0;
   std::string isa;
   std::optional<std::string> gl_renderer;  // none if no backend needed one
+  // What its shaders reach: medians of what was measured beside each gl run; none if there was none.
+  std::optional<double> gl_fma_peak_gflops, gl_copy_gbytes_per_s;
   std::vector<BackendRun> runs;
 };
 

@@ -10,10 +10,28 @@ namespace headwise {
 
 using Json = nlohmann::ordered_json;
 
+namespace {
+
+std::string speed_text(double gflops, double copied) {
+  return fmt::format("{:.0f} GFLOP/s of multiply-adds, {:.1f} GB/s copied", gflops, copied);
+}
+
+Json number_or_null(const std::optional<double>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
+}  // namespace
+
 std::string bench_text(const BackendBench& bench) {
-  std::string text = fmt::format("{} threads, {}: {:.0f} GFLOP/s of multiply-adds, {:.1f} GB/s copied{}\n\n",
-                                 bench.threads, bench.isa, bench.fma_peak_gflops, bench.bandwidth_gbs,
-                                 bench.gl_renderer ? ", " + *bench.gl_renderer : "");
+  std::string text = fmt::format("{} threads, {}: {}\n", bench.threads, bench.isa,
+                                 speed_text(bench.fma_peak_gflops, bench.bandwidth_gbs));
+  if (bench.gl_renderer) {
+    const bool measured = bench.gl_fma_peak_gflops && bench.gl_copy_gbytes_per_s;
+    text += fmt::format(
+        "gl, {}: {}\n", *bench.gl_renderer,
+        measured ? speed_text(*bench.gl_fma_peak_gflops, *bench.gl_copy_gbytes_per_s) : "not measured");
+  }
+  text += '\n';
   text += fmt::format(
       "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<9} {:<8} {:>7} {:>10} {:>10} {:>8} {:>8} {:>9} {:>9}\n",
       "backend", "preset", "op", "E", "H", "L", "mask/edit", "weights", "threads", "median ms", "least ms",
@@ -50,12 +68,15 @@ std::string bench_json(const BackendBench& bench) {
                     {"median_ms", run.median_ms},
                     {"min_ms", run.least_ms},
                     {"gflops", run.gflops},
+                    {"peak_gflops", run.peak_gflops},
                     {"fraction_of_peak", run.fraction_of_peak},
                     {"extra_mib", run.extra_mib},
                     {"max_abs_diff", run.max_abs_diff}});
   }
   const Json document{{"machine",
                        {{"fma_peak_gflops", bench.fma_peak_gflops},
+                        {"gl_fma_peak_gflops", number_or_null(bench.gl_fma_peak_gflops)},
+                        {"gl_copy_gbytes_per_s", number_or_null(bench.gl_copy_gbytes_per_s)},
                         {"bandwidth_gbs", bench.bandwidth_gbs},
                         {"threads", bench.threads},
                         {"isa", bench.isa},

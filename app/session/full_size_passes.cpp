@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "app/gl/renderer_name.h"
 #include "app/gl/offscreen_context.h"
 #include "core/bench/interleaved_runs.h"
 #include "core/bench/machine_speed.h"
+#include "core/gpu/gpu_speed.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -45,8 +47,11 @@ FullSizePasses timed_passes(const Backend& backend, const AttentionInputs& input
   if (backend.id == BackendId::reference) options.needed.reset();  // it keeps every tensor, as on the stage
   const std::unique_ptr<BackendPass> pass = backend.start(inputs, options);
   std::vector<double> seconds, peaks;
+  std::optional<GpuSpeed> gpu;
+  if (gl) gpu.emplace();
   const auto timed_pass = [&] {
-    if (!gl) peaks.push_back(fma_peak_gflops(available_threads(), seconds_of_peak));
+    peaks.push_back(gpu ? gpu->fma_peak_gflops(1e3 * seconds_of_peak)
+                        : fma_peak_gflops(available_threads(), seconds_of_peak));
     const auto begun = Clock::now();
     pass->compute();
     seconds.push_back(seconds_since(begun));
@@ -66,7 +71,7 @@ FullSizePasses timed_passes(const Backend& backend, const AttentionInputs& input
   const auto begun = Clock::now();
   made.trace = pass->trace();
   if (gl) made.read_seconds = seconds_since(begun);
-  if (!gl) made.peak_gflops = median(peaks);
+  made.peak_gflops = median(peaks);
   made.kept_projections = before && made.trace->tensors.q == before->tensors.q;
   return made;
 }

@@ -15,7 +15,7 @@ struct FullSizePasses {
   double seconds = 0.0;  // of a pass, median over `runs`; with gl from the inputs on the GPU to the output there
   int runs = 0;
   double extra_mib = 0.0;      // peak memory of the first pass beyond inputs and parameters; with gl, 0
-  double peak_gflops = 0.0;    // of this machine, measured before each pass; with gl, 0: unknown
+  double peak_gflops = 0.0;    // of this machine's processor or, with gl, its GPU, measured before each pass
   std::string gpu;             // name of the GPU, with gl
   double gpu_mib = 0.0;        // GPU memory used, inputs and parameters included
   double longest_slice = 0.0;  // longest time without drawing, in milliseconds

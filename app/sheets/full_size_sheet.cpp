@@ -195,14 +195,14 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
       {"multiply-adds", fmt::format("{:.3g} · 10⁹", 1e-9 * result.multiply_adds)},
       {"speed", fmt::format("{:.0f} GFLOP/s", gflops)}};
   const auto mib = [](double size) { return bytes_text(static_cast<Index>(size * 1024.0 * 1024.0)); };
+  figures.emplace_back(
+      gl ? "of this GPU's peak" : "of this machine's peak",
+      fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / forward.peak_gflops, forward.peak_gflops));
   if (gl) {
     figures.emplace_back("longest slice · read back in", seconds_text(1e-3 * forward.longest_slice) + " · " +
                                                              seconds_text(forward.read_seconds));
     figures.emplace_back("GPU memory used", mib(forward.gpu_mib));
   } else {
-    figures.emplace_back(
-        "of this machine's peak",
-        fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / forward.peak_gflops, forward.peak_gflops));
     figures.emplace_back("memory used", mib(forward.extra_mib));
   }
   figures.emplace_back("all weights would need", bytes_text(stored));

@@ -75,7 +75,7 @@ std::vector<Timing> time_in_turns(std::span<const TimedWork> work) {
       if ((beat + 1) * work[i].rounds / beats == beat * work[i].rounds / beats) continue;
       check_cancelled();
       if (is_warmed[i]) work[i].run();
-      peaks[i].push_back(fma_peak_gflops(work[i].threads, peak_seconds));
+      peaks[i].push_back(work[i].peak ? work[i].peak() : fma_peak_gflops(work[i].threads, peak_seconds));
       seconds[i].push_back(seconds_of(work[i].run, at_once[i]));
     }
   }

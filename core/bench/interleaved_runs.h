@@ -12,6 +12,8 @@ struct TimedWork {
   std::function<void()> run;
   int threads = 1;  // that it may use: it is compared with the peak of as many threads
   int rounds = 1;   // ≥ 1
+  // Measures the peak of what it runs on, in 1e9 floating point operations per second; null: of the processor.
+  std::function<double()> peak = {};
 };
 
 struct Timing {

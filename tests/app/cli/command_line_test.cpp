@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/subcommand.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/skipped.h"
 
 using namespace headwise;
 
@@ -59,7 +62,8 @@ TEST_CASE("bench times each backend on each preset, against the machine's peak a
   CHECK(machine.at("bandwidth_gbs").get<double>() > 0.0);
   CHECK(machine.at("threads") == 2);
   CHECK(machine.at("isa").is_string());
-  CHECK(machine.at("gl_renderer").is_null());
+  for (const char* name : {"gl_renderer", "gl_fma_peak_gflops", "gl_copy_gbytes_per_s"})
+    CHECK(machine.at(name).is_null());
   REQUIRE(bench.at("runs").size() == 8);
   for (const nlohmann::json& run : bench.at("runs")) {
     CAPTURE(run.dump());
@@ -75,6 +79,28 @@ TEST_CASE("bench times each backend on each preset, against the machine's peak a
     CHECK(run.at("extra_mib").get<double>() >= 0.0);
     CHECK(run.at("max_abs_diff").get<double>() < 1e-5);
     if (run.at("backend") == "reference") CHECK(run.at("max_abs_diff") == 0.0);
+  }
+}
+
+TEST_CASE("bench compares gl with the peak of what computes it, and not with the processor's") {
+  const ProgramResult result = run_program({"bench", "--preset", "hand_made", "--backend", "fused,gl",
+                                            "--threads", "1", "--repeat", "2", "--json"});
+  REQUIRE(result.status == 0);
+  const nlohmann::json bench = nlohmann::json::parse(result.out);
+  const nlohmann::json& machine = bench.at("machine");
+  if (bench.at("runs").size() < 2) return test::say_skipped(result.err);
+  REQUIRE(bench.at("runs").size() == 2);
+  CHECK(machine.at("gl_renderer").is_string());
+  for (const char* name : {"gl_fma_peak_gflops", "gl_copy_gbytes_per_s"}) {
+    CHECK(machine.at(name).get<double>() > 0.0);
+    CHECK(std::isfinite(machine.at(name).get<double>()));
+  }
+  for (const nlohmann::json& run : bench.at("runs")) {
+    CAPTURE(run.dump());
+    CHECK(run.at("peak_gflops").get<double>() > 0.0);
+    CHECK(run.at("fraction_of_peak").get<double>() ==
+          doctest::Approx(run.at("gflops").get<double>() / run.at("peak_gflops").get<double>()));
+    if (run.at("backend") == "gl") CHECK(run.at("peak_gflops") == machine.at("gl_fma_peak_gflops"));
   }
 }
 

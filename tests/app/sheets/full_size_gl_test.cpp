@@ -1,10 +1,12 @@
 // The sheet "Full size" on the GPU: what it tells, and what becomes of a run that the GPU does not bring to its end.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "app/session/full_size_runs.h"
+#include "app/sheets/full_size_sheet.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "tests/app/window_bench.h"
@@ -105,6 +107,9 @@ TEST_CASE("the sheet runs on the GPU, and says so, or shows why it did not") {
   if (!has_compute(*runs.result())) return;
   CHECK_FALSE(bench.ui->has("full_size/notice"));
   CHECK(runs.result()->forward.backend == BackendId::gl);
+  CHECK(runs.result()->forward.peak_gflops > 0.0);
+  const auto figures = full_size_figures(*runs.result());
+  CHECK(std::ranges::count(figures, "of this GPU's peak", [](const auto& figure) { return figure.first; }) == 1);
   {
     const SimulatedGpuFault simulated(GpuFault::context_lost, 12);
     bench.ui->click("full_size/run");

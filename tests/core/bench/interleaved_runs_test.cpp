@@ -63,6 +63,15 @@ TEST_CASE("the rounds of a piece are spread over those of the others") {
         "aabb");  // first for memory and length
 }
 
+TEST_CASE("a piece that does not run on the processor brings its own peak, measured in each of its rounds") {
+  int measured = 0;
+  const std::vector<TimedWork> work{{[] {}, 1, 3, [&] { return 1000.0 * ++measured; }}, {[] {}, 1, 2}};
+  const std::vector<Timing> timings = time_in_turns(work);
+  CHECK(measured == 3);
+  CHECK(timings[0].peak_gflops == 2000.0);  // the median
+  CHECK(timings[1].peak_gflops > 0.0);
+}
+
 TEST_CASE("timing ends where it is cancelled") {
   std::atomic<bool> cancelled = false;
   const CancelScope scope(cancelled);
