@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <system_error>
 
 #include "core/gpu/gpu_faults.h"
 
@@ -59,7 +62,27 @@ GpuLimits gpu_limits() {
   glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 1, &groups);
   limits.groups_y = groups;
   limits.clustered_subgroups = has_clustered_subgroups();
-  return usable_limits(limits);
+  const char* const lowered = std::getenv("HEADWISE_GPU_LIMITS");
+  return lowered_limits(usable_limits(limits), lowered == nullptr ? "" : lowered);
+}
+
+GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words) {
+  GpuLimits lowered = limits;
+  const auto lower = [](Index& limit, std::string_view bytes) {
+    Index value = 0;
+    const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
+    if (error == std::errc() && end == bytes.data() + bytes.size() && value > 0)
+      limit = std::min(limit, value);
+  };
+  constexpr std::string_view shared = "shared=", block = "block=";
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(','));
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+    if (word == "no_subgroups") lowered.clustered_subgroups = false;
+    if (word.starts_with(shared)) lower(lowered.shared_bytes, word.substr(shared.size()));
+    if (word.starts_with(block)) lower(lowered.storage_block_bytes, word.substr(block.size()));
+  }
+  return lowered;
 }
 
 GpuLimits usable_limits(const GpuLimits& reported) {

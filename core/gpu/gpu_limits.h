@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/tensor/shape.h"
 
@@ -25,8 +26,12 @@ std::string compute_refusal();
 // The same for a context of this version (43: OpenGL 4.3).
 std::string compute_refusal(int version);
 
-// Of the current context, which must be able to compute: usable_limits() of what it reports.
+// Of the current context, which must be able to compute: usable_limits() of what it reports, lowered as the environment variable
+// HEADWISE_GPU_LIMITS says (lowered_limits()), so that every test and bench can be run as on a smaller GPU.
 GpuLimits gpu_limits();
+
+// `words`, separated by commas: no_subgroups, shared=BYTES, block=BYTES. A limit is never raised, and what is none of these is ignored.
+GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words);
 
 // Limits that the shaders can rely on, whatever a driver reports: what the standard guarantees in place of numbers that are not positive,
 // and blocks of less than 2 GiB, because some compilers address bytes with signed 32-bit numbers.

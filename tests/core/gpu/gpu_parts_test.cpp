@@ -114,6 +114,29 @@ TEST_CASE("limits that no driver can mean become those that the standard guarant
   CHECK_FALSE(least.clustered_subgroups);
 }
 
+TEST_CASE("the environment lowers limits, and never raises one") {
+  const GpuLimits card{.shared_bytes = 49152,
+                       .storage_block_bytes = Index{1} << 30,
+                       .offset_alignment = 16,
+                       .groups_x = 65535,
+                       .groups_y = 65535,
+                       .clustered_subgroups = true};
+  const GpuLimits lowered = lowered_limits(card, "no_subgroups,shared=32768,block=134217728");
+  CHECK_FALSE(lowered.clustered_subgroups);
+  CHECK(lowered.shared_bytes == 32768);
+  CHECK(lowered.storage_block_bytes == Index{128} << 20);
+  CHECK(lowered.offset_alignment == 16);
+  CHECK(lowered_limits(card, "shared=32768").clustered_subgroups);
+  for (const char* words :
+       {"", ",", "shared=65536", "shared=", "shared=-1", "shared=12x", "block=0", "subgroups", "=,shared"}) {
+    CAPTURE(words);
+    const GpuLimits kept = lowered_limits(card, words);
+    CHECK(kept.shared_bytes == card.shared_bytes);
+    CHECK(kept.storage_block_bytes == card.storage_block_bytes);
+    CHECK(kept.clustered_subgroups);
+  }
+}
+
 TEST_CASE("the limits of a context are at least what the standard promises") {
   const auto context = context_or_skip();
   if (!context) return;
