@@ -10,9 +10,10 @@ uniform uint rounds;
 uniform float factor;  // −1, which the compiler does not know
 uniform float term;    // 1
 
-#define STEP                             \
-  a = fma(a, vec4(factor), vec4(term)); \
-  b = fma(b, vec4(factor), vec4(term));
+// Written as in the products of the other shaders: compilers for GPUs fuse it.
+#define STEP              \
+  a = a * factor + term; \
+  b = b * factor + term;
 #define FOUR_STEPS STEP STEP STEP STEP
 
 void main() {

@@ -90,13 +90,14 @@ for vendor in /usr/share/glvnd/egl_vendor.d/10_nvidia.json /etc/glvnd/egl_vendor
               /usr/local/nvidia/share/glvnd/egl_vendor.d/10_nvidia.json; do
   nvidia=${nvidia:-$([ -e "$vendor" ] && echo "$vendor")}
 done
-# Times of compilations are of compilations.
-export __GL_SHADER_DISK_CACHE=0 MESA_SHADER_CACHE_DISABLE=true
+# Times of compilations are of compilations. (Without any cache Mesa gives no binaries.)
+export __GL_SHADER_DISK_CACHE=0 MESA_SHADER_CACHE_DIR=$work/cache
 
 use_carried() {
   [ -x "$carried/bin/headwise_gpu_bench" ] || return 1
   programs=$carried/bin
-  export LD_LIBRARY_PATH=$carried/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  # What finds a driver is the machine's own, if it has that.
+  ldconfig -p 2>/dev/null | grep -q 'libEGL[.]so[.]1' || export LD_LIBRARY_PATH=$carried/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 }
 build_programs() {
   local generator=() dependencies=()

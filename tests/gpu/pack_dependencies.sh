@@ -24,10 +24,11 @@ cp -P "$work"/all/usr/lib/x86_64-linux-gnu/*.so.* "$folder/usr/lib/x86_64-linux-
 rm -rf "$folder/usr/include/eigen3/unsupported"
 
 cmake -S "$root" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEADWISE_GPU_ONLY=ON -DHEADWISE_DEPENDENCIES="$folder" \
-  -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc' >/dev/null
+  -DCMAKE_EXE_LINKER_FLAGS='-static-libstdc++ -static-libgcc -Wl,-rpath,$ORIGIN' -DCMAKE_SKIP_RPATH=ON >/dev/null
 cmake --build "$work/build" --target headwise_gpu_bench headwise_gpu_tests
 cp "$work/build/headwise_gpu_bench" "$work/build/headwise_gpu_tests" "$folder/bin/"
 strip "$folder"/bin/*
+cp -L "$folder/usr/lib/x86_64-linux-gnu/libepoxy.so.0" "$folder/bin/"
 git -C "$root" describe --always --dirty >"$folder/revision"
 size=$(du -sm "$folder" | cut -f1)
 echo "packed $size MiB in $folder" >&2
