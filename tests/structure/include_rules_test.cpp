@@ -53,16 +53,29 @@ const std::map<std::string, std::set<std::string>> layers{
     {"app/sheets", {"app/setup", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/opening", {"app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/window",
-     {"app/opening", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels", "app/widgets", "app/render",
-      "app/platform", "app/session", "app/content"}},
+     {"app/opening", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels", "app/widgets",
+      "app/render", "app/platform", "app/session", "app/content"}},
     {"app/cli", {"app/window", "app/platform", "app/session", "app/gl"}},
 };
 // Parsed by all files of a library (CMakeLists.txt), and so above its rooms.
 const std::set<std::string> precompiled{"core/precompiled.h", "app/precompiled.h", "app/cli/precompiled.h"};
 const std::set<std::string> gl_folders{"core/gpu", "app/gl", "app/render", "app/platform"};
-const std::set<std::string> imgui_folders{"app/platform",  "app/widgets", "app/panels", "app/stage",
-                                          "app/inspector", "app/setup",   "app/sheets", "app/opening",
-                                          "app/window"};
+const std::set<std::string> imgui_folders{"app/platform", "app/widgets",   "app/panels",
+                                          "app/stage",    "app/inspector", "app/setup",
+                                          "app/sheets",   "app/opening",   "app/window"};
+
+// What HEADWISE_GPU_ONLY builds, by itself: folders, and single files that its tests share with others.
+const std::set<std::string> built_alone{"core/tensor",    "core/attention", "core/trace", "core/reference",
+                                        "core/fused",     "core/bench",     "core/gpu",   "app/gl",
+                                        "tests/core/gpu", "tests/gpu"};
+const std::set<std::string> shared_alone{"core/precompiled.h",
+                                         "core/picture/image.h",
+                                         "tests/skipped.h",
+                                         "tests/core/fused/agreement.h",
+                                         "tests/core/fused/agreement.cpp",
+                                         "tests/core/trace/option_combinations.h",
+                                         "tests/core/trace/option_combinations.cpp",
+                                         "tests/core/attention/random_inputs.h"};
 
 bool starts_with_any(const std::string& text, std::initializer_list<const char*> prefixes) {
   for (const char* prefix : prefixes) {
@@ -111,7 +124,49 @@ std::vector<std::string> broken_rules(const std::string& path, const std::string
   return broken;
 }
 
+bool is_built_alone(const std::string& path) {
+  const bool in_folder = built_alone.contains(path.substr(0, path.rfind('/')));
+  return (in_folder && path != "tests/gpu/on_a_gpu_test.cpp") || shared_alone.contains(path);
+}
+
+// Includes of a file of HEADWISE_GPU_ONLY that are not there on a machine with a compiler and a driver.
+std::vector<std::string> missing_alone(const std::string& path, const std::string& content) {
+  static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  std::vector<std::string> missing;
+  std::istringstream lines(content);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_search(line, match, include_line)) continue;
+    const std::string header = match[2];
+    const bool library = header.find('/') != std::string::npos && match[1] == "<";
+    const bool there = library ? starts_with_any(header, {"Eigen/", "fmt/", "epoxy/", "doctest/", "sys/"})
+                               : match[1] == "<" || is_built_alone(header);
+    if (!there)
+      missing.push_back(fmt::format("{} includes {}, which HEADWISE_GPU_ONLY does not build", path, header));
+  }
+  return missing;
+}
+
 }  // namespace
+
+TEST_CASE("what is built for a machine with a GPU and little else includes nothing that is not there") {
+  const fs::path root = HEADWISE_SOURCE_DIR;
+  std::size_t files = 0;
+  for (const char* top : {"core", "app", "tests"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      const std::string path = fs::relative(entry.path(), root).string(), extension = entry.path().extension();
+      if ((extension != ".h" && extension != ".cpp") || !is_built_alone(path)) continue;
+      std::ifstream file(entry.path());
+      const std::string content((std::istreambuf_iterator<char>(file)), {});
+      for (const std::string& rule : missing_alone(path, content)) FAIL_CHECK(rule);
+      ++files;
+    }
+  }
+  CHECK(files > 100);
+  CHECK(missing_alone("core/gpu/a.cpp", "#include \"core/files/npy.h\"\n").size() == 1);
+  CHECK(missing_alone("tests/gpu/a.cpp", "#include <nlohmann/json.hpp>\n").size() == 1);
+  CHECK(missing_alone("app/gl/a.cpp", "#include <vector>\n#include \"core/gpu/object.h\"\n").empty());
+}
 
 TEST_CASE("every source file includes only what its layer may know") {
   const fs::path root = HEADWISE_SOURCE_DIR;
