@@ -271,7 +271,10 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
       if (!reason.empty())
         throw Error(
             ExitStatus::no_display,
-            {.where = "gl", .what = reason, .remedy = "install the GPU's driver, or unset HEADWISE_EXPECT_GPU"});
+            {.where = "gl",
+             .what = reason,
+             .remedy =
+                 "install the GPU's driver and unset LIBGL_ALWAYS_SOFTWARE, or unset HEADWISE_EXPECT_GPU"});
     }
     if (!reason.empty()) {
       warnings.add(reason + ": gl is not measured");

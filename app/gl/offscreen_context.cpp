@@ -42,10 +42,13 @@ GlPlace kind_of(EGLDeviceEXT device) {
   return std::strstr(told, "EGL_MESA_device_software") != nullptr ? GlPlace::software : GlPlace::gpu;
 }
 
-std::vector<Place> places_of_egl() {
+bool has_surfaceless() {
+  return epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless");
+}
+
+std::vector<Place> all_places() {
   std::vector<Place> places;
-  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
-    places.push_back({GlPlace::surfaceless});
+  if (has_surfaceless()) places.push_back({GlPlace::surfaceless});
   if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") &&
       epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration")) {
     std::array<EGLDeviceEXT, 16> devices{};
@@ -110,14 +113,11 @@ struct OffscreenContext::Egl {
 
 OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use, OffscreenDebug debug)
     : egl_(std::make_unique<Egl>()) {
-  std::vector<Place> places = places_of_egl();
-  std::vector<GlPlace> kinds;
-  for (const Place& place : places) kinds.push_back(place.kind);
   const bool with_debug = debug == OffscreenDebug::on || std::getenv("HEADWISE_GL_DEBUG") != nullptr;
   std::optional<Error> refusal;  // the last one that says most
-  const auto make = [&](const ContextCandidate& candidate) {
+  const auto make = [&](Place& place, const ContextCandidate& candidate) {
     egl_->release();
-    egl_->display = opened(places[candidate.place]);
+    egl_->display = opened(place);
     if (egl_->display == EGL_NO_DISPLAY) {
       if (!refusal) refusal = no_context("no display could be opened");
       return ContextTry::refused;
@@ -134,9 +134,18 @@ OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use, Offs
     }
     return gl::is_software(gl::renderer_name()) ? ContextTry::software : ContextTry::gpu;
   };
-  const bool wants_gpu = use == OffscreenUse::computing && !wants_software();
-  if (!first_context(context_candidates(kinds, use, wants_software()), kinds, wants_gpu, make))
-    throw *refusal;
+  const auto make_on = [&](std::vector<Place> places) {
+    std::vector<GlPlace> kinds;
+    for (const Place& place : places) kinds.push_back(place.kind);
+    const bool wants_gpu = use == OffscreenUse::computing && !wants_software();
+    return first_context(
+               context_candidates(kinds, use, wants_software()), kinds, wants_gpu,
+               [&](const ContextCandidate& candidate) { return make(places[candidate.place], candidate); })
+        .has_value();
+  };
+  // Asking for devices may wake a GPU that sleeps: not for pictures that Mesa draws without.
+  const bool made = use == OffscreenUse::pictures && has_surfaceless() && make_on({{GlPlace::surfaceless}});
+  if (!made && !make_on(all_places())) throw *refusal;
   framebuffer_.emplace("offscreen framebuffer", width, height);
   bind();
 }

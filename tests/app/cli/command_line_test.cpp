@@ -104,6 +104,27 @@ TEST_CASE("bench compares gl with the peak of what computes it, and not with the
   }
 }
 
+TEST_CASE("gl computes with OpenGL 4.3 exactly, and leaves it to fused with 4.2 that has the extensions") {
+  const TemporaryFolder folder;
+  const auto warning = [&](const char* version) {
+    ProgramOptions options;
+    options.in_child = [=] {
+      setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1);
+      if (version != nullptr) setenv("MESA_GL_VERSION_OVERRIDE", version, 1);
+    };
+    const ProgramResult result =
+        run_program({"run", "hand_made", "--backend", "gl", "-o", folder.file("trace.npz")}, options);
+    CHECK(result.status == 0);
+    return result.err;
+  };
+  if (const std::string newest = warning(nullptr); !newest.empty()) return test::say_skipped(newest);
+  CHECK(warning("4.3").empty());
+  const std::string told = warning("4.2");
+  CHECK(is_one_line(told));
+  CHECK(told.find("compute shaders need OpenGL 4.3, this context has 4.2: using the fused backend") !=
+        std::string::npos);
+}
+
 TEST_CASE("bench of gl that is meant for a GPU fails in one line where it lands on software") {
   ProgramOptions options;
   options.in_child = [] {
