@@ -22,11 +22,12 @@ ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>
     : object_(label) {
   std::string head = fmt::format("#version {}0 core\n", compute_version);
   for (const Define& define : defines) {
-    if (define.name == "SUBGROUPS") head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
+    if (define.name == "CLUSTERED_SUBGROUPS") head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
     head += fmt::format("#define {} {}u\n", define.name, define.value);
   }
   std::vector<std::string_view> texts{head};
-  for (const Source source : sources) texts.push_back(text_of(source));
+  for (const Source source : sources)
+    if (!source.empty()) texts.push_back(text_of(source));
   const gl::Object<gl::ShaderKind<GL_COMPUTE_SHADER>> shader(label);
   gl::compile_shader(shader.name(), label, texts);
   gl::link_program(object_.name(), label, {shader.name()});

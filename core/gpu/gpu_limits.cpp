@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <system_error>
 
 #include "core/gpu/gpu_faults.h"
+#include "core/gpu/subgroup_check.h"
 
 namespace headwise {
 namespace {
@@ -39,6 +42,19 @@ bool has_clustered_subgroups() {
          (integer(subgroup_features) & feature_clustered) != 0;
 }
 
+// Tried once for each driver and card.
+bool subgroups_work_here(const GpuLimits& limits) {
+  static std::mutex mutex;
+  static std::map<std::string, bool> known;
+  std::string driver;
+  for (const GLenum name : {GL_VENDOR, GL_RENDERER, GL_VERSION})
+    if (const auto* const text = reinterpret_cast<const char*>(glGetString(name)))
+      driver += std::string(text) + '\n';
+  const std::lock_guard lock(mutex);
+  const auto at = known.find(driver);
+  return at != known.end() ? at->second : known.emplace(driver, subgroups_work(limits)).first->second;
+}
+
 }  // namespace
 
 std::string compute_refusal(int version) {
@@ -62,8 +78,10 @@ GpuLimits gpu_limits() {
   glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 1, &groups);
   limits.groups_y = groups;
   limits.clustered_subgroups = has_clustered_subgroups();
+  limits = usable_limits(limits);
+  if (limits.clustered_subgroups) limits.clustered_subgroups = subgroups_work_here(limits);
   const char* const lowered = std::getenv("HEADWISE_GPU_LIMITS");
-  return lowered_limits(usable_limits(limits), lowered == nullptr ? "" : lowered);
+  return lowered_limits(limits, lowered == nullptr ? "" : lowered);
 }
 
 GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words) {
@@ -78,7 +96,8 @@ GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words) {
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find(','));
     words.remove_prefix(std::min(word.size() + 1, words.size()));
-    if (word == "no_subgroups") lowered.clustered_subgroups = false;
+    if (word == "no_subgroups") lowered.clustered_subgroups = lowered.emulated_subgroups = false;
+    if (word == "emulated_subgroups") lowered.clustered_subgroups = lowered.emulated_subgroups = true;
     if (word.starts_with(shared)) lower(lowered.shared_bytes, word.substr(shared.size()));
     if (word.starts_with(block)) lower(lowered.storage_block_bytes, word.substr(block.size()));
   }

@@ -17,7 +17,9 @@ struct GpuLimits {
   Index storage_block_bytes = 0;     // the largest piece of a buffer that a shader can bind at once
   Index offset_alignment = 0;        // of the start of such a piece, bytes
   Index groups_x = 0, groups_y = 0;  // work groups of one dispatch
-  bool clustered_subgroups = false;  // 16 adjacent threads can reduce among themselves (GL_KHR_shader_subgroup)
+  // 16 adjacent threads can reduce among themselves: by GL_KHR_shader_subgroup, or, for tests, as shaders/emulated_subgroups.glsl does,
+  // for which 1 KiB of shared memory is needed besides.
+  bool clustered_subgroups = false, emulated_subgroups = false;
 };
 
 // A sentence saying why the current context cannot compute; empty if it can (OpenGL 4.3).
@@ -30,7 +32,7 @@ std::string compute_refusal(int version);
 // HEADWISE_GPU_LIMITS says (lowered_limits()), so that every test and bench can be run as on a smaller GPU.
 GpuLimits gpu_limits();
 
-// `words`, separated by commas: no_subgroups, shared=BYTES, block=BYTES. A limit is never raised, and what is none of these is ignored.
+// `words`, separated by commas: no_subgroups, emulated_subgroups, shared=BYTES, block=BYTES. A limit is never raised, and what is none of these is ignored.
 GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words);
 
 // Limits that the shaders can rely on, whatever a driver reports: what the standard guarantees in place of numbers that are not positive,

@@ -16,6 +16,8 @@ std::span<const unsigned char> head_gains_comp();
 std::span<const unsigned char> rotary_embedding_comp();
 std::span<const unsigned char> masked_score_glsl();
 std::span<const unsigned char> dropout_glsl();
+std::span<const unsigned char> emulated_subgroups_glsl();
+std::span<const unsigned char> subgroup_check_comp();
 }  // namespace embedded
 
 namespace {
@@ -54,10 +56,31 @@ const ComputeProgram& GpuPrograms::scaled_dot_product_attention(const AttentionT
         {"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}, {"V_ROWS", value_rows(tile.columns)}};
     if (tile.ragged) defines.push_back({"RAGGED"});
     if (tile.masked) defines.push_back({"MASKED"});
-    if (limits_.clustered_subgroups) defines.push_back({"SUBGROUPS"});
-    program = ComputeProgram("scaled_dot_product_attention", defines,
-                             {embedded::masked_score_glsl(), embedded::dropout_glsl(),
-                              embedded::scaled_dot_product_attention_comp()});
+    add_subgroups(defines);
+    program = ComputeProgram(
+        "scaled_dot_product_attention", defines,
+        {limits_.emulated_subgroups ? embedded::emulated_subgroups_glsl() : ComputeProgram::Source(),
+         embedded::masked_score_glsl(), embedded::dropout_glsl(),
+         embedded::scaled_dot_product_attention_comp()});
+  }
+  return program;
+}
+
+void GpuPrograms::add_subgroups(std::vector<ComputeProgram::Define>& defines) const {
+  if (!limits_.clustered_subgroups) return;
+  defines.push_back({"SUBGROUPS"});
+  if (!limits_.emulated_subgroups) defines.push_back({"CLUSTERED_SUBGROUPS"});
+}
+
+const ComputeProgram& GpuPrograms::subgroup_check() {
+  ComputeProgram& program = made_["subgroup_check"];
+  if (!program) {
+    std::vector<ComputeProgram::Define> defines;
+    add_subgroups(defines);
+    program = ComputeProgram(
+        "subgroup_check", defines,
+        {limits_.emulated_subgroups ? embedded::emulated_subgroups_glsl() : ComputeProgram::Source(),
+         embedded::subgroup_check_comp()});
   }
   return program;
 }

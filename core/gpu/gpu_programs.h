@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/gpu/compute_program.h"
 #include "core/gpu/gpu_limits.h"
@@ -33,11 +34,14 @@ class GpuPrograms {
   const ComputeProgram& head_gains();
   const ComputeProgram& rotary_embedding();
   const ComputeProgram& all_finite();
+  const ComputeProgram& subgroup_check();
 
   // The largest tile that is worthwhile for this many queries and fits in the shared memory. v_head_dim ≤ 256.
   AttentionTile attention_tile(Index queries, Index head_dim, Index v_head_dim, bool masked) const;
 
  private:
+  void add_subgroups(std::vector<ComputeProgram::Define>& defines) const;
+
   GpuLimits limits_;
   std::map<std::string, ComputeProgram> made_;
 };

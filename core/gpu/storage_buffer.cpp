@@ -36,7 +36,12 @@ void StorageBuffer::Kind::destroy(GLuint name) {
 
 StorageBuffer::StorageBuffer(std::string_view label, Index count) : object_(label), count_(count) {
   check_gpu();
-  glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(bytes()), nullptr, GL_DYNAMIC_COPY);
+  const auto size = static_cast<GLsizeiptr>(bytes());
+  // Where it can be said, that no program maps it: otherwise some drivers move a buffer to the host after it was read once.
+  if (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage"))
+    glBufferStorage(GL_SHADER_STORAGE_BUFFER, size, nullptr, GL_DYNAMIC_STORAGE_BIT);
+  else
+    glBufferData(GL_SHADER_STORAGE_BUFFER, size, nullptr, GL_DYNAMIC_COPY);
   if (gpu_fault() == GpuFault::out_of_memory) {
     throw Error(ExitStatus::memory, {.where = "GPU memory",
                                      .what = fmt::format("no room for {} ({})", label, bytes_text(bytes()))});

@@ -11,12 +11,15 @@ status=0
 compile() {
   if [[ $1 != *.comp ]]; then glslangValidator "$1"; return; fi
   local defines
-  for defines in "" RAGGED MASKED "RAGGED MASKED"; do
+  for defines in "" RAGGED MASKED "RAGGED MASKED" SUBGROUPS "MASKED SUBGROUPS"; do
+    [[ $1 == */subgroup_check.comp && $defines != *SUBGROUPS* ]] && continue
     {
       echo "#version 430 core"
+      [[ $defines == *SUBGROUPS* ]] && echo "#extension GL_KHR_shader_subgroup_clustered : require"
       printf '#define %s\n' "ROWS 2u" "COLS 2u" "DEPTH 16u" "V_ROWS 16u"
       for define in $defines; do echo "#define $define"; done
-      cat "${1%/*}"/*.glsl "$1"
+      for part in "${1%/*}"/*.glsl; do [[ $part == */emulated_subgroups.glsl ]] || cat "$part"; done
+      cat "$1"
     } | glslangValidator --stdin -S comp || return
   done
 }

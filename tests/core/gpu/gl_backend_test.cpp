@@ -270,6 +270,24 @@ TEST_CASE("without subgroups, and with the least shared memory that the standard
     check_against_reference(sized_inputs(1, 200, 200, 2, 2, 64, 64), {.limits = &limits});
 }
 
+TEST_CASE(
+    "with subgroups, emulated where the driver has none, it gives the very bits that it gives without") {
+  const ComputeContext context;
+  if (!context) return;
+  GpuLimits without = gpu_limits(), emulated = without;
+  without.clustered_subgroups = without.emulated_subgroups = false;
+  emulated.clustered_subgroups = emulated.emulated_subgroups = true;
+  without.shared_bytes = emulated.shared_bytes = 32768;
+  for (const auto& [head_dim, causal] :
+       {std::pair<Index, bool>{16, false}, {16, true}, {33, true}, {96, false}, {200, true}}) {
+    CAPTURE(head_dim);
+    AttentionInputs inputs = sized_inputs(1, 150, 150, 2, 1, head_dim, head_dim);
+    inputs.options.is_causal = causal;
+    CHECK(identical(*gl_forward(inputs, {.limits = &without})->tensors.output,
+                    *gl_forward(inputs, {.limits = &emulated})->tensors.output));
+  }
+}
+
 TEST_CASE("a boolean mask that blocks whole blocks skips them, but not where a value is no number") {
   const ComputeContext context;
   if (!context) return;

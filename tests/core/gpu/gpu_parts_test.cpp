@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "core/gpu/compute_program.h"
+#include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
+#include "core/gpu/subgroup_check.h"
 #include "tests/core/gpu/computing_context.h"
 
 using namespace headwise;
@@ -135,6 +137,35 @@ TEST_CASE("the environment lowers limits, and never raises one") {
     CHECK(kept.storage_block_bytes == card.storage_block_bytes);
     CHECK(kept.clustered_subgroups);
   }
+}
+
+TEST_CASE(
+    "subgroups are used only where 16 neighbouring threads find each other's largest number and their sum") {
+  const auto found_in = [](Index lanes) {  // where the driver dispatches so many lanes
+    std::vector<float> found;
+    for (Index thread = 0; thread < 256; ++thread) {
+      const Index first = thread / lanes * lanes;
+      found.push_back(static_cast<float>(first + lanes - 1));
+      found.push_back(static_cast<float>(lanes * (2 * first + lanes - 1) / 2));
+    }
+    return found;
+  };
+  CHECK(clusters_are_neighbours(found_in(16)));
+  for (const Index lanes : {4, 8, 32}) CHECK_FALSE(clusters_are_neighbours(found_in(lanes)));
+  CHECK_FALSE(clusters_are_neighbours(std::vector<float>(512)));
+  CHECK_FALSE(clusters_are_neighbours(std::vector<float>(511)));
+
+  const auto context = context_or_skip();
+  if (!context) return;
+  GpuLimits limits = gpu_limits();
+  limits.clustered_subgroups = limits.emulated_subgroups = true;
+  CHECK(subgroups_work(limits));
+  // A driver that has no such extension refuses the shader, and that is no fault of a run.
+  if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) {
+    limits.emulated_subgroups = false;
+    CHECK_FALSE(subgroups_work(limits));
+  }
+  CHECK(gpu_fault() == GpuFault::none);
 }
 
 TEST_CASE("the limits of a context are at least what the standard promises") {
