@@ -20,7 +20,8 @@ std::string_view text_of(std::span<const unsigned char> source) {
 ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>& defines,
                                std::initializer_list<Source> sources)
     : object_(label) {
-  std::string head = fmt::format("#version {}0 core\n", compute_version);
+  // NVIDIA's compiler keeps arrays in memory that are indexed by a loop which it has not unrolled. Others ignore this line.
+  std::string head = fmt::format("#version {}0 core\n#pragma optionNV(unroll all)\n", compute_version);
   for (const Define& define : defines) {
     if (define.name == "CLUSTERED_SUBGROUPS") head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
     head += fmt::format("#define {} {}u\n", define.name, define.value);

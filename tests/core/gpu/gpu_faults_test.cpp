@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 #include <epoxy/gl.h>
 
+#include <atomic>
+
 #include "core/gpu/gl_backend.h"
+#include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/gpu/computing_context.h"
@@ -38,6 +41,37 @@ TEST_CASE("a lost context and memory that runs out end a run wherever it is, wit
   }
   CHECK(status_with(GpuFault::context_lost, 100'000) == ExitStatus::done);
   CHECK(gpu_fault() == GpuFault::none);
+}
+
+TEST_CASE("a context that is lost at any check of a run ends it, and the next run computes the same bits") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);
+  const TracePtr whole = gl_forward(inputs);
+  int checks = 0;
+  while (status_with(GpuFault::context_lost, checks) != ExitStatus::done) ++checks;
+  CHECK(checks > 10);  // projections, attention, output, and reading back
+  CHECK(identical(*gl_forward(inputs)->tensors.output, *whole->tensors.output));
+}
+
+TEST_CASE("a run that is cancelled after any number of slices ends, and the next one computes the same bits") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);
+  const TracePtr whole = gl_forward(inputs);
+  int slices = 0;
+  for (bool whole_run = false; !whole_run; ++slices) {
+    std::atomic<bool> cancelled = false;
+    const CancelScope scope(cancelled);
+    GlForward forward(inputs, {.slice_milliseconds = 1e-6});
+    for (int i = 0; i < slices && forward.progress() < 1.0; ++i) forward.advance();
+    whole_run = forward.progress() >= 1.0;
+    cancelled = true;
+    if (!whole_run) CHECK_THROWS_AS(forward.finish(), Error);
+    REQUIRE(slices < 10'000);
+  }
+  CHECK(slices > 5);
+  CHECK(identical(*gl_forward(inputs)->tensors.output, *whole->tensors.output));
 }
 
 TEST_CASE("a call that the driver refuses is told once, and what others left behind is no fault of a run") {
