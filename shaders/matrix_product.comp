@@ -9,7 +9,7 @@ layout(local_size_x = 256) in;
 layout(std430, binding = 0) readonly buffer A { float a[]; };
 layout(std430, binding = 1) readonly buffer W { float w[]; };
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
-layout(std430, binding = 3) writeonly buffer C { float c[]; };
+layout(std430, binding = 3) buffer C { float c[]; };
 #ifndef RAGGED
 // The same memory as vec4s.
 layout(std430, binding = 0) readonly buffer A4 { vec4 a4[]; };
@@ -19,6 +19,7 @@ layout(std430, binding = 1) readonly buffer W4 { vec4 w4[]; };
 uniform uint rows;      // M
 uniform uint columns;   // N
 uniform uint depth;     // K
+uniform uvec2 depth_range;  // [first, end) of it in this dispatch, first a multiple of DEPTH; behind 0 the sums of C go on
 uniform uint a_offset;  // of the first number of A within its buffer; so the next three
 uniform uint w_offset;
 uniform uint bias_offset;
@@ -26,7 +27,7 @@ uniform uint c_offset;
 uniform uint c_stride;       // from one row of C to the next
 uniform uint c_part;         // columns that stand side by side
 uniform uint c_part_stride;  // from the first of a part to the first of the next
-uniform uint first_block;  // blocks of C are numbered along its rows
+uniform uint first_block;    // blocks of C are numbered along its rows
 uniform bool has_bias;
 
 const uint BLOCK_M = 64u * ROWS, BLOCK_N = 64u * COLS;
@@ -71,11 +72,24 @@ void main() {
   vec4 sum[4u * ROWS][COLS];
   for (uint i = 0u; i < 4u * ROWS; ++i)
     for (uint j = 0u; j < COLS; ++j) sum[i][j] = vec4(0.0);
+  if (depth_range.x > 0u) {
+    for (uint j = 0u; j < COLS; ++j) {
+      for (uint e = 0u; e < 4u; ++e) {
+        uint column = first_column + 64u * j + 4u * tx + e;
+        if (column >= columns) continue;
+        uint at = c_offset + column / c_part * c_part_stride + column % c_part;
+        for (uint i = 0u; i < 4u * ROWS; ++i) {
+          uint row = first_row + 64u * (i / 4u) + 4u * ty + i % 4u;
+          if (row < rows) sum[i][j][e] = c[at + row * c_stride];
+        }
+      }
+    }
+  }
 
   // A thread moves blocks of 4×4: four vec4s along a row each, turned round on their way into the strip.
   const uint QUADS = DEPTH / 4u;
   const uint A_BLOCKS = QUADS * BLOCK_M / 4u, BLOCKS = A_BLOCKS + QUADS * BLOCK_N / 4u;
-  for (uint k0 = 0u; k0 < depth; k0 += DEPTH) {
+  for (uint k0 = depth_range.x; k0 < depth_range.y; k0 += DEPTH) {
     for (uint four_by_four = thread; four_by_four < BLOCKS; four_by_four += 256u) {
       bool of_a = four_by_four < A_BLOCKS;
       uint index = of_a ? four_by_four : four_by_four - A_BLOCKS;
@@ -106,7 +120,7 @@ void main() {
     for (uint e = 0u; e < 4u; ++e) {
       uint column = first_column + 64u * j + 4u * tx + e;
       if (column >= columns) continue;
-      float plus = has_bias ? bias[bias_offset + column] : 0.0;
+      float plus = has_bias && depth_range.y == depth ? bias[bias_offset + column] : 0.0;
       uint at = c_offset + column / c_part * c_part_stride + column % c_part;
       for (uint i = 0u; i < ROWS; ++i)
         for (uint f = 0u; f < 4u; ++f) {

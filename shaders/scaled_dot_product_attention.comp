@@ -35,10 +35,13 @@ uniform uint o_offset;       // of query first_row of head 0
 uniform uint o_stride;       // from a query to the next
 uniform uint o_head_stride;  // from a head to the next
 uniform uint first_row;      // the first query of the output's binding
-uniform uint first_block;    // of queries, in this slice
+uniform uint first_block;  // of queries, in the binding
+uniform uint blocks;       // of queries there, one a work group and head
+uniform uint first_group;  // of this dispatch: all blocks of a head, then those of the next
 uniform uint statistics_offset;
-uniform uvec2 key_blocks;  // [first, end): the keys that are bound, in blocks of BLOCK_S
-uniform bool continues;    // with the sums that o and statistics hold of the keys before
+uniform uvec2 key_blocks;  // [first, end): the keys of this dispatch, in blocks of BLOCK_S
+uniform bool continues;    // with what the keys before left: in statistics, and their weighted sum, not yet divided, in o
+uniform bool ends;         // divides by Σexp: no keys are left
 uniform bool empty_is_zero;  // a row with nothing left becomes 0, else NaN
 uniform bool may_skip;       // blocks that a mask rules out need not be read where k and v are finite
 uniform uvec4 block_step;    // of n, h and blocks of queries and keys in skips[1 …], a bit each; all 0: none
@@ -120,16 +123,24 @@ bool is_blocked(uint head, uint block, uint key_block) {
 void main() {
   uint thread = gl_LocalInvocationIndex;
   uint tx = thread % 16u, ty = thread / 16u;
-  // The last queries first: with a causal mask they have the most to do.
-  uint block = first_block + gl_NumWorkGroups.x - 1u - gl_WorkGroupID.x;
-  uint head = first_head + gl_WorkGroupID.y;
+  // The last queries first: with a causal mask they have the most to do. Head by head, so that neighbours read the same keys.
+  uint group = first_group + gl_WorkGroupID.x;
+  uint block = first_block + blocks - 1u - group % blocks;
+  uint head_of_binding = group / blocks;
+  uint head = first_head + head_of_binding;
   uint first_query = block * BLOCK_L;
   uint last_query = min(first_query + BLOCK_L, queries) - 1u;
-  uint q_first = q_offset + gl_WorkGroupID.y * queries * head_dim;
+  uint q_first = q_offset + head_of_binding * queries * head_dim;
   uint kv_head = head / group_size - first_head / group_size;
   uint k_first = k_offset + kv_head * keys * head_dim;
   uint v_first = v_offset + kv_head * keys * v_head_dim;
 
+  uvec2 seen = seen_keys(first_query, last_query);
+  uint first_key_block = max(seen.x / BLOCK_S, key_blocks.x);
+  uint end_key_block = min((seen.y + BLOCK_S - 1u) / BLOCK_S, key_blocks.y);
+  if (continues && !ends && first_key_block >= end_key_block) return;
+
+  // What a dispatch leaves is what the registers held, so that it makes no difference where the keys are cut.
   vec4 sum[4u * ROWS][COLS];
   float maximum[4u * ROWS], total[4u * ROWS];
   for (uint i = 0u; i < 4u * ROWS; ++i) {
@@ -138,21 +149,18 @@ void main() {
     for (uint j = 0u; j < COLS; ++j) sum[i][j] = vec4(0.0);
     uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
     if (!continues || query >= queries) continue;
-    vec2 row = statistics[statistics_offset + gl_WorkGroupID.y * queries + query];
+    vec2 row = statistics[statistics_offset + head_of_binding * queries + query];
     maximum[i] = row.x;
     total[i] = row.y;
-    if (row.y == 0.0) continue;
     uint at = o_offset + head * o_head_stride + (query - first_row) * o_stride;
     for (uint j = 0u; j < COLS; ++j)
       for (uint e = 0u; e < 4u; ++e) {
         uint column = 64u * j + 4u * tx + e;
-        if (column < v_head_dim) sum[i][j][e] = o[at + column] * row.y;
+        if (column < v_head_dim) sum[i][j][e] = o[at + column];
       }
   }
 
-  uvec2 seen = seen_keys(first_query, last_query);
-  uint end_block = min((seen.y + BLOCK_S - 1u) / BLOCK_S, key_blocks.y);
-  for (uint key_block = max(seen.x / BLOCK_S, key_blocks.x); key_block < end_block; ++key_block) {
+  for (uint key_block = first_key_block; key_block < end_key_block; ++key_block) {
     if (is_blocked(head, block, key_block)) continue;
     uint first_key = key_block * BLOCK_S;
     vec4 scores[4u * ROWS];
@@ -255,8 +263,8 @@ void main() {
   for (uint i = 0u; i < 4u * ROWS; ++i) {
     uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
     if (query >= queries) continue;
-    if (tx == 0u) statistics[statistics_offset + gl_WorkGroupID.y * queries + query] = vec2(maximum[i], total[i]);
-    float divided = total[i] != 0.0 ? 1.0 / total[i] : empty_is_zero ? 0.0 : NOT_A_NUMBER;
+    if (tx == 0u) statistics[statistics_offset + head_of_binding * queries + query] = vec2(maximum[i], total[i]);
+    float divided = !ends ? 1.0 : total[i] != 0.0 ? 1.0 / total[i] : empty_is_zero ? 0.0 : NOT_A_NUMBER;
     uint at = o_offset + head * o_head_stride + (query - first_row) * o_stride;
     for (uint j = 0u; j < COLS; ++j)
       for (uint e = 0u; e < 4u; ++e) {

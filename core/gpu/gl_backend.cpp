@@ -89,11 +89,11 @@ GlForward::GlForward(GlForward&&) noexcept = default;
 GlForward& GlForward::operator=(GlForward&&) noexcept = default;
 
 bool GlForward::advance() {
-  return state_->work.advance(state_->run.slice_milliseconds, false);
+  return state_->work.advance(state_->run.slices, false);
 }
 
 void GlForward::finish() {
-  while (state_->work.advance(state_->run.slice_milliseconds, true)) {
+  while (state_->work.advance(state_->run.slices, true)) {
     check_cancelled();
     check_gpu();
     const ProgressPart told(progress(), progress());

@@ -6,13 +6,17 @@
 #include <string>
 
 #include "core/gpu/gpu_limits.h"
+#include "core/gpu/gpu_work.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
 
 struct GlRun {
-  bool keep_attn_weights = false;     // attn_weights, dropped_weights and attn_output_weights too
-  double slice_milliseconds = 4.0;    // GPU time submitted by one call of advance()
+  bool keep_attn_weights = false;             // attn_weights, dropped_weights and attn_output_weights too
+  SliceLimits slices = slices_beside_window;  // what is submitted at once
+  Index steps_at_once =
+      0;  // for tests: exactly so many blocks of 64 keys, or columns of a product's depth, in one
+          // dispatch; 0: by measuring. Changes no bit of the result
   const GpuLimits* limits = nullptr;  // null: the context's own
 };
 

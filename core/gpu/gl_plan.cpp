@@ -26,13 +26,22 @@ std::vector<float> gains_of(const AttentionOptions& options, const TraceTensors&
   return gains;
 }
 
+// The keys that the shader skips because of their positions.
+std::optional<PositionReach> key_reach(const AttentionOptions& options, const AttentionSizes& s) {
+  if (options.mask_value || s.all_keys > s.keys) return std::nullopt;
+  return PositionReach{.causal = options.is_causal,
+                       .window = std::min(options.sliding_window.value_or(0), s.keys + s.queries),
+                       .offset = causal_offset(options.causal_alignment, s.queries, s.keys)};
+}
+
 }  // namespace
 
 GlForward::State::State(const AttentionInputs& inputs, const GlRun& asked)
     : run(asked),
       sizes(attention_sizes(inputs)),
       trace(std::make_shared<Trace>()),
-      programs(asked.limits ? *asked.limits : gpu_limits()) {}
+      programs(asked.limits ? *asked.limits : gpu_limits()),
+      work(queue) {}
 
 const StorageBuffer& GlForward::State::put(const char* name, const TensorPtr& tensor) {
   StorageBuffer& buffer = given[tensor.get()];
@@ -151,6 +160,7 @@ void GlForward::State::add_output() {
                     .head_output = &heads,
                     .gains = &gains,
                     .concat = &concat});
+  work.barrier();
   add_linear(work, programs,
              {.x = gains ? &concat : &heads,
               .batch = sizes.batch,
@@ -259,20 +269,27 @@ void GlForward::State::take_masks() {
                .v = &v,
                .statistics = &statistics,
                .out = &heads,
-               .out_stride = module ? width : sizes.v_head_dim,
-               .out_head_stride = module ? sizes.v_head_dim : sizes.queries * sizes.v_head_dim,
-               .out_batch_stride = width * sizes.queries};
+               .out_strides = {.query = module ? width : sizes.v_head_dim,
+                               .head = module ? sizes.v_head_dim : sizes.queries * sizes.v_head_dim,
+                               .batch = width * sizes.queries},
+               .reach = key_reach(trace->options, sizes)};
 }
 
 void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
   work.begin();
+  work.set_steps_at_once(run.steps_at_once);
   if (from <= GlStage::projections) is_module() ? add_projections(changed) : put_heads();
   if (from <= GlStage::attention) {
+    work.barrier();
     add_rotary();
+    work.barrier();
     add_attention(work, programs, attention);
     add_frozen_weights(work, programs, attention, held);
   }
-  if (from <= GlStage::output && is_module()) add_output();
+  if (from <= GlStage::output && is_module()) {
+    work.barrier();
+    add_output();
+  }
 }
 
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {

@@ -7,6 +7,7 @@
 
 #include "core/attention/in_projection.h"
 #include "core/gpu/gl_backend.h"
+#include "core/gpu/gl_queue.h"
 #include "core/gpu/gpu_attention.h"
 #include "core/gpu/gpu_frozen_weights.h"
 #include "core/trace/attention_sizes.h"
@@ -42,6 +43,7 @@ struct GlForward::State {
   AttentionSizes sizes;
   std::shared_ptr<Trace> trace;
   GpuPrograms programs;
+  GlQueue queue;
   GpuWork work;
   std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one buffer per array
   StorageBuffer q, k, v, statistics, heads, output;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/attention/frozen_heads.h"
+#include "core/gpu/attention_plan.h"
 #include "core/gpu/gpu_masks.h"
 #include "core/gpu/gpu_programs.h"
 #include "core/gpu/gpu_work.h"
@@ -20,16 +20,14 @@ struct GpuAttention {
   const StorageBuffer* v = nullptr;           // (N,G,S′,Dv)
   const StorageBuffer* statistics = nullptr;  // (N,H,L,2): largest score and Σexp of each row
   const StorageBuffer* out = nullptr;         // head_output
-  Index out_stride = 0;                       // from a query to the next, numbers
-  Index out_head_stride = 0;                  // from a head to the next
-  Index out_batch_stride = 0;
+  HeadOutputStrides out_strides;
+  std::optional<PositionReach> reach;  // nullopt: a query may see every key, as far as positions go
 };
 
 // A sentence saying why another backend must compute heads of these widths; empty if this one can.
 std::string gpu_attention_refusal(const AttentionSizes& sizes, const GpuLimits& limits);
 
-// Adds the jobs: whether k and v are finite, which allows masked keys to be skipped; and the attention, some heads and
-// blocks of queries at once.
+// Adds the jobs: whether k and v are finite, which allows masked keys to be skipped; and, after a barrier, the attention.
 void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention);
 
 // attn_weights of batch n, head h, queries [first, first + rows), all keys, into `tile` (rows, S′). The jobs of

@@ -5,7 +5,8 @@
 namespace headwise {
 namespace {
 
-constexpr Index block = 256;  // numbers of a work group
+constexpr Index block = 256;           // numbers of a work group
+constexpr double work_of_gain = 16.0;  // in multiply-adds: reading and writing it is what takes time
 
 void dispatch(const GpuHeadGains& g, const ComputeProgram& program, Index alignment, Index first_number,
               Index count, Index first_block, Index blocks) {
@@ -30,10 +31,14 @@ void add_head_gains(GpuWork& work, GpuPrograms& programs, const GpuHeadGains& g)
   const Index tokens_each = std::max<Index>(1, std::min(seen, limits.groups_x * block / width));
   for (Index token = 0; token < g.tokens; token += tokens_each) {
     const Index first_number = token * width, count = std::min(tokens_each, g.tokens - token) * width;
-    work.add({"head_gains", (count + block - 1) / block, static_cast<double>(block),
-              [g, &program, alignment = limits.offset_alignment, first_number, count](Index first, Index blocks) {
-                dispatch(g, program, alignment, first_number, count, first, blocks);
-              }});
+    GpuJob job{.kind = "head_gains",
+               .units = (count + block - 1) / block,
+               .work = work_of_gain * static_cast<double>(block)};
+    job.dispatch = [g, &program, alignment = limits.offset_alignment, first_number,
+                    count](const GpuRange& range) {
+      dispatch(g, program, alignment, first_number, count, range.first_unit, range.units);
+    };
+    work.add(std::move(job));
   }
 }
 

@@ -1,28 +1,26 @@
 #include "core/gpu/gpu_linear.h"
 
 #include <algorithm>
+#include <array>
+
+#include "core/gpu/linear_plan.h"
 
 namespace headwise {
 namespace {
 
-// How many rows of this many numbers fit in one binding, which may begin a little early.
-Index rows_at_once(const GpuLimits& limits, Index row) {
-  return std::max<Index>(1, (limits.storage_block_bytes - limits.offset_alignment) / (4 * row));
-}
-
-// A piece of the product that one dispatch may do.
-struct Piece {
-  Index n, first_row, rows, first_column, columns;
-};
-
-void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits& limits, const Piece& piece,
-              Index first_block, Index blocks) {
+void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits& limits,
+              const LinearPiece& piece, Index first_block, Index blocks, const GpuRange& range) {
   const Index alignment = limits.offset_alignment;
   const Index part = piece.first_column / l.out_part;
   program.use();
   program.set("rows", static_cast<std::uint32_t>(piece.rows));
   program.set_size("columns", piece.columns);
   program.set_size("depth", l.depth);
+  const Index first_column = range.first_step * depth_of_step;
+  program.set(
+      "depth_range",
+      std::array{static_cast<std::uint32_t>(first_column),
+                 static_cast<std::uint32_t>(std::min(first_column + range.steps * depth_of_step, l.depth))});
   program.set("a_offset",
               l.x->bind(0, (piece.n * l.rows + piece.first_row) * l.depth, piece.rows * l.depth, alignment));
   program.set("w_offset", l.weight->bind(1, (l.first_weight_row + piece.first_column) * l.depth,
@@ -54,41 +52,26 @@ void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits
 
 void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
   const GpuLimits& limits = programs.limits();
-  // Small products need many small groups rather than a few large ones.
-  const bool large = l.rows >= 256 && l.columns >= 256;
-  const MatrixProductTile tile{large ? 2 : 1, large ? 2 : 1, l.depth % 4 != 0};
+  const LinearSizes sizes{.batch = l.batch,
+                          .rows = l.rows,
+                          .depth = l.depth,
+                          .columns = l.columns,
+                          .out_part = l.out_part,
+                          .out_row_stride = l.out_row_stride,
+                          .out_part_stride = l.out_part_stride};
+  const MatrixProductTile tile = matrix_product_tile(sizes, work.processors("matrix_product"));
   const ComputeProgram& program = programs.matrix_product(tile);
-  const bool in_parts = l.out_part < l.columns;
-  Index rows_each = rows_at_once(limits, l.depth);
-  Index columns_each = rows_at_once(limits, l.depth);
-  if (in_parts) {
-    columns_each = std::min(columns_each / l.out_part, rows_at_once(limits, l.out_part_stride)) * l.out_part;
-    columns_each = std::max(columns_each, l.out_part);
-    if (columns_each == l.out_part) rows_each = std::min(rows_each, rows_at_once(limits, l.out_row_stride));
-  } else {
-    rows_each = std::min(rows_each, rows_at_once(limits, l.out_row_stride));
-  }
-  const Index height = 64 * tile.rows, width = 64 * tile.columns;
-  const auto add = [&](const TokenRange& range) {
-    const Index end = range.first + range.count;
-    for (Index column = 0; column < l.columns; column += columns_each) {
-      for (Index row = range.first; row < end; row += rows_each) {
-        const Piece piece{range.n, row, std::min(rows_each, end - row), column,
-                          std::min(columns_each, l.columns - column)};
-        work.add({"matrix_product", (piece.rows + height - 1) / height * ((piece.columns + width - 1) / width),
-                  static_cast<double>(height * width) * static_cast<double>(l.depth),
-                  [l, &program, &limits, piece](Index first, Index count) {
-                    for (Index done = 0; done < count; done += limits.groups_x)
-                      dispatch(l, program, limits, piece, first + done,
-                               std::min(limits.groups_x, count - done));
-                  }});
-      }
-    }
-  };
-  if (l.only) {
-    std::ranges::for_each(*l.only, add);
-  } else {
-    for (Index n = 0; n < l.batch; ++n) add({n, 0, l.rows});
+  std::vector<TokenRange> rows;
+  if (l.only) rows = *l.only;
+  for (Index n = 0; !l.only && n < l.batch; ++n) rows.push_back({n, 0, l.rows});
+  for (const LinearPiece& piece : plan_linear(sizes, rows, limits)) {
+    GpuJob job = linear_job(sizes, tile, piece);
+    job.dispatch = [l, &program, &limits, piece](const GpuRange& range) {
+      for (Index done = 0; done < range.units; done += limits.groups_x)
+        dispatch(l, program, limits, piece, range.first_unit + done,
+                 std::min(limits.groups_x, range.units - done), range);
+    };
+    work.add(std::move(job));
   }
 }
 

@@ -22,19 +22,7 @@ std::span<const unsigned char> subgroup_check_comp();
 
 namespace {
 
-constexpr Index depth = 16;  // columns of a strip
-constexpr Index vec4_bytes = 16;
-
-// For scaled_dot_product_attention.comp, as declared there.
-Index shared_bytes(Index rows, Index columns, Index value_rows) {
-  const Index query_stride = 16 * rows + 1, key_stride = 17;
-  const Index strip = std::max({depth * (query_stride + key_stride), value_rows * 16 * columns, 256 * rows});
-  return (strip + 64 * query_stride) * vec4_bytes;
-}
-
-Index value_rows(Index columns) {
-  return 32 / columns;
-}
+constexpr Index depth = 16;  // columns of a strip of matrix_product
 
 }  // namespace
 
@@ -52,8 +40,10 @@ const ComputeProgram& GpuPrograms::scaled_dot_product_attention(const AttentionT
   ComputeProgram& program = made_[fmt::format("scaled_dot_product_attention {} {} {} {}", tile.rows,
                                               tile.columns, tile.ragged, tile.masked)];
   if (!program) {
-    std::vector<ComputeProgram::Define> defines{
-        {"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}, {"V_ROWS", value_rows(tile.columns)}};
+    std::vector<ComputeProgram::Define> defines{{"ROWS", tile.rows},
+                                                {"COLS", tile.columns},
+                                                {"DEPTH", attention_strip_depth},
+                                                {"V_ROWS", attention_value_rows(tile.columns)}};
     if (tile.ragged) defines.push_back({"RAGGED"});
     if (tile.masked) defines.push_back({"MASKED"});
     add_subgroups(defines);
@@ -116,16 +106,6 @@ const ComputeProgram& GpuPrograms::all_finite() {
   ComputeProgram& program = made_["all_finite"];
   if (!program) program = ComputeProgram("all_finite", {}, {embedded::all_finite_comp()});
   return program;
-}
-
-AttentionTile GpuPrograms::attention_tile(Index queries, Index head_dim, Index v_head_dim, bool masked) const {
-  AttentionTile tile;
-  tile.columns = v_head_dim <= 64 ? 1 : v_head_dim <= 128 ? 2 : 4;
-  tile.ragged = head_dim % 4 != 0 || v_head_dim % 4 != 0;
-  tile.masked = masked;
-  const bool fits = shared_bytes(2, tile.columns, value_rows(tile.columns)) <= limits_.shared_bytes;
-  if (fits && tile.columns <= 2 && queries >= 128) tile.rows = 2;
-  return tile;
 }
 
 }  // namespace headwise

@@ -5,21 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/gpu/attention_plan.h"
 #include "core/gpu/compute_program.h"
-#include "core/gpu/gpu_limits.h"
+#include "core/gpu/linear_plan.h"
 
 namespace headwise {
-
-struct MatrixProductTile {
-  Index rows = 1, columns = 1;  // vec4s per thread
-  bool ragged = false;
-};
-
-struct AttentionTile {
-  Index rows = 1;     // vec4s of query rows per thread: 64·rows queries per work group
-  Index columns = 1;  // vec4s of value columns per thread
-  bool ragged = false, masked = false;
-};
 
 class GpuPrograms {
  public:
@@ -35,9 +25,6 @@ class GpuPrograms {
   const ComputeProgram& rotary_embedding();
   const ComputeProgram& all_finite();
   const ComputeProgram& subgroup_check();
-
-  // The largest tile that is worthwhile for this many queries and fits in the shared memory. v_head_dim ≤ 256.
-  AttentionTile attention_tile(Index queries, Index head_dim, Index v_head_dim, bool masked) const;
 
  private:
   void add_subgroups(std::vector<ComputeProgram::Define>& defines) const;

@@ -8,7 +8,8 @@
 namespace headwise {
 namespace {
 
-constexpr Index block = 256;  // numbers of a work group
+constexpr Index block = 256;               // numbers of a work group
+constexpr double work_of_rotation = 32.0;  // in multiply-adds: reading and writing it is what takes time
 
 void dispatch(const GpuRotary& r, const ComputeProgram& program, Index alignment, Index first_row,
               Index count, Index first_block, Index blocks) {
@@ -60,10 +61,13 @@ void add_rotary_embedding(GpuWork& work, GpuPrograms& programs, const GpuRotary&
       std::max<Index>(1, std::min(seen_numbers(limits) / r.width, limits.groups_x * block / r.width));
   for (Index row = 0; row < r.row_count; row += rows_each) {
     const Index count = std::min(rows_each, r.row_count - row) * r.width;
-    work.add({"rotary_embedding", (count + block - 1) / block, static_cast<double>(block),
-              [r, &program, alignment = limits.offset_alignment, row, count](Index first, Index blocks) {
-                dispatch(r, program, alignment, row, count, first, blocks);
-              }});
+    GpuJob job{.kind = "rotary_embedding",
+               .units = (count + block - 1) / block,
+               .work = work_of_rotation * static_cast<double>(block)};
+    job.dispatch = [r, &program, alignment = limits.offset_alignment, row, count](const GpuRange& range) {
+      dispatch(r, program, alignment, row, count, range.first_unit, range.units);
+    };
+    work.add(std::move(job));
   }
 }
 

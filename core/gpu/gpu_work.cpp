@@ -1,91 +1,216 @@
 #include "core/gpu/gpu_work.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace headwise {
 namespace {
 
-constexpr double first_rate = 2e6;  // a guess below any GPU, so that the first slice is short everywhere
 constexpr std::size_t slices_under_way = 2;  // the next one waits in the queue when one ends
+
+// What a work group may take: long enough that launching is nothing beside it, short enough that processors do not wait long for the last
+// groups before a barrier, nor a desktop for one of them.
+constexpr double milliseconds_of_group = 0.5;
+
+constexpr double steps_of_nothing = 0.1;  // what a group costs that finds nothing to do
+
+constexpr double milliseconds_of_dispatch = 0.01;  // for the driver and the GPU to begin with one
 
 }  // namespace
 
-GLuint GpuWork::QueryKind::create() {
-  GLuint name = 0;
-  glGenQueries(1, &name);
-  glBeginQuery(GL_TIME_ELAPSED, name);  // only binding creates an object that can be labelled
-  return name;
-}
-
-void GpuWork::QueryKind::destroy(GLuint name) {
-  glDeleteQueries(1, &name);
-}
-
 void GpuWork::begin() {
-  if (!jobs_.empty() || !under_way_.empty()) return;
+  barrier();
+  if (!stages_.empty() || !under_way_.empty()) return;
   added_ = handed_ = 0.0;
   units_.clear();
 }
 
 void GpuWork::add(GpuJob job) {
   units_[job.kind] += job.units;
-  added_ += job.work * static_cast<double>(job.units);
-  if (job.units > 0) jobs_.push_back(std::move(job));
+  if (job.units <= 0 || job.steps <= 0) return;
+  added_ += job.work * static_cast<double>(job.units * job.steps);
+  if (!open_ || stages_.empty()) stages_.emplace_back();
+  open_ = true;
+  stages_.back().jobs.push_back(std::move(job));
+  stages_.back().done.push_back(0);
+}
+
+void GpuWork::barrier() {
+  open_ = false;
 }
 
 bool GpuWork::collect(bool wait) {
   Slice& slice = under_way_.front();
-  GLuint ready = GL_FALSE;
-  if (!wait) glGetQueryObjectuiv(slice.query.name(), GL_QUERY_RESULT_AVAILABLE, &ready);
-  if (!wait && ready != GL_TRUE) return false;
-  GLuint64 nanoseconds = 0;
-  glGetQueryObjectui64v(slice.query.name(), GL_QUERY_RESULT, &nanoseconds);
-  // A software driver may report the machine's uptime: the time cannot exceed the time spent waiting.
-  const double waited =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - slice.begun).count();
-  const double milliseconds = std::min(static_cast<double>(nanoseconds) * 1e-6, waited);
-  total_ += milliseconds;
-  longest_ = std::max(longest_, milliseconds);
-  // A clock that does not tick says nothing; a rate grows at most fourfold at a time, because a first slice may be tiny.
-  if (milliseconds > 0.0) {
-    double& rate = rate_.try_emplace(slice.kind, first_rate).first->second;
-    rate = std::min(slice.work / milliseconds, 4.0 * rate);
+  while (!slice.pieces.empty()) {
+    const std::optional<double> time = queue_->take_time(wait);
+    if (!time) return false;
+    const Piece& piece = slice.pieces.front();
+    piece.rate->measure(piece.sample, *time);
+    slice.milliseconds += *time;
+    slice.pieces.pop_front();
   }
+  total_ += slice.milliseconds;
+  longest_ = std::max(longest_, slice.milliseconds);
   under_way_.pop_front();
   return true;
 }
 
-bool GpuWork::advance(double milliseconds, bool wait) {
+bool GpuWork::in_flight(const GpuRate& rate) const {
+  return std::ranges::any_of(under_way_, [&](const Slice& slice) {
+    return std::ranges::any_of(slice.pieces, [&](const Piece& piece) { return piece.rate == &rate; });
+  });
+}
+
+GpuWork::Pace GpuWork::pace_of(const GpuJob& job) const {
+  const auto at = rates_.find({job.kind, job.variant});
+  const GpuRate own = at == rates_.end() ? GpuRate() : at->second;
+  Pace pace{own.throughput(), own.speed()}, most{0.0, 0.0};
+  for (const auto& [key, rate] : rates_) {
+    if (key.first != job.no_faster_than || !rate.measured()) continue;
+    most = {std::max(most.throughput, rate.throughput()), std::max(most.speed, rate.speed())};
+  }
+  if (most.throughput > 0.0)
+    pace = {std::min(pace.throughput, most.throughput), std::min(pace.speed, most.speed)};
+  return pace;
+}
+
+Index GpuWork::steps_of(const GpuJob& job, Index first) const {
+  const Index left = job.steps - first;
+  Index most = job.most_steps > 0 ? std::min(job.most_steps, left) : left;
+  if (steps_at_once_ > 0) return std::min(most, steps_at_once_);
+  const auto at = rates_.find({job.kind, job.variant});
+  const bool measured = at != rates_.end() && at->second.measured();
+  const double step = job.work / static_cast<double>(job.groups);
+  const double fits = measured ? milliseconds_of_group * pace_of(job).speed / step : 1.0;
+  const Index least = measured ? least_steps_ : 1;
+  most = std::min(std::max(static_cast<Index>(std::min(fits, 1e9)), least), most);
+  const Index rounds = (left + most - 1) / most;
+  return (left + rounds - 1) / rounds;  // about the same in each
+}
+
+// Of the first stage, the next steps of every job.
+void GpuWork::begin_round() {
+  Stage& stage = stages_.front();
+  for (std::size_t i = 0; i < stage.jobs.size(); ++i) {
+    if (stage.done[i] == stage.jobs[i].steps) continue;
+    const Index steps = steps_of(stage.jobs[i], stage.done[i]);
+    round_.push_back({i, stage.done[i], steps});
+    stage.done[i] += steps;
+  }
+  barrier_due_ = true;
+}
+
+void GpuWork::end_part() {
+  next_unit_ = 0;
+  round_.pop_front();
+  if (!round_.empty()) return;
+  const Stage& stage = stages_.front();
+  for (std::size_t i = 0; i < stage.jobs.size(); ++i)
+    if (stage.done[i] < stage.jobs[i].steps) return;
+  stages_.pop_front();
+}
+
+GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work, Index least) const {
+  const Index left = job.units - next_unit_;
+  const double groups = static_cast<double>(job.groups);
+  Fit fit;
+  if (!job.steps_done) {
+    const double unit = job.work * static_cast<double>(part.steps);
+    const auto fitting = static_cast<Index>(std::clamp(most_work / unit, 0.0, 1e12));
+    fit.units = std::clamp(fitting, std::min(least, left), left);
+    fit.work = fit.charged = unit * static_cast<double>(fit.units);
+    fit.largest_group = unit / groups;
+    return fit;
+  }
+  for (; fit.units < left; ++fit.units) {
+    const Index steps = job.steps_done(next_unit_ + fit.units, part.first_step, part.first_step + part.steps);
+    const double unit = job.work * static_cast<double>(steps);
+    const double charged = job.work * std::max(static_cast<double>(steps), steps_of_nothing);
+    if (fit.units >= least && fit.charged + charged > most_work) break;
+    fit.work += unit;
+    fit.charged += charged;
+    fit.largest_group = std::max(fit.largest_group, unit / groups);
+  }
+  return fit;
+}
+
+void GpuWork::fill(Slice& slice, double milliseconds) {
+  double used = 0.0;
+  while (!stages_.empty() && used < 0.9 * milliseconds) {
+    if (round_.empty()) begin_round();
+    const Part part = round_.front();
+    const GpuJob& job = stages_.front().jobs[part.job];
+    GpuRate& rate = rates_[{job.kind, job.variant}];
+    const bool first = slice.pieces.empty();
+    const bool alone = barrier_due_ || (first && under_way_.empty());
+    // Until one unit of a kind has been timed, no other is handed over, and nothing behind it.
+    const bool learned = rate.measured();
+    if (!learned && (!first || in_flight(rate))) return;
+    const Pace pace = pace_of(job);
+    const double room = learned ? (milliseconds - used) * pace.throughput : 0.0;
+    Fit fits = fit(job, part, room, first ? 1 : 0);
+    if (fits.units == 0) return;
+    if (alone && learned && rate.wants_group(fits.largest_group)) {
+      fits = fit(job, part, 0.0, 1);  // the others follow without a barrier, so that nobody waits for it
+    } else if (alone && learned && fits.units == 1 && first) {
+      // A second unit may well take no time of its own, and where it does the two are no longer than two slices.
+      const Fit two = fit(job, part, 0.0, 2);
+      if (two.charged <= 2.0 * room) fits = two;
+    }
+    // Whole rounds of the processors: a driver that does not begin a dispatch before the end of the previous one leaves none of them idle.
+    const auto at_a_time = static_cast<Index>(std::lround(pace.throughput / pace.speed)) / job.groups;
+    if (learned && fits.units < job.units - next_unit_ && at_a_time > 1 && fits.units > at_a_time)
+      fits = fit(job, part, 0.0, fits.units - fits.units % at_a_time);
+    // After a barrier at least one group has to run from its beginning to its end.
+    double time = fits.charged / pace.throughput + milliseconds_of_dispatch;
+    if (alone) time = std::max(time, fits.largest_group / pace.speed);
+    if (!first && used + time > 1.25 * milliseconds) return;
+    if (std::exchange(barrier_due_, false)) queue_->barrier();
+    queue_->begin_piece();
+    job.dispatch({next_unit_, fits.units, part.first_step, part.steps});
+    queue_->end_piece();
+    slice.pieces.push_back({&rate, {fits.work, fits.largest_group, alone, fits.units == 1}});
+    handed_ += job.work * static_cast<double>(fits.units * part.steps);
+    used += time;
+    next_unit_ += fits.units;
+    if (next_unit_ == job.units) end_part();
+    if (!learned) return;
+  }
+}
+
+bool GpuWork::advance(const SliceLimits& limits, bool wait) {
+  least_steps_ = std::max<Index>(limits.least_steps, 1);
   while (!under_way_.empty() && collect(false)) {
   }
-  const bool full = jobs_.empty() || under_way_.size() >= slices_under_way;
+  const bool more = !stages_.empty();
+  const bool full = !more || under_way_.size() >= slices_under_way;
   if (full && !under_way_.empty() && wait) collect(true);
-  if (jobs_.empty()) return !under_way_.empty();
+  if (!more) return !under_way_.empty();
   if (under_way_.size() >= slices_under_way) return true;
 
-  GpuJob& job = jobs_.front();
-  const double rate = rate_.try_emplace(job.kind, first_rate).first->second;
-  const double wanted = milliseconds * rate / std::max(job.work, 1.0);
-  const Index count = std::clamp<Index>(static_cast<Index>(std::min(wanted, 1e9)), 1, job.units - next_unit_);
-  Slice slice{gl::Object<QueryKind>("slice of " + job.kind), job.kind, job.work * static_cast<double>(count),
-              std::chrono::steady_clock::now()};
-  job.dispatch(next_unit_, count);
-  glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
-  glEndQuery(GL_TIME_ELAPSED);
-  glFlush();
-  handed_ += slice.work;
-  under_way_.push_back(std::move(slice));
-  next_unit_ += count;
-  if (next_unit_ == job.units) {
-    jobs_.pop_front();
-    next_unit_ = 0;
+  Slice slice;
+  fill(slice, limits.milliseconds);
+  if (slice.pieces.empty()) {  // a kind that is being timed
+    if (wait && !under_way_.empty()) collect(true);
+    return true;
   }
+  if (stages_.empty()) queue_->barrier();  // whoever reads the results does not know what was written last
+  queue_->submit();
+  under_way_.push_back(std::move(slice));
   return true;
 }
 
 Index GpuWork::units(const std::string& kind) const {
   const auto at = units_.find(kind);
   return at == units_.end() ? 0 : at->second;
+}
+
+double GpuWork::processors(const std::string& kind) const {
+  double most = 0.0;
+  for (const auto& [key, rate] : rates_)
+    if (key.first == kind && rate.measured()) most = std::max(most, rate.processors());
+  return most;
 }
 
 double GpuWork::progress() const {

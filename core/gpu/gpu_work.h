@@ -2,61 +2,129 @@
 // the GPU hangs. How much fits in a slice is measured along the way.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "core/gpu/object.h"
+#include "core/gpu/gpu_queue.h"
+#include "core/gpu/gpu_rate.h"
 #include "core/tensor/shape.h"
 
 namespace headwise {
 
-struct GpuJob {
-  std::string kind;   // jobs of one kind run at the same rate
-  Index units = 0;    // dispatched in groups of any size, in order
-  double work = 0.0;  // multiply-adds of one unit
-  std::function<void(Index first, Index count)> dispatch;
+// A rectangle of a job: these steps of these units.
+struct GpuRange {
+  Index first_unit = 0, units = 0, first_step = 0, steps = 1;
 };
+
+// A job is a number of units, independent of each other, of the same number of steps: a unit's steps run in order, each going on with
+// what the earlier ones wrote. How steps are grouped must not change a bit of the result, because it follows from times.
+struct GpuJob {
+  std::string kind = {};     // the name of the shader
+  std::string variant = {};  // how it was compiled: jobs of one kind and variant run at the same rate
+  Index units = 0;
+  Index groups = 1;      // work groups of one unit
+  Index steps = 1;       // of each unit
+  Index most_steps = 0;  // of one dispatch; 0: all
+  double work = 1.0;     // of one step of one unit, multiply-adds; more than 0
+  // How many of steps [first, end) a unit does, if it skips some; null: all of them.
+  std::function<Index(Index unit, Index first, Index end)> steps_done = {};
+  // A kind whose rate this one does not exceed, or is not believed to: where a shader skips what steps_done does not know of, a time says
+  // nothing about the rest. Empty: its rate is what its times say.
+  std::string no_faster_than = {};
+  std::function<void(const GpuRange&)> dispatch = {};
+};
+
+struct SliceLimits {
+  double milliseconds = 4.0;
+  Index least_steps = 1;  // of a work group, however long they take
+};
+
+// Where a window draws on the same GPU: it waits for two slices at most. A frame of 60 a second has room for them.
+constexpr SliceLimits slices_beside_window{4.0, 1};
+// Where none does: still short enough to be cancelled at once. A group of a slow device has some steps, so that what it loads and stores
+// between them is little beside them.
+constexpr SliceLimits slices_alone{40.0, 8};
 
 class GpuWork {
  public:
+  // `queue` must outlive it.
+  explicit GpuWork(GpuQueue& queue) : queue_(&queue) {}
+
   // Resets the counts, once everything is done.
   void begin();
-  // Runs after the jobs added before, and sees what they wrote.
+  // Jobs are independent of each other, except for a barrier between them.
   void add(GpuJob job);
+  // Jobs added from here on see what those added before wrote.
+  void barrier();
 
-  // Submits about this many milliseconds of work, unless two slices are still in flight; true until everything is done.
-  // With `wait` it waits for one of them instead of returning with nothing done.
-  bool advance(double milliseconds, bool wait);
+  // Submits one slice of work, unless two are still in flight; true until everything is done. With `wait` it waits for one of them instead
+  // of returning with nothing done. A work group gets as few steps as it takes to end within half a millisecond, as far as its kind has
+  // been timed, and one step at first.
+  bool advance(const SliceLimits& limits, bool wait);
+
+  // Exactly this many steps at once, where a binding allows it; 0: as measured.
+  void set_steps_at_once(Index steps) { steps_at_once_ = steps; }
 
   double progress() const;  // 0 … 1, of what was added since begin()
   // Units of this kind added since begin().
   Index units(const std::string& kind) const;
+  // The number of work groups of this kind that have been seen to run at a time; 0: none measured.
+  double processors(const std::string& kind) const;
   double gpu_milliseconds() const { return total_; }
   double longest_slice() const { return longest_; }  // milliseconds
 
  private:
-  struct QueryKind {
-    static GLuint create();
-    static void destroy(GLuint name);
-    static constexpr GLenum identifier = GL_QUERY;
+  struct Stage {  // jobs between two barriers
+    std::vector<GpuJob> jobs;
+    std::vector<Index> done;  // steps of each
+  };
+  // Some steps of one job; a round has one for each job of the stage, and a barrier before the next round.
+  struct Part {
+    std::size_t job;
+    Index first_step, steps;
+  };
+  struct Piece {
+    GpuRate* rate;
+    GpuRate::Sample sample;
   };
   struct Slice {
-    gl::Object<QueryKind> query;
-    std::string kind;
-    double work = 0.0;
-    std::chrono::steady_clock::time_point begun;
+    std::deque<Piece> pieces;
+    double milliseconds = 0.0;  // of the pieces whose times are taken
   };
-  bool collect(bool wait);  // the oldest slice in flight; false while it runs
+  // How much of a part fits.
+  struct Fit {
+    Index units = 0;
+    double work = 0.0, charged = 0.0,
+           largest_group = 0.0;  // units that skip all their steps are charged a little
+  };
 
-  std::deque<GpuJob> jobs_;
-  Index next_unit_ = 0;  // of the first job
+  struct Pace {
+    double throughput, speed;
+  };
+
+  bool collect(bool wait);  // the oldest slice in flight; false while it runs
+  void begin_round();
+  void end_part();
+  Pace pace_of(const GpuJob& job) const;
+  Index steps_of(const GpuJob& job, Index first) const;
+  Fit fit(const GpuJob& job, const Part& part, double most_work, Index least) const;
+  bool in_flight(const GpuRate& rate) const;
+  void fill(Slice& slice, double milliseconds);
+
+  GpuQueue* queue_;
+  std::deque<Stage> stages_;
+  std::deque<Part> round_;  // of the first stage
+  Index next_unit_ = 0;     // of the first part
+  bool open_ = false;       // the last stage takes further jobs
+  bool barrier_due_ = false;
+  Index least_steps_ = 1;
   std::deque<Slice> under_way_;
-  std::map<std::string, double> rate_;  // multiply-adds per millisecond
+  std::map<std::pair<std::string, std::string>, GpuRate> rates_;
   std::map<std::string, Index> units_;
+  Index steps_at_once_ = 0;
   double added_ = 0.0, handed_ = 0.0, total_ = 0.0, longest_ = 0.0;
 };
 

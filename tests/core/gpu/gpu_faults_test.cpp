@@ -21,7 +21,7 @@ ExitStatus status_with(GpuFault fault, int times) {
   const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);
   const SimulatedGpuFault simulated(fault, times);
   try {
-    gl_forward(inputs, {.slice_milliseconds = 1e-6});
+    gl_forward(inputs, {.slices = {.milliseconds = 1e-6}});
   } catch (const Error& error) {
     return error.status();
   }

@@ -1,0 +1,109 @@
+#include "core/gpu/attention_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headwise {
+namespace {
+
+constexpr Index vec4_bytes = 16;
+
+// As declared in the shader.
+Index shared_bytes(Index rows, Index columns) {
+  const Index query_stride = 16 * rows + 1, key_stride = attention_key_block / 4 + 1;
+  const Index strip = std::max({attention_strip_depth * (query_stride + key_stride),
+                                attention_value_rows(columns) * 16 * columns, 256 * rows});
+  return (strip + attention_key_block * query_stride) * vec4_bytes;
+}
+
+Index at_once(const GpuLimits& limits, Index numbers) {
+  return std::max<Index>(1, (limits.storage_block_bytes - limits.offset_alignment) / (4 * numbers));
+}
+
+Index blocks_of(Index length, Index block) {
+  return (length + block - 1) / block;
+}
+
+}  // namespace
+
+Index attention_value_rows(Index columns) {
+  return 32 / columns;
+}
+
+AttentionTile attention_tile(const AttentionSizes& s, bool masked, const GpuLimits& limits, double processors) {
+  AttentionTile tile;
+  tile.columns = s.v_head_dim <= 64 ? 1 : s.v_head_dim <= 128 ? 2 : 4;
+  tile.ragged = s.head_dim % 4 != 0 || s.v_head_dim % 4 != 0;
+  tile.masked = masked;
+  const bool fits = shared_bytes(2, tile.columns) <= limits.shared_bytes;
+  const auto groups = static_cast<double>(s.batch * s.heads * blocks_of(s.queries, largest_attention_height));
+  if (fits && tile.columns <= 2 && s.queries >= 128 && groups >= 2.0 * processors) tile.rows = 2;
+  return tile;
+}
+
+Index attention_keys_at_once(const AttentionSizes& s, const GpuLimits& limits) {
+  const Index most =
+      at_once(limits, std::max(s.head_dim, s.v_head_dim)) / attention_key_block * attention_key_block;
+  return std::clamp(most, attention_key_block, std::max(s.all_keys, attention_key_block));
+}
+
+AttentionPlan plan_attention(const AttentionSizes& s, const std::vector<HeadRange>& heads,
+                             const HeadOutputStrides& strides, std::optional<Index> mask_rows,
+                             const GpuLimits& limits, const AttentionTile& tile) {
+  const Index height = 64 * tile.rows;
+  // A binding holds whole heads of q, k and v, or else some queries and keys of one, and the same number of queries of the
+  // output. Both in whole blocks.
+  const Index slab = std::max({s.queries * s.head_dim, s.all_keys * s.head_dim, s.all_keys * s.v_head_dim});
+  AttentionPlan plan;
+  Index heads_each = std::min(at_once(limits, slab), s.heads);
+  if (strides.head > s.v_head_dim) heads_each = std::min(heads_each, at_once(limits, strides.head));
+  Index queries_each = std::max(at_once(limits, strides.query) / height * height, height);
+  if (slab > at_once(limits, 1)) {
+    queries_each = std::min(queries_each, std::max(at_once(limits, s.head_dim) / height * height, height));
+    plan.most_key_blocks = attention_keys_at_once(s, limits) / attention_key_block;
+  }
+  // And the same number of rows of an attn_mask.
+  if (mask_rows) {
+    queries_each = std::min(queries_each, std::max(*mask_rows / height * height, height));
+    heads_each = 1;
+  }
+  for (Index n = 0; n < s.batch; ++n)
+    for (const HeadRange& range : heads)
+      for (Index head = range.begin; head < range.end; head += heads_each)
+        for (Index query = 0; query < s.queries; query += queries_each)
+          plan.pieces.push_back({n, head, std::min(heads_each, range.end - head), query,
+                                 std::min(queries_each, s.queries - query)});
+  return plan;
+}
+
+GpuJob attention_job(const AttentionSizes& s, const AttentionTile& tile, const AttentionPlan& plan,
+                     const AttentionPiece& piece, const std::optional<PositionReach>& reach) {
+  const Index height = 64 * tile.rows, blocks = blocks_of(piece.queries, height);
+  GpuJob job{
+      .kind = "scaled_dot_product_attention",
+      .variant = fmt::format("{} {} {} {} {}", tile.rows, tile.columns, tile.ragged, tile.masked, s.head_dim),
+      .units = blocks * piece.heads,
+      .steps = blocks_of(s.all_keys, attention_key_block),
+      .most_steps = plan.most_key_blocks,
+      .work = static_cast<double>(height * attention_key_block * (s.head_dim + s.v_head_dim)),
+      // A given mask may rule out whole blocks, and the product does the same arithmetic without exponentials.
+      .no_faster_than = tile.masked ? "matrix_product" : ""};
+  if (!reach || (!reach->causal && reach->window == 0)) return job;
+  job.steps_done = [=, queries = s.queries, keys = s.all_keys, reach = *reach](Index unit, Index first,
+                                                                               Index end) {
+    const Index first_query = piece.first_query + (blocks - 1 - unit % blocks) * height;
+    const Index last_query = std::min(first_query + height, queries) - 1;
+    Index from = 0, to = keys;  // as seen_keys of the shader
+    if (reach.causal) to = std::clamp<Index>(last_query + 1 + reach.offset, 0, to);
+    if (reach.window > 0) {
+      from = std::clamp<Index>(first_query + reach.offset - reach.window + 1, 0, keys);
+      to = std::clamp<Index>(last_query + reach.offset + reach.window, 0, to);
+    }
+    const Index begin = std::max(first, from / attention_key_block);
+    return std::max<Index>(0, std::min(end, blocks_of(to, attention_key_block)) - begin);
+  };
+  return job;
+}
+
+}  // namespace headwise
