@@ -21,8 +21,9 @@ using NeededTensors = std::optional<std::vector<TensorName>>;
 
 struct PassOptions {
   NeededTensors needed = std::nullopt;
-  int threads = 0;            // 0: as many as this process may use; the GPU has its own
-  TracePtr before = nullptr;  // fused reuses what has not changed since (core/fused/fused_backend.h)
+  int threads = 0;             // 0: as many as this process may use; the GPU has its own
+  bool beside_window = false;  // a window draws meanwhile: the GPU is not kept from it for long
+  TracePtr before = nullptr;   // fused reuses what has not changed since (core/fused/fused_backend.h)
 };
 
 // One forward pass, repeatable. Its inputs must outlive it.

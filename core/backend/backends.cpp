@@ -85,7 +85,9 @@ class GlPass : public BackendPass {
 };
 
 std::unique_ptr<BackendPass> start_gl(const AttentionInputs& inputs, const PassOptions& options) {
-  return std::make_unique<GlPass>(inputs, GlRun{.keep_attn_weights = needs_weights(options.needed)});
+  return std::make_unique<GlPass>(
+      inputs, GlRun{.keep_attn_weights = needs_weights(options.needed),
+                    .slices = options.beside_window ? slices_beside_window : slices_alone});
 }
 
 constexpr std::array table{
