@@ -63,7 +63,7 @@ TEST_CASE("a run that is cancelled after any number of slices ends, and the next
   for (bool whole_run = false; !whole_run; ++slices) {
     std::atomic<bool> cancelled = false;
     const CancelScope scope(cancelled);
-    GlForward forward(inputs, {.slice_milliseconds = 1e-6});
+    GlForward forward(inputs, {.slices = {.milliseconds = 1e-6}});
     for (int i = 0; i < slices && forward.progress() < 1.0; ++i) forward.advance();
     whole_run = forward.progress() >= 1.0;
     cancelled = true;
