@@ -27,6 +27,7 @@ uniform int slopes_at;          // of ALiBi, a head each
 
 // By their bits: what compilers make of isnan and of comparisons with NaN differs from driver to driver.
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
+bool is_infinity(float x) { return floatBitsToUint(x) == 0x7F800000u; }
 bool is_minus_infinity(float x) { return floatBitsToUint(x) == 0xFF800000u; }
 
 float mask_bias(uint n, uint h, uint query, uint key) {

@@ -3,18 +3,19 @@
 //
 // A work group of 16 × 16 threads makes BLOCK_M × BLOCK_N numbers of C, each thread 4·ROWS × 4·COLS of them, from strips
 // of DEPTH columns of A and W that all threads share. What compiles this sets ROWS and COLS (1 or 2), DEPTH (a multiple
-// of 4), and RAGGED where a row of A or W does not begin at a multiple of 4 numbers.
+// of 4), RAGGED where a row of A or W does not begin at a multiple of 4 numbers, and LOADS_AHEAD where a strip is read while the one
+// before is multiplied: memory answers meanwhile. That takes registers, and a second strip. No bit depends on it.
 layout(local_size_x = 256) in;
 
+#ifdef RAGGED
 layout(std430, binding = 0) readonly buffer A { float a[]; };
 layout(std430, binding = 1) readonly buffer W { float w[]; };
-layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
-layout(std430, binding = 3) buffer C { float c[]; };
-#ifndef RAGGED
-// The same memory as vec4s.
+#else
 layout(std430, binding = 0) readonly buffer A4 { vec4 a4[]; };
 layout(std430, binding = 1) readonly buffer W4 { vec4 w4[]; };
 #endif
+layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 3) buffer C { float c[]; };
 
 uniform uint rows;      // M
 uniform uint columns;   // N
@@ -31,11 +32,28 @@ uniform uint first_block;    // blocks of C are numbered along its rows
 uniform bool has_bias;
 
 const uint BLOCK_M = 64u * ROWS, BLOCK_N = 64u * COLS;
-const uint STRIDE_M = BLOCK_M / 4u + 1u, STRIDE_N = BLOCK_N / 4u + 1u;  // one more, against bank conflicts
+const uint FOURS_M = BLOCK_M / 4u, FOURS_N = BLOCK_N / 4u, QUADS = DEPTH / 4u;
+// A thread moves blocks of 4×4: four vec4s along a row each, turned round on their way into the strip.
+const uint A_BLOCKS = QUADS * FOURS_M, BLOCKS = A_BLOCKS + QUADS * FOURS_N, EACH = (BLOCKS + 255u) / 256u;
 
-// Transposed: strip column by strip column, four neighbouring rows a vec4.
-shared vec4 a_strip[DEPTH * STRIDE_M];
-shared vec4 w_strip[DEPTH * STRIDE_N];
+// A strip, transposed: column by column, four neighbouring rows a vec4; those of A, then those of W. Against bank conflicts the lines of
+// one strip are a vec4 longer. Where there are two that would be more than 32 KiB, and eight threads that store blocks at once meet eight
+// different banks by the places that they have in a line.
+#ifdef LOADS_AHEAD
+const uint LINE_M = FOURS_M, LINE_N = FOURS_N, STRIPS = 2u;
+uint place(uint four, uint k) { return four ^ (2u * (k / 4u % 4u)); }
+#else
+const uint LINE_M = FOURS_M + 1u, LINE_N = FOURS_N + 1u, STRIPS = 1u;
+uint place(uint four, uint k) { return four; }
+#endif
+const uint A_STRIP = DEPTH * LINE_M, STRIP = A_STRIP + DEPTH * LINE_N;
+shared vec4 strips[STRIPS * STRIP];
+
+// What each thread has written to shared memory is seen by the others from here on.
+void share() {
+  memoryBarrierShared();
+  barrier();
+}
 
 // Columns k … k+3 of a row, 0 beyond the matrix.
 vec4 load_a(uint row, uint k) {
@@ -62,6 +80,24 @@ vec4 load_w(uint row, uint k) {
 #endif
 }
 
+mat4 read_block(uint block, uint first_row, uint first_column, uint k0) {
+  bool of_a = block < A_BLOCKS;
+  uint index = of_a ? block : block - A_BLOCKS;
+  uint k = k0 + 4u * (index % QUADS), row = 4u * (index / QUADS);
+  mat4 m;
+  for (uint i = 0u; i < 4u; ++i) m[i] = of_a ? load_a(first_row + row + i, k) : load_w(first_column + row + i, k);
+  return m;
+}
+
+void store_block(uint block, uint strip, mat4 m) {
+  bool of_a = block < A_BLOCKS;
+  uint index = of_a ? block : block - A_BLOCKS;
+  uint k = 4u * (index % QUADS), four = index / QUADS, line = of_a ? LINE_M : LINE_N;
+  uint at = strip + (of_a ? 0u : A_STRIP) + k * line + place(four, k);
+  m = transpose(m);
+  for (uint i = 0u; i < 4u; ++i) strips[at + i * line] = m[i];
+}
+
 void main() {
   uint thread = gl_LocalInvocationIndex;
   uint tx = thread % 16u, ty = thread / 16u;
@@ -86,34 +122,40 @@ void main() {
     }
   }
 
-  // A thread moves blocks of 4×4: four vec4s along a row each, turned round on their way into the strip.
-  const uint QUADS = DEPTH / 4u;
-  const uint A_BLOCKS = QUADS * BLOCK_M / 4u, BLOCKS = A_BLOCKS + QUADS * BLOCK_N / 4u;
+#ifdef LOADS_AHEAD
+  uint strip = 0u;
+  mat4 next[EACH];
+  for (uint n = 0u; n < EACH; ++n)
+    if (thread + 256u * n < BLOCKS) next[n] = read_block(thread + 256u * n, first_row, first_column, depth_range.x);
+#else
+  const uint strip = 0u;
+#endif
   for (uint k0 = depth_range.x; k0 < depth_range.y; k0 += DEPTH) {
-    for (uint four_by_four = thread; four_by_four < BLOCKS; four_by_four += 256u) {
-      bool of_a = four_by_four < A_BLOCKS;
-      uint index = of_a ? four_by_four : four_by_four - A_BLOCKS;
-      uint quad = index % QUADS, four = index / QUADS;
-      uint k = k0 + 4u * quad;
-      mat4 m;
-      for (uint i = 0u; i < 4u; ++i)
-        m[i] = of_a ? load_a(first_row + 4u * four + i, k) : load_w(first_column + 4u * four + i, k);
-      m = transpose(m);
-      for (uint i = 0u; i < 4u; ++i) {
-        if (of_a) a_strip[(4u * quad + i) * STRIDE_M + four] = m[i];
-        else w_strip[(4u * quad + i) * STRIDE_N + four] = m[i];
-      }
-    }
-    barrier();
+#ifdef LOADS_AHEAD
+    // Into the strip that was multiplied before the last: who is still at the last one is not disturbed.
+    for (uint n = 0u; n < EACH; ++n)
+      if (thread + 256u * n < BLOCKS) store_block(thread + 256u * n, strip, next[n]);
+    share();
+    if (k0 + DEPTH < depth_range.y)
+      for (uint n = 0u; n < EACH; ++n)
+        if (thread + 256u * n < BLOCKS) next[n] = read_block(thread + 256u * n, first_row, first_column, k0 + DEPTH);
+#else
+    if (k0 > depth_range.x) share();
+    for (uint moved = thread; moved < BLOCKS; moved += 256u)
+      store_block(moved, strip, read_block(moved, first_row, first_column, k0));
+    share();
+#endif
     for (uint k = 0u; k < DEPTH; ++k) {
       vec4 left[ROWS], right[COLS];
-      for (uint i = 0u; i < ROWS; ++i) left[i] = a_strip[k * STRIDE_M + 16u * i + ty];
-      for (uint j = 0u; j < COLS; ++j) right[j] = w_strip[k * STRIDE_N + 16u * j + tx];
+      for (uint i = 0u; i < ROWS; ++i) left[i] = strips[strip + k * LINE_M + place(16u * i + ty, k)];
+      for (uint j = 0u; j < COLS; ++j) right[j] = strips[strip + A_STRIP + k * LINE_N + place(16u * j + tx, k)];
       for (uint i = 0u; i < ROWS; ++i)
         for (uint e = 0u; e < 4u; ++e)
           for (uint j = 0u; j < COLS; ++j) sum[4u * i + e][j] += left[i][e] * right[j];
     }
-    barrier();
+#ifdef LOADS_AHEAD
+    strip = STRIP - strip;
+#endif
   }
 
   for (uint j = 0u; j < COLS; ++j) {

@@ -8,17 +8,19 @@
 // MASKED where any mask, softcap or dropout is on, and SUBGROUPS where subgroups of at least 16 threads can be clustered.
 layout(local_size_x = 256) in;
 
+// One block a buffer: with those of the masks eight, which every OpenGL 4.3 has.
+#ifdef RAGGED
 layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 1) readonly buffer K { float k[]; };
 layout(std430, binding = 2) readonly buffer V { float v[]; };
-layout(std430, binding = 3) buffer O { float o[]; };
-layout(std430, binding = 4) buffer Statistics { vec2 statistics[]; };  // largest score and Σexp
-layout(std430, binding = 7) readonly buffer Skips { uint skips[]; };  // [0]: k or v holds a number that is not finite
-#ifndef RAGGED
+#else
 layout(std430, binding = 0) readonly buffer Q4 { vec4 q4[]; };
 layout(std430, binding = 1) readonly buffer K4 { vec4 k4[]; };
 layout(std430, binding = 2) readonly buffer V4 { vec4 v4[]; };
 #endif
+layout(std430, binding = 3) buffer O { float o[]; };
+layout(std430, binding = 4) buffer Statistics { vec2 statistics[]; };  // largest score and Σexp
+layout(std430, binding = 7) readonly buffer Skips { uint skips[]; };  // [0]: k or v holds a number that is not finite
 
 uniform uint queries;     // L
 uniform uint keys;        // S′
@@ -53,7 +55,16 @@ const uint QK_STRIP = Q_STRIP + K_STRIP, REDUCED = 256u * ROWS;
 const uint LARGER = QK_STRIP > V_STRIP ? QK_STRIP : V_STRIP;
 
 shared vec4 strip[LARGER > REDUCED ? LARGER : REDUCED];  // of q and k, of partial maxima and sums, of v
-shared vec4 weights[BLOCK_S * STRIDE_L];                 // exp(score − maximum), key by key, four queries a vec4
+shared vec4 weights[BLOCK_S * BLOCK_L / 4u];             // exp(score − maximum), key by key, four queries a vec4
+
+// Where the weights of a key and four queries stand: eight threads that store those of keys four apart meet eight different banks.
+uint weights_at(uint key, uint four) { return key * (BLOCK_L / 4u) + (four ^ (key / 4u % 8u)); }
+
+// What each thread has written to shared memory is seen by the others from here on.
+void share() {
+  memoryBarrierShared();
+  barrier();
+}
 
 vec4 load(uint row, uint limit, uint offset, uint column, uint width, uint which) {
   if (row >= limit || column >= width) return vec4(0.0);
@@ -75,10 +86,10 @@ void reduce(inout float part[4u * ROWS], uint tx, uint ty, bool largest) {
   for (uint i = 0u; i < 4u * ROWS; ++i)
     part[i] = largest ? subgroupClusteredMax(part[i], 16u) : subgroupClusteredAdd(part[i], 16u);
 #else
-  barrier();
+  share();
   for (uint i = 0u; i < ROWS; ++i)
     strip[(i * 16u + ty) * 16u + tx] = vec4(part[4u * i], part[4u * i + 1u], part[4u * i + 2u], part[4u * i + 3u]);
-  barrier();
+  share();
   for (uint i = 0u; i < ROWS; ++i) {
     vec4 all = strip[(i * 16u + ty) * 16u];
     for (uint t = 1u; t < 16u; ++t) {
@@ -168,7 +179,7 @@ void main() {
     const uint QUADS = DEPTH / 4u, Q_BLOCKS = QUADS * BLOCK_L / 4u;
     const uint BLOCKS = Q_BLOCKS + QUADS * BLOCK_S / 4u;
     for (uint d0 = 0u; d0 < head_dim; d0 += DEPTH) {
-      barrier();
+      share();
       for (uint index = thread; index < BLOCKS; index += 256u) {
         bool of_q = index < Q_BLOCKS;
         uint place = of_q ? index : index - Q_BLOCKS;
@@ -184,7 +195,7 @@ void main() {
         for (uint i = 0u; i < 4u; ++i)
           strip[of_q ? (4u * quad + i) * STRIDE_L + four : Q_STRIP + (4u * quad + i) * STRIDE_S + four] = m[i];
       }
-      barrier();
+      share();
       for (uint d = 0u; d < DEPTH; ++d) {
         vec4 right = strip[Q_STRIP + d * STRIDE_S + tx];
         for (uint i = 0u; i < ROWS; ++i) {
@@ -218,7 +229,7 @@ void main() {
       vec4 weight = vec4(0.0);
       for (uint e = 0u; e < 4u; ++e) {
         float score = scores[i][e];
-        if (is_nan(score) || (score == INFINITY && now == INFINITY)) weight[e] = NOT_A_NUMBER;
+        if (is_nan(score) || (is_infinity(score) && is_infinity(now))) weight[e] = NOT_A_NUMBER;
         else if (!is_minus_infinity(score)) weight[e] = exp(score - now);
       }
       part[i] = weight.x + weight.y + weight.z + weight.w;
@@ -238,21 +249,21 @@ void main() {
     }
     for (uint i = 0u; i < ROWS; ++i) {
       mat4 m = transpose(mat4(scores[4u * i], scores[4u * i + 1u], scores[4u * i + 2u], scores[4u * i + 3u]));
-      for (uint e = 0u; e < 4u; ++e) weights[(4u * tx + e) * STRIDE_L + 16u * i + ty] = m[e];
+      for (uint e = 0u; e < 4u; ++e) weights[weights_at(4u * tx + e, 16u * i + ty)] = m[e];
     }
 
     for (uint s0 = 0u; s0 < BLOCK_S; s0 += V_ROWS) {
-      barrier();
+      share();
       for (uint index = thread; index < V_STRIP; index += 256u) {
         uint row = first_key + s0 + index / (16u * COLS);
         strip[index] = load(row, keys, v_first + row * v_head_dim, 4u * (index % (16u * COLS)), v_head_dim, 2u);
       }
-      barrier();
+      share();
       for (uint s = 0u; s < V_ROWS; ++s) {
         vec4 right[COLS];
         for (uint j = 0u; j < COLS; ++j) right[j] = strip[s * 16u * COLS + 16u * j + tx];
         for (uint i = 0u; i < ROWS; ++i) {
-          vec4 left = weights[(s0 + s) * STRIDE_L + 16u * i + ty];
+          vec4 left = weights[weights_at(s0 + s, 16u * i + ty)];
           for (uint e = 0u; e < 4u; ++e)
             for (uint j = 0u; j < COLS; ++j) sum[4u * i + e][j] += left[e] * right[j];
         }

@@ -3,20 +3,11 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstdlib>
 
+#include "core/gpu/gpu_limits.h"
+
 namespace headwise::gl {
-
-namespace {
-
-// In small letters. "Software Rasterizer" is swrast's name for itself.
-constexpr std::array<std::string_view, 7> software_names{
-    "llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "lavapipe", "basic render"};
-
-}  // namespace
 
 std::string renderer_name() {
   const GLubyte* name = glGetString(GL_RENDERER);
@@ -26,11 +17,7 @@ std::string renderer_name() {
 }
 
 bool is_software(std::string_view renderer) {
-  std::string small(renderer);
-  std::ranges::transform(small, small.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return std::ranges::any_of(software_names,
-                             [&](std::string_view name) { return small.find(name) != std::string::npos; });
+  return is_software_renderer(renderer);
 }
 
 bool expects_gpu() {

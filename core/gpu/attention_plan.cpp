@@ -14,7 +14,7 @@ Index shared_bytes(Index rows, Index columns) {
   const Index query_stride = 16 * rows + 1, key_stride = attention_key_block / 4 + 1;
   const Index strip = std::max({attention_strip_depth * (query_stride + key_stride),
                                 attention_value_rows(columns) * 16 * columns, 256 * rows});
-  return (strip + attention_key_block * query_stride) * vec4_bytes;
+  return (strip + attention_key_block * 16 * rows) * vec4_bytes;
 }
 
 Index at_once(const GpuLimits& limits, Index numbers) {

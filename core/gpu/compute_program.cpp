@@ -23,7 +23,8 @@ ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>
   // NVIDIA's compiler keeps arrays in memory that are indexed by a loop which it has not unrolled. Others ignore this line.
   std::string head = fmt::format("#version {}0 core\n#pragma optionNV(unroll all)\n", compute_version);
   for (const Define& define : defines) {
-    if (define.name == "CLUSTERED_SUBGROUPS") head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
+    if (define.name == "CLUSTERED_SUBGROUPS")
+      head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
     head += fmt::format("#define {} {}u\n", define.name, define.value);
   }
   std::vector<std::string_view> texts{head};

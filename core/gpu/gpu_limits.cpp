@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <map>
@@ -23,6 +25,10 @@ constexpr GpuLimits least{.shared_bytes = 32768,
                           .groups_x = 65535,
                           .groups_y = 65535};
 constexpr Index addressed_bytes = Index{1} << 31;
+
+// In small letters. "Software Rasterizer" is swrast's name for itself.
+constexpr std::array<std::string_view, 7> software_names{
+    "llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "lavapipe", "basic render"};
 
 // GL_KHR_shader_subgroup; libepoxy 1.5 does not define them.
 constexpr GLenum subgroup_size = 0x9532, subgroup_stages = 0x9533, subgroup_features = 0x9534;
@@ -57,6 +63,14 @@ bool subgroups_work_here(const GpuLimits& limits) {
 
 }  // namespace
 
+bool is_software_renderer(std::string_view renderer) {
+  std::string small(renderer);
+  std::ranges::transform(small, small.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return std::ranges::any_of(software_names,
+                             [&](std::string_view name) { return small.find(name) != std::string::npos; });
+}
+
 std::string compute_refusal(int version) {
   if (version >= compute_version) return "";
   return fmt::format("compute shaders need OpenGL {}.{}, this context has {}.{}", compute_version / 10,
@@ -78,6 +92,8 @@ GpuLimits gpu_limits() {
   glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 1, &groups);
   limits.groups_y = groups;
   limits.clustered_subgroups = has_clustered_subgroups();
+  const auto* const renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
+  limits.loads_ahead = !is_software_renderer(renderer == nullptr ? "" : renderer);
   limits = usable_limits(limits);
   if (limits.clustered_subgroups) limits.clustered_subgroups = subgroups_work_here(limits);
   const char* const lowered = std::getenv("HEADWISE_GPU_LIMITS");
@@ -97,6 +113,7 @@ GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words) {
     const std::string_view word = words.substr(0, words.find(','));
     words.remove_prefix(std::min(word.size() + 1, words.size()));
     if (word == "no_subgroups") lowered.clustered_subgroups = lowered.emulated_subgroups = false;
+    if (word == "no_loads_ahead") lowered.loads_ahead = false;
     if (word == "emulated_subgroups") lowered.clustered_subgroups = lowered.emulated_subgroups = true;
     if (word.starts_with(shared)) lower(lowered.shared_bytes, word.substr(shared.size()));
     if (word.starts_with(block)) lower(lowered.storage_block_bytes, word.substr(block.size()));

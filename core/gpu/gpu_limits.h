@@ -20,7 +20,13 @@ struct GpuLimits {
   // 16 adjacent threads can reduce among themselves: by GL_KHR_shader_subgroup, or, for tests, as shaders/emulated_subgroups.glsl does,
   // for which 1 KiB of shared memory is needed besides.
   bool clustered_subgroups = false, emulated_subgroups = false;
+  // The matrix product reads its next strip while it multiplies one (shaders/matrix_product.comp): not on software, where memory does not
+  // answer meanwhile. Changes no bit.
+  bool loads_ahead = false;
 };
+
+// Whether a renderer of this name computes on the processor (Mesa's llvmpipe, SwiftShader, …).
+bool is_software_renderer(std::string_view renderer);
 
 // A sentence saying why the current context cannot compute; empty if it can (OpenGL 4.3).
 std::string compute_refusal();
@@ -32,7 +38,7 @@ std::string compute_refusal(int version);
 // HEADWISE_GPU_LIMITS says (lowered_limits()), so that every test and bench can be run as on a smaller GPU.
 GpuLimits gpu_limits();
 
-// `words`, separated by commas: no_subgroups, emulated_subgroups, shared=BYTES, block=BYTES. A limit is never raised, and what is none of these is ignored.
+// `words`, separated by commas: no_subgroups, emulated_subgroups, no_loads_ahead, shared=BYTES, block=BYTES. A limit is never raised, and what is none of these is ignored.
 GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words);
 
 // Limits that the shaders can rely on, whatever a driver reports: what the standard guarantees in place of numbers that are not positive,

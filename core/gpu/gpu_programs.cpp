@@ -31,6 +31,7 @@ const ComputeProgram& GpuPrograms::matrix_product(const MatrixProductTile& tile)
   if (!program) {
     std::vector<ComputeProgram::Define> defines{{"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}};
     if (tile.ragged) defines.push_back({"RAGGED"});
+    if (limits_.loads_ahead) defines.push_back({"LOADS_AHEAD"});
     program = ComputeProgram("matrix_product", defines, {embedded::matrix_product_comp()});
   }
   return program;

@@ -53,6 +53,7 @@ std::string timed_product(GpuPrograms& programs, const MatrixProductTile& tile, 
       2.0 * static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.depth);
   return JsonObject()
       .text("tile", fmt::format("{}x{}", height, width))
+      .flag("loads_ahead", programs.limits().loads_ahead)
       .count("groups", groups)
       .text("product", fmt::format("{}x{}x{}", p.rows, p.columns, p.depth))
       .number("ms", ms)
@@ -86,20 +87,24 @@ std::string timed_attention(Index heads, Index queries, Index keys, Index head_d
 
 std::string kernels_phase(const PhaseOptions& options) {
   const GpuLimits limits = gpu_limits();
-  GpuPrograms programs(limits);
   const double seconds = options.small ? 0.02 : 0.2;
   const Index depth = options.small ? 64 : 2048;
   std::vector<std::string> products, attentions;
-  for (const Index rows : {1, 2})
-    for (const Index columns : {1, 2}) {
-      const MatrixProductTile tile{rows, columns, false};
-      for (const Index groups : group_counts) {
-        if (options.small && groups > 132) continue;
-        products.push_back(timed_product(programs, tile, {64 * rows * groups, 64 * columns, depth}, seconds));
+  for (const bool ahead : {false, true}) {
+    GpuLimits of_product = limits;
+    of_product.loads_ahead = ahead;
+    GpuPrograms programs(of_product);
+    for (const Index rows : {1, 2})
+      for (const Index columns : {1, 2}) {
+        const MatrixProductTile tile{rows, columns, false};
+        for (const Index groups : group_counts) {
+          if (options.small && groups > 132) continue;
+          products.push_back(timed_product(programs, tile, {64 * rows * groups, 64 * columns, depth}, seconds));
+        }
+        const Index side = options.small ? 256 : 4096;
+        products.push_back(timed_product(programs, tile, {side, side, side}, seconds));
       }
-      const Index side = options.small ? 256 : 4096;
-      products.push_back(timed_product(programs, tile, {side, side, side}, seconds));
-    }
+  }
   // As it comes, without subgroups, and with the least shared memory: smaller blocks of queries.
   std::vector<GpuLimits> used{limits};
   if (limits.clustered_subgroups) {

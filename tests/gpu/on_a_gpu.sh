@@ -143,7 +143,7 @@ phase tests 100 "${tests[@]}"
 phase tests_without_subgroups 100 env HEADWISE_GPU_LIMITS=no_subgroups "${tests[@]}"
 phase tests_with_32_kib 100 env HEADWISE_GPU_LIMITS=shared=32768 "${tests[@]}"
 phase peak 30 "$bench" peak $small
-phase kernels 90 "$bench" kernels $small
+phase kernels 110 "$bench" kernels $small
 phase layers 120 "$bench" layers $small
 if command -v python3 >/dev/null && [ -z "$small" ]; then
   phase pytorch 90 python3 "$root/tests/gpu/torch_layers.py"

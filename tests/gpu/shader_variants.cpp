@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Variant {
   std::string name;
-  bool subgroups = false;
+  bool subgroups = false, loads_ahead = false;
   std::function<const ComputeProgram&(GpuPrograms&)> compile;
 };
 
@@ -29,22 +29,24 @@ std::vector<Variant> variants(const GpuLimits& limits) {
   for (const Index rows : {1, 2})
     for (const Index columns : {1, 2})
       for (const bool ragged : {false, true})
-        all.push_back({fmt::format("matrix_product {}x{}{}", rows, columns, ragged ? " ragged" : ""), false,
-                       [=](GpuPrograms& programs) -> const ComputeProgram& {
-                         return programs.matrix_product({rows, columns, ragged});
-                       }});
+        for (const bool ahead : {false, true})
+          all.push_back({fmt::format("matrix_product {}x{}{}{}", rows, columns, ragged ? " ragged" : "",
+                                     ahead ? " loads_ahead" : ""),
+                         false, ahead, [=](GpuPrograms& programs) -> const ComputeProgram& {
+                           return programs.matrix_product({rows, columns, ragged});
+                         }});
   for (const bool subgroups : {false, true}) {
     if (subgroups && !limits.clustered_subgroups) continue;
     for (const Index rows : {1, 2})
       for (const Index columns : {1, 2, 4})
         for (const bool ragged : {false, true})
           for (const bool masked : {false, true}) {
-            // As GpuPrograms::attention_tile chooses: larger blocks of queries only for narrow values, and where they fit.
+            // As attention_tile (core/gpu/attention_plan.h) chooses: larger blocks of queries only for narrow values, and where they fit.
             if (rows == 2 && (columns == 4 || limits.shared_bytes < 49152)) continue;
             all.push_back(
                 {fmt::format("scaled_dot_product_attention {}x{}{}{}{}", rows, columns,
                              ragged ? " ragged" : "", masked ? " masked" : "", subgroups ? " subgroups" : ""),
-                 subgroups, [=](GpuPrograms& programs) -> const ComputeProgram& {
+                 subgroups, false, [=](GpuPrograms& programs) -> const ComputeProgram& {
                    return programs.scaled_dot_product_attention({rows, columns, ragged, masked});
                  }});
           }
@@ -56,7 +58,7 @@ std::vector<Variant> variants(const GpuLimits& limits) {
         {"head_gains", &GpuPrograms::head_gains},
         {"rotary_embedding", &GpuPrograms::rotary_embedding},
         {"all_finite", &GpuPrograms::all_finite}})
-    all.push_back({name, false, [member = member](GpuPrograms& programs) -> const ComputeProgram& {
+    all.push_back({name, false, false, [member = member](GpuPrograms& programs) -> const ComputeProgram& {
                      return (programs.*member)();
                    }});
   return all;
@@ -93,6 +95,7 @@ std::string shaders_phase(const PhaseOptions& options) {
   for (const Variant& variant : variants(limits)) {
     GpuLimits used = limits;
     used.clustered_subgroups = variant.subgroups;
+    used.loads_ahead = variant.loads_ahead;
     GpuPrograms programs(used);
     JsonObject shader;
     shader.text("name", variant.name);

@@ -288,6 +288,27 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "a product that reads its next strip while it multiplies one gives the very same bits, in every tile") {
+  const ComputeContext context;
+  if (!context) return;
+  GpuLimits in_turn = gpu_limits(), ahead = in_turn;
+  in_turn.loads_ahead = false;
+  ahead.loads_ahead = true;
+  for (const auto& [length, head_dim] : {std::pair<Index, Index>{20, 5}, {70, 33}, {300, 64}, {300, 130}}) {
+    CAPTURE(length);
+    CAPTURE(head_dim);
+    const AttentionInputs inputs = sized_inputs(1, length, length, 2, 2, head_dim, head_dim);
+    const TracePtr one = gl_forward(inputs, {.limits = &in_turn}),
+                   other = gl_forward(inputs, {.limits = &ahead});
+    CHECK(identical(*one->tensors.q, *other->tensors.q));
+    CHECK(identical(*one->tensors.output, *other->tensors.output));
+    // Cut anywhere along its depth.
+    CHECK(identical(*one->tensors.output,
+                    *gl_forward(inputs, {.steps_at_once = 1, .limits = &ahead})->tensors.output));
+  }
+}
+
 TEST_CASE("a boolean mask that blocks whole blocks skips them, but not where a value is no number") {
   const ComputeContext context;
   if (!context) return;

@@ -54,7 +54,8 @@ TEST_CASE("a context that is lost at any check of a run ends it, and the next ru
   CHECK(identical(*gl_forward(inputs)->tensors.output, *whole->tensors.output));
 }
 
-TEST_CASE("a run that is cancelled after any number of slices ends, and the next one computes the same bits") {
+TEST_CASE(
+    "a run that is cancelled after any number of slices ends, and the next one computes the same bits") {
   const auto context = context_or_skip();
   if (!context) return;
   const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);

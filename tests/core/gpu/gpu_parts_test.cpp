@@ -122,9 +122,11 @@ TEST_CASE("the environment lowers limits, and never raises one") {
                        .offset_alignment = 16,
                        .groups_x = 65535,
                        .groups_y = 65535,
-                       .clustered_subgroups = true};
-  const GpuLimits lowered = lowered_limits(card, "no_subgroups,shared=32768,block=134217728");
+                       .clustered_subgroups = true,
+                       .loads_ahead = true};
+  const GpuLimits lowered = lowered_limits(card, "no_subgroups,no_loads_ahead,shared=32768,block=134217728");
   CHECK_FALSE(lowered.clustered_subgroups);
+  CHECK_FALSE(lowered.loads_ahead);
   CHECK(lowered.shared_bytes == 32768);
   CHECK(lowered.storage_block_bytes == Index{128} << 20);
   CHECK(lowered.offset_alignment == 16);
