@@ -12,11 +12,10 @@
 namespace headwise {
 
 struct GlRun {
-  bool keep_attn_weights = false;             // attn_weights, dropped_weights and attn_output_weights too
-  SliceLimits slices = slices_beside_window;  // what is submitted at once
-  Index steps_at_once =
-      0;  // for tests: exactly so many blocks of 64 keys, or columns of a product's depth, in one
-          // dispatch; 0: by measuring. Changes no bit of the result
+  bool keep_attn_weights = false;     // attn_weights, dropped_weights and attn_output_weights too
+  SliceLimits slices = slices_alone;  // slices_beside_window where a window draws on the same GPU
+  // For tests: exactly so many blocks of 64 keys, or of 64 columns of a product's depth, in one dispatch; 0: as measured.
+  Index steps_at_once = 0;
   const GpuLimits* limits = nullptr;  // null: the context's own
 };
 

@@ -151,6 +151,9 @@ void GpuWork::fill(Slice& slice, double milliseconds) {
     const double room = learned ? (milliseconds - used) * pace.throughput : 0.0;
     Fit fits = fit(job, part, room, first ? 1 : 0);
     if (fits.units == 0) return;
+    // Units that skip all their steps tell no time: the first one that does not comes with them.
+    while (!learned && fits.work == 0.0 && fits.units < job.units - next_unit_)
+      fits = fit(job, part, 0.0, fits.units + 1);
     if (alone && learned && rate.wants_group(fits.largest_group)) {
       fits = fit(job, part, 0.0, 1);  // the others follow without a barrier, so that nobody waits for it
     } else if (alone && learned && fits.units == 1 && first) {

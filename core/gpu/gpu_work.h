@@ -46,7 +46,7 @@ struct SliceLimits {
 constexpr SliceLimits slices_beside_window{4.0, 1};
 // Where none does: still short enough to be cancelled at once. A group of a slow device has some steps, so that what it loads and stores
 // between them is little beside them.
-constexpr SliceLimits slices_alone{40.0, 8};
+constexpr SliceLimits slices_alone{40.0, 16};
 
 class GpuWork {
  public:

@@ -186,7 +186,7 @@ TEST_CASE("a whole layer keeps nine tenths of a card's processors at work, or wh
 }
 
 TEST_CASE(
-    "a causal mask, a window, and several entries of a batch leave a card as busy as their groups allow") {
+    "a causal mask and a window leave a card nearly as busy, and soon where many groups skip everything") {
   for (const SimulatedCard::Properties& properties : cards) {
     for (const PositionReach reach : {PositionReach{.causal = true}, PositionReach{.window = 700},
                                       PositionReach{.causal = true, .window = 300}}) {
@@ -195,8 +195,11 @@ TEST_CASE(
       CAPTURE(reach.window);
       SimulatedCard card(properties);
       GpuWork work(card);
-      for (int run = 0; run < 2; ++run) busy_share(work, layer, card, properties);
-      CHECK(busy_share(work, layer, card, properties) >= 0.85);
+      const double first = busy_share(work, layer, card, properties);
+      busy_share(work, layer, card, properties);
+      const double third = busy_share(work, layer, card, properties);
+      CHECK(first >= 0.9);
+      CHECK(third >= 0.9);
     }
   }
 }
