@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/gl/renderer_name.h"
+#include "core/gpu/gpu_limits.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -132,7 +133,7 @@ OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use, Offs
       refusal = no_context("no context could be made");
       return ContextTry::refused;
     }
-    return gl::is_software(gl::renderer_name()) ? ContextTry::software : ContextTry::gpu;
+    return is_software_renderer(gl::renderer_name()) ? ContextTry::software : ContextTry::gpu;
   };
   const auto make_on = [&](std::vector<Place> places) {
     std::vector<GlPlace> kinds;

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "app/gl/framebuffer.h"
 #include "app/gl/context_candidates.h"
+#include "app/gl/framebuffer.h"
 #include "core/picture/image.h"
 
 namespace headwise {

@@ -16,10 +16,6 @@ std::string renderer_name() {
                      version / 10, version % 10);
 }
 
-bool is_software(std::string_view renderer) {
-  return is_software_renderer(renderer);
-}
-
 bool expects_gpu() {
   const char* const value = std::getenv("HEADWISE_EXPECT_GPU");
   const std::string_view said = value == nullptr ? "" : value;
@@ -27,7 +23,7 @@ bool expects_gpu() {
 }
 
 std::string missing_gpu(std::string_view renderer) {
-  if (!is_software(renderer)) return "";
+  if (!is_software_renderer(renderer)) return "";
   return fmt::format("HEADWISE_EXPECT_GPU is set, but the renderer is software: {}", renderer);
 }
 

@@ -9,9 +9,6 @@ namespace headwise::gl {
 // Of the current context: "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5".
 std::string renderer_name();
 
-// Whether a renderer of this name computes on the processor (Mesa's llvmpipe, SwiftShader, …).
-bool is_software(std::string_view renderer);
-
 // Measurements and tests that are meant for a GPU must not land on software unnoticed: whether the environment variable
 // HEADWISE_EXPECT_GPU says so (set, and neither empty nor 0).
 bool expects_gpu();

@@ -5,10 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "app/gl/renderer_name.h"
 #include "app/gl/offscreen_context.h"
+#include "app/gl/renderer_name.h"
 #include "core/bench/interleaved_runs.h"
 #include "core/bench/machine_speed.h"
+#include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_speed.h"
 #include "core/tensor/task_threads.h"
 
@@ -37,18 +38,14 @@ void repeat(std::vector<double>& seconds, Clock::time_point started, const std::
     pass();
 }
 
-// It computes on the processors, which the window gets its share of, whatever is submitted at once.
-bool is_software(const std::string& renderer) {
-  return renderer.find("llvmpipe") != std::string::npos || renderer.find("softpipe") != std::string::npos;
-}
-
 FullSizePasses timed_passes(const Backend& backend, const AttentionInputs& inputs, const TracePtr& before) {
   const bool gl = backend.id == BackendId::gl;
   FullSizePasses made;
   made.backend = backend.id;
   PassOptions options{
       .needed = std::vector<TensorName>{{TensorId::q}, {TensorId::k}, {TensorId::v}, {TensorId::output}},
-      .beside_window = gl && !is_software(gl::renderer_name()),
+      // Software computes on the processors, which the window gets its share of, whatever is submitted at once.
+      .beside_window = gl && !is_software_renderer(gl::renderer_name()),
       .before = before};
   if (backend.id == BackendId::reference) options.needed.reset();  // it keeps every tensor, as on the stage
   const std::unique_ptr<BackendPass> pass = backend.start(inputs, options);

@@ -31,14 +31,19 @@ Index attention_value_rows(Index columns) {
   return 32 / columns;
 }
 
+bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits) {
+  // Wide values take the registers of a second vec4 of rows.
+  return rows == 1 || (columns <= 2 && shared_bytes(rows, columns) <= limits.shared_bytes);
+}
+
 AttentionTile attention_tile(const AttentionSizes& s, bool masked, const GpuLimits& limits, double processors) {
   AttentionTile tile;
   tile.columns = s.v_head_dim <= 64 ? 1 : s.v_head_dim <= 128 ? 2 : 4;
   tile.ragged = s.head_dim % 4 != 0 || s.v_head_dim % 4 != 0;
   tile.masked = masked;
-  const bool fits = shared_bytes(2, tile.columns) <= limits.shared_bytes;
   const auto groups = static_cast<double>(s.batch * s.heads * blocks_of(s.queries, largest_attention_height));
-  if (fits && tile.columns <= 2 && s.queries >= 128 && groups >= 2.0 * processors) tile.rows = 2;
+  if (attention_tile_fits(2, tile.columns, limits) && s.queries >= 128 && groups >= 2.0 * processors)
+    tile.rows = 2;
   return tile;
 }
 

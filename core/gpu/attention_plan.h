@@ -45,6 +45,9 @@ constexpr Index attention_strip_depth = 16;      // its DEPTH
 constexpr Index largest_attention_height = 128;  // maximum number of queries of a work group
 Index attention_value_rows(Index columns);       // its V_ROWS
 
+// Whether such a tile may be chosen: its strips fit in the shared memory, and its sums in registers.
+bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits);
+
 // The largest tile that is worthwhile for this many queries, fits in the shared memory and still makes two work groups for each of so
 // many processors; 0: their number is unknown. v_head_dim ≤ 256. Any number of rows gives the same bits.
 AttentionTile attention_tile(const AttentionSizes& sizes, bool masked, const GpuLimits& limits,

@@ -22,7 +22,8 @@ class ComputeProgram {
   };
 
   ComputeProgram() = default;
-  // The files' texts are concatenated, empty ones left out. Throws Error(no_display) with the first words of the driver's log if they do not compile.
+  // The files' texts are concatenated, empty ones left out. Throws Error(no_display) with the first words of the driver's log if they
+  // do not compile.
   ComputeProgram(std::string_view label, const std::vector<Define>& defines,
                  std::initializer_list<Source> sources);
 

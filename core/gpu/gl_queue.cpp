@@ -11,24 +11,13 @@ double milliseconds(std::chrono::steady_clock::duration time) {
 
 }  // namespace
 
-GLuint GlQueue::QueryKind::create() {
-  GLuint name = 0;
-  glGenQueries(1, &name);
-  glBeginQuery(GL_TIME_ELAPSED, name);  // only binding creates an object that can be labelled
-  return name;
-}
-
-void GlQueue::QueryKind::destroy(GLuint name) {
-  glDeleteQueries(1, &name);
-}
-
 void GlQueue::barrier() {
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
 }
 
 void GlQueue::begin_piece() {
   const auto now = Clock::now();
-  pieces_.push_back({gl::Object<QueryKind>("piece of work"), now, now});
+  pieces_.push_back({TimerQuery("piece of work"), now, now});
 }
 
 void GlQueue::end_piece() {

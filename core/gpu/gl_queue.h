@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "core/gpu/gpu_queue.h"
-#include "core/gpu/object.h"
+#include "core/gpu/timer_query.h"
 
 namespace headwise {
 
@@ -19,13 +19,8 @@ class GlQueue : public GpuQueue {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct QueryKind {
-    static GLuint create();
-    static void destroy(GLuint name);
-    static constexpr GLenum identifier = GL_QUERY;
-  };
   struct Piece {
-    gl::Object<QueryKind> query;
+    TimerQuery query;
     Clock::time_point begun, ended;  // on the processor
   };
   std::deque<Piece> pieces_;

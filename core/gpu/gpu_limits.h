@@ -38,7 +38,8 @@ std::string compute_refusal(int version);
 // HEADWISE_GPU_LIMITS says (lowered_limits()), so that every test and bench can be run as on a smaller GPU.
 GpuLimits gpu_limits();
 
-// `words`, separated by commas: no_subgroups, emulated_subgroups, no_loads_ahead, shared=BYTES, block=BYTES. A limit is never raised, and what is none of these is ignored.
+// `words`, separated by commas: no_subgroups, emulated_subgroups (for tests: where a driver has none), no_loads_ahead, shared=BYTES,
+// block=BYTES. No number is raised, and what is none of these is ignored.
 GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words);
 
 // Limits that the shaders can rely on, whatever a driver reports: what the standard guarantees in place of numbers that are not positive,

@@ -22,7 +22,7 @@ class GpuRate {
   struct Sample {
     double work = 0.0, largest_group = 0.0;
     bool alone =
-        false;  // nothing else was running when the piece began: else it may have started in the tail of another
+        false;  // nothing else was running when it began: else it may have started in the tail of another piece
     bool one_unit = false;  // all of its groups began at once
   };
   void measure(const Sample& sample, double milliseconds);

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "core/gpu/gpu_faults.h"
+#include "core/gpu/timer_query.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 
@@ -43,22 +44,11 @@ constexpr double enough_milliseconds = 500.0;  // of copying, for software
 constexpr double copy_slice_milliseconds = 4.0;
 constexpr Index fours_each = 4;  // of a thread
 
-struct SpeedQueryKind {
-  static GLuint create() {
-    GLuint name = 0;
-    glGenQueries(1, &name);
-    glBeginQuery(GL_TIME_ELAPSED, name);  // only binding creates an object that can be labelled
-    return name;
-  }
-  static void destroy(GLuint name) { glDeleteQueries(1, &name); }
-  static constexpr GLenum identifier = GL_QUERY;
-};
-
 // After waiting for what `submit` submits.
 SliceTime time_slice(const std::function<void()>& submit) {
   check_cancelled();
   const auto begun = std::chrono::steady_clock::now();
-  const gl::Object<SpeedQueryKind> query("slice of a speed measurement");
+  const TimerQuery query("slice of a speed measurement");
   submit();
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
   glEndQuery(GL_TIME_ELAPSED);

@@ -94,15 +94,13 @@ class GpuWork {
     std::deque<Piece> pieces;
     double milliseconds = 0.0;  // of the pieces whose times are taken
   };
-  // How much of a part fits.
+  // How much of a part fits. Units that skip all their steps are charged a little.
   struct Fit {
     Index units = 0;
-    double work = 0.0, charged = 0.0,
-           largest_group = 0.0;  // units that skip all their steps are charged a little
+    double work = 0.0, charged = 0.0, largest_group = 0.0;
   };
-
   struct Pace {
-    double throughput, speed;
+    double throughput, speed;  // as of GpuRate
   };
 
   bool collect(bool wait);  // the oldest slice in flight; false while it runs

@@ -30,7 +30,7 @@ void describe_context(JsonObject& device) {
   device.text("renderer", text_of(GL_RENDERER))
       .text("vendor", text_of(GL_VENDOR))
       .text("version", text_of(GL_VERSION))
-      .flag("software", gl::is_software(gl::renderer_name()))
+      .flag("software", is_software_renderer(gl::renderer_name()))
       .text("refusal", compute_refusal());
   const std::array<std::pair<const char*, GLenum>, 8> reported{
       {{"max_compute_shared_memory_size", GL_MAX_COMPUTE_SHARED_MEMORY_SIZE},

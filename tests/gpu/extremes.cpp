@@ -32,7 +32,7 @@ std::string long_sequence(Index heads, Index length, Index head_dim, Index windo
   run.text("size", fmt::format("H {} L {} D {}{}", heads, length, head_dim,
                                window > 0 ? fmt::format(", window {}", window) : ""));
   const auto uploaded = Clock::now();
-  GlForward forward(inputs, {.slices = slices_alone});
+  GlForward forward(inputs, {});
   glFinish();
   run.number("upload_ms", milliseconds_since(uploaded)).count("gpu_mib", forward.gpu_bytes() >> 20);
   const auto begun = Clock::now();

@@ -64,7 +64,7 @@ std::string timed_product(GpuPrograms& programs, const MatrixProductTile& tile, 
 std::string timed_attention(Index heads, Index queries, Index keys, Index head_dim, const GpuLimits& limits,
                             double seconds) {
   const AttentionInputs inputs = attention_inputs(heads, queries, keys, head_dim, false);
-  GlForward forward(inputs, {.slices = slices_alone, .limits = &limits});
+  GlForward forward(inputs, {.limits = &limits});
   forward.finish();
   const double ms = median_milliseconds(
       [&] {

@@ -21,7 +21,7 @@ constexpr double most_checked_flops = 2e10;
 
 std::string timed(const std::string& what, const LayerSize& size, bool causal, const AttentionInputs& inputs,
                   double seconds) {
-  GlForward forward(inputs, {.slices = slices_alone});
+  GlForward forward(inputs, {});
   forward.finish();
   const double ms = median_milliseconds(
       [&] {

@@ -41,8 +41,7 @@ std::vector<Variant> variants(const GpuLimits& limits) {
       for (const Index columns : {1, 2, 4})
         for (const bool ragged : {false, true})
           for (const bool masked : {false, true}) {
-            // As attention_tile (core/gpu/attention_plan.h) chooses: larger blocks of queries only for narrow values, and where they fit.
-            if (rows == 2 && (columns == 4 || limits.shared_bytes < 49152)) continue;
+            if (!attention_tile_fits(rows, columns, limits)) continue;
             all.push_back(
                 {fmt::format("scaled_dot_product_attention {}x{}{}{}{}", rows, columns,
                              ragged ? " ragged" : "", masked ? " masked" : "", subgroups ? " subgroups" : ""),

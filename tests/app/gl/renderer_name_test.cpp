@@ -4,7 +4,10 @@
 
 #include <cstdlib>
 
+#include "core/gpu/gpu_limits.h"
+
 using namespace headwise::gl;
+using headwise::is_software_renderer;
 
 TEST_CASE("software is known by its renderer's name, and no GPU is taken for it") {
   for (const char* name :
@@ -13,7 +16,7 @@ TEST_CASE("software is known by its renderer's name, and no GPU is taken for it"
         "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero)))",
         "D3D12 (Microsoft Basic Render Driver)"}) {
     CAPTURE(name);
-    CHECK(is_software(name));
+    CHECK(is_software_renderer(name));
     CHECK(missing_gpu(name).find(name) != std::string::npos);
   }
   for (const char* name :
@@ -21,7 +24,7 @@ TEST_CASE("software is known by its renderer's name, and no GPU is taken for it"
         "AMD Radeon RX 7900 XTX (radeonsi, navi31, LLVM 15.0.7)", "Mesa Intel(R) UHD Graphics 620 (KBL GT2)",
         "Apple M1 Max", "virgl (NVIDIA GeForce RTX 3080)"}) {
     CAPTURE(name);
-    CHECK_FALSE(is_software(name));
+    CHECK_FALSE(is_software_renderer(name));
     CHECK(missing_gpu(name).empty());
   }
 }

@@ -44,7 +44,6 @@ class SimulatedCard : public GpuQueue {
       busy_ += work / card_.speed;
       longest_group_ = std::max(longest_group_, time);
     }
-    ++dispatches_;
   }
 
   void barrier() override { barrier_ = true; }
@@ -66,7 +65,6 @@ class SimulatedCard : public GpuQueue {
   double ended() const { return ended_; }  // when everything dispatched is done
   double busy() const { return busy_; }    // of all processors, multiply-adds only
   double longest_group() const { return longest_group_; }
-  Index dispatches() const { return dispatches_; }
 
  private:
   struct Piece {
@@ -77,7 +75,6 @@ class SimulatedCard : public GpuQueue {
   std::deque<Piece> pieces_;
   bool barrier_ = false;
   double now_ = 0.0, front_ = 0.0, ended_ = 0.0, busy_ = 0.0, longest_group_ = 0.0, piece_begun_ = 0.0;
-  Index dispatches_ = 0;
 };
 
 }  // namespace headwise::test
