@@ -245,8 +245,10 @@ void View::draw_marks(const HeadMap& map) const {
 void View::draw_labels(const HeadMap& map, Index i) const {
   if (grid_.row_labels && i % grid_.columns == 0)
     draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks_));
-  if (grid_.col_labels && i + grid_.columns >= count_)
-    draw_part_column_labels(context_, map.part, map.plane, marks_, true, shape_.upright_labels);
+  if (!grid_.col_labels || i + grid_.columns < count_) return;
+  PlaneGeometry framed = map.plane;
+  framed.height += static_cast<int>(std::round(frame_room()));
+  draw_part_column_labels(context_, map.part, framed, marks_, true, shape_.upright_labels);
 }
 
 // Between title and map: the range of its colours and what the head does; all of it in the tooltip.

@@ -93,6 +93,16 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("in a hall the frame around the right head lies over no label") {
+  HeadAsked asked(StageView::all_heads);
+  if (!asked.bench.ui) return;
+  asked.bench.ui->key("F11");
+  asked.bench.ui->key("0");
+  asked.bench.ui->run_until_still();
+  CHECK(asked.bench.ui->rect("label/column/0").min.y >= asked.bench.ui->rect("stage/map/7").max.y + 4);
+  CHECK(asked.bench.ui->rect("label/column/0").min.y >= asked.bench.ui->rect("stage/right_head").max.y);
+}
+
 TEST_CASE("a pinned cell does not tell which head is asked for, and is there with the answer") {
   Asked asked(1280, 900);
   if (!asked.bench.ui) return;
