@@ -27,7 +27,7 @@ void main() {
   float product = 0.0;
   uint a = q_offset + query * head_dim, b = k_offset + key * head_dim;
   for (uint d = 0u; d < head_dim; ++d) product += q[a + d] * k[b + d];
-  float score = masked_score(product, batch, head, query, key);
+  float score = masked_score(product, mask_row(batch, head, query), key);
   vec2 row = statistics[statistics_offset + query];
   float weight;
   if (is_nan(row.y)) weight = NOT_A_NUMBER;

@@ -1,7 +1,6 @@
 // The factor of core/attention/dropout.h for one cell, from the same random numbers: Philox4x32-10 (Salmon et al., SC 2011),
 // keyed by the seed and the name "dropout", counted by the flat cell in (N,H,L,S′).
 
-uniform bool drops;
 uniform uvec2 dropout_seed;      // low, high word; so the next two
 uniform uvec2 dropout_stream;
 uniform uvec2 dropout_below;     // a cell is dropped where its 53 bits are below this number

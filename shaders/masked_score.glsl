@@ -1,5 +1,6 @@
 // From a product q·k to masked_scores, cell by cell: scale, softcap and every mask as core/attention/attention_mask.h
-// merges them. Nothing of the size L × S is made here; a given attn_mask is read as bits or as what it adds.
+// merges them. Nothing of the size L × S is made here; a given attn_mask is read as bits or as what it adds. What compiles this sets
+// SOFTCAP where there may be one.
 
 uniform float score_scale;    // with the temperature
 uniform float softcap;        // 0: none
@@ -30,32 +31,54 @@ bool is_nan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; 
 bool is_infinity(float x) { return floatBitsToUint(x) == 0x7F800000u; }
 bool is_minus_infinity(float x) { return floatBitsToUint(x) == 0xFF800000u; }
 
-float mask_bias(uint n, uint h, uint query, uint key) {
+// What the masks of a query's scores have in common, so that it is looked up once a row.
+struct MaskRow {
+  int position;   // that of the key which stands at the place of the query
+  int valid;      // keys from here on are blocked
+  float slope;    // of ALiBi
+  uint attn_mask; // the cell of its key 0
+  uint padding;   // the place of its key 0 in mask_data
+};
+
+MaskRow mask_row(uint n, uint h, uint query) {
+  MaskRow row;
+  row.position = int(query) + position_offset;
+  row.valid = 0x7FFFFFFF;
+  if (valid_lens_at >= 0)
+    row.valid = floatBitsToInt(mask_data[uint(valid_lens_at) + n * valid_lens_step.x + query * valid_lens_step.y]);
+  row.slope = slopes_at >= 0 ? mask_data[uint(slopes_at) + h] : 0.0;
+  row.attn_mask = n * attn_mask_step.x + h * attn_mask_step.y + query * attn_mask_step.z - attn_mask_base;
+  row.padding = uint(padding_at) + n * given_keys;
+  return row;
+}
+
+float mask_bias(MaskRow row, uint key) {
   if (key >= given_keys) return 0.0;
-  int distance = int(query) + position_offset - int(key);  // how far back the key lies
-  bool blocked = (causal && distance < 0) || (window > 0 && abs(distance) >= window);
-  if (valid_lens_at >= 0) {
-    uint at = uint(valid_lens_at) + n * valid_lens_step.x + query * valid_lens_step.y;
-    blocked = blocked || int(key) >= floatBitsToInt(mask_data[at]);
-  }
+  int distance = row.position - int(key);  // how far back the key lies
+  bool blocked = (causal && distance < 0) || (window > 0 && abs(distance) >= window) || int(key) >= row.valid;
   float sum = 0.0;
   if (attn_mask_kind != 0u) {
-    uint cell = n * attn_mask_step.x + h * attn_mask_step.y + query * attn_mask_step.z + key * attn_mask_step.w -
-                attn_mask_base;
-    if (key >= attn_mask_keys) blocked = true;
-    else if (attn_mask_kind == 2u) sum = uintBitsToFloat(attn_mask[cell]);
-    else blocked = blocked || (attn_mask[cell >> 5] >> (cell & 31u) & 1u) != 0u;
+    uint cell = row.attn_mask + key * attn_mask_step.w;
+    if (key >= attn_mask_keys) {
+      blocked = true;
+    } else {
+      uint number = attn_mask[attn_mask_kind == 2u ? cell : cell >> 5];
+      if (attn_mask_kind == 2u) sum = uintBitsToFloat(number);
+      else blocked = blocked || (number >> (cell & 31u) & 1u) != 0u;
+    }
   }
-  if (padding_at >= 0) sum += mask_data[uint(padding_at) + n * given_keys + key];
-  if (slopes_at >= 0) sum -= mask_data[uint(slopes_at) + h] * float(abs(distance));
+  if (padding_at >= 0) sum += mask_data[row.padding + key];
+  if (slopes_at >= 0) sum -= row.slope * float(abs(distance));
   return blocked ? sum - INFINITY : sum;
 }
 
-float masked_score(float product, uint n, uint h, uint query, uint key) {
+float masked_score(float product, MaskRow row, uint key) {
   float score = product * score_scale;
+#ifdef SOFTCAP
   // A tanh by exponentials overflows beyond what its value shows.
   if (softcap > 0.0 && !is_nan(score)) score = softcap * tanh(clamp(score / softcap, -16.0, 16.0));
-  float bias = mask_bias(n, h, query, key);
+#endif
+  float bias = mask_bias(row, key);
   if (fills && is_minus_infinity(bias)) return fill_value;
   return score + bias;
 }

@@ -5,7 +5,8 @@
 // A work group of 16 × 16 threads makes BLOCK_L queries × all Dv columns. What compiles this sets ROWS (vec4s of query
 // rows a thread: BLOCK_L = 64·ROWS), DEPTH (columns of q and k in a strip, a multiple of 4), COLS (vec4s of value columns
 // a thread, Dv ≤ 64·COLS), V_ROWS (keys in a strip of v), RAGGED where a row does not begin at a multiple of 4 numbers,
-// MASKED where any mask, softcap or dropout is on, and SUBGROUPS where subgroups of at least 16 threads can be clustered.
+// MASKED where any mask or softcap is on, SOFTCAP and DROPOUT where they are, SUBGROUPS where subgroups of at least 16 threads can be clustered, and LOADS_AHEAD
+// where a strip is read while the one before is multiplied: memory answers meanwhile. That takes registers. No bit depends on it.
 layout(local_size_x = 256) in;
 
 // One block a buffer: with those of the masks eight, which every OpenGL 4.3 has.
@@ -45,6 +46,7 @@ uniform uvec2 key_blocks;  // [first, end): the keys of this dispatch, in blocks
 uniform bool continues;    // with what the keys before left: in statistics, and their weighted sum, not yet divided, in o
 uniform bool ends;         // divides by Σexp: no keys are left
 uniform bool empty_is_zero;  // a row with nothing left becomes 0, else NaN
+uniform bool positions_only;   // masks that go by positions alone, no softcap and no positional bias
 uniform bool may_skip;       // blocks that a mask rules out need not be read where k and v are finite
 uniform uvec4 block_step;    // of n, h and blocks of queries and keys in skips[1 …], a bit each; all 0: none
 
@@ -54,8 +56,14 @@ const uint Q_STRIP = DEPTH * STRIDE_L, K_STRIP = DEPTH * STRIDE_S, V_STRIP = V_R
 const uint QK_STRIP = Q_STRIP + K_STRIP, REDUCED = 256u * ROWS;
 const uint LARGER = QK_STRIP > V_STRIP ? QK_STRIP : V_STRIP;
 
+// A thread moves blocks of 4×4 of q and k: four vec4s along a row each, turned round on their way into the strip.
+const uint QUADS = DEPTH / 4u, Q_BLOCKS = QUADS * BLOCK_L / 4u, QK_BLOCKS = Q_BLOCKS + QUADS * BLOCK_S / 4u;
+const uint QK_EACH = (QK_BLOCKS + 255u) / 256u, V_EACH = (V_STRIP + 255u) / 256u;
+// Keys whose weights are shared at a time: with ROWS = 2 half of a block, so that 32 KiB are enough for everything.
+const uint WEIGHT_KEYS = BLOCK_S / ROWS;
+
 shared vec4 strip[LARGER > REDUCED ? LARGER : REDUCED];  // of q and k, of partial maxima and sums, of v
-shared vec4 weights[BLOCK_S * BLOCK_L / 4u];             // exp(score − maximum), key by key, four queries a vec4
+shared vec4 weights[WEIGHT_KEYS * BLOCK_L / 4u];         // exp(score − maximum), key by key, four queries a vec4
 
 // Where the weights of a key and four queries stand: eight threads that store those of keys four apart meet eight different banks.
 uint weights_at(uint key, uint four) { return key * (BLOCK_L / 4u) + (four ^ (key / 4u % 8u)); }
@@ -78,6 +86,32 @@ vec4 load(uint row, uint limit, uint offset, uint column, uint width, uint which
   uint at = (offset + column) / 4u;
   return which == 0u ? q4[at] : which == 1u ? k4[at] : v4[at];
 #endif
+}
+
+mat4 read_qk(uint block, uint d0, uint first_query, uint q_first, uint first_key, uint k_first) {
+  bool of_q = block < Q_BLOCKS;
+  uint index = of_q ? block : block - Q_BLOCKS;
+  uint d = d0 + 4u * (index % QUADS), row = (of_q ? first_query : first_key) + 4u * (index / QUADS);
+  mat4 m;
+  for (uint i = 0u; i < 4u; ++i)
+    m[i] = of_q ? load(row + i, queries, q_first + (row + i) * head_dim, d, head_dim, 0u)
+                : load(row + i, keys, k_first + (row + i) * head_dim, d, head_dim, 1u);
+  return m;
+}
+
+void store_qk(uint block, mat4 m) {
+  bool of_q = block < Q_BLOCKS;
+  uint index = of_q ? block : block - Q_BLOCKS;
+  uint quad = index % QUADS, four = index / QUADS;
+  m = transpose(m);
+  for (uint i = 0u; i < 4u; ++i)
+    strip[of_q ? (4u * quad + i) * STRIDE_L + four : Q_STRIP + (4u * quad + i) * STRIDE_S + four] = m[i];
+}
+
+// Number `index` of the strip of v that begins with this key.
+vec4 read_v(uint index, uint first_key, uint v_first) {
+  uint row = first_key + index / (16u * COLS);
+  return load(row, keys, v_first + row * v_head_dim, 4u * (index % (16u * COLS)), v_head_dim, 2u);
 }
 
 // Of the 16 threads that share the rows of one ty: the largest, or the sum, row by row.
@@ -131,6 +165,22 @@ bool is_blocked(uint head, uint block, uint key_block) {
 #endif
 }
 
+// The next block of keys from this one on that is not blocked.
+uint unblocked(uint head, uint block, uint key_block, uint end) {
+  while (key_block < end && is_blocked(head, block, key_block)) ++key_block;
+  return key_block;
+}
+
+#ifdef MASKED
+// Whether every query of the block sees every key of the block, and scores need no more than the scale: most blocks below a diagonal.
+bool is_plain(uint first_query, uint last_query, uint first_key) {
+  if (!positions_only || first_key + BLOCK_S > min(given_keys, keys)) return false;
+  int nearest = int(first_query) + position_offset - int(first_key + BLOCK_S - 1u);  // distance of the key that lies least far back
+  int farthest = int(last_query) + position_offset - int(first_key);
+  return (!causal || nearest >= 0) && (window == 0 || (nearest > -window && farthest < window));
+}
+#endif
+
 void main() {
   uint thread = gl_LocalInvocationIndex;
   uint tx = thread % 16u, ty = thread / 16u;
@@ -171,31 +221,39 @@ void main() {
       }
   }
 
-  for (uint key_block = first_key_block; key_block < end_key_block; ++key_block) {
-    if (is_blocked(head, block, key_block)) continue;
+  uint key_block = unblocked(head, block, first_key_block, end_key_block);
+#ifdef LOADS_AHEAD
+  mat4 next_qk[QK_EACH];
+  vec4 next_v[V_EACH];
+  if (key_block < end_key_block)
+    for (uint n = 0u; n < QK_EACH; ++n)
+      if (thread + 256u * n < QK_BLOCKS)
+        next_qk[n] = read_qk(thread + 256u * n, 0u, first_query, q_first, key_block * BLOCK_S, k_first);
+#endif
+  while (key_block < end_key_block) {
     uint first_key = key_block * BLOCK_S;
+    uint following = unblocked(head, block, key_block + 1u, end_key_block);
     vec4 scores[4u * ROWS];
     for (uint i = 0u; i < 4u * ROWS; ++i) scores[i] = vec4(0.0);
-    const uint QUADS = DEPTH / 4u, Q_BLOCKS = QUADS * BLOCK_L / 4u;
-    const uint BLOCKS = Q_BLOCKS + QUADS * BLOCK_S / 4u;
     for (uint d0 = 0u; d0 < head_dim; d0 += DEPTH) {
       share();
-      for (uint index = thread; index < BLOCKS; index += 256u) {
-        bool of_q = index < Q_BLOCKS;
-        uint place = of_q ? index : index - Q_BLOCKS;
-        uint quad = place % QUADS, four = place / QUADS;
-        uint d = d0 + 4u * quad;
-        mat4 m;
-        for (uint i = 0u; i < 4u; ++i) {
-          uint row = (of_q ? first_query : first_key) + 4u * four + i;
-          m[i] = of_q ? load(row, queries, q_first + row * head_dim, d, head_dim, 0u)
-                      : load(row, keys, k_first + row * head_dim, d, head_dim, 1u);
-        }
-        m = transpose(m);
-        for (uint i = 0u; i < 4u; ++i)
-          strip[of_q ? (4u * quad + i) * STRIDE_L + four : Q_STRIP + (4u * quad + i) * STRIDE_S + four] = m[i];
-      }
+#ifdef LOADS_AHEAD
+      for (uint n = 0u; n < QK_EACH; ++n)
+        if (thread + 256u * n < QK_BLOCKS) store_qk(thread + 256u * n, next_qk[n]);
       share();
+      if (d0 + DEPTH < head_dim) {
+        for (uint n = 0u; n < QK_EACH; ++n)
+          if (thread + 256u * n < QK_BLOCKS)
+            next_qk[n] = read_qk(thread + 256u * n, d0 + DEPTH, first_query, q_first, first_key, k_first);
+      } else {
+        for (uint n = 0u; n < V_EACH; ++n)
+          if (thread + 256u * n < V_STRIP) next_v[n] = read_v(thread + 256u * n, first_key, v_first);
+      }
+#else
+      for (uint moved = thread; moved < QK_BLOCKS; moved += 256u)
+        store_qk(moved, read_qk(moved, d0, first_query, q_first, first_key, k_first));
+      share();
+#endif
       for (uint d = 0u; d < DEPTH; ++d) {
         vec4 right = strip[Q_STRIP + d * STRIDE_S + tx];
         for (uint i = 0u; i < ROWS; ++i) {
@@ -206,13 +264,21 @@ void main() {
     }
 
     float part[4u * ROWS], shrink[4u * ROWS];
+#ifdef MASKED
+    bool plain = is_plain(first_query, last_query, first_key);
+#endif
     for (uint i = 0u; i < 4u * ROWS; ++i) {
       uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
       float largest = -INFINITY;
+#ifdef MASKED
+      MaskRow row;
+      if (!plain) row = mask_row(batch, head, min(query, queries - 1u));
+#endif
       for (uint e = 0u; e < 4u; ++e) {
         uint key = first_key + 4u * tx + e;
 #ifdef MASKED
-        float score = key < keys && query < queries ? masked_score(scores[i][e], batch, head, query, key) : -INFINITY;
+        float score = scores[i][e] * score_scale;
+        if (!plain) score = key < keys && query < queries ? masked_score(scores[i][e], row, key) : -INFINITY;
 #else
         float score = key < keys ? scores[i][e] * score_scale : -INFINITY;
 #endif
@@ -233,12 +299,10 @@ void main() {
         else if (!is_minus_infinity(score)) weight[e] = exp(score - now);
       }
       part[i] = weight.x + weight.y + weight.z + weight.w;
-#ifdef MASKED
-      if (drops) {
-        uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
-        uint row = (batch * heads + head) * queries + query;
-        for (uint e = 0u; e < 4u; ++e) weight[e] *= dropout_factor(row, keys, first_key + 4u * tx + e);
-      }
+#ifdef DROPOUT
+      uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
+      uint row = (batch * heads + head) * queries + query;
+      for (uint e = 0u; e < 4u; ++e) weight[e] *= dropout_factor(row, keys, first_key + 4u * tx + e);
 #endif
       scores[i] = weight;
     }
@@ -247,28 +311,43 @@ void main() {
       total[i] = total[i] * shrink[i] + part[i];
       for (uint j = 0u; j < COLS; ++j) sum[i][j] *= shrink[i];
     }
-    for (uint i = 0u; i < ROWS; ++i) {
-      mat4 m = transpose(mat4(scores[4u * i], scores[4u * i + 1u], scores[4u * i + 2u], scores[4u * i + 3u]));
-      for (uint e = 0u; e < 4u; ++e) weights[weights_at(4u * tx + e, 16u * i + ty)] = m[e];
-    }
 
     for (uint s0 = 0u; s0 < BLOCK_S; s0 += V_ROWS) {
       share();
-      for (uint index = thread; index < V_STRIP; index += 256u) {
-        uint row = first_key + s0 + index / (16u * COLS);
-        strip[index] = load(row, keys, v_first + row * v_head_dim, 4u * (index % (16u * COLS)), v_head_dim, 2u);
+      // The weights of the next keys, by the threads that have them.
+      if (s0 % WEIGHT_KEYS == 0u && 4u * tx / WEIGHT_KEYS == s0 / WEIGHT_KEYS) {
+        for (uint i = 0u; i < ROWS; ++i) {
+          mat4 m = transpose(mat4(scores[4u * i], scores[4u * i + 1u], scores[4u * i + 2u], scores[4u * i + 3u]));
+          for (uint e = 0u; e < 4u; ++e) weights[weights_at((4u * tx + e) % WEIGHT_KEYS, 16u * i + ty)] = m[e];
+        }
       }
+#ifdef LOADS_AHEAD
+      for (uint n = 0u; n < V_EACH; ++n)
+        if (thread + 256u * n < V_STRIP) strip[thread + 256u * n] = next_v[n];
       share();
+      if (s0 + V_ROWS < BLOCK_S) {
+        for (uint n = 0u; n < V_EACH; ++n)
+          if (thread + 256u * n < V_STRIP) next_v[n] = read_v(thread + 256u * n, first_key + s0 + V_ROWS, v_first);
+      } else if (following < end_key_block) {
+        for (uint n = 0u; n < QK_EACH; ++n)
+          if (thread + 256u * n < QK_BLOCKS)
+            next_qk[n] = read_qk(thread + 256u * n, 0u, first_query, q_first, following * BLOCK_S, k_first);
+      }
+#else
+      for (uint index = thread; index < V_STRIP; index += 256u) strip[index] = read_v(index, first_key + s0, v_first);
+      share();
+#endif
       for (uint s = 0u; s < V_ROWS; ++s) {
         vec4 right[COLS];
         for (uint j = 0u; j < COLS; ++j) right[j] = strip[s * 16u * COLS + 16u * j + tx];
         for (uint i = 0u; i < ROWS; ++i) {
-          vec4 left = weights[weights_at(s0 + s, 16u * i + ty)];
+          vec4 left = weights[weights_at((s0 + s) % WEIGHT_KEYS, 16u * i + ty)];
           for (uint e = 0u; e < 4u; ++e)
             for (uint j = 0u; j < COLS; ++j) sum[4u * i + e][j] += left[e] * right[j];
         }
       }
     }
+    key_block = following;
   }
 
   for (uint i = 0u; i < 4u * ROWS; ++i) {

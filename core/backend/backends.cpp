@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/backend/backend.h"
+#include "core/backend/kept_tuning.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
 #include "core/reference/reference_backend.h"
@@ -85,9 +86,11 @@ class GlPass : public BackendPass {
 };
 
 std::unique_ptr<BackendPass> start_gl(const AttentionInputs& inputs, const PassOptions& options) {
+  const SliceLimits& alone = gpu_limits().software ? slices_on_software : slices_alone;
+  const SliceLimits& slices = options.beside_window ? slices_beside_window : alone;
+  const GpuLimits limits = tuned_limits(attention_sizes(inputs), slices);
   return std::make_unique<GlPass>(
-      inputs, GlRun{.keep_attn_weights = needs_weights(options.needed),
-                    .slices = options.beside_window ? slices_beside_window : slices_alone});
+      inputs, GlRun{.keep_attn_weights = needs_weights(options.needed), .slices = slices, .limits = &limits});
 }
 
 constexpr std::array table{

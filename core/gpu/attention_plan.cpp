@@ -9,12 +9,15 @@ namespace {
 
 constexpr Index vec4_bytes = 16;
 
+// From how many queries on a large tile is worthwhile. Software takes a second longer to compile it.
+constexpr Index queries_of_large_tile = 128, queries_of_large_tile_on_software = 512;
+
 // As declared in the shader.
 Index shared_bytes(Index rows, Index columns) {
   const Index query_stride = 16 * rows + 1, key_stride = attention_key_block / 4 + 1;
   const Index strip = std::max({attention_strip_depth * (query_stride + key_stride),
                                 attention_value_rows(columns) * 16 * columns, 256 * rows});
-  return (strip + attention_key_block * 16 * rows) * vec4_bytes;
+  return (strip + attention_key_block / rows * 16 * rows) * vec4_bytes;
 }
 
 Index at_once(const GpuLimits& limits, Index numbers) {
@@ -36,13 +39,28 @@ bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits) {
   return rows == 1 || (columns <= 2 && shared_bytes(rows, columns) <= limits.shared_bytes);
 }
 
-AttentionTile attention_tile(const AttentionSizes& s, bool masked, const GpuLimits& limits, double processors) {
+std::string variant_of(const AttentionTile& tile) {
+  const ScoreNeeds& needs = tile.needs;
+  std::string text = fmt::format("{}x{}", tile.rows, tile.columns);
+  for (const auto& [is_on, word] : {std::pair{tile.ragged, " ragged"}, std::pair{needs.masks, " masked"},
+                                    std::pair{needs.softcap, " softcap"}, std::pair{needs.dropout, " dropout"},
+                                    std::pair{tile.loads_ahead, " loads_ahead"}})
+    if (is_on) text += word;
+  return text;
+}
+
+AttentionTile attention_tile(const AttentionSizes& s, const ScoreNeeds& needs, const GpuLimits& limits,
+                             double processors) {
   AttentionTile tile;
   tile.columns = s.v_head_dim <= 64 ? 1 : s.v_head_dim <= 128 ? 2 : 4;
   tile.ragged = s.head_dim % 4 != 0 || s.v_head_dim % 4 != 0;
-  tile.masked = masked;
+  tile.needs = needs;
   const auto groups = static_cast<double>(s.batch * s.heads * blocks_of(s.queries, largest_attention_height));
-  if (attention_tile_fits(2, tile.columns, limits) && s.queries >= 128 && groups >= 2.0 * processors)
+  const TileChoice& choice = limits.tiles.attention[tile.columns == 1 ? 0 : tile.columns == 2 ? 1 : 2];
+  tile.loads_ahead = choice.loads_ahead;
+  const Index least_queries = limits.software ? queries_of_large_tile_on_software : queries_of_large_tile;
+  if (choice.large && attention_tile_fits(2, tile.columns, limits) && s.queries >= least_queries &&
+      groups >= 2.0 * processors)
     tile.rows = 2;
   return tile;
 }
@@ -83,20 +101,20 @@ AttentionPlan plan_attention(const AttentionSizes& s, const std::vector<HeadRang
 }
 
 GpuJob attention_job(const AttentionSizes& s, const AttentionTile& tile, const AttentionPlan& plan,
-                     const AttentionPiece& piece, const std::optional<PositionReach>& reach) {
+                     const AttentionPiece& piece, const SkippedScores& skipped) {
   const Index height = 64 * tile.rows, blocks = blocks_of(piece.queries, height);
-  GpuJob job{
-      .kind = "scaled_dot_product_attention",
-      .variant = fmt::format("{} {} {} {} {}", tile.rows, tile.columns, tile.ragged, tile.masked, s.head_dim),
-      .units = blocks * piece.heads,
-      .steps = blocks_of(s.all_keys, attention_key_block),
-      .most_steps = plan.most_key_blocks,
-      .work = static_cast<double>(height * attention_key_block * (s.head_dim + s.v_head_dim)),
-      // A given mask may rule out whole blocks, and the product does the same arithmetic without exponentials.
-      .no_faster_than = tile.masked ? "matrix_product" : ""};
-  if (!reach || (!reach->causal && reach->window == 0)) return job;
-  job.steps_done = [=, queries = s.queries, keys = s.all_keys, reach = *reach](Index unit, Index first,
-                                                                               Index end) {
+  GpuJob job{.kind = "scaled_dot_product_attention",
+             .variant = fmt::format("{} {}", variant_of(tile), s.head_dim),
+             .units = blocks * piece.heads,
+             .steps = blocks_of(s.all_keys, attention_key_block),
+             .most_steps = plan.most_key_blocks,
+             .work = static_cast<double>(height * attention_key_block * (s.head_dim + s.v_head_dim))};
+  const PositionReach reach = skipped.reach.value_or(PositionReach{});
+  const BlockedBlocks* const blocked =
+      skipped.blocked && !skipped.blocked->bits.empty() ? skipped.blocked : nullptr;
+  if (!reach.causal && reach.window == 0 && !blocked) return job;
+  job.steps_done = [=, queries = s.queries, keys = s.all_keys, rows = tile.rows](Index unit, Index first,
+                                                                                 Index end) {
     const Index first_query = piece.first_query + (blocks - 1 - unit % blocks) * height;
     const Index last_query = std::min(first_query + height, queries) - 1;
     Index from = 0, to = keys;  // as seen_keys of the shader
@@ -106,7 +124,11 @@ GpuJob attention_job(const AttentionSizes& s, const AttentionTile& tile, const A
       to = std::clamp<Index>(last_query + reach.offset + reach.window, 0, to);
     }
     const Index begin = std::max(first, from / attention_key_block);
-    return std::max<Index>(0, std::min(end, blocks_of(to, attention_key_block)) - begin);
+    const Index ends = std::max(begin, std::min(end, blocks_of(to, attention_key_block)));
+    if (!blocked) return ends - begin;
+    const Index row = first_query / mask_block;  // as is_blocked of the shader
+    const Index all_rows = std::min(rows, blocks_of(queries, mask_block) - row);
+    return ends - begin - blocked->count(piece.n, piece.first_head + unit / blocks, row, all_rows, begin, ends);
   };
   return job;
 }

@@ -2,20 +2,28 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/attention/frozen_heads.h"
+#include "core/gpu/blocked_blocks.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_work.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
 
+// What scores, and weights, need besides their scale.
+struct ScoreNeeds {
+  bool masks = false, softcap = false, dropout = false;
+};
+
 // Of shaders/scaled_dot_product_attention.comp.
 struct AttentionTile {
   Index rows = 1;     // vec4s of query rows per thread: 64·rows queries per work group
   Index columns = 1;  // vec4s of value columns per thread
-  bool ragged = false, masked = false;
+  bool ragged = false, loads_ahead = false;
+  ScoreNeeds needs = {};
 };
 
 // Where a number of head_output stands: strides from a query, a head and a batch entry to the next.
@@ -48,10 +56,13 @@ Index attention_value_rows(Index columns);       // its V_ROWS
 // Whether such a tile may be chosen: its strips fit in the shared memory, and its sums in registers.
 bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits);
 
-// The largest tile that is worthwhile for this many queries, fits in the shared memory and still makes two work groups for each of so
-// many processors; 0: their number is unknown. v_head_dim ≤ 256. Any number of rows gives the same bits.
-AttentionTile attention_tile(const AttentionSizes& sizes, bool masked, const GpuLimits& limits,
+// As limits.tiles says; where that is a large one, only if there are that many queries, it fits in the shared memory and it still makes
+// two work groups for each of so many processors; 0: their number is unknown. v_head_dim ≤ 256. Any tile gives the same bits.
+AttentionTile attention_tile(const AttentionSizes& sizes, const ScoreNeeds& needs, const GpuLimits& limits,
                              double processors);
+
+// The words of GpuJob::variant that tell how a tile is compiled.
+std::string variant_of(const AttentionTile& tile);
 
 // Keys of one key/value head that can be bound together, in whole blocks.
 Index attention_keys_at_once(const AttentionSizes& sizes, const GpuLimits& limits);
@@ -61,9 +72,15 @@ AttentionPlan plan_attention(const AttentionSizes& sizes, const std::vector<Head
                              const HeadOutputStrides& strides, std::optional<Index> mask_rows,
                              const GpuLimits& limits, const AttentionTile& tile);
 
+// What of the scores the shader skips, unless k or v hold a number that is not finite.
+struct SkippedScores {
+  std::optional<PositionReach> reach = {};  // nullopt: a query may see every key, as far as positions go
+  const BlockedBlocks* blocked = nullptr;   // by a given mask; null: none. Must live as long as the job
+};
+
 // A unit is a work group: a block of queries of one head, the last block of the first head first. A step is a block of keys. Without its
 // dispatch.
 GpuJob attention_job(const AttentionSizes& sizes, const AttentionTile& tile, const AttentionPlan& plan,
-                     const AttentionPiece& piece, const std::optional<PositionReach>& reach);
+                     const AttentionPiece& piece, const SkippedScores& skipped);
 
 }  // namespace headwise

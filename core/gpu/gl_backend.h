@@ -16,7 +16,7 @@ struct GlRun {
   SliceLimits slices = slices_alone;  // slices_beside_window where a window draws on the same GPU
   // For tests: exactly so many blocks of 64 keys, or of 64 columns of a product's depth, in one dispatch; 0: as measured.
   Index steps_at_once = 0;
-  const GpuLimits* limits = nullptr;  // null: the context's own
+  const GpuLimits* limits = nullptr;  // null: the context's own; read by the constructor alone
 };
 
 // A sentence saying why another backend must compute these inputs; empty if this one can.

@@ -41,7 +41,9 @@ GlForward::State::State(const AttentionInputs& inputs, const GlRun& asked)
       sizes(attention_sizes(inputs)),
       trace(std::make_shared<Trace>()),
       programs(asked.limits ? *asked.limits : gpu_limits()),
-      work(queue) {}
+      work(queue) {
+  run.limits = nullptr;  // may not live any longer
+}
 
 const StorageBuffer& GlForward::State::put(const char* name, const TensorPtr& tensor) {
   StorageBuffer& buffer = given[tensor.get()];

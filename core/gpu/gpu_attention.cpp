@@ -125,18 +125,18 @@ void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& a) 
   const GpuLimits& limits = programs.limits();
   const AttentionSizes& s = a.sizes;
   if (a.computed.empty()) return;
-  if (a.masks->any()) {
+  if (a.masks->needs().masks) {
     add_finite_check(work, programs, a, *a.k);
     add_finite_check(work, programs, a, *a.v);
   }
   work.barrier();
   const AttentionTile tile =
-      attention_tile(s, a.masks->any(), limits, work.processors("scaled_dot_product_attention"));
+      attention_tile(s, a.masks->needs(), limits, work.processors("scaled_dot_product_attention"));
   const ComputeProgram& program = programs.scaled_dot_product_attention(tile);
   const AttentionPlan plan =
       plan_attention(s, a.computed, a.out_strides, a.masks->rows_at_once(limits), limits, tile);
   for (const AttentionPiece& piece : plan.pieces) {
-    GpuJob job = attention_job(s, tile, plan, piece, a.reach);
+    GpuJob job = attention_job(s, tile, plan, piece, {a.reach, &a.masks->blocked()});
     job.dispatch = [a, &program, &limits, height = 64 * tile.rows, piece](const GpuRange& range) {
       dispatch(a, program, limits, height, piece, range);
     };

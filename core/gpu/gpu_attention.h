@@ -21,7 +21,7 @@ struct GpuAttention {
   const StorageBuffer* statistics = nullptr;  // (N,H,L,2): largest score and Σexp of each row
   const StorageBuffer* out = nullptr;         // head_output
   HeadOutputStrides out_strides;
-  std::optional<PositionReach> reach;  // nullopt: a query may see every key, as far as positions go
+  std::optional<PositionReach> reach = {};  // nullopt: a query may see every key, as far as positions go
 };
 
 // A sentence saying why another backend must compute heads of these widths; empty if this one can.

@@ -71,6 +71,14 @@ bool is_software_renderer(std::string_view renderer) {
                              [&](std::string_view name) { return small.find(name) != std::string::npos; });
 }
 
+TileChoices usual_tiles(bool software) {
+  // Registers: sums of two rows of 128 columns, their scores and a strip read ahead are more than 128; so are sums of two rows of 256.
+  return {.product = {.large = true, .loads_ahead = !software},
+          .attention = {{{.large = true, .loads_ahead = !software},
+                         {.large = true, .loads_ahead = false},
+                         {.large = false, .loads_ahead = !software}}}};
+}
+
 std::string compute_refusal(int version) {
   if (version >= compute_version) return "";
   return fmt::format("compute shaders need OpenGL {}.{}, this context has {}.{}", compute_version / 10,
@@ -93,7 +101,8 @@ GpuLimits gpu_limits() {
   limits.groups_y = groups;
   limits.clustered_subgroups = has_clustered_subgroups();
   const auto* const renderer = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
-  limits.loads_ahead = !is_software_renderer(renderer == nullptr ? "" : renderer);
+  limits.software = is_software_renderer(renderer == nullptr ? "" : renderer);
+  limits.tiles = usual_tiles(limits.software);
   limits = usable_limits(limits);
   if (limits.clustered_subgroups) limits.clustered_subgroups = subgroups_work_here(limits);
   const char* const lowered = std::getenv("HEADWISE_GPU_LIMITS");
@@ -102,6 +111,7 @@ GpuLimits gpu_limits() {
 
 GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words) {
   GpuLimits lowered = limits;
+  lowered.lowered = limits.lowered || !words.empty();
   const auto lower = [](Index& limit, std::string_view bytes) {
     Index value = 0;
     const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
@@ -113,7 +123,10 @@ GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words) {
     const std::string_view word = words.substr(0, words.find(','));
     words.remove_prefix(std::min(word.size() + 1, words.size()));
     if (word == "no_subgroups") lowered.clustered_subgroups = lowered.emulated_subgroups = false;
-    if (word == "no_loads_ahead") lowered.loads_ahead = false;
+    if (word == "no_loads_ahead") {
+      lowered.tiles.product.loads_ahead = false;
+      for (TileChoice& tile : lowered.tiles.attention) tile.loads_ahead = false;
+    }
     if (word == "emulated_subgroups") lowered.clustered_subgroups = lowered.emulated_subgroups = true;
     if (word.starts_with(shared)) lower(lowered.shared_bytes, word.substr(shared.size()));
     if (word.starts_with(block)) lower(lowered.storage_block_bytes, word.substr(block.size()));

@@ -1,12 +1,28 @@
 // The limits of the current OpenGL context for compute shaders.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <string>
 #include <string_view>
 
 #include "core/tensor/shape.h"
 
 namespace headwise {
+
+// How a shader is compiled where several ways give the same bits (core/gpu/gpu_tuning.h finds out which is the fastest).
+struct TileChoice {
+  bool large =
+      true;  // twice as many rows a thread, and columns of a product, where there are work groups enough
+  bool loads_ahead = false;  // reads its next strip while it uses one
+  friend auto operator<=>(const TileChoice&, const TileChoice&) = default;
+};
+
+struct TileChoices {
+  TileChoice product;
+  std::array<TileChoice, 3> attention;  // of heads of up to 64, 128 and 256 columns
+  friend bool operator==(const TileChoices&, const TileChoices&) = default;
+};
 
 // Of OpenGL, as in the first line of every compute shader: a context of an older version does not compile it, even if it has the
 // extensions.
@@ -20,10 +36,14 @@ struct GpuLimits {
   // 16 adjacent threads can reduce among themselves: by GL_KHR_shader_subgroup, or, for tests, as shaders/emulated_subgroups.glsl does,
   // for which 1 KiB of shared memory is needed besides.
   bool clustered_subgroups = false, emulated_subgroups = false;
-  // The matrix product reads its next strip while it multiplies one (shaders/matrix_product.comp): not on software, where memory does not
-  // answer meanwhile. Changes no bit.
-  bool loads_ahead = false;
+  bool software = false;  // computes on the processor
+  bool lowered = false;   // by lowered_limits()
+  TileChoices tiles = {};
 };
+
+// What is chosen where nothing has been timed: strips that are read ahead where memory answers meanwhile, which software has not, and
+// tiles that leave a thread with at most 128 registers.
+TileChoices usual_tiles(bool software);
 
 // Whether a renderer of this name computes on the processor (Mesa's llvmpipe, SwiftShader, …).
 bool is_software_renderer(std::string_view renderer);

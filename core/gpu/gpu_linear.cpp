@@ -59,7 +59,7 @@ void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
                           .out_part = l.out_part,
                           .out_row_stride = l.out_row_stride,
                           .out_part_stride = l.out_part_stride};
-  const MatrixProductTile tile = matrix_product_tile(sizes, work.processors("matrix_product"));
+  const MatrixProductTile tile = matrix_product_tile(sizes, limits, work.processors("matrix_product"));
   const ComputeProgram& program = programs.matrix_product(tile);
   std::vector<TokenRange> rows;
   if (l.only) rows = *l.only;

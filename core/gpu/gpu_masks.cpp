@@ -16,7 +16,6 @@
 namespace headwise {
 namespace {
 
-constexpr Index block = 64;  // queries and keys that are skipped together
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 // The maximum number of queries of a work group of shaders/scaled_dot_product_attention.comp.
@@ -24,7 +23,7 @@ constexpr Index rows_of_pass = 128;
 constexpr Index bits_of_number = 32;
 
 Index blocks(Index length) {
-  return (length + block - 1) / block;
+  return (length + mask_block - 1) / mask_block;
 }
 
 // What a cell of a mask adds, if True blocks.
@@ -61,7 +60,9 @@ std::optional<Index> GpuMasks::rows_at_once(const GpuLimits& limits) const {
 
 GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes)
     : options_(options), sizes_(sizes) {
-  any_ = has_any_mask(options, given) || options.softcap > 0.0 || options.dropout > 0.0;
+  needs_ = {.masks = has_any_mask(options, given),
+            .softcap = options.softcap > 0.0,
+            .dropout = options.dropout > 0.0};
   std::vector<float> data;
   const auto place = [&] { return static_cast<int>(data.size()); };
   if (given.key_padding_mask) {
@@ -84,24 +85,24 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
   data_ = StorageBuffer("mask data", std::max<Index>(1, static_cast<Index>(data.size())));
   data_.write(0, std::span<const float>(data));
 
-  Index skipped_bits = 0;
   if (given.attn_mask) {
     view_ = view_attn_mask(options.op, given.attn_mask->shape(), sizes.batch, sizes.heads, sizes.queries,
                            sizes.keys)
                 .value();
     put_attn_mask(*given.attn_mask);
-    const bool skippable = attn_mask_kind_ == 1 && sizes.all_keys == sizes.keys && view_.keys == sizes.keys;
+    const bool skippable = attn_mask_kind_ == 1 && !options.mask_value && sizes.all_keys == sizes.keys &&
+                           view_.keys == sizes.keys;
     if (skippable) {
       const Index per_head = blocks(sizes.queries) * blocks(sizes.keys);
       const Index heads = view_.step_h != 0 ? sizes.heads : 1, batch = view_.step_n != 0 ? sizes.batch : 1;
-      block_step_ = {static_cast<std::uint32_t>(batch > 1 ? heads * per_head : 0),
-                     static_cast<std::uint32_t>(heads > 1 ? per_head : 0),
-                     static_cast<std::uint32_t>(blocks(sizes.keys)), 1};
-      skipped_bits = batch * heads * per_head;
+      blocked_.batch_step = batch > 1 ? heads * per_head : 0;
+      blocked_.head_step = heads > 1 ? per_head : 0;
+      blocked_.row_step = blocks(sizes.keys);
+      find_blocked(batch, heads);
     }
   }
-  skips_ = StorageBuffer("blocks to skip", 1 + (skipped_bits + 31) / 32);
-  if (skipped_bits > 0) find_blocked();
+  skips_ = StorageBuffer("blocks to skip", 1 + static_cast<Index>(blocked_.bits.size()));
+  skips_.write(1, std::span<const std::uint32_t>(blocked_.bits));
   bits_ = {};
 }
 
@@ -131,10 +132,9 @@ void GpuMasks::put_attn_mask(const Tensor& mask) {
   attn_mask_.write(0, std::span<const std::uint32_t>(bits_));
 }
 
-void GpuMasks::find_blocked() {
-  const Index rows = blocks(sizes_.queries), columns = blocks(sizes_.keys);
-  const Index heads = block_step_[1] != 0 ? sizes_.heads : 1, batch = block_step_[0] != 0 ? sizes_.batch : 1;
-  std::vector<std::uint32_t> skips(static_cast<std::size_t>((batch * heads * rows * columns + 31) / 32), 0);
+void GpuMasks::find_blocked(Index batch, Index heads) {
+  const Index rows = blocks(sizes_.queries), columns = blocks(sizes_.keys), block = mask_block;
+  blocked_.bits.assign(static_cast<std::size_t>((batch * heads * rows * columns + 31) / 32), 0);
   const auto is_blocked = [&](Index cell) {
     return (bits_[static_cast<std::size_t>(cell / 32)] >> (cell % 32) & 1u) != 0;
   };
@@ -147,9 +147,8 @@ void GpuMasks::find_blocked() {
           for (Index l = r * block; all && l < std::min((r + 1) * block, sizes_.queries); ++l)
             for (Index s = c * block; all && s < std::min((c + 1) * block, sizes_.keys); ++s)
               all = is_blocked(n * view_.step_n + h * view_.step_h + l * view_.step_l + s * view_.step_s);
-          if (all) skips[static_cast<std::size_t>(at / 32)] |= 1u << (at % 32);
+          if (all) blocked_.bits[static_cast<std::size_t>(at / 32)] |= 1u << (at % 32);
         }
-  skips_.write(1, std::span<const std::uint32_t>(skips));
 }
 
 void GpuMasks::bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const {
@@ -182,10 +181,12 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
                                                        : std::array{step(1), step(0)});
   program.set("slopes_at", slopes_at_);
   program.set("empty_is_zero", options_.fully_masked_rows == FullyMaskedRows::zero);
+  program.set("positions_only", attn_mask_kind_ == 0 && padding_at_ < 0 && valid_lens_at_ < 0 &&
+                                    slopes_at_ < 0 && scale.softcap == 0.0);
   program.set("may_skip", !options_.mask_value.has_value());
-  program.set("block_step", block_step_);
+  program.set("block_step", std::array{step(blocked_.batch_step), step(blocked_.head_step),
+                                       step(blocked_.row_step), step(blocked_.bits.empty() ? 0 : 1)});
 
-  program.set("drops", options_.dropout > 0.0);
   program.set("dropout_seed", words(options_.dropout_seed));
   program.set("dropout_stream", words(CounterRandom::stream_number("dropout")));
   program.set("dropout_below", words(static_cast<std::uint64_t>(std::ceil(options_.dropout * 0x1.0p53))));

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/gpu/attention_plan.h"
 #include "core/gpu/attn_mask_pieces.h"
+#include "core/gpu/blocked_blocks.h"
 #include "core/gpu/compute_program.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
@@ -26,10 +28,10 @@ class GpuMasks {
   // (core/gpu/attn_mask_pieces.h).
   std::optional<Index> rows_at_once(const GpuLimits& limits) const;
 
-  // Whether scores need more than a scale: a mask, a softcap or dropout.
-  bool any() const { return any_; }
-  // [0] is for the shader all_finite; followed by one bit per block of 64 × 64 cells that a given mask blocks.
+  ScoreNeeds needs() const { return needs_; }
+  // [0] is for the shader all_finite; followed by the bits of blocked().
   const StorageBuffer& skips() const { return skips_; }
+  const BlockedBlocks& blocked() const { return blocked_; }
 
   std::vector<const StorageBuffer*> buffers() const;
 
@@ -42,18 +44,18 @@ class GpuMasks {
   StoredAttnMask stored() const;
   void put_attn_mask(const Tensor& mask);
   void bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const;
-  void find_blocked();
+  void find_blocked(Index batch, Index heads);
 
   AttentionOptions options_;
   AttentionSizes sizes_;
-  bool any_ = false;
+  ScoreNeeds needs_;
   StorageBuffer attn_mask_, data_, skips_;
   std::vector<std::uint32_t> bits_;  // of a boolean attn_mask
   std::uint32_t attn_mask_kind_ = 0;
   AttnMaskView view_;
   int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1;
   bool valid_lens_per_query_ = false;
-  std::array<std::uint32_t, 4> block_step_{};
+  BlockedBlocks blocked_;
 };
 
 }  // namespace headwise

@@ -27,26 +27,29 @@ constexpr Index depth = 16;  // columns of a strip of matrix_product
 }  // namespace
 
 const ComputeProgram& GpuPrograms::matrix_product(const MatrixProductTile& tile) {
-  ComputeProgram& program = made_[fmt::format("matrix_product {} {} {}", tile.rows, tile.columns, tile.ragged)];
+  ComputeProgram& program =
+      made_[fmt::format("matrix_product {} {} {} {}", tile.rows, tile.columns, tile.ragged, tile.loads_ahead)];
   if (!program) {
     std::vector<ComputeProgram::Define> defines{{"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}};
     if (tile.ragged) defines.push_back({"RAGGED"});
-    if (limits_.loads_ahead) defines.push_back({"LOADS_AHEAD"});
+    if (tile.loads_ahead) defines.push_back({"LOADS_AHEAD"});
     program = ComputeProgram("matrix_product", defines, {embedded::matrix_product_comp()});
   }
   return program;
 }
 
 const ComputeProgram& GpuPrograms::scaled_dot_product_attention(const AttentionTile& tile) {
-  ComputeProgram& program = made_[fmt::format("scaled_dot_product_attention {} {} {} {}", tile.rows,
-                                              tile.columns, tile.ragged, tile.masked)];
+  ComputeProgram& program = made_["scaled_dot_product_attention " + variant_of(tile)];
   if (!program) {
     std::vector<ComputeProgram::Define> defines{{"ROWS", tile.rows},
                                                 {"COLS", tile.columns},
                                                 {"DEPTH", attention_strip_depth},
                                                 {"V_ROWS", attention_value_rows(tile.columns)}};
     if (tile.ragged) defines.push_back({"RAGGED"});
-    if (tile.masked) defines.push_back({"MASKED"});
+    if (tile.needs.masks || tile.needs.softcap) defines.push_back({"MASKED"});
+    if (tile.needs.softcap) defines.push_back({"SOFTCAP"});
+    if (tile.needs.dropout) defines.push_back({"DROPOUT"});
+    if (tile.loads_ahead) defines.push_back({"LOADS_AHEAD"});
     add_subgroups(defines);
     program = ComputeProgram(
         "scaled_dot_product_attention", defines,
@@ -79,7 +82,7 @@ const ComputeProgram& GpuPrograms::subgroup_check() {
 const ComputeProgram& GpuPrograms::attention_weights() {
   ComputeProgram& program = made_["attention_weights"];
   if (!program) {
-    program = ComputeProgram("attention_weights", {},
+    program = ComputeProgram("attention_weights", {{"SOFTCAP"}},
                              {embedded::masked_score_glsl(), embedded::attention_weights_comp()});
   }
   return program;

@@ -62,28 +62,19 @@ bool GpuWork::in_flight(const GpuRate& rate) const {
   });
 }
 
-GpuWork::Pace GpuWork::pace_of(const GpuJob& job) const {
+GpuRate GpuWork::rate_of(const GpuJob& job) const {
   const auto at = rates_.find({job.kind, job.variant});
-  const GpuRate own = at == rates_.end() ? GpuRate() : at->second;
-  Pace pace{own.throughput(), own.speed()}, most{0.0, 0.0};
-  for (const auto& [key, rate] : rates_) {
-    if (key.first != job.no_faster_than || !rate.measured()) continue;
-    most = {std::max(most.throughput, rate.throughput()), std::max(most.speed, rate.speed())};
-  }
-  if (most.throughput > 0.0)
-    pace = {std::min(pace.throughput, most.throughput), std::min(pace.speed, most.speed)};
-  return pace;
+  return at == rates_.end() ? GpuRate() : at->second;
 }
 
 Index GpuWork::steps_of(const GpuJob& job, Index first) const {
   const Index left = job.steps - first;
   Index most = job.most_steps > 0 ? std::min(job.most_steps, left) : left;
   if (steps_at_once_ > 0) return std::min(most, steps_at_once_);
-  const auto at = rates_.find({job.kind, job.variant});
-  const bool measured = at != rates_.end() && at->second.measured();
+  const GpuRate rate = rate_of(job);
   const double step = job.work / static_cast<double>(job.groups);
-  const double fits = measured ? milliseconds_of_group * pace_of(job).speed / step : 1.0;
-  const Index least = measured ? least_steps_ : 1;
+  const double fits = rate.measured() ? milliseconds_of_group * rate.speed() / step : 1.0;
+  const Index least = rate.measured() ? least_steps_ : 1;
   most = std::min(std::max(static_cast<Index>(std::min(fits, 1e9)), least), most);
   const Index rounds = (left + most - 1) / most;
   return (left + rounds - 1) / rounds;  // about the same in each
@@ -147,8 +138,7 @@ void GpuWork::fill(Slice& slice, double milliseconds) {
     // Until one unit of a kind has been timed, no other is handed over, and nothing behind it.
     const bool learned = rate.measured();
     if (!learned && (!first || in_flight(rate))) return;
-    const Pace pace = pace_of(job);
-    const double room = learned ? (milliseconds - used) * pace.throughput : 0.0;
+    const double room = learned ? (milliseconds - used) * rate.throughput() : 0.0;
     Fit fits = fit(job, part, room, first ? 1 : 0);
     if (fits.units == 0) return;
     // Units that skip all their steps tell no time: the first one that does not comes with them.
@@ -162,12 +152,12 @@ void GpuWork::fill(Slice& slice, double milliseconds) {
       if (two.charged <= 2.0 * room) fits = two;
     }
     // Whole rounds of the processors: a driver that does not begin a dispatch before the end of the previous one leaves none of them idle.
-    const auto at_a_time = static_cast<Index>(std::lround(pace.throughput / pace.speed)) / job.groups;
+    const auto at_a_time = static_cast<Index>(std::lround(rate.processors())) / job.groups;
     if (learned && fits.units < job.units - next_unit_ && at_a_time > 1 && fits.units > at_a_time)
       fits = fit(job, part, 0.0, fits.units - fits.units % at_a_time);
     // After a barrier at least one group has to run from its beginning to its end.
-    double time = fits.charged / pace.throughput + milliseconds_of_dispatch;
-    if (alone) time = std::max(time, fits.largest_group / pace.speed);
+    double time = fits.charged / rate.throughput() + milliseconds_of_dispatch;
+    if (alone) time = std::max(time, fits.largest_group / rate.speed());
     if (!first && used + time > 1.25 * milliseconds) return;
     if (std::exchange(barrier_due_, false)) queue_->barrier();
     queue_->begin_piece();

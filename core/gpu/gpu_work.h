@@ -31,9 +31,6 @@ struct GpuJob {
   double work = 1.0;     // of one step of one unit, multiply-adds; more than 0
   // How many of steps [first, end) a unit does, if it skips some; null: all of them.
   std::function<Index(Index unit, Index first, Index end)> steps_done = {};
-  // A kind whose rate this one does not exceed, or is not believed to: where a shader skips what steps_done does not know of, a time says
-  // nothing about the rest. Empty: its rate is what its times say.
-  std::string no_faster_than = {};
   std::function<void(const GpuRange&)> dispatch = {};
 };
 
@@ -47,6 +44,8 @@ constexpr SliceLimits slices_beside_window{4.0, 1};
 // Where none does: still short enough to be cancelled at once. A group of a slow device has some steps, so that what it loads and stores
 // between them is little beside them.
 constexpr SliceLimits slices_alone{40.0, 16};
+// On software, which takes a millisecond to hand a slice over and computes its groups one after the other.
+constexpr SliceLimits slices_on_software{100.0, 64};
 
 class GpuWork {
  public:
@@ -99,14 +98,11 @@ class GpuWork {
     Index units = 0;
     double work = 0.0, charged = 0.0, largest_group = 0.0;
   };
-  struct Pace {
-    double throughput, speed;  // as of GpuRate
-  };
 
   bool collect(bool wait);  // the oldest slice in flight; false while it runs
   void begin_round();
   void end_part();
-  Pace pace_of(const GpuJob& job) const;
+  GpuRate rate_of(const GpuJob& job) const;
   Index steps_of(const GpuJob& job, Index first) const;
   Fit fit(const GpuJob& job, const Part& part, double most_work, Index least) const;
   bool in_flight(const GpuRate& rate) const;

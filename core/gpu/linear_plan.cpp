@@ -19,13 +19,14 @@ Index tiles(Index length, Index vec4s) {
 
 }  // namespace
 
-MatrixProductTile matrix_product_tile(const LinearSizes& sizes, double processors) {
+MatrixProductTile matrix_product_tile(const LinearSizes& sizes, const GpuLimits& limits, double processors) {
+  const TileChoice& choice = limits.tiles.product;
   const bool ragged = sizes.depth % 4 != 0;
-  // Small products need many small groups rather than a few large ones.
-  if (sizes.rows < 256 || sizes.columns < 256) return {1, 1, ragged};
   const auto groups = static_cast<double>(sizes.batch * tiles(sizes.rows, 2) * tiles(sizes.columns, 2));
-  if (groups < 2.0 * processors) return {1, 1, ragged};
-  return {2, 2, ragged};
+  // Small products need many small groups rather than a few large ones.
+  const bool small = !choice.large || sizes.rows < 256 || sizes.columns < 256 || groups < 2.0 * processors;
+  const Index vec4s = small ? 1 : 2;
+  return {vec4s, vec4s, ragged, choice.loads_ahead};
 }
 
 std::vector<LinearPiece> plan_linear(const LinearSizes& s, const std::vector<TokenRange>& rows,
@@ -52,7 +53,7 @@ std::vector<LinearPiece> plan_linear(const LinearSizes& s, const std::vector<Tok
 
 GpuJob linear_job(const LinearSizes& sizes, const MatrixProductTile& tile, const LinearPiece& piece) {
   return {.kind = "matrix_product",
-          .variant = fmt::format("{} {} {}", tile.rows, tile.columns, tile.ragged),
+          .variant = fmt::format("{} {} {} {}", tile.rows, tile.columns, tile.ragged, tile.loads_ahead),
           .units = tiles(piece.rows, tile.rows) * tiles(piece.columns, tile.columns),
           .steps = (sizes.depth + depth_of_step - 1) / depth_of_step,
           .work = static_cast<double>(64 * tile.rows * 64 * tile.columns * depth_of_step)};

@@ -12,7 +12,7 @@ namespace headwise {
 // Of shaders/matrix_product.comp.
 struct MatrixProductTile {
   Index rows = 1, columns = 1;  // vec4s per thread
-  bool ragged = false;
+  bool ragged = false, loads_ahead = false;
 };
 
 struct LinearSizes {
@@ -30,9 +30,9 @@ struct LinearPiece {
 // Columns of the product's depth that are summed between two points where it may be cut.
 constexpr Index depth_of_step = 64;
 
-// The largest tile that still makes two work groups for each of so many processors; 0: their number is unknown. Any tile gives the
-// same bits.
-MatrixProductTile matrix_product_tile(const LinearSizes& sizes, double processors);
+// As limits.tiles says; where that is a large one, only if it still makes two work groups for each of so many processors; 0: their number
+// is unknown. Any tile gives the same bits.
+MatrixProductTile matrix_product_tile(const LinearSizes& sizes, const GpuLimits& limits, double processors);
 
 // The pieces of these rows; together they are all of them.
 std::vector<LinearPiece> plan_linear(const LinearSizes& sizes, const std::vector<TokenRange>& rows,

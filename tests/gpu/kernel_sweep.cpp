@@ -53,7 +53,7 @@ std::string timed_product(GpuPrograms& programs, const MatrixProductTile& tile, 
       2.0 * static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.depth);
   return JsonObject()
       .text("tile", fmt::format("{}x{}", height, width))
-      .flag("loads_ahead", programs.limits().loads_ahead)
+      .flag("loads_ahead", tile.loads_ahead)
       .count("groups", groups)
       .text("product", fmt::format("{}x{}x{}", p.rows, p.columns, p.depth))
       .number("ms", ms)
@@ -76,6 +76,8 @@ std::string timed_attention(Index heads, Index queries, Index keys, Index head_d
       .text("size", fmt::format("H {} L {} S {} D {}", heads, queries, keys, head_dim))
       .count("shared_bytes", limits.shared_bytes)
       .flag("subgroups", limits.clustered_subgroups)
+      .flag("large_tiles", limits.tiles.attention[head_dim <= 64 ? 0 : 1].large)
+      .flag("loads_ahead", limits.tiles.attention[head_dim <= 64 ? 0 : 1].loads_ahead)
       .count("tiles", forward.tiles("scaled_dot_product_attention"))
       .number("ms", ms)
       .number("gpu_longest_slice_ms", forward.longest_slice())
@@ -91,12 +93,10 @@ std::string kernels_phase(const PhaseOptions& options) {
   const Index depth = options.small ? 64 : 2048;
   std::vector<std::string> products, attentions;
   for (const bool ahead : {false, true}) {
-    GpuLimits of_product = limits;
-    of_product.loads_ahead = ahead;
-    GpuPrograms programs(of_product);
+    GpuPrograms programs(limits);
     for (const Index rows : {1, 2})
       for (const Index columns : {1, 2}) {
-        const MatrixProductTile tile{rows, columns, false};
+        const MatrixProductTile tile{rows, columns, false, ahead};
         for (const Index groups : group_counts) {
           if (options.small && groups > 132) continue;
           products.push_back(timed_product(programs, tile, {64 * rows * groups, 64 * columns, depth}, seconds));
@@ -105,15 +105,16 @@ std::string kernels_phase(const PhaseOptions& options) {
         products.push_back(timed_product(programs, tile, {side, side, side}, seconds));
       }
   }
-  // As it comes, without subgroups, and with the least shared memory: smaller blocks of queries.
-  std::vector<GpuLimits> used{limits};
+  // Every tile, and without subgroups.
+  std::vector<GpuLimits> used;
+  for (const bool large : {false, true})
+    for (const bool ahead : {false, true}) {
+      used.push_back(limits);
+      used.back().tiles.attention.fill({large, ahead});
+    }
   if (limits.clustered_subgroups) {
     used.push_back(limits);
     used.back().clustered_subgroups = false;
-  }
-  if (limits.shared_bytes > 32768) {
-    used.push_back(limits);
-    used.back().shared_bytes = 32768;
   }
   for (const GpuLimits& each : used)
     for (const Index head_dim : {64, 128})

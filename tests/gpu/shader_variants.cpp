@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Variant {
   std::string name;
-  bool subgroups = false, loads_ahead = false;
+  bool subgroups = false;
   std::function<const ComputeProgram&(GpuPrograms&)> compile;
 };
 
@@ -32,23 +32,25 @@ std::vector<Variant> variants(const GpuLimits& limits) {
         for (const bool ahead : {false, true})
           all.push_back({fmt::format("matrix_product {}x{}{}{}", rows, columns, ragged ? " ragged" : "",
                                      ahead ? " loads_ahead" : ""),
-                         false, ahead, [=](GpuPrograms& programs) -> const ComputeProgram& {
-                           return programs.matrix_product({rows, columns, ragged});
+                         false, [=](GpuPrograms& programs) -> const ComputeProgram& {
+                           return programs.matrix_product({rows, columns, ragged, ahead});
                          }});
   for (const bool subgroups : {false, true}) {
     if (subgroups && !limits.clustered_subgroups) continue;
     for (const Index rows : {1, 2})
       for (const Index columns : {1, 2, 4})
         for (const bool ragged : {false, true})
-          for (const bool masked : {false, true}) {
-            if (!attention_tile_fits(rows, columns, limits)) continue;
-            all.push_back(
-                {fmt::format("scaled_dot_product_attention {}x{}{}{}{}", rows, columns,
-                             ragged ? " ragged" : "", masked ? " masked" : "", subgroups ? " subgroups" : ""),
-                 subgroups, false, [=](GpuPrograms& programs) -> const ComputeProgram& {
-                   return programs.scaled_dot_product_attention({rows, columns, ragged, masked});
-                 }});
-          }
+          for (const ScoreNeeds& needs :
+               {ScoreNeeds{}, ScoreNeeds{.masks = true}, ScoreNeeds{true, true, true}})
+            for (const bool ahead : {false, true}) {
+              const AttentionTile tile{rows, columns, ragged, ahead, needs};
+              if (!attention_tile_fits(rows, columns, limits)) continue;
+              all.push_back({fmt::format("scaled_dot_product_attention {}{}", variant_of(tile),
+                                         subgroups ? " subgroups" : ""),
+                             subgroups, [=](GpuPrograms& programs) -> const ComputeProgram& {
+                               return programs.scaled_dot_product_attention(tile);
+                             }});
+            }
   }
   using Member = const ComputeProgram& (GpuPrograms::*)();
   for (const auto& [name, member] :
@@ -57,7 +59,7 @@ std::vector<Variant> variants(const GpuLimits& limits) {
         {"head_gains", &GpuPrograms::head_gains},
         {"rotary_embedding", &GpuPrograms::rotary_embedding},
         {"all_finite", &GpuPrograms::all_finite}})
-    all.push_back({name, false, false, [member = member](GpuPrograms& programs) -> const ComputeProgram& {
+    all.push_back({name, false, [member = member](GpuPrograms& programs) -> const ComputeProgram& {
                      return (programs.*member)();
                    }});
   return all;
@@ -94,7 +96,6 @@ std::string shaders_phase(const PhaseOptions& options) {
   for (const Variant& variant : variants(limits)) {
     GpuLimits used = limits;
     used.clustered_subgroups = variant.subgroups;
-    used.loads_ahead = variant.loads_ahead;
     GpuPrograms programs(used);
     JsonObject shader;
     shader.text("name", variant.name);

@@ -30,7 +30,7 @@ const std::map<std::string, std::set<std::string>> layers{
     {"core/model", {"core/tensor", "core/attention", "core/trace", "core/files"}},
     {"core/backend",
      {"core/tensor", "core/attention", "core/trace", "core/reference", "core/fused", "core/gpu",
-      "core/scenario"}},
+      "core/scenario", "core/files"}},
     {"core/scenario", {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}},
     {"core/answers",
      {"core/tensor", "core/attention", "core/trace", "core/reference", "core/compare", "core/scenario",

@@ -293,8 +293,8 @@ TEST_CASE(
   const ComputeContext context;
   if (!context) return;
   GpuLimits in_turn = gpu_limits(), ahead = in_turn;
-  in_turn.loads_ahead = false;
-  ahead.loads_ahead = true;
+  in_turn.tiles.product.loads_ahead = false;
+  ahead.tiles.product.loads_ahead = true;
   for (const auto& [length, head_dim] : {std::pair<Index, Index>{20, 5}, {70, 33}, {300, 64}, {300, 130}}) {
     CAPTURE(length);
     CAPTURE(head_dim);

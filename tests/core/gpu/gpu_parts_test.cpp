@@ -123,10 +123,16 @@ TEST_CASE("the environment lowers limits, and never raises one") {
                        .groups_x = 65535,
                        .groups_y = 65535,
                        .clustered_subgroups = true,
-                       .loads_ahead = true};
+                       .tiles = usual_tiles(false)};
   const GpuLimits lowered = lowered_limits(card, "no_subgroups,no_loads_ahead,shared=32768,block=134217728");
   CHECK_FALSE(lowered.clustered_subgroups);
-  CHECK_FALSE(lowered.loads_ahead);
+  CHECK(lowered.tiles == [&] {
+    TileChoices in_turn = card.tiles;
+    in_turn.product.loads_ahead = false;
+    for (TileChoice& tile : in_turn.attention) tile.loads_ahead = false;
+    return in_turn;
+  }());
+  CHECK(lowered.tiles != card.tiles);
   CHECK(lowered.shared_bytes == 32768);
   CHECK(lowered.storage_block_bytes == Index{128} << 20);
   CHECK(lowered.offset_alignment == 16);

@@ -1,0 +1,124 @@
+#include "core/backend/kept_tuning.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tests/core/files/temporary_folder.h"
+#include "tests/core/gpu/computing_context.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+TileSpeeds speeds_of(double speed) {
+  return {{{TileCandidate::Shader::product, {true, false}}, speed}};
+}
+
+// The environment as it was when it began.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    const char* const value = std::getenv(name);
+    had_ = value != nullptr;
+    if (had_) before_ = value;
+  }
+  ~Variable() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  bool had_ = false;
+  std::string before_;
+};
+
+}  // namespace
+
+TEST_CASE("what was timed on one GPU is kept beside what was timed on others") {
+  std::string text = with_tile_speeds("", "one", speeds_of(1.0));
+  text = with_tile_speeds(text, "other", speeds_of(2.0));
+  CHECK(kept_tile_speeds(text, "one") == speeds_of(1.0));
+  CHECK(kept_tile_speeds(text, "other") == speeds_of(2.0));
+  CHECK(kept_tile_speeds(text, "third").empty());
+  text = with_tile_speeds(text, "one", speeds_of(3.0));
+  CHECK(kept_tile_speeds(text, "one") == speeds_of(3.0));
+  CHECK(kept_tile_speeds(text, "other") == speeds_of(2.0));
+}
+
+TEST_CASE("of many GPUs those kept last stay") {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text = with_tile_speeds(text, fmt::format("card {}", i), speeds_of(i + 1.0));
+  CHECK(kept_tile_speeds(text, "card 99") == speeds_of(100.0));
+  CHECK(kept_tile_speeds(text, "card 68") == speeds_of(69.0));
+  CHECK(kept_tile_speeds(text, "card 67").empty());
+  CHECK(text.size() < 4096);
+}
+
+TEST_CASE("a file that is no such file is as good as none, and is replaced") {
+  for (const std::string& text : {std::string("product large ahead 5\n"), std::string("[]\n[\n]\n"),
+                                  std::string("[one"), std::string(5000, '['), std::string("\0\xFF[one]\0", 8),
+                                  std::string("[one]\nproduct large ahead fast\n[one]\n")}) {
+    CAPTURE(text);
+    CHECK(kept_tile_speeds(text, "one").empty());
+    CHECK(kept_tile_speeds(with_tile_speeds(text, "one", speeds_of(2.0)), "one") == speeds_of(2.0));
+  }
+}
+
+TEST_CASE("it is kept where caches are, or nowhere") {
+  const Variable cache("XDG_CACHE_HOME"), home("HOME");
+  setenv("XDG_CACHE_HOME", "/caches", 1);
+  setenv("HOME", "/home/ada", 1);
+  CHECK(tuning_file() == "/caches/headwise/gpu_tuning.txt");
+  setenv("XDG_CACHE_HOME", "caches", 1);  // not absolute: to be ignored
+  CHECK(tuning_file() == "/home/ada/.cache/headwise/gpu_tuning.txt");
+  unsetenv("XDG_CACHE_HOME");
+  unsetenv("HOME");
+  CHECK(tuning_file().empty());
+}
+
+TEST_CASE("software, and limits that the environment lowers, keep the usual tiles without timing any") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  const Variable words("HEADWISE_GPU_LIMITS");
+  setenv("HEADWISE_GPU_LIMITS", "no_loads_ahead", 1);
+  const GpuLimits lowered = tuned_limits({.head_dim = 8, .v_head_dim = 8}, slices_alone);
+  CHECK(lowered.lowered);
+  CHECK(lowered.tiles == gpu_limits().tiles);
+  unsetenv("HEADWISE_GPU_LIMITS");
+  if (gpu_limits().software)
+    CHECK(tuned_limits({.head_dim = 8, .v_head_dim = 8}, slices_alone).tiles == usual_tiles(true));
+}
+
+TEST_CASE("a GPU is timed once, and what was found out is read the next time") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("caches/headwise/gpu_tuning.txt");
+  GpuLimits card = gpu_limits();
+  card.tiles = usual_tiles(false);
+  const AttentionSizes sizes{.head_dim = 8, .v_head_dim = 8};
+  int looks = 0;
+  const auto stopped = [&looks] {
+    ++looks;
+    return 0.0;
+  };
+  const TileTimer timer{.parts = 16, .milliseconds = stopped};
+  const GpuLimits tuned = tuned_limits(card, sizes, timer, path);
+  const TileSpeeds speeds = kept_tile_speeds(content_of(path), tuning_key());
+  CHECK(speeds.size() == tile_candidates(shaders_of(sizes), card).size());
+  CHECK(tuned.tiles == fastest_tiles(speeds, card.tiles));
+  // In the same process it is known, and so it is to the next one, which has only the file.
+  const int before = looks;
+  CHECK(tuned_limits(card, sizes, timer, path).tiles == tuned.tiles);
+  CHECK(looks == before + 1);
+  const std::string copied = folder.with_file("copy.txt", content_of(path));
+  CHECK(tuned_limits(card, sizes, timer, copied).tiles == tuned.tiles);
+  CHECK(looks == before + 2);
+  // Where it cannot be kept, that is no error.
+  const std::string nowhere = folder.file("copy.txt/gpu_tuning.txt");
+  CHECK_NOTHROW(tuned_limits(card, sizes, {.most_milliseconds = -1.0, .parts = 16}, nowhere));
+}
