@@ -4,6 +4,7 @@
 
 #include "core/bench/attention_work.h"
 #include "core/gpu/gl_backend.h"
+#include "core/gpu/gpu_tuning.h"
 #include "tests/gpu/bench_inputs.h"
 #include "tests/gpu/json_text.h"
 #include "tests/gpu/phases.h"
@@ -20,8 +21,8 @@ struct LayerSize {
 constexpr double most_checked_flops = 2e10;
 
 std::string timed(const std::string& what, const LayerSize& size, bool causal, const AttentionInputs& inputs,
-                  double seconds) {
-  GlForward forward(inputs, {});
+                  const GpuLimits& limits, double seconds) {
+  GlForward forward(inputs, {.limits = &limits});
   forward.finish();
   const double ms = median_milliseconds(
       [&] {
@@ -55,16 +56,22 @@ std::string layers_phase(const PhaseOptions& options) {
           : std::vector<LayerSize>{{512, 8, 512},   {512, 8, 2048},   {768, 12, 1024}, {1024, 16, 2048},
                                    {4096, 32, 512}, {4096, 32, 1024}, {4096, 32, 4096}};
   const double seconds = options.small ? 0.05 : 0.5;
+  // As the program does before its first run, for all heads of these layers.
+  using Shader = TileCandidate::Shader;
+  GpuLimits limits = gpu_limits();
+  const TileSpeeds speeds = time_tiles({Shader::product, Shader::attention_64, Shader::attention_128}, limits,
+                                       {}, {.most_milliseconds = 2000.0, .parts = options.small ? 16 : 1});
+  if (!limits.lowered) limits.tiles = fastest_tiles(speeds, limits.tiles);
   std::vector<std::string> runs;
   for (const LayerSize& s : sizes)
     for (const bool causal : {false, true}) {
-      runs.push_back(
-          timed("layer", s, causal, layer_inputs(s.embed_dim, s.num_heads, s.length, causal), seconds));
-      runs.push_back(timed(
-          "attention", s, causal,
-          attention_inputs(s.num_heads, s.length, s.length, s.embed_dim / s.num_heads, causal), seconds));
+      runs.push_back(timed("layer", s, causal, layer_inputs(s.embed_dim, s.num_heads, s.length, causal),
+                           limits, seconds));
+      runs.push_back(timed("attention", s, causal,
+                           attention_inputs(s.num_heads, s.length, s.length, s.embed_dim / s.num_heads, causal),
+                           limits, seconds));
     }
-  return JsonObject().json("runs", json_array(runs)).written();
+  return JsonObject().text("multiply_adds_per_ms", tile_speeds_text(speeds)).json("runs", json_array(runs)).written();
 }
 
 }  // namespace headwise::gpu_bench

@@ -267,6 +267,34 @@ TEST_CASE("blocks that a given mask rules out are planned for: neither a frame n
 }
 
 TEST_CASE(
+    "a card that slows down to half keeps frames waiting for a few slices only, and one that speeds up is "
+    "used "
+    "again") {
+  for (const SimulatedCard::Properties& properties : cards) {
+    const Layer layer{4096, 32, properties.speed < 1e7 ? 512 : 8192};
+    CAPTURE(name_of(layer, properties));
+    SimulatedCard card(properties);
+    GpuWork work(card);
+    add_layer(work, layer, card);
+    run_with_frames(work, card, 3);
+    card.set_speed(properties.speed / 2.0);
+    add_layer(work, layer, card);
+    int frames = 0, late = 0;
+    for (bool more = true; more; ++frames) {
+      for (int call = 0; more && call < 3; ++call) more = work.advance(slices_beside_window, false);
+      late += card.ended() - card.now() > most_wait;
+      card.pass(frame);
+    }
+    CAPTURE(frames);
+    CHECK(late <= 4);
+    CHECK(frames > 10);
+    card.set_speed(properties.speed);
+    busy_share(work, layer, card, properties);
+    CHECK(busy_share(work, layer, card, properties) >= 0.85 * most_share(work, layer, properties));
+  }
+}
+
+TEST_CASE(
     "one work group after the other, as a slicer has it that takes them for serial, leaves a large card "
     "idle") {
   const SimulatedCard::Properties properties = cards.back();

@@ -60,6 +60,9 @@ class SimulatedCard : public GpuQueue {
     return piece.milliseconds;
   }
 
+  // Of the processors, from now on: one that is too hot, or shared, is slower.
+  void set_speed(double speed) { card_.speed = speed; }
+
   void pass(double milliseconds) { now_ += milliseconds; }  // on the processor, which does something else
   double now() const { return now_; }
   double ended() const { return ended_; }  // when everything dispatched is done
