@@ -266,10 +266,7 @@ TEST_CASE("blocks that a given mask rules out are planned for: neither a frame n
   }
 }
 
-TEST_CASE(
-    "a card that slows down to half keeps frames waiting for a few slices only, and one that speeds up is "
-    "used "
-    "again") {
+TEST_CASE("a card that slows down to half is late for few frames, and is kept busy again when it speeds up") {
   for (const SimulatedCard::Properties& properties : cards) {
     const Layer layer{4096, 32, properties.speed < 1e7 ? 512 : 8192};
     CAPTURE(name_of(layer, properties));
