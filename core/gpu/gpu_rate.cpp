@@ -9,6 +9,8 @@ namespace {
 constexpr double first_speed = 1e6;
 // Shorter times are those of launching.
 constexpr double least_milliseconds = 0.01;
+// Of what was measured before. Where a piece may have begun beside the one before, only several together tell how long they take.
+constexpr double kept_alone = 0.5, kept_behind_another = 0.8;
 // Of the throughput from one piece to the next: a clock may be coarse.
 constexpr double most_growth = 4.0;
 
@@ -36,8 +38,9 @@ void GpuRate::measure(const Sample& sample, double milliseconds) {
   } else if (sample.alone || !measured_) {
     speed_ = std::max(speed_, group_speed);
   }
-  work_ = 0.5 * work_ + sample.work;
-  time_ = 0.5 * time_ + milliseconds;
+  const double kept = sample.goes_on ? kept_behind_another : kept_alone;
+  work_ = kept * work_ + sample.work;
+  time_ = kept * time_ + milliseconds;
   const double now = work_ / std::max(time_, least_milliseconds);
   throughput_ = measured_ ? std::min(now, most_growth * throughput_) : now;
   measured_ = true;

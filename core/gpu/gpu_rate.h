@@ -24,12 +24,13 @@ class GpuRate {
     bool alone =
         false;  // nothing else was running when it began: else it may have started in the tail of another piece
     bool one_unit = false;  // all of its groups began at once
+    bool goes_on = false;   // it may have begun beside the sample before, which is of the same kind
   };
   void measure(const Sample& sample, double milliseconds);
 
  private:
   bool measured_ = false;
-  double work_ = 0.0, time_ = 0.0;  // of all pieces, each half as important as the next
+  double work_ = 0.0, time_ = 0.0;  // of all pieces, each less important than the next
   double throughput_ = 0.0, speed_ = 0.0, timed_group_ = 0.0;
 };
 

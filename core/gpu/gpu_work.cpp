@@ -126,6 +126,24 @@ GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work,
   return fit;
 }
 
+// What is dispatched next is timed with the dispatch before it where both are of one kind and nothing stands between them: a driver may
+// not begin the second before the end of the first if each is timed.
+void GpuWork::hand_over(Slice& slice, GpuRate& rate, const GpuRate::Sample& sample) {
+  const bool goes_on = !barrier_due_ && last_rate_ == &rate;
+  if (goes_on && !slice.pieces.empty() && !slice.pieces.back().sample.one_unit) {
+    GpuRate::Sample& whole = slice.pieces.back().sample;
+    whole.work += sample.work;
+    whole.largest_group = std::max(whole.largest_group, sample.largest_group);
+    return;
+  }
+  if (!slice.pieces.empty()) queue_->end_piece();
+  if (std::exchange(barrier_due_, false)) queue_->barrier();
+  queue_->begin_piece();
+  slice.pieces.push_back({&rate, sample});
+  slice.pieces.back().sample.goes_on = goes_on;
+  last_rate_ = &rate;
+}
+
 void GpuWork::fill(Slice& slice, double milliseconds) {
   double used = 0.0;
   while (!stages_.empty() && used < 0.9 * milliseconds) {
@@ -159,11 +177,8 @@ void GpuWork::fill(Slice& slice, double milliseconds) {
     double time = fits.charged / rate.throughput() + milliseconds_of_dispatch;
     if (alone) time = std::max(time, fits.largest_group / rate.speed());
     if (!first && used + time > 1.25 * milliseconds) return;
-    if (std::exchange(barrier_due_, false)) queue_->barrier();
-    queue_->begin_piece();
+    hand_over(slice, rate, {fits.work, fits.largest_group, alone, fits.units == 1});
     job.dispatch({next_unit_, fits.units, part.first_step, part.steps});
-    queue_->end_piece();
-    slice.pieces.push_back({&rate, {fits.work, fits.largest_group, alone, fits.units == 1}});
     handed_ += job.work * static_cast<double>(fits.units * part.steps);
     used += time;
     next_unit_ += fits.units;
@@ -188,6 +203,7 @@ bool GpuWork::advance(const SliceLimits& limits, bool wait) {
     if (wait && !under_way_.empty()) collect(true);
     return true;
   }
+  queue_->end_piece();
   if (stages_.empty()) queue_->barrier();  // whoever reads the results does not know what was written last
   queue_->submit();
   under_way_.push_back(std::move(slice));

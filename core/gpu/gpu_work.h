@@ -106,6 +106,7 @@ class GpuWork {
   Index steps_of(const GpuJob& job, Index first) const;
   Fit fit(const GpuJob& job, const Part& part, double most_work, Index least) const;
   bool in_flight(const GpuRate& rate) const;
+  void hand_over(Slice& slice, GpuRate& rate, const GpuRate::Sample& sample);
   void fill(Slice& slice, double milliseconds);
 
   GpuQueue* queue_;
@@ -114,6 +115,7 @@ class GpuWork {
   Index next_unit_ = 0;     // of the first part
   bool open_ = false;       // the last stage takes further jobs
   bool barrier_due_ = false;
+  const GpuRate* last_rate_ = nullptr;  // of the last piece handed over
   Index least_steps_ = 1;
   std::deque<Slice> under_way_;
   std::map<std::pair<std::string, std::string>, GpuRate> rates_;
