@@ -12,14 +12,14 @@ uniform bool fills;  // a blocked cell becomes fill_value, whatever its score is
 uniform float fill_value;
 
 layout(std430, binding = 5) readonly buffer AttnMask { uint attn_mask[]; };  // bits (1 blocks), or floats
-layout(std430, binding = 6) readonly buffer MaskData { float mask_data[]; };  // places in it: the next uniforms
+layout(std430, binding = 6) readonly buffer MaskData { uint mask_data[]; };  // bits; places in it: the next uniforms
 
 uniform uint attn_mask_kind;    // 0: none, 1: bits, 2: floats
 uniform uvec4 attn_mask_step;   // of n, h, query, key, in cells
 uniform uint attn_mask_base;    // taken off a cell's place, modulo 2³²: a part of the mask is bound, of fewer cells than that
 uniform uint attn_mask_keys;    // columns it speaks of; the rest, up to S, is blocked
 uniform int padding_at;         // (N,S), what is added; −1: none, as in the next two
-uniform int valid_lens_at;      // integers as bits
+uniform int valid_lens_at;      // integers; as floats, which they look like, a GPU might make 0 of them
 uniform uvec2 valid_lens_step;  // of n and query
 uniform int slopes_at;          // of ALiBi, a head each
 
@@ -45,8 +45,8 @@ MaskRow mask_row(uint n, uint h, uint query) {
   row.position = int(query) + position_offset;
   row.valid = 0x7FFFFFFF;
   if (valid_lens_at >= 0)
-    row.valid = floatBitsToInt(mask_data[uint(valid_lens_at) + n * valid_lens_step.x + query * valid_lens_step.y]);
-  row.slope = slopes_at >= 0 ? mask_data[uint(slopes_at) + h] : 0.0;
+    row.valid = int(mask_data[uint(valid_lens_at) + n * valid_lens_step.x + query * valid_lens_step.y]);
+  row.slope = slopes_at >= 0 ? uintBitsToFloat(mask_data[uint(slopes_at) + h]) : 0.0;
   row.attn_mask = n * attn_mask_step.x + h * attn_mask_step.y + query * attn_mask_step.z - attn_mask_base;
   row.padding = uint(padding_at) + n * given_keys;
   return row;
@@ -67,7 +67,7 @@ float mask_bias(MaskRow row, uint key) {
       else blocked = blocked || (number >> (cell & 31u) & 1u) != 0u;
     }
   }
-  if (padding_at >= 0) sum += mask_data[row.padding + key];
+  if (padding_at >= 0) sum += uintBitsToFloat(mask_data[row.padding + key]);
   if (slopes_at >= 0) sum -= row.slope * float(abs(distance));
   return blocked ? sum - INFINITY : sum;
 }

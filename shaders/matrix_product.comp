@@ -36,15 +36,14 @@ const uint FOURS_M = BLOCK_M / 4u, FOURS_N = BLOCK_N / 4u, QUADS = DEPTH / 4u;
 // A thread moves blocks of 4×4: four vec4s along a row each, turned round on their way into the strip.
 const uint A_BLOCKS = QUADS * FOURS_M, BLOCKS = A_BLOCKS + QUADS * FOURS_N, EACH = (BLOCKS + 255u) / 256u;
 
-// A strip, transposed: column by column, four neighbouring rows a vec4; those of A, then those of W. Against bank conflicts the lines of
-// one strip are a vec4 longer. Where there are two that would be more than 32 KiB, and eight threads that store blocks at once meet eight
-// different banks by the places that they have in a line.
-#ifdef LOADS_AHEAD
-const uint LINE_M = FOURS_M, LINE_N = FOURS_N, STRIPS = 2u;
+// A strip, transposed: column by column, four neighbouring rows a vec4; those of A, then those of W. Eight threads that store blocks at
+// once meet eight different banks by the places that they have in a line.
+const uint LINE_M = FOURS_M, LINE_N = FOURS_N;
 uint place(uint four, uint k) { return four ^ (2u * (k / 4u % 4u)); }
+#ifdef LOADS_AHEAD
+const uint STRIPS = 2u;
 #else
-const uint LINE_M = FOURS_M + 1u, LINE_N = FOURS_N + 1u, STRIPS = 1u;
-uint place(uint four, uint k) { return four; }
+const uint STRIPS = 1u;
 #endif
 const uint A_STRIP = DEPTH * LINE_M, STRIP = A_STRIP + DEPTH * LINE_N;
 shared vec4 strips[STRIPS * STRIP];

@@ -51,7 +51,7 @@ uniform bool may_skip;       // blocks that a mask rules out need not be read wh
 uniform uvec4 block_step;    // of n, h and blocks of queries and keys in skips[1 …], a bit each; all 0: none
 
 const uint BLOCK_L = 64u * ROWS, BLOCK_S = 64u;
-const uint STRIDE_L = BLOCK_L / 4u + 1u, STRIDE_S = BLOCK_S / 4u + 1u;
+const uint STRIDE_L = BLOCK_L / 4u, STRIDE_S = BLOCK_S / 4u;
 const uint Q_STRIP = DEPTH * STRIDE_L, K_STRIP = DEPTH * STRIDE_S, V_STRIP = V_ROWS * 16u * COLS;
 const uint QK_STRIP = Q_STRIP + K_STRIP, REDUCED = 256u * ROWS;
 const uint LARGER = QK_STRIP > V_STRIP ? QK_STRIP : V_STRIP;
@@ -64,6 +64,9 @@ const uint WEIGHT_KEYS = BLOCK_S / ROWS;
 
 shared vec4 strip[LARGER > REDUCED ? LARGER : REDUCED];  // of q and k, of partial maxima and sums, of v
 shared vec4 weights[WEIGHT_KEYS * BLOCK_L / 4u];         // exp(score − maximum), key by key, four queries a vec4
+
+// Where four rows of column d stand in a line of a strip: eight threads that store blocks at once meet eight different banks.
+uint place(uint four, uint d) { return four ^ (2u * (d / 4u % 4u)); }
 
 // Where the weights of a key and four queries stand: eight threads that store those of keys four apart meet eight different banks.
 uint weights_at(uint key, uint four) { return key * (BLOCK_L / 4u) + (four ^ (key / 4u % 8u)); }
@@ -102,10 +105,10 @@ mat4 read_qk(uint block, uint d0, uint first_query, uint q_first, uint first_key
 void store_qk(uint block, mat4 m) {
   bool of_q = block < Q_BLOCKS;
   uint index = of_q ? block : block - Q_BLOCKS;
-  uint quad = index % QUADS, four = index / QUADS;
+  uint d = 4u * (index % QUADS), four = place(index / QUADS, d);
   m = transpose(m);
   for (uint i = 0u; i < 4u; ++i)
-    strip[of_q ? (4u * quad + i) * STRIDE_L + four : Q_STRIP + (4u * quad + i) * STRIDE_S + four] = m[i];
+    strip[of_q ? (d + i) * STRIDE_L + four : Q_STRIP + (d + i) * STRIDE_S + four] = m[i];
 }
 
 // Number `index` of the strip of v that begins with this key.
@@ -117,9 +120,18 @@ vec4 read_v(uint index, uint first_key, uint v_first) {
 // Of the 16 threads that share the rows of one ty: the largest, or the sum, row by row.
 void reduce(inout float part[4u * ROWS], uint tx, uint ty, bool largest) {
 #ifdef SUBGROUPS
-  for (uint i = 0u; i < 4u * ROWS; ++i)
-    part[i] = largest ? subgroupClusteredMax(part[i], 16u) : subgroupClusteredAdd(part[i], 16u);
+#ifdef CLUSTERED_SUBGROUPS
+  // A driver chooses the size of subgroups for each shader: with fewer than 16 threads in one they cannot tell.
+  bool by_subgroups = gl_NumSubgroups <= 16u;
 #else
+  const bool by_subgroups = true;
+#endif
+  if (by_subgroups) {
+    for (uint i = 0u; i < 4u * ROWS; ++i)
+      part[i] = largest ? subgroupClusteredMax(part[i], 16u) : subgroupClusteredAdd(part[i], 16u);
+    return;
+  }
+#endif
   share();
   for (uint i = 0u; i < ROWS; ++i)
     strip[(i * 16u + ty) * 16u + tx] = vec4(part[4u * i], part[4u * i + 1u], part[4u * i + 2u], part[4u * i + 3u]);
@@ -132,7 +144,6 @@ void reduce(inout float part[4u * ROWS], uint tx, uint ty, bool largest) {
     }
     for (uint e = 0u; e < 4u; ++e) part[4u * i + e] = all[e];
   }
-#endif
 }
 
 // The keys that some query of the block may see, by position alone.
@@ -255,9 +266,9 @@ void main() {
       share();
 #endif
       for (uint d = 0u; d < DEPTH; ++d) {
-        vec4 right = strip[Q_STRIP + d * STRIDE_S + tx];
+        vec4 right = strip[Q_STRIP + d * STRIDE_S + place(tx, d)];
         for (uint i = 0u; i < ROWS; ++i) {
-          vec4 left = strip[d * STRIDE_L + 16u * i + ty];
+          vec4 left = strip[d * STRIDE_L + place(16u * i + ty, d)];
           for (uint e = 0u; e < 4u; ++e) scores[4u * i + e] += left[e] * right;
         }
       }
@@ -312,7 +323,9 @@ void main() {
       for (uint j = 0u; j < COLS; ++j) sum[i][j] *= shrink[i];
     }
 
-    for (uint s0 = 0u; s0 < BLOCK_S; s0 += V_ROWS) {
+    // Not up to a constant: a compiler that unrolled this loop too would make a program of hundreds of KiB.
+    uint last_keys = min(BLOCK_S, keys - first_key);
+    for (uint s0 = 0u; s0 < last_keys; s0 += V_ROWS) {
       share();
       // The weights of the next keys, by the threads that have them.
       if (s0 % WEIGHT_KEYS == 0u && 4u * tx / WEIGHT_KEYS == s0 / WEIGHT_KEYS) {
@@ -325,7 +338,7 @@ void main() {
       for (uint n = 0u; n < V_EACH; ++n)
         if (thread + 256u * n < V_STRIP) strip[thread + 256u * n] = next_v[n];
       share();
-      if (s0 + V_ROWS < BLOCK_S) {
+      if (s0 + V_ROWS < last_keys) {
         for (uint n = 0u; n < V_EACH; ++n)
           if (thread + 256u * n < V_STRIP) next_v[n] = read_v(thread + 256u * n, first_key + s0 + V_ROWS, v_first);
       } else if (following < end_key_block) {

@@ -14,7 +14,7 @@ constexpr Index queries_of_large_tile = 128, queries_of_large_tile_on_software =
 
 // As declared in the shader.
 Index shared_bytes(Index rows, Index columns) {
-  const Index query_stride = 16 * rows + 1, key_stride = attention_key_block / 4 + 1;
+  const Index query_stride = 16 * rows, key_stride = attention_key_block / 4;
   const Index strip = std::max({attention_strip_depth * (query_stride + key_stride),
                                 attention_value_rows(columns) * 16 * columns, 256 * rows});
   return (strip + attention_key_block / rows * 16 * rows) * vec4_bytes;
@@ -59,8 +59,8 @@ AttentionTile attention_tile(const AttentionSizes& s, const ScoreNeeds& needs, c
   const TileChoice& choice = limits.tiles.attention[tile.columns == 1 ? 0 : tile.columns == 2 ? 1 : 2];
   tile.loads_ahead = choice.loads_ahead;
   const Index least_queries = limits.software ? queries_of_large_tile_on_software : queries_of_large_tile;
-  if (choice.large && attention_tile_fits(2, tile.columns, limits) && s.queries >= least_queries &&
-      groups >= 2.0 * processors)
+  const bool enough = s.queries >= least_queries && groups >= 2.0 * processors;
+  if (choice.large && attention_tile_fits(2, tile.columns, limits) && (enough || limits.tiles.exact))
     tile.rows = 2;
   return tile;
 }

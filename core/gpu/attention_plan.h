@@ -56,8 +56,10 @@ Index attention_value_rows(Index columns);       // its V_ROWS
 // Whether such a tile may be chosen: its strips fit in the shared memory, and its sums in registers.
 bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits);
 
-// As limits.tiles says; where that is a large one, only if there are that many queries, it fits in the shared memory and it still makes
-// two work groups for each of so many processors; 0: their number is unknown. v_head_dim ≤ 256. Any tile gives the same bits.
+// As limits.tiles says; where that is a large one, only if it fits in the shared memory, there are at least 128 queries (on software 512:
+// it takes a second longer to compile) and it still makes two work groups for each of so many processors; 0: their number is unknown.
+// v_head_dim ≤ 256. Any tile gives the same bits, unless a product of q and k overflows that a mask rules out: a large tile may look at
+// it where small ones skip its block.
 AttentionTile attention_tile(const AttentionSizes& sizes, const ScoreNeeds& needs, const GpuLimits& limits,
                              double processors);
 

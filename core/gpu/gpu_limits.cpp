@@ -72,10 +72,10 @@ bool is_software_renderer(std::string_view renderer) {
 }
 
 TileChoices usual_tiles(bool software) {
-  // Registers: sums of two rows of 128 columns, their scores and a strip read ahead are more than 128; so are sums of two rows of 256.
+  // Sums of two rows of 128 columns and their scores alone are 96 registers; sums of two rows of 256 are 128.
   return {.product = {.large = true, .loads_ahead = !software},
           .attention = {{{.large = true, .loads_ahead = !software},
-                         {.large = true, .loads_ahead = false},
+                         {.large = software, .loads_ahead = !software},
                          {.large = false, .loads_ahead = !software}}}};
 }
 

@@ -21,6 +21,7 @@ struct TileChoice {
 struct TileChoices {
   TileChoice product;
   std::array<TileChoice, 3> attention;  // of heads of up to 64, 128 and 256 columns
+  bool exact = false;  // large ones even where they make few work groups, to time and to compare them
   friend bool operator==(const TileChoices&, const TileChoices&) = default;
 };
 
@@ -41,8 +42,8 @@ struct GpuLimits {
   TileChoices tiles = {};
 };
 
-// What is chosen where nothing has been timed: strips that are read ahead where memory answers meanwhile, which software has not, and
-// tiles that leave a thread with at most 128 registers.
+// What is chosen where nothing has been timed: strips that are read ahead where memory answers meanwhile, which is not so on software; and
+// on a GPU tiles for which a thread needs at most 128 registers, so that a processor has room for two work groups.
 TileChoices usual_tiles(bool software);
 
 // Whether a renderer of this name computes on the processor (Mesa's llvmpipe, SwiftShader, …).

@@ -102,7 +102,8 @@ void GpuWork::end_part() {
   stages_.pop_front();
 }
 
-GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work, Index least) const {
+GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work, Index least,
+                          bool tells_time) const {
   const Index left = job.units - next_unit_;
   const double groups = static_cast<double>(job.groups);
   Fit fit;
@@ -118,7 +119,8 @@ GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work,
     const Index steps = job.steps_done(next_unit_ + fit.units, part.first_step, part.first_step + part.steps);
     const double unit = job.work * static_cast<double>(steps);
     const double charged = job.work * std::max(static_cast<double>(steps), steps_of_nothing);
-    if (fit.units >= least && fit.charged + charged > most_work) break;
+    const bool enough = fit.units >= least && !(tells_time && fit.work == 0.0);
+    if (enough && fit.charged + charged > most_work) break;
     fit.work += unit;
     fit.charged += charged;
     fit.largest_group = std::max(fit.largest_group, unit / groups);
@@ -157,22 +159,20 @@ void GpuWork::fill(Slice& slice, double milliseconds) {
     const bool learned = rate.measured();
     if (!learned && (!first || in_flight(rate))) return;
     const double room = learned ? (milliseconds - used) * rate.throughput() : 0.0;
-    Fit fits = fit(job, part, room, first ? 1 : 0);
-    if (fits.units == 0) return;
     // Units that skip all their steps tell no time: the first one that does not comes with them.
-    while (!learned && fits.work == 0.0 && fits.units < job.units - next_unit_)
-      fits = fit(job, part, 0.0, fits.units + 1);
+    Fit fits = fit(job, part, room, first ? 1 : 0, !learned);
+    if (fits.units == 0) return;
     if (alone && learned && rate.wants_group(fits.largest_group)) {
-      fits = fit(job, part, 0.0, 1);  // the others follow without a barrier, so that nobody waits for it
+      fits = fit(job, part, 0.0, 1, false);  // the others follow without a barrier, so that nobody waits for it
     } else if (alone && learned && fits.units == 1 && first) {
       // A second unit may well take no time of its own, and where it does the two are no longer than two slices.
-      const Fit two = fit(job, part, 0.0, 2);
+      const Fit two = fit(job, part, 0.0, 2, false);
       if (two.charged <= 2.0 * room) fits = two;
     }
     // Whole rounds of the processors: a driver that does not begin a dispatch before the end of the previous one leaves none of them idle.
     const auto at_a_time = static_cast<Index>(std::lround(rate.processors())) / job.groups;
     if (learned && fits.units < job.units - next_unit_ && at_a_time > 1 && fits.units > at_a_time)
-      fits = fit(job, part, 0.0, fits.units - fits.units % at_a_time);
+      fits = fit(job, part, 0.0, fits.units - fits.units % at_a_time, false);
     // After a barrier at least one group has to run from its beginning to its end.
     double time = fits.charged / rate.throughput() + milliseconds_of_dispatch;
     if (alone) time = std::max(time, fits.largest_group / rate.speed());

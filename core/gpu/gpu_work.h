@@ -29,7 +29,7 @@ struct GpuJob {
   Index steps = 1;       // of each unit
   Index most_steps = 0;  // of one dispatch; 0: all
   double work = 1.0;     // of one step of one unit, multiply-adds; more than 0
-  // How many of steps [first, end) a unit does, if it skips some; null: all of them.
+  // How many of steps [first, end) a unit does, if it skips some, as far as the plan knows; null: all of them.
   std::function<Index(Index unit, Index first, Index end)> steps_done = {};
   std::function<void(const GpuRange&)> dispatch = {};
 };
@@ -104,7 +104,8 @@ class GpuWork {
   void end_part();
   GpuRate rate_of(const GpuJob& job) const;
   Index steps_of(const GpuJob& job, Index first) const;
-  Fit fit(const GpuJob& job, const Part& part, double most_work, Index least) const;
+  // At least so many units, and as long as they do nothing, if they are to tell a time.
+  Fit fit(const GpuJob& job, const Part& part, double most_work, Index least, bool tells_time) const;
   bool in_flight(const GpuRate& rate) const;
   void hand_over(Slice& slice, GpuRate& rate, const GpuRate::Sample& sample);
   void fill(Slice& slice, double milliseconds);

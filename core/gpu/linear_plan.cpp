@@ -24,7 +24,8 @@ MatrixProductTile matrix_product_tile(const LinearSizes& sizes, const GpuLimits&
   const bool ragged = sizes.depth % 4 != 0;
   const auto groups = static_cast<double>(sizes.batch * tiles(sizes.rows, 2) * tiles(sizes.columns, 2));
   // Small products need many small groups rather than a few large ones.
-  const bool small = !choice.large || sizes.rows < 256 || sizes.columns < 256 || groups < 2.0 * processors;
+  const bool few = sizes.rows < 256 || sizes.columns < 256 || groups < 2.0 * processors;
+  const bool small = !choice.large || (few && !limits.tiles.exact);
   const Index vec4s = small ? 1 : 2;
   return {vec4s, vec4s, ragged, choice.loads_ahead};
 }

@@ -111,6 +111,7 @@ std::string kernels_phase(const PhaseOptions& options) {
     for (const bool ahead : {false, true}) {
       used.push_back(limits);
       used.back().tiles.attention.fill({large, ahead});
+      used.back().tiles.exact = true;
     }
   if (limits.clustered_subgroups) {
     used.push_back(limits);

@@ -25,7 +25,7 @@ namespace {
 GpuLimits limits_with(TileChoice tile) {
   GpuLimits limits = gpu_limits();
   limits.shared_bytes = 32768;  // the least of any OpenGL
-  limits.software = false;      // which keeps small tiles for so few queries
+  limits.tiles.exact = true;    // a large tile is worthwhile for more queries only
   limits.tiles.product = tile;
   limits.tiles.attention.fill(tile);
   return limits;
