@@ -24,6 +24,8 @@ constexpr int left_ctrl = 341;  // GLFW's number
 constexpr double frame_seconds = 1.0 / 60.0;
 // More than any motion takes, or any computation worth waiting for.
 constexpr int frame_limit = 1200;
+// The scenario changes in the frame that sees the event, or has no place for the edit.
+constexpr int frames_of_a_change = 30;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -308,7 +310,8 @@ class Visit {
     Clock::time_point last = told;
     int frames = 0;
     while (session().scenario() == before || !(window_.shown()->scenario == session().scenario())) {
-      if (frames == frame_limit || !session().error().empty()) return settle();
+      const int most = session().scenario() == before ? frames_of_a_change : frame_limit;
+      if (frames >= most || !session().error().empty()) return settle();
       ++frames;
       std::this_thread::sleep_until(
           last + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(frame_seconds)));

@@ -56,7 +56,7 @@ class UiDriver {
   // Frames until the frame function no longer says that it is animating, at most `limit`; false where it
   // still does.
   bool run_until_still(int limit = 600);
-  // False: OpenGL is told everything, but fills no pixel. True to begin with.
+  // False: OpenGL is told everything, but fills no pixel, unless HEADWISE_TEST_PICTURES asks for them. True to begin with.
   void rasterise(bool wanted);
   int width() const { return frames_.width(); }
   int height() const { return frames_.height(); }

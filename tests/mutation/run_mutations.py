@@ -7,7 +7,7 @@ what takes its place.
 
 Not part of ctest: each mistake is a build of a file or two; CI makes a seventh of them a day. Exit status 1 where a mistake went unnoticed.
 """
-import argparse, json, os, re, shutil, subprocess, sys, time
+import argparse, concurrent.futures, json, os, re, shutil, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MUTATIONS = os.path.join(ROOT, "tests", "mutation", "mutations.json")
@@ -39,22 +39,50 @@ def build(source):
     return run("cmake", "--build", build_folder(source), "--target", "headwise_core_tests", "-j2")
 
 
-def first_failure(source):
+def failure_of(program, *filters):
     """The first test that does not pass, or None."""
-    program = os.path.join(build_folder(source), "headwise_core_tests")
-    for suites in ("*/tests/core/attention/*", "*/tests/core/*"):
-        try:
-            tests = run(program, f"--source-file={suites}", "--abort-after=1", "--no-version", timeout=TIME_LIMIT)
-        except subprocess.TimeoutExpired:
-            return f"still running after {TIME_LIMIT} seconds"
-        if tests.returncode != 0:
-            before_error = tests.stdout.partition("ERROR:")[0] if "ERROR:" in tests.stdout else ""
-            names = re.findall(r"TEST CASE: +(.*)", before_error)
-            return names[-1].strip() if names else f"the end of the program ({tests.returncode})"
-    return None
+    try:
+        tests = run(program, *filters, "--abort-after=1", "--no-version", timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired:
+        return f"still running after {TIME_LIMIT} seconds"
+    if tests.returncode == 0:
+        return None
+    before_error = tests.stdout.partition("ERROR:")[0] if "ERROR:" in tests.stdout else ""
+    names = re.findall(r"TEST CASE: +(.*)", before_error)
+    return names[-1].strip() if names else f"the end of the program ({tests.returncode})"
 
 
-def outcome(source, mutation):
+def first_failure(program):
+    """The same for all tests of the core, the quickest and most telling first."""
+    return failure_of(program, "--source-file=*/tests/core/attention/*") or failure_of(
+        program, "--source-file=*/tests/core/*", "--source-file-exclude=*/tests/core/attention/*")
+
+
+class Tester:
+    """Runs the tests of copies of the program, one after the other, so that the next mistake is built meanwhile."""
+
+    def __init__(self, source):
+        self.program = os.path.join(build_folder(source), "headwise_core_tests")
+        self.folder = tempfile.TemporaryDirectory(prefix="headwise_mutation_")
+        self.workers = concurrent.futures.ThreadPoolExecutor(1)
+
+    def begin(self):
+        """The first failure of the program as it is now, to be waited for."""
+        with tempfile.NamedTemporaryFile(dir=self.folder.name, delete=False) as copy:
+            shutil.copyfile(self.program, copy.name)
+        os.chmod(copy.name, 0o700)
+
+        def tested():
+            try:
+                return first_failure(copy.name)
+            finally:
+                os.remove(copy.name)
+
+        return self.workers.submit(tested)
+
+
+def made(source, mutation, tester):
+    """What has become of the mistake: a pair, or where it could be built its first failure, to be waited for."""
     file, before, after = mutation["file"], mutation["before"], mutation["after"]
     path = os.path.join(source, file)
     text = open(path).read()
@@ -62,16 +90,22 @@ def outcome(source, mutation):
         return "STALE", f"{file} has {text.count(before)} of: {before}"
     try:
         open(path, "w").write(text.replace(before, after))
-        made = build(source)
-        if made.returncode != 0:
-            error = re.search(r"error: .*", made.stdout)
-            if error and "[-Werror" in error.group(0):
-                return "caught", error.group(0)
-            return "STALE", error.group(0) if error else made.stdout[-200:]
-        failure = first_failure(source)
-        return ("caught", failure) if failure else ("LIVED", "")
+        built = build(source)
+        if built.returncode == 0:
+            return tester.begin()
+        error = re.search(r"error: .*", built.stdout)
+        if error and "[-Werror" in error.group(0):
+            return "caught", error.group(0)
+        return "STALE", error.group(0) if error else built.stdout[-200:]
     finally:
         open(path, "w").write(text)
+
+
+def outcome(done):
+    if isinstance(done, tuple):
+        return done
+    failure = done.result()
+    return ("caught", failure) if failure else ("LIVED", "")
 
 
 def main():
@@ -89,23 +123,38 @@ def main():
     is_configured = os.path.exists(os.path.join(build_folder(source), "build.ninja")) and not given.cmake
     configured = run("true") if is_configured else run("cmake", "-S", source, "-B", build_folder(source), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                                                        *launcher, *given.cmake)
-    made = build(source)
-    if configured.returncode or made.returncode:
-        sys.exit(configured.stdout[-2000:] + made.stdout[-2000:])
-    failure = first_failure(source)
-    if failure:
-        sys.exit(f"the tests do not even pass without a mistake: {failure}")
+    built = build(source)
+    if configured.returncode or built.returncode:
+        sys.exit(configured.stdout[-2000:] + built.stdout[-2000:])
     counts = {"caught": 0, "LIVED": 0, "STALE": 0}
+    began = time.monotonic()
+
+    def tell(mutation, done):
+        result, remark = outcome(done)
+        counts[result] += 1
+        print(f"{result:7} {mutation['what']:60} after {time.monotonic() - began:4.0f} s  {remark}", flush=True)
+
+    def end_on(without):
+        if failure := without.result():
+            tester.workers.shutdown(cancel_futures=True)
+            sys.exit(f"the tests do not even pass without a mistake: {failure}")
+
+    tester = Tester(source)
+    without, waiting = tester.begin(), []
     for number, mutation in enumerate(json.load(open(MUTATIONS))):
-        what = mutation["what"]
         if given.seventh is not None and number % 7 != given.seventh % 7:
             continue
-        if given.only and not any(words in what for words in given.only):
+        if given.only and not any(words in mutation["what"] for words in given.only):
             continue
-        began = time.monotonic()
-        result, remark = outcome(source, mutation)
-        counts[result] += 1
-        print(f"{result:7} {what:60} {time.monotonic() - began:4.0f} s  {remark}", flush=True)
+        waiting.append((mutation, made(source, mutation, tester)))
+        if without.done():
+            end_on(without)
+            # What is built does not pile up.
+            while len(waiting) > 2:
+                tell(*waiting.pop(0))
+    end_on(without)
+    for mutation, done in waiting:
+        tell(mutation, done)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     sys.exit(1 if counts["LIVED"] or counts["STALE"] else 0)
 

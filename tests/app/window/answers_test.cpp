@@ -118,6 +118,7 @@ TEST_CASE("the panel of the words is as high after the answer as before it, and 
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {1280, 600}}) {
     WindowBench bench = open_window(width, height);
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     bench.window->state().view.settings.reduce_motion = true;
     for (const Lesson& lesson : lessons()) {
       const Playlist& playlist = lesson_playlist(lesson.name);

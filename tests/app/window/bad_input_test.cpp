@@ -125,6 +125,7 @@ TEST_CASE("without a text the stage asks for a sentence, and every view takes it
   scenario.inputs.text = "";
   WindowBench bench = open_window(1000, 700, scenario);
   if (!bench.ui) return;
+  bench.ui->rasterise(false);
   for (int view = 0; view < stage_view_count; ++view) {
     for (int step = 0; step < step_count; ++step) {
       bench.ui->key("Right");

@@ -355,6 +355,7 @@ TEST_CASE(
     CAPTURE(way);
     WindowBench bench = open_window(1280, 900);
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     WindowState& state = bench.window->state();
     if (way >= 4) drop(bench, lesson_file(folder));
     const Selection place = bench.selection();

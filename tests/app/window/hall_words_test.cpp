@@ -74,6 +74,7 @@ TEST_CASE("the words of a page have the largest type that fits the column of a h
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
     WindowBench bench = open_window(width, height);
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     WindowState& state = bench.window->state();
     bench.ui->key("F11");
     std::size_t larger = 0, pages = 0;
@@ -172,6 +173,7 @@ TEST_CASE("an answer that is passed over says what is right, and marks it where 
 TEST_CASE("whatever a built-in lesson asks, passing over it says what is right") {
   WindowBench bench = open_window(1280, 800);
   if (!bench.ui) return;
+  bench.ui->rasterise(false);
   bench.window->state().view.settings.reduce_motion = true;
   for (const Lesson& each : lessons()) {
     const Playlist& playlist = lesson_playlist(each.name);

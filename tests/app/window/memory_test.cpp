@@ -164,6 +164,7 @@ TEST_CASE("memory order is shown in any window, theme and size, and what is pinn
     const int width = wide;
     WindowBench bench = open_memory(Step::split_heads, width, high, large);
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     bench.window->state().view.selection.pinned = CellRef{{TensorId::q_heads}, {0, 15, 299, 15}};
     bench.window->state().view.selection.head = 15;
     for (int step = 0; step < step_count; ++step) {

@@ -69,6 +69,7 @@ std::vector<Situation> after_each_command(bool by_name) {
   std::vector<Situation> all;
   WindowBench bench = open_window(640, 480);
   if (!bench.ui) return all;
+  bench.ui->rasterise(false);
   for (const CommandEntry& entry : command_entries()) {
     // These two open the palette itself.
     if (entry.key_count > 1 || entry.id == CommandId::find_by_name || entry.id == CommandId::ask_question)

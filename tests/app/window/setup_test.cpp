@@ -75,6 +75,7 @@ TEST_CASE("no control moves under the mouse that changes it") {
   for (const char* preset : {"welcome", "hand_made", "random"}) {
     WindowBench bench = open_window(1600, 1400, preset_scenario(preset));
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     CAPTURE(std::string(preset));
     for (const char* choice :
          {"setup/causal/on", "setup/causal/off", "setup/alibi/on", "setup/source/random", "setup/source/text",

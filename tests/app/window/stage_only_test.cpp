@@ -80,6 +80,7 @@ TEST_CASE(
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WindowBench bench = open_window(width, height_);
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     bench.ui->click("step_bar/step/6");
     bench.ui->run_until_still();
     bench.ui->key("F11");
@@ -115,6 +116,7 @@ TEST_CASE(
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WindowBench bench = open_window(width, height_, preset_scenario("welcome"));
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     WindowState& state = bench.window->state();
     for (const auto& each : views) {
       for (const bool page : {false, true}) {
@@ -225,6 +227,7 @@ TEST_CASE("a page in a hall has its words beside the map, and its answer only wh
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WindowBench bench = open_window(width, height_);
     if (!bench.ui) return;
+    bench.ui->rasterise(false);
     start_walk(bench.window->state(), lesson_playlist("first_walk"));
     bench.ui->run_until_still();
     bench.ui->key("F11");

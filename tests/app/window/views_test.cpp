@@ -75,6 +75,7 @@ TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without co
 TEST_CASE("Q turns the maps of queries and keys in every view, the cell under the mouse is still its cell") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
+  bench.ui->rasterise(false);
   bench.ui->key("C");
   for (int step = 0; step < step_count; ++step) {
     bench.ui->click("step_bar/step/" + std::to_string(step));

@@ -109,7 +109,7 @@ TEST_CASE("the gl backend agrees with the reference over options drawn together"
 TEST_CASE("the gl backend agrees at sizes that fill no block") {
   const ComputeContext context;
   if (!context) return;
-  for (const Index length : {1, 31, 33, 65, 257, 500}) {
+  for (const Index length : {1, 31, 33, 65, 150, 257}) {
     for (const Index head_dim : {5, 8, 70}) {
       CAPTURE(length);
       CAPTURE(head_dim);
@@ -128,7 +128,7 @@ TEST_CASE(
     "the gl backend holds the weights of frozen heads, of some and of all, at sizes that fill no block") {
   const ComputeContext context;
   if (!context) return;
-  for (const Index length : {1, 31, 33, 65, 257, 500}) {
+  for (const Index length : {1, 31, 33, 65, 150, 257}) {
     for (const std::vector<Index>& frozen : {std::vector<Index>{2}, {3, 0}, {0, 1, 2, 3}}) {
       CAPTURE(length);
       CAPTURE(frozen.size());
@@ -155,9 +155,6 @@ TEST_CASE("gains of more tokens than a shader sees at once are multiplied in par
   limits.storage_block_bytes = 4 * 128 * 84 + limits.offset_alignment + 64;  // 128 tokens
   REQUIRE(gl_refusal(inputs, limits).empty());
   check_against_reference(inputs, {.limits = &limits});
-  GlForward forward(inputs, {.limits = &limits});
-  forward.finish();
-  CHECK(forward.guards_intact());
 }
 
 TEST_CASE("an attn_mask larger than the largest storage block is looked at in parts") {
@@ -166,7 +163,7 @@ TEST_CASE("an attn_mask larger than the largest storage block is looked at in pa
   GpuLimits limits = gpu_limits();
   for (const DType dtype : {DType::f32, DType::boolean}) {
     for (const bool each_head : {false, true}) {
-      for (const Index length : {1, 31, 33, 65, 257, 500}) {
+      for (const Index length : {1, 31, 33, 65, 150, 257}) {
         CAPTURE(each_head);
         CAPTURE(length);
         CAPTURE(static_cast<int>(dtype));
@@ -213,7 +210,7 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
   GpuLimits limits = gpu_limits();
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     CAPTURE(seed);
-    const Index length = seed % 2 == 0 ? 300 : 333, keys = seed % 3 == 0 ? length : 450,
+    const Index keys = seed % 3 == 0 ? 300 : 333, length = seed % 3 == 0 ? keys : seed % 2 == 0 ? 150 : 181,
                 width = seed % 5 == 0 ? 7 : 8, v_width = seed % 7 < 3 ? 20 : 8;
     AttentionInputs inputs = sized_inputs(2, length, keys, 2, 1, width, v_width);
     // 128 rows of both heads, or little more: not all rows of one.
@@ -232,9 +229,6 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
     }
     REQUIRE(gl_refusal(inputs, limits).empty());
     check_against_reference(inputs, {.keep_attn_weights = seed % 9 == 1, .limits = &limits});
-    GlForward forward(inputs, {.limits = &limits});
-    forward.finish();
-    CHECK(forward.guards_intact());
   }
   // Too little even for one work group.
   limits.storage_block_bytes = 4 * 20 * 100;
@@ -342,11 +336,14 @@ TEST_CASE("wherever keys and the depth of a product are cut, not a bit of the re
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     CAPTURE(seed);
     const bool ragged = seed % 3 == 1, is_small = seed % 4 == 3;
-    const Index length = seed % 2 == 0 ? 150 : 261, keys = seed % 5 == 0 ? length : 330, heads = 4;
+    // Two blocks of queries, of 128 or of 64, by four of keys, the last ones not full.
+    const Index batch = seed % 4 < 2 ? 1 : 2, heads = 4;
+    const Index length = seed % 5 < 3 ? 150 : 70, keys = seed % 5 == 0 ? length : 205;
     const Index width = ragged ? 7 : 20, v_width = seed % 7 == 2 ? 72 : ragged ? 9 : 20;
-    AttentionInputs inputs = sized_inputs(2, length, keys, heads, seed % 2 == 0 ? 2 : heads, width, v_width);
+    AttentionInputs inputs = sized_inputs(batch, length, keys, heads, seed % 2 == 0 ? 2 : heads, width, v_width);
     if (seed % 4 == 1) inputs.options.is_causal = true;
-    if (seed % 4 == 2) inputs.options.sliding_window = 90;
+    // The first key that query 128 sees is the last of a block.
+    if (seed % 4 == 2) inputs.options.sliding_window = seed % 8 == 2 ? 66 : 2;
     if (seed % 8 >= 4) inputs.options.fully_masked_rows = FullyMaskedRows::zero;
     if (seed % 6 == 5) inputs.options.dropout = 0.3;
     if (seed % 6 == 2) inputs.options.alibi = true;
@@ -363,7 +360,7 @@ TEST_CASE("wherever keys and the depth of a product are cut, not a bit of the re
     }
     if (seed % 8 == 7) {
       inputs.options.frozen_heads = {1};
-      Tensor held(Shape{{"N", 2}, {"F", 1}, {"L", length}, {"S", keys}}, DType::f32);
+      Tensor held(Shape{{"N", batch}, {"F", 1}, {"L", length}, {"S", keys}}, DType::f32);
       for (Index i = 0; i < held.size(); ++i) held.set_flat(i, 0.01 * static_cast<double>(i % 17));
       inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
     }

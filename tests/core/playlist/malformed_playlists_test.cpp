@@ -152,10 +152,14 @@ TEST_CASE("a playlist has at most 1000 pages, and its scenarios fit in 256 MiB")
   };
   CHECK(playlist_from_json(many(1000, "{}"), "p").pages.size() == 1000);
   CHECK_THROWS_WITH_AS(playlist_from_json(many(1001, "{}"), "p"), doctest::Contains("1 to 1000"), Error);
-  const std::string text(std::size_t{20} << 20, 'x');
-  const std::string large = "{\"scenario\": {\"inputs\": {\"text\": \"" + text + "\"}}}";
-  const std::string setting = "{\"set\": [\"inputs.seed=1\"]}";
-  std::string list = large;
-  for (int i = 0; i < 20; ++i) list += "," + setting;
-  CHECK_THROWS_WITH_AS(playlist_from_json(pages("[" + list + "]"), "p"), doctest::Contains("256 MiB"), Error);
+  // A page of other settings has a scenario of its own, here of a text of 1 MiB.
+  const std::string large = "{\"scenario\": {\"inputs\": {\"text\": \"" + std::string(std::size_t{1} << 20, 'x') +
+                            "\"}}},{\"set\": [\"inputs.seed=1\"]}";
+  const auto settings = [&](int count) {
+    std::string list = "[" + large;
+    for (int i = 0; i < count; ++i) list += ",{\"set\": []}";
+    return pages(list + "]");
+  };
+  CHECK(playlist_from_json(settings(250), "p").pages.size() == 252);
+  CHECK_THROWS_WITH_AS(playlist_from_json(settings(254), "p"), doctest::Contains("256 MiB"), Error);
 }

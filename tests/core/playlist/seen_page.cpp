@@ -21,14 +21,19 @@ Index SeenPage::size(const TensorPtr& tensor, Index axis) const {
   return tensor && axis < tensor->shape().rank() ? tensor->shape().size(axis) : 0;
 }
 
-double SeenPage::at(const TensorPtr& tensor, std::vector<Index> index) const {
-  if (!tensor || static_cast<Index>(index.size()) != tensor->shape().rank()) return none;
+std::optional<Index> SeenPage::offset(const TensorPtr& tensor, std::vector<Index> index) const {
+  if (!tensor || static_cast<Index>(index.size()) != tensor->shape().rank()) return std::nullopt;
   for (std::size_t axis = 0; axis < index.size(); ++axis) {
     const Index most = tensor->shape().size(static_cast<Index>(axis));
     if (index[axis] < 0) index[axis] += most;
-    if (index[axis] < 0 || index[axis] >= most) return none;
+    if (index[axis] < 0 || index[axis] >= most) return std::nullopt;
   }
-  return tensor->at(index);
+  return tensor->shape().offset(index);
+}
+
+double SeenPage::at(const TensorPtr& tensor, std::vector<Index> index) const {
+  const std::optional<Index> cell = offset(tensor, std::move(index));
+  return cell ? tensor->flat(*cell) : none;
 }
 
 Index SeenPage::queries() const {
@@ -134,8 +139,11 @@ double SeenPage::head_output(Index head, Index query, Index column) const {
 
 double SeenPage::output(Index query, Index column) const {
   double sum = t().out_proj_bias ? at(t().out_proj_bias, {column}) : 0.0;
-  for (Index c = 0; c < size(t().concat, 2); ++c)
-    sum += at(t().concat, {0, query, c}) * at(t().out_proj_weight, {column, c});
+  const Index terms = size(t().concat, 2);
+  if (terms == 0) return sum;
+  const auto row = offset(t().concat, {0, query, 0}), weights = offset(t().out_proj_weight, {column, 0});
+  if (!row || !weights || size(t().out_proj_weight, 1) != terms) return none;
+  for (Index c = 0; c < terms; ++c) sum += t().concat->flat(*row + c) * t().out_proj_weight->flat(*weights + c);
   return sum;
 }
 
@@ -147,9 +155,9 @@ double SeenPage::spread(Index products) const {
     for (Index h = 0; h < heads(); ++h)
       for (Index i = 0; i < size(q, 2); ++i)
         for (Index j = 0; j < size(k, 2); ++j) {
-          double score = 0.0;
-          for (Index c = 0; c < products; ++c)
-            score += at(q, {n, h, i, c}) * at(k, {n, h / (heads() / size(k, 1)), j, c});
+          const auto of_q = offset(q, {n, h, i, 0}), of_k = offset(k, {n, h / (heads() / size(k, 1)), j, 0});
+          double score = of_q && of_k && products <= size(q, 3) ? 0.0 : none;
+          for (Index c = 0; c < products && !std::isnan(score); ++c) score += q->flat(*of_q + c) * k->flat(*of_k + c);
           sum += score, squares += score * score, count += 1.0;
         }
   return spreads[products] = std::sqrt(std::max(0.0, squares / count - sum / count * (sum / count)));

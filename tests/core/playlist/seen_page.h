@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,8 @@ struct SeenPage {
 
   const TraceTensors& t() const { return trace.tensors; }
   const AttentionOptions& options() const { return trace.options; }
-  // An index below 0 counts from the end. NaN where there is no such cell.
+  // An index below 0 counts from the end. Nothing, or NaN, where there is no such cell.
+  std::optional<Index> offset(const TensorPtr& tensor, std::vector<Index> index) const;
   double at(const TensorPtr& tensor, std::vector<Index> index) const;
   Index size(const TensorPtr& tensor, Index axis) const;
 

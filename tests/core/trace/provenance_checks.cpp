@@ -65,6 +65,23 @@ std::vector<Cell> term_cells(const Trace& trace, const CellProvenance& provenanc
   return cells;
 }
 
+// Where every cell of a tensor comes from, by its rule, which is declared once; of the first cell cell_provenance has to say the same.
+template <class F>
+void for_each_provenance(const Trace& trace, TensorName tensor, F&& f) {
+  const Rule rule = declared_rule(trace, tensor);
+  for_each_cell(trace, tensor, [&](const std::vector<Index>& index) {
+    const CellProvenance provenance = provenance_by_rule(trace, rule, index);
+    const bool is_first = std::ranges::all_of(index, [](Index i) { return i == 0; });
+    if (is_first) {
+      const CellProvenance asked = cell_provenance(trace, tensor, index);
+      if (asked.sources != provenance.sources || term_cells(trace, asked) != term_cells(trace, provenance) ||
+          asked.formula != provenance.formula)
+        FAIL("cell_provenance of ", cell_name(tensor, index));
+    }
+    f(index, provenance);
+  });
+}
+
 // Everything that `pairs`, sorted by their first cell, lead to from a cell.
 std::vector<Cell> followed(const Pairs& pairs, Cell start) {
   std::vector<Cell> open{start};
@@ -129,8 +146,7 @@ std::string first_unexplained(const Trace& trace) {
 std::string first_wrong_box(const Trace& trace) {
   std::string found;
   for (const TensorName tensor : tensors_of(trace)) {
-    for_each_cell(trace, tensor, [&](const std::vector<Index>& index) {
-      const CellProvenance provenance = cell_provenance(trace, tensor, index);
+    for_each_provenance(trace, tensor, [&](const std::vector<Index>& index, const CellProvenance& provenance) {
       if (found.empty() && cells_in(trace, provenance.sources) != term_cells(trace, provenance)) {
         found = cell_name(tensor, index);
       }
@@ -142,11 +158,9 @@ std::string first_wrong_box(const Trace& trace) {
 Pairs pairs_from_sources(const Trace& trace) {
   Pairs pairs;
   for (const TensorName tensor : tensors_of(trace)) {
-    for_each_cell(trace, tensor, [&](const std::vector<Index>& index) {
+    for_each_provenance(trace, tensor, [&](const std::vector<Index>& index, const CellProvenance& provenance) {
       const Cell result = cell_of(trace, tensor, index);
-      for (const Cell source : term_cells(trace, cell_provenance(trace, tensor, index))) {
-        pairs.emplace_back(source, result);
-      }
+      for (const Cell source : term_cells(trace, provenance)) pairs.emplace_back(source, result);
     });
   }
   std::ranges::sort(pairs);
