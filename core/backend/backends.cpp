@@ -88,7 +88,7 @@ class GlPass : public BackendPass {
 std::unique_ptr<BackendPass> start_gl(const AttentionInputs& inputs, const PassOptions& options) {
   const SliceLimits& alone = gpu_limits().software ? slices_on_software : slices_alone;
   const SliceLimits& slices = options.beside_window ? slices_beside_window : alone;
-  const GpuLimits limits = tuned_limits(attention_sizes(inputs), slices);
+  const GpuLimits limits = tuned_limits(inputs.options.op, attention_sizes(inputs), slices);
   return std::make_unique<GlPass>(
       inputs, GlRun{.keep_attn_weights = needs_weights(options.needed), .slices = slices, .limits = &limits});
 }

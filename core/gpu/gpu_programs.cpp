@@ -20,17 +20,12 @@ std::span<const unsigned char> emulated_subgroups_glsl();
 std::span<const unsigned char> subgroup_check_comp();
 }  // namespace embedded
 
-namespace {
-
-constexpr Index depth = 16;  // columns of a strip of matrix_product
-
-}  // namespace
-
 const ComputeProgram& GpuPrograms::matrix_product(const MatrixProductTile& tile) {
   ComputeProgram& program =
       made_[fmt::format("matrix_product {} {} {} {}", tile.rows, tile.columns, tile.ragged, tile.loads_ahead)];
   if (!program) {
-    std::vector<ComputeProgram::Define> defines{{"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}};
+    std::vector<ComputeProgram::Define> defines{
+        {"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", product_strip_depth}};
     if (tile.ragged) defines.push_back({"RAGGED"});
     if (tile.loads_ahead) defines.push_back({"LOADS_AHEAD"});
     program = ComputeProgram("matrix_product", defines, {embedded::matrix_product_comp()});

@@ -28,39 +28,40 @@ struct TileCandidate {
   friend auto operator<=>(const TileCandidate&, const TileCandidate&) = default;
 };
 
-// Multiply-adds per millisecond, of those that have been timed.
-using TileSpeeds = std::map<TileCandidate, double>;
+// How many times as fast as the first candidate of its shader that works, usually the usual one: both timed in turns, because the clock
+// of a GPU is never the same for long. 0: it did not work, or whoever tried it never came back.
+using TileRatios = std::map<TileCandidate, double>;
 
 // The shaders that attention of these sizes runs. v_head_dim ≤ 256.
-std::vector<TileCandidate::Shader> shaders_of(const AttentionSizes& sizes);
+std::vector<TileCandidate::Shader> shaders_of(Op op, const AttentionSizes& sizes);
 
-// Every way to compile them that fits, the usual ones first, then those that differ from them in one respect.
-std::vector<TileCandidate> tile_candidates(const std::vector<TileCandidate::Shader>& shaders,
-                                           const GpuLimits& limits);
+// Every way to compile one that fits: the usual one first, then those that differ from it in one respect.
+std::vector<TileCandidate> tile_candidates(TileCandidate::Shader shader, const GpuLimits& limits);
 
-// The fastest of what has been timed; the usual one where that has not been timed, or where none is faster by more than chance.
-TileChoices fastest_tiles(const TileSpeeds& speeds, const TileChoices& usual);
+// The fastest of what has been timed; the usual one where none is faster by more than chance, unless it did not work.
+TileChoices fastest_tiles(const TileRatios& ratios, const TileChoices& usual);
 
 // One candidate a line.
-std::string tile_speeds_text(const TileSpeeds& speeds);
-// Lines that are none are left out, and so are speeds that are not positive numbers.
-TileSpeeds tile_speeds(std::string_view text);
+std::string tile_ratios_text(const TileRatios& ratios);
+// Lines that are none are left out, and so are ratios that are negative or no number.
+TileRatios tile_ratios(std::string_view text);
 
-// The driver and the card of the current context, and the text of the shaders: when any of them changes, everything has to be timed anew.
-// One line.
-std::string tuning_key();
+// The driver and the card of the current context, and how the shaders are made: when any of them changes, everything has to be timed
+// anew. One line.
+std::string tuning_key(const GpuLimits& limits);
 
 struct TileTimer {
-  double most_milliseconds =
-      1000.0;  // for all candidates together, compiling included: none is begun that would probably end later
+  // For all candidates together, compiling included: none is begun that would take longer, if it takes as long as the longest so far.
+  double most_milliseconds = 1000.0;
   SliceLimits slices = slices_alone;
   Index parts = 1;  // only one of so many equal parts of what is usually computed, at most 16: for slow devices
   std::function<double()> milliseconds = {};  // a clock; null: the system's
+  std::function<void(const TileRatios&)> keep = {};  // called before a candidate is tried, with a 0 for it, and after
 };
 
-// Times on the current context what `known` lacks of the candidates for these shaders, in order, until the time is up. What does not
-// compile or has no room is left out. Throws Error(cancelled) and, if the context is lost, what check_gpu() throws.
-TileSpeeds time_tiles(const std::vector<TileCandidate::Shader>& shaders, const GpuLimits& limits,
-                      TileSpeeds known, const TileTimer& timer);
+// Times on the current context what `known` lacks of the candidates for these shaders, until the time is up. Throws Error(cancelled), and
+// what check_gpu() throws; what has been found out by then is known.
+void time_tiles(const std::vector<TileCandidate::Shader>& shaders, const GpuLimits& limits, TileRatios& known,
+                const TileTimer& timer);
 
 }  // namespace headwise

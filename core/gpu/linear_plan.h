@@ -27,6 +27,8 @@ struct LinearPiece {
   Index n, first_row, rows, first_column, columns;
 };
 
+constexpr Index product_strip_depth = 16;  // DEPTH of the shader
+
 // Columns of the product's depth that are summed between two points where it may be cut.
 constexpr Index depth_of_step = 64;
 

@@ -98,11 +98,12 @@ std::string kernels_phase(const PhaseOptions& options) {
       for (const Index columns : {1, 2}) {
         const MatrixProductTile tile{rows, columns, false, ahead};
         for (const Index groups : group_counts) {
-          if (options.small && groups > 132) continue;
+          if ((options.small && groups > 132) || options.time_is_up()) continue;
           products.push_back(timed_product(programs, tile, {64 * rows * groups, 64 * columns, depth}, seconds));
         }
         const Index side = options.small ? 256 : 4096;
-        products.push_back(timed_product(programs, tile, {side, side, side}, seconds));
+        if (!options.time_is_up())
+          products.push_back(timed_product(programs, tile, {side, side, side}, seconds));
       }
   }
   // Every tile, and without subgroups.
@@ -120,10 +121,11 @@ std::string kernels_phase(const PhaseOptions& options) {
   for (const GpuLimits& each : used)
     for (const Index head_dim : {64, 128})
       for (const Index groups : group_counts) {
-        if (options.small && groups > 1) continue;
+        if ((options.small && groups > 1) || options.time_is_up()) continue;
         attentions.push_back(timed_attention(groups, 128, options.small ? 256 : 4096, head_dim, each, seconds));
       }
   return JsonObject()
+      .flag("complete", !options.time_is_up())
       .json("matrix_product", json_array(products))
       .json("scaled_dot_product_attention", json_array(attentions))
       .written();

@@ -59,19 +59,25 @@ std::string layers_phase(const PhaseOptions& options) {
   // As the program does before its first run, for all heads of these layers.
   using Shader = TileCandidate::Shader;
   GpuLimits limits = gpu_limits();
-  const TileSpeeds speeds = time_tiles({Shader::product, Shader::attention_64, Shader::attention_128}, limits,
-                                       {}, {.most_milliseconds = 2000.0, .parts = options.small ? 16 : 1});
-  if (!limits.lowered) limits.tiles = fastest_tiles(speeds, limits.tiles);
+  TileRatios ratios;
+  time_tiles({Shader::product, Shader::attention_64, Shader::attention_128}, limits, ratios,
+             {.most_milliseconds = options.small ? 1000.0 : 30000.0, .parts = options.small ? 16 : 1});
+  if (!limits.lowered) limits.tiles = fastest_tiles(ratios, limits.tiles);
   std::vector<std::string> runs;
   for (const LayerSize& s : sizes)
     for (const bool causal : {false, true}) {
+      if (options.time_is_up()) break;
       runs.push_back(timed("layer", s, causal, layer_inputs(s.embed_dim, s.num_heads, s.length, causal),
                            limits, seconds));
       runs.push_back(timed("attention", s, causal,
                            attention_inputs(s.num_heads, s.length, s.length, s.embed_dim / s.num_heads, causal),
                            limits, seconds));
     }
-  return JsonObject().text("multiply_adds_per_ms", tile_speeds_text(speeds)).json("runs", json_array(runs)).written();
+  return JsonObject()
+      .text("speed_over_the_usual", tile_ratios_text(ratios))
+      .flag("complete", !options.time_is_up())
+      .json("runs", json_array(runs))
+      .written();
 }
 
 }  // namespace headwise::gpu_bench

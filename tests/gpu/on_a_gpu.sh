@@ -65,7 +65,7 @@ phase() {
     : >"$work/out"
     : >"$work/err"
   else
-    timeout -k 5 "$limit" "$@" >"$work/out" 2>"$work/err"
+    HEADWISE_PHASE_SECONDS=$((limit > 20 ? limit - 10 : limit)) timeout -k 5 "$limit" "$@" >"$work/out" 2>"$work/err"
     status=$?
   fi
   cat "$work/err" >>"$log"
@@ -90,8 +90,9 @@ for vendor in /usr/share/glvnd/egl_vendor.d/10_nvidia.json /etc/glvnd/egl_vendor
               /usr/local/nvidia/share/glvnd/egl_vendor.d/10_nvidia.json; do
   nvidia=${nvidia:-$([ -e "$vendor" ] && echo "$vendor")}
 done
-# Times of compilations are of compilations. (Without any cache Mesa gives no binaries.)
-export __GL_SHADER_DISK_CACHE=0 MESA_SHADER_CACHE_DIR=$work/cache
+# Whoever ran here before has compiled nothing for this run. (Without any cache Mesa gives no binaries.)
+mkdir -p "$work/cache"
+export __GL_SHADER_DISK_CACHE_PATH=$work/cache MESA_SHADER_CACHE_DIR=$work/cache
 
 use_carried() {
   [ -x "$carried/bin/headwise_gpu_bench" ] || return 1
@@ -129,7 +130,8 @@ elif [ -z "$software" ]; then
 fi
 
 mkdir "$work/binaries"
-phase shaders 120 "$bench" shaders $small --binaries "$work/binaries"
+# Times of compilations are of compilations.
+phase shaders 120 env __GL_SHADER_DISK_CACHE=0 "$bench" shaders $small --binaries "$work/binaries"
 tar -C "$work" -czf "$out/shaders.tar.gz" binaries 2>>"$log"
 
 if [ -x "$programs/headwise_gpu_tests" ]; then

@@ -1,6 +1,8 @@
 // What tests/gpu/on_a_gpu.sh runs on a machine: each phase measures or tries one thing, and gives it as JSON.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 namespace headwise::gpu_bench {
@@ -8,6 +10,10 @@ namespace headwise::gpu_bench {
 struct PhaseOptions {
   bool small = false;    // sizes that software computes in seconds
   std::string binaries;  // a folder for the drivers' binaries of the shaders; empty: they are not kept
+  // Long phases end early rather than lose everything that they have measured.
+  std::optional<std::chrono::steady_clock::time_point> ends = {};
+
+  bool time_is_up() const { return ends && std::chrono::steady_clock::now() >= *ends; }
 };
 
 // Every device that EGL offers: renderer, version, limits and extensions, or why it has no context. Needs no current context.

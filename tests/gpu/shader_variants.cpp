@@ -93,7 +93,9 @@ std::string shaders_phase(const PhaseOptions& options) {
   const GpuLimits limits = gpu_limits();
   std::vector<std::string> told;
   Index failed = 0;
-  for (const Variant& variant : variants(limits)) {
+  const std::vector<Variant> all = variants(limits);
+  for (const Variant& variant : all) {
+    if (options.time_is_up()) break;
     GpuLimits used = limits;
     used.clustered_subgroups = variant.subgroups;
     GpuPrograms programs(used);
@@ -123,6 +125,7 @@ std::string shaders_phase(const PhaseOptions& options) {
   }
   return JsonObject()
       .count("variants", static_cast<Index>(told.size()))
+      .flag("complete", told.size() == all.size())
       .count("failed", failed)
       .json("shaders", json_array(told))
       .written();

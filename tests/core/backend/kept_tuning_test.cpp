@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/gpu/computing_context.h"
@@ -14,8 +15,8 @@ using namespace headwise::test;
 
 namespace {
 
-TileSpeeds speeds_of(double speed) {
-  return {{{TileCandidate::Shader::product, {true, false}}, speed}};
+TileRatios ratio_of(double ratio) {
+  return {{{TileCandidate::Shader::product, {true, false}}, ratio}};
 }
 
 // The environment as it was when it began.
@@ -39,22 +40,22 @@ class Variable {
 }  // namespace
 
 TEST_CASE("what was timed on one GPU is kept beside what was timed on others") {
-  std::string text = with_tile_speeds("", "one", speeds_of(1.0));
-  text = with_tile_speeds(text, "other", speeds_of(2.0));
-  CHECK(kept_tile_speeds(text, "one") == speeds_of(1.0));
-  CHECK(kept_tile_speeds(text, "other") == speeds_of(2.0));
-  CHECK(kept_tile_speeds(text, "third").empty());
-  text = with_tile_speeds(text, "one", speeds_of(3.0));
-  CHECK(kept_tile_speeds(text, "one") == speeds_of(3.0));
-  CHECK(kept_tile_speeds(text, "other") == speeds_of(2.0));
+  std::string text = with_tile_ratios("", "one", ratio_of(1.0));
+  text = with_tile_ratios(text, "other", ratio_of(2.0));
+  CHECK(kept_tile_ratios(text, "one") == ratio_of(1.0));
+  CHECK(kept_tile_ratios(text, "other") == ratio_of(2.0));
+  CHECK(kept_tile_ratios(text, "third").empty());
+  text = with_tile_ratios(text, "one", ratio_of(3.0));
+  CHECK(kept_tile_ratios(text, "one") == ratio_of(3.0));
+  CHECK(kept_tile_ratios(text, "other") == ratio_of(2.0));
 }
 
 TEST_CASE("of many GPUs those kept last stay") {
   std::string text;
-  for (int i = 0; i < 100; ++i) text = with_tile_speeds(text, fmt::format("card {}", i), speeds_of(i + 1.0));
-  CHECK(kept_tile_speeds(text, "card 99") == speeds_of(100.0));
-  CHECK(kept_tile_speeds(text, "card 68") == speeds_of(69.0));
-  CHECK(kept_tile_speeds(text, "card 67").empty());
+  for (int i = 0; i < 100; ++i) text = with_tile_ratios(text, fmt::format("card {}", i), ratio_of(i + 1.0));
+  CHECK(kept_tile_ratios(text, "card 99") == ratio_of(100.0));
+  CHECK(kept_tile_ratios(text, "card 68") == ratio_of(69.0));
+  CHECK(kept_tile_ratios(text, "card 67").empty());
   CHECK(text.size() < 4096);
 }
 
@@ -63,8 +64,8 @@ TEST_CASE("a file that is no such file is as good as none, and is replaced") {
                                   std::string("[one"), std::string(5000, '['), std::string("\0\xFF[one]\0", 8),
                                   std::string("[one]\nproduct large ahead fast\n[one]\n")}) {
     CAPTURE(text);
-    CHECK(kept_tile_speeds(text, "one").empty());
-    CHECK(kept_tile_speeds(with_tile_speeds(text, "one", speeds_of(2.0)), "one") == speeds_of(2.0));
+    CHECK(kept_tile_ratios(text, "one").empty());
+    CHECK(kept_tile_ratios(with_tile_ratios(text, "one", ratio_of(2.0)), "one") == ratio_of(2.0));
   }
 }
 
@@ -83,14 +84,15 @@ TEST_CASE("it is kept where caches are, or nowhere") {
 TEST_CASE("software, and limits that the environment lowers, keep the usual tiles without timing any") {
   const auto context = context_or_skip();
   if (!context) return;
+  const AttentionSizes sizes{.head_dim = 8, .v_head_dim = 8};
   const Variable words("HEADWISE_GPU_LIMITS");
   setenv("HEADWISE_GPU_LIMITS", "no_loads_ahead", 1);
-  const GpuLimits lowered = tuned_limits({.head_dim = 8, .v_head_dim = 8}, slices_alone);
+  const GpuLimits lowered = tuned_limits(Op::multi_head_attention, sizes, slices_alone);
   CHECK(lowered.lowered);
   CHECK(lowered.tiles == gpu_limits().tiles);
   unsetenv("HEADWISE_GPU_LIMITS");
   if (gpu_limits().software)
-    CHECK(tuned_limits({.head_dim = 8, .v_head_dim = 8}, slices_alone).tiles == usual_tiles(true));
+    CHECK(tuned_limits(Op::multi_head_attention, sizes, slices_alone).tiles == usual_tiles(true));
 }
 
 TEST_CASE("a GPU is timed once, and what was found out is read the next time") {
@@ -100,25 +102,24 @@ TEST_CASE("a GPU is timed once, and what was found out is read the next time") {
   const std::string path = folder.file("caches/headwise/gpu_tuning.txt");
   GpuLimits card = gpu_limits();
   card.tiles = usual_tiles(false);
-  const AttentionSizes sizes{.head_dim = 8, .v_head_dim = 8};
-  int looks = 0;
-  const auto stopped = [&looks] {
-    ++looks;
-    return 0.0;
-  };
-  const TileTimer timer{.parts = 16, .milliseconds = stopped};
-  const GpuLimits tuned = tuned_limits(card, sizes, timer, path);
-  const TileSpeeds speeds = kept_tile_speeds(content_of(path), tuning_key());
-  CHECK(speeds.size() == tile_candidates(shaders_of(sizes), card).size());
-  CHECK(tuned.tiles == fastest_tiles(speeds, card.tiles));
+  const std::vector<TileCandidate::Shader> shaders{TileCandidate::Shader::attention_64};
+  int looks = 0;  // at the clock
+  const TileTimer timer{.parts = 16, .milliseconds = [&looks] {
+                          ++looks;
+                          return 0.0;
+                        }};
+  const GpuLimits tuned = tuned_limits(card, shaders, timer, path);
+  const TileRatios ratios = kept_tile_ratios(content_of(path), tuning_key(card));
+  CHECK(ratios.size() == tile_candidates(shaders[0], card).size());
+  CHECK(tuned.tiles == fastest_tiles(ratios, card.tiles));
   // In the same process it is known, and so it is to the next one, which has only the file.
   const int before = looks;
-  CHECK(tuned_limits(card, sizes, timer, path).tiles == tuned.tiles);
+  CHECK(tuned_limits(card, shaders, timer, path).tiles == tuned.tiles);
   CHECK(looks == before + 1);
   const std::string copied = folder.with_file("copy.txt", content_of(path));
-  CHECK(tuned_limits(card, sizes, timer, copied).tiles == tuned.tiles);
+  CHECK(tuned_limits(card, shaders, timer, copied).tiles == tuned.tiles);
   CHECK(looks == before + 2);
   // Where it cannot be kept, that is no error.
   const std::string nowhere = folder.file("copy.txt/gpu_tuning.txt");
-  CHECK_NOTHROW(tuned_limits(card, sizes, {.most_milliseconds = -1.0, .parts = 16}, nowhere));
+  CHECK_NOTHROW(tuned_limits(card, shaders, {.most_milliseconds = -1.0, .parts = 16}, nowhere));
 }

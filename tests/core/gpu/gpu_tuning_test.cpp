@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/gpu/gpu_faults.h"
 #include "core/tensor/cancellation.h"
@@ -30,69 +33,77 @@ GpuLimits card() {
 
 }  // namespace
 
-TEST_CASE("the candidates for a run are every tile that fits, first the usual ones of its two shaders") {
-  for (const auto& [width, attention, fitting] :
-       {std::tuple<Index, Shader, std::size_t>{64, Shader::attention_64, 8},
-        {65, Shader::attention_128, 8},
-        {256, Shader::attention_256, 6}}) {
-    CAPTURE(width);
-    const std::vector<Shader> shaders = shaders_of({.head_dim = 8, .v_head_dim = width});
-    CHECK(shaders == std::vector{Shader::product, attention});
-    const std::vector<TileCandidate> all = tile_candidates(shaders, card());
+TEST_CASE("the candidates for a shader are every tile that fits, the usual one first") {
+  const TileChoices usual = usual_tiles(false);
+  for (const auto& [shader, choice, fitting] : {std::tuple{Shader::product, usual.product, std::size_t{4}},
+                                                {Shader::attention_64, usual.attention[0], 4},
+                                                {Shader::attention_128, usual.attention[1], 4},
+                                                {Shader::attention_256, usual.attention[2], 2}}) {
+    const std::vector<TileCandidate> all = tile_candidates(shader, card());
     CHECK(all.size() == fitting);
     CHECK(std::set(all.begin(), all.end()).size() == fitting);
-    REQUIRE(all.size() >= 2);
-    CHECK(all[0] == TileCandidate{Shader::product, usual_tiles(false).product});
-    CHECK(all[1].shader == attention);
-    CHECK(all[1].choice == usual_tiles(false).attention[static_cast<std::size_t>(attention) - 1]);
+    CHECK(all.front() == TileCandidate{shader, choice});
   }
   GpuLimits little = card();
   little.shared_bytes = 16384;
-  for (const TileCandidate& candidate : tile_candidates({Shader::attention_64}, little))
+  for (const TileCandidate& candidate : tile_candidates(Shader::attention_64, little))
     CHECK_FALSE(candidate.choice.large);
 }
 
-TEST_CASE(
-    "another tile than the usual one is chosen if it is clearly faster, and only where the usual one was "
-    "timed") {
-  const TileChoices usual = usual_tiles(false);
-  CHECK(fastest_tiles({}, usual) == usual);
-  const TileChoice other{!usual.product.large, usual.product.loads_ahead};
-  TileSpeeds speeds{{{Shader::product, other}, 200.0}};
-  CHECK(fastest_tiles(speeds, usual) == usual);
-  speeds[{Shader::product, usual.product}] = 199.0;
-  CHECK(fastest_tiles(speeds, usual) == usual);
-  speeds[{Shader::product, usual.product}] = 150.0;
-  TileChoices expected = usual;
-  expected.product = other;
-  CHECK(fastest_tiles(speeds, usual) == expected);
-  // Each shader by itself, and of several faster ones the fastest.
-  for (std::size_t i = 0; i < usual.attention.size(); ++i) {
-    const auto shader = static_cast<Shader>(i + 1);
-    const TileChoice own = usual.attention[i];
-    speeds[{shader, own}] = 100.0;
-    speeds[{shader, {own.large, !own.loads_ahead}}] = 120.0;
-    speeds[{shader, {!own.large, own.loads_ahead}}] = 130.0;
-    expected.attention[i] = {!own.large, own.loads_ahead};
-    CHECK(fastest_tiles(speeds, usual) == expected);
+TEST_CASE("a module runs the product and the attention of its heads' width, a function the attention alone") {
+  for (const auto& [width, attention] : {std::pair<Index, Shader>{1, Shader::attention_64},
+                                         {64, Shader::attention_64},
+                                         {65, Shader::attention_128},
+                                         {128, Shader::attention_128},
+                                         {256, Shader::attention_256}}) {
+    CAPTURE(width);
+    const AttentionSizes sizes{.head_dim = 8, .v_head_dim = width};
+    CHECK(shaders_of(Op::multi_head_attention, sizes) == std::vector{Shader::product, attention});
+    CHECK(shaders_of(Op::scaled_dot_product_attention, sizes) == std::vector{attention});
   }
 }
 
-TEST_CASE("speeds survive being written and read, and lines that are none are left out") {
-  const TileSpeeds speeds{{{Shader::product, {true, false}}, 3.25e9},
-                          {{Shader::attention_64, {false, true}}, 0.5},
-                          {{Shader::attention_256, {true, true}}, 1e-3}};
-  CHECK(tile_speeds(tile_speeds_text(speeds)) == speeds);
-  CHECK(tile_speeds_text({}).empty());
+TEST_CASE(
+    "another tile than the usual one is chosen if it is clearly faster, or if the usual one does not work") {
+  const TileChoices usual = usual_tiles(false);
+  CHECK(fastest_tiles({}, usual) == usual);
+  const TileChoice other{!usual.product.large, usual.product.loads_ahead};
+  const TileCandidate own_product{Shader::product, usual.product}, other_product{Shader::product, other};
+  CHECK(fastest_tiles({{own_product, 1.0}, {other_product, 1.02}}, usual) == usual);
+  CHECK(fastest_tiles({{own_product, 1.0}, {other_product, 0.0}}, usual) == usual);
+  TileChoices expected = usual;
+  expected.product = other;
+  CHECK(fastest_tiles({{own_product, 1.0}, {other_product, 1.1}}, usual) == expected);
+  CHECK(fastest_tiles({{own_product, 0.0}, {other_product, 0.4}}, usual) == expected);
+  CHECK(fastest_tiles({{own_product, 0.0}, {other_product, 0.0}}, usual) == usual);
+  // Each shader by itself, and of several faster ones the fastest.
+  TileRatios ratios{{own_product, 1.0}, {other_product, 1.1}};
+  for (std::size_t i = 0; i < usual.attention.size(); ++i) {
+    const auto shader = static_cast<Shader>(i + 1);
+    const TileChoice own = usual.attention[i];
+    ratios[{shader, own}] = 1.0;
+    ratios[{shader, {own.large, !own.loads_ahead}}] = 1.2;
+    ratios[{shader, {!own.large, own.loads_ahead}}] = 1.3;
+    expected.attention[i] = {!own.large, own.loads_ahead};
+    CHECK(fastest_tiles(ratios, usual) == expected);
+  }
+}
+
+TEST_CASE("ratios survive being written and read, and lines that are none are left out") {
+  const TileRatios ratios{{{Shader::product, {true, false}}, 1.0},
+                          {{Shader::attention_64, {false, true}}, 0.0},
+                          {{Shader::attention_256, {true, true}}, 1.25}};
+  CHECK(tile_ratios(tile_ratios_text(ratios)) == ratios);
+  CHECK(tile_ratios_text({}).empty());
   for (const char* text :
        {"", "\n\n", "product", "product large ahead", "product large ahead ", "product large ahead fast",
-        "product large ahead 12x", "product large ahead 0", "product large ahead -5",
-        "product large ahead inf", "product large ahead nan", "product wide ahead 5", "product large late 5",
-        "softmax large ahead 5", " product large ahead 5", "product  large ahead 5"}) {
+        "product large ahead 1.2x", "product large ahead -5", "product large ahead inf",
+        "product large ahead nan", "product wide ahead 5", "product large late 5", "softmax large ahead 5",
+        " product large ahead 5", "product  large ahead 5"}) {
     CAPTURE(text);
-    CHECK(tile_speeds(text).empty());
+    CHECK(tile_ratios(text).empty());
   }
-  CHECK(tile_speeds("nonsense\nproduct small ahead 5\nproduct large").size() == 1);
+  CHECK(tile_ratios("nonsense\nproduct small ahead 5\nproduct large").size() == 1);
 }
 
 TEST_CASE("tiles are timed on the GPU until the time is up, and what is known is not timed again") {
@@ -100,44 +111,68 @@ TEST_CASE("tiles are timed on the GPU until the time is up, and what is known is
   if (!context) return;
   GpuLimits limits = gpu_limits();
   limits.tiles = usual_tiles(false);
-  const std::vector<Shader> shaders{Shader::product, Shader::attention_64};
-  const std::vector<TileCandidate> candidates = tile_candidates(shaders, limits);
+  const std::vector<Shader> shaders{Shader::attention_64, Shader::product};
+  const std::vector<TileCandidate> candidates = tile_candidates(Shader::attention_64, limits);
   // A clock on which a candidate takes 300 milliseconds, looked at before and after each.
   double clock = 0.0;
-  TileTimer timer{.parts = 16, .milliseconds = [&clock] { return clock += 150.0; }};
-  const TileSpeeds some = time_tiles(shaders, limits, {}, timer);
-  CHECK(some.size() < candidates.size());
-  CHECK(some.size() >= 2);
-  for (std::size_t i = 0; i < some.size(); ++i) CHECK(some.contains(candidates[i]));
+  TileRatios kept, known;
+  int kept_times = 0;
+  TileTimer timer{.most_milliseconds = 800.0,
+                  .parts = 16,
+                  .milliseconds = [&clock] { return clock += 150.0; },
+                  .keep =
+                      [&](const TileRatios& now) {
+                        kept = now;
+                        ++kept_times;
+                      }};
+  time_tiles(shaders, limits, known, timer);
+  CHECK(known.size() == 2);
+  CHECK(known.contains(candidates[1]));
+  CHECK(known.at(candidates[0]) == 1.0);
+  CHECK(kept == known);
+  CHECK(kept_times == 4);  // a 0 before each, and what came of it
+  const TileRatios some = known;
   timer.most_milliseconds = 1e9;
-  const TileSpeeds all = time_tiles(shaders, limits, some, timer);
-  CHECK(all.size() == candidates.size());
-  for (const auto& [candidate, speed] : all) CHECK(speed > 0.0);
-  for (const auto& [candidate, speed] : some) CHECK(all.at(candidate) == speed);
-  const double before = clock;
-  CHECK(time_tiles(shaders, limits, all, timer) == all);
-  CHECK(clock == before + 150.0);  // that of the beginning
+  time_tiles({Shader::attention_64}, limits, known, timer);
+  CHECK(known.size() == candidates.size());
+  for (const auto& [candidate, ratio] : known) CHECK(ratio > 0.0);
+  for (const auto& [candidate, ratio] : some) CHECK(known.at(candidate) == ratio);
+  const TileRatios all = known;
+  const int before = kept_times;
+  time_tiles({Shader::attention_64}, limits, known, timer);
+  CHECK(known == all);
+  CHECK(kept_times == before);
+  // One that was begun and never ended is not tried again, and another one takes the place of the usual one.
+  known = {{candidates[0], 0.0}, {candidates[2], 0.0}};
+  time_tiles({Shader::attention_64}, limits, known, timer);
+  CHECK(known.at(candidates[0]) == 0.0);
+  CHECK(known.at(candidates[1]) == 1.0);
+  CHECK(known.at(candidates[2]) == 0.0);
+  CHECK(known.at(candidates[3]) > 0.0);
 }
 
-TEST_CASE("timing ends where it is cancelled or the context is lost") {
+TEST_CASE("what is cancelled is tried again the next time, what loses the context is not") {
   const auto context = context_or_skip();
   if (!context) return;
-  const std::vector<Shader> shaders{Shader::product};
+  const GpuLimits limits = gpu_limits();
   const TileTimer timer{.parts = 16};
+  TileRatios known;
   {
     const std::atomic<bool> cancelled = true;
     const CancelScope scope(cancelled);
-    CHECK_THROWS_AS(time_tiles(shaders, gpu_limits(), {}, timer), Error);
+    CHECK_THROWS_AS(time_tiles({Shader::product}, limits, known, timer), Error);
+    CHECK(known.empty());
   }
   const SimulatedGpuFault lost(GpuFault::context_lost);
-  CHECK_THROWS_AS(time_tiles(shaders, gpu_limits(), {}, timer), Error);
+  CHECK_THROWS_AS(time_tiles({Shader::product}, limits, known, timer), Error);
+  CHECK(known == TileRatios{{tile_candidates(Shader::product, limits).front(), 0.0}});
 }
 
 TEST_CASE("the key of what was timed is one line that names the renderer, the same each time") {
   const auto context = context_or_skip();
   if (!context) return;
-  const std::string key = tuning_key();
-  CHECK(key == tuning_key());
+  const std::string key = tuning_key(gpu_limits());
+  CHECK(key == tuning_key(gpu_limits()));
   CHECK(key.find(reinterpret_cast<const char*>(glGetString(GL_RENDERER))) != std::string::npos);
   CHECK(std::ranges::none_of(key, [](unsigned char letter) { return letter < ' '; }));
 }
