@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/gpu/gpu_limits.h"
@@ -33,6 +34,15 @@ ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>
   const gl::Object<gl::ShaderKind<GL_COMPUTE_SHADER>> shader(label);
   gl::compile_shader(shader.name(), label, texts);
   gl::link_program(object_.name(), label, {shader.name()});
+}
+
+GLint ComputeProgram::at(std::string_view name) const {
+  const auto known = places_.find(name);
+  if (known != places_.end()) return known->second;
+  std::string text(name);
+  const GLint place = glGetUniformLocation(object_.name(), text.c_str());
+  places_.emplace(std::move(text), place);
+  return place;
 }
 
 }  // namespace headwise

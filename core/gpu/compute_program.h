@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,8 +49,10 @@ class ComputeProgram {
     static void destroy(GLuint name) { glDeleteProgram(name); }
     static constexpr GLenum identifier = GL_PROGRAM;
   };
-  GLint at(const char* name) const { return glGetUniformLocation(object_.name(), name); }
+  GLint at(std::string_view name) const;
   gl::Object<Kind> object_;
+  // Some fifty are set before a dispatch, and a driver may have to wait for another thread before it can tell where one is.
+  mutable std::map<std::string, GLint, std::less<>> places_;
 };
 
 }  // namespace headwise
