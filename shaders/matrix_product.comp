@@ -3,19 +3,20 @@
 //
 // A work group of 16 × 16 threads makes BLOCK_M × BLOCK_N numbers of C, each thread 4·ROWS × 4·COLS of them, from strips
 // of DEPTH columns of A and W that all threads share. What compiles this sets ROWS and COLS (1 or 2), DEPTH (a multiple
-// of 4), RAGGED where a row of A or W does not begin at a multiple of 4 numbers, and LOADS_AHEAD where a strip is read while the one
+// of 4), RAGGED where a row of A, W or C, or a part of one, does not begin at a multiple of 4 numbers, and LOADS_AHEAD where a strip is read while the one
 // before is multiplied: memory answers meanwhile. That takes registers, and a second strip. No bit depends on it.
 layout(local_size_x = 256) in;
 
 #ifdef RAGGED
 layout(std430, binding = 0) readonly buffer A { float a[]; };
 layout(std430, binding = 1) readonly buffer W { float w[]; };
+layout(std430, binding = 3) buffer C { float c[]; };
 #else
 layout(std430, binding = 0) readonly buffer A4 { vec4 a4[]; };
 layout(std430, binding = 1) readonly buffer W4 { vec4 w4[]; };
+layout(std430, binding = 3) buffer C4 { vec4 c4[]; };
 #endif
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
-layout(std430, binding = 3) buffer C { float c[]; };
 
 uniform uint rows;      // M
 uniform uint columns;   // N
@@ -97,6 +98,31 @@ void store_block(uint block, uint strip, mat4 m) {
   for (uint i = 0u; i < 4u; ++i) strips[at + i * line] = m[i];
 }
 
+// Columns column … column+3 of a row of C, those that it has.
+vec4 load_c(uint row, uint column) {
+#ifdef RAGGED
+  vec4 value = vec4(0.0);
+  for (uint e = 0u; e < 4u; ++e) {
+    uint at = column + e;
+    if (at < columns) value[e] = c[c_offset + at / c_part * c_part_stride + at % c_part + row * c_stride];
+  }
+  return value;
+#else
+  return c4[(c_offset + column / c_part * c_part_stride + column % c_part + row * c_stride) / 4u];
+#endif
+}
+
+void store_c(uint row, uint column, vec4 value) {
+#ifdef RAGGED
+  for (uint e = 0u; e < 4u; ++e) {
+    uint at = column + e;
+    if (at < columns) c[c_offset + at / c_part * c_part_stride + at % c_part + row * c_stride] = value[e];
+  }
+#else
+  c4[(c_offset + column / c_part * c_part_stride + column % c_part + row * c_stride) / 4u] = value;
+#endif
+}
+
 void main() {
   uint thread = gl_LocalInvocationIndex;
   uint tx = thread % 16u, ty = thread / 16u;
@@ -109,14 +135,11 @@ void main() {
     for (uint j = 0u; j < COLS; ++j) sum[i][j] = vec4(0.0);
   if (depth_range.x > 0u) {
     for (uint j = 0u; j < COLS; ++j) {
-      for (uint e = 0u; e < 4u; ++e) {
-        uint column = first_column + 64u * j + 4u * tx + e;
-        if (column >= columns) continue;
-        uint at = c_offset + column / c_part * c_part_stride + column % c_part;
-        for (uint i = 0u; i < 4u * ROWS; ++i) {
-          uint row = first_row + 64u * (i / 4u) + 4u * ty + i % 4u;
-          if (row < rows) sum[i][j][e] = c[at + row * c_stride];
-        }
+      uint column = first_column + 64u * j + 4u * tx;
+      if (column >= columns) continue;
+      for (uint i = 0u; i < 4u * ROWS; ++i) {
+        uint row = first_row + 64u * (i / 4u) + 4u * ty + i % 4u;
+        if (row < rows) sum[i][j] = load_c(row, column);
       }
     }
   }
@@ -158,16 +181,15 @@ void main() {
   }
 
   for (uint j = 0u; j < COLS; ++j) {
-    for (uint e = 0u; e < 4u; ++e) {
-      uint column = first_column + 64u * j + 4u * tx + e;
-      if (column >= columns) continue;
-      float plus = has_bias && depth_range.y == depth ? bias[bias_offset + column] : 0.0;
-      uint at = c_offset + column / c_part * c_part_stride + column % c_part;
-      for (uint i = 0u; i < ROWS; ++i)
-        for (uint f = 0u; f < 4u; ++f) {
-          uint row = first_row + 64u * i + 4u * ty + f;
-          if (row < rows) c[at + row * c_stride] = sum[4u * i + f][j][e] + plus;
-        }
+    uint column = first_column + 64u * j + 4u * tx;
+    if (column >= columns) continue;
+    vec4 plus = vec4(0.0);
+    if (has_bias && depth_range.y == depth)
+      for (uint e = 0u; e < 4u; ++e)
+        if (column + e < columns) plus[e] = bias[bias_offset + column + e];
+    for (uint i = 0u; i < 4u * ROWS; ++i) {
+      uint row = first_row + 64u * (i / 4u) + 4u * ty + i % 4u;
+      if (row < rows) store_c(row, column, sum[i][j] + plus);
     }
   }
 }

@@ -21,7 +21,8 @@ Index tiles(Index length, Index vec4s) {
 
 MatrixProductTile matrix_product_tile(const LinearSizes& sizes, const GpuLimits& limits, double processors) {
   const TileChoice& choice = limits.tiles.product;
-  const bool ragged = sizes.depth % 4 != 0;
+  const Index odd = sizes.depth | sizes.columns | sizes.out_part | sizes.out_row_stride | sizes.out_part_stride;
+  const bool ragged = odd % 4 != 0 || rows_at_once(limits, sizes.depth) < 4;
   const auto groups = static_cast<double>(sizes.batch * tiles(sizes.rows, 2) * tiles(sizes.columns, 2));
   // Small products need many small groups rather than a few large ones.
   const bool few = sizes.rows < 256 || sizes.columns < 256 || groups < 2.0 * processors;
@@ -40,6 +41,7 @@ std::vector<LinearPiece> plan_linear(const LinearSizes& s, const std::vector<Tok
     if (columns_each == s.out_part) rows_each = std::min(rows_each, rows_at_once(limits, s.out_row_stride));
   } else {
     rows_each = std::min(rows_each, rows_at_once(limits, s.out_row_stride));
+    if (columns_each >= 4) columns_each -= columns_each % 4;  // for tiles that are not ragged
   }
   std::vector<LinearPiece> pieces;
   for (const TokenRange& range : rows) {

@@ -12,7 +12,8 @@ namespace headwise {
 // Of shaders/matrix_product.comp.
 struct MatrixProductTile {
   Index rows = 1, columns = 1;  // vec4s per thread
-  bool ragged = false, loads_ahead = false;
+  bool ragged = false;          // rows, columns or parts are not whole vec4s
+  bool loads_ahead = false;
 };
 
 struct LinearSizes {
