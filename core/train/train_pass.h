@@ -15,10 +15,10 @@ namespace headwise {
 // Sequences of equal length, one behind the other.
 struct TrainBatch {
   Index sequences = 0;
-  Index length = 0;                  // 1 … the longest sequence of the model
-  std::vector<std::int32_t> tokens;  // (sequences,length), below the vocabulary
+  Index length = 0;                       // 1 … the longest sequence of the model
+  std::vector<std::int32_t> tokens = {};  // (sequences,length), below the vocabulary
   // What the model should say at each position: a token, or −1 where its prediction does not count.
-  std::vector<std::int32_t> targets;
+  std::vector<std::int32_t> targets = {};
 };
 
 struct BatchResult {
