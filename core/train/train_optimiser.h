@@ -28,9 +28,11 @@ struct OptimiserConfig {
   double beta2 = 0.999;         // 0 ≤ beta2 < 1
   double epsilon = 1e-8;        // ≥ 0
   double weight_decay = 0.0;    // ≥ 0
-  std::optional<double> clip_norm;  // > 0: a gradient with a larger norm is scaled down to it (torch.nn.utils.clip_grad_norm_)
+  std::optional<double> clip_norm =
+      std::nullopt;  // > 0: a gradient with a larger norm is scaled down to it (torch.nn.utils.clip_grad_norm_)
   Index warm_up_steps = 0;  // ≥ 0: step s of these has (s + 1)/warm_up_steps of the learning rate
-  std::optional<Index> cosine_steps;  // > warm_up_steps: by this step the rate has fallen to final_share of it, along half a cosine
+  std::optional<Index> cosine_steps =
+      std::nullopt;  // > warm_up_steps: by this step the rate has fallen to final_share of it, along half a cosine
   double final_share = 0.0;  // 0 … 1
 
   friend bool operator==(const OptimiserConfig&, const OptimiserConfig&) = default;

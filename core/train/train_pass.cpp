@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
 #include "core/train/chunk_memory.h"
+#include "core/train/chunk_scan.h"
 #include "core/train/padded_parameters.h"
 
 namespace headwise {
@@ -43,6 +47,18 @@ void check_batch(const TrainModelConfig& config, const TrainBatch& batch) {
              fmt::format("−1 to {}", config.vocabulary - 1));
 }
 
+// Copies a layer's transposed maps of a chunk to those of the batch, (N,H,L,S).
+template <class T>
+void unturn_maps(const ChunkWork<T>& work, Index layer, Index first_sequence, T* maps) {
+  const Index tokens = work.tokens;
+  T* const to = maps + first_sequence * work.heads * tokens * tokens;
+  for (Index map = 0; map < work.sequences * work.heads; ++map)
+    for (Index t = 0; t < tokens; ++t)
+      for (Index s = 0; s < tokens; ++s)
+        to[(map * tokens + t) * tokens + s] =
+            work.layer[layer].weights[(map * tokens + s) * work.token_step + t];
+}
+
 }  // namespace
 
 template <class T>
@@ -68,13 +84,15 @@ struct TrainPass<T>::State {
     phases[2] = {std::ssize(gather_tasks), [this](Index task, int) { gather(task); }};
   }
 
+  // Sees a chunk after its forward pass; called from several threads.
+  using Look = std::function<void(Index first_sequence, const ChunkWork<T>& work)>;
+
   BatchResult run(std::span<const T> given, const TrainBatch& of, std::span<T> wanted, DropoutSeeds dropout,
-                  std::vector<Tensor>* kept_maps);
+                  const Look& look_at = {});
   void spread(Index parameter);
   void run_lane(Index lane, int worker);
   void run_chunk(Index chunk, ChunkMemory<T>& memory, ChunkWork<T>& work);
   void fill_dropout(Index first_sequence, ChunkMemory<T>& memory, ChunkWork<T>& work) const;
-  void keep_maps(Index first_sequence, const ChunkWork<T>& work) const;
   void gather(Index task);
 
   struct ChunkResult {
@@ -104,7 +122,7 @@ struct TrainPass<T>::State {
   T* gradient = nullptr;  // null: forward only
   const TrainBatch* batch = nullptr;
   DropoutSeeds dropout_seeds;
-  std::vector<Tensor>* maps = nullptr;
+  const Look* look = nullptr;
   Index chunks = 0, lanes = 0;
   T grad_of_loss = 0;
   std::vector<T*> gathered;  // the gradients of the lanes
@@ -113,7 +131,7 @@ struct TrainPass<T>::State {
 
 template <class T>
 BatchResult TrainPass<T>::State::run(std::span<const T> given, const TrainBatch& of, std::span<T> wanted,
-                                     DropoutSeeds dropout, std::vector<Tensor>* kept_maps) {
+                                     DropoutSeeds dropout, const Look& look_at) {
   check_batch(config, of);
   if (std::ssize(given) != size || (!wanted.empty() && std::ssize(wanted) != size))
     throw Error(ExitStatus::usage, {"training pass", "the number of parameters is wrong",
@@ -122,7 +140,7 @@ BatchResult TrainPass<T>::State::run(std::span<const T> given, const TrainBatch&
   gradient = wanted.empty() ? nullptr : wanted.data();
   batch = &of;
   dropout_seeds = config.dropout > 0.0 ? dropout : DropoutSeeds{};
-  maps = kept_maps;
+  look = look_at ? &look_at : nullptr;
   const auto counted =
       static_cast<Index>(std::ranges::count_if(of.targets, [](std::int32_t t) { return t >= 0; }));
   grad_of_loss = counted == 0 ? T(0) : static_cast<T>(1.0 / static_cast<double>(counted));
@@ -188,7 +206,7 @@ void TrainPass<T>::State::run_chunk(Index chunk, ChunkMemory<T>& own, ChunkWork<
   if (!dropout_seeds.empty()) fill_dropout(first, own, work);
   kernels.run(work);
   results[static_cast<std::size_t>(chunk)] = {work.loss, work.correct};
-  if (maps) keep_maps(first, work);
+  if (look) (*look)(first, work);
 }
 
 template <class T>
@@ -206,20 +224,6 @@ void TrainPass<T>::State::fill_dropout(Index first_sequence, ChunkMemory<T>& own
           factors[(map * tokens + s) * work.token_step + t] =
               random.uniform(static_cast<std::uint64_t>(cell)) < config.dropout ? T(0) : kept;
         }
-  }
-}
-
-template <class T>
-void TrainPass<T>::State::keep_maps(Index first_sequence, const ChunkWork<T>& work) const {
-  const Index tokens = work.tokens;
-  for (Index layer = 0; layer < work.layers; ++layer) {
-    T* const to = (*maps)[static_cast<std::size_t>(layer)].values<T>().data() +
-                  first_sequence * work.heads * tokens * tokens;
-    for (Index map = 0; map < work.sequences * work.heads; ++map)
-      for (Index t = 0; t < tokens; ++t)
-        for (Index s = 0; s < tokens; ++s)
-          to[(map * tokens + t) * tokens + s] =
-              work.layer[layer].weights[(map * tokens + s) * work.token_step + t];
   }
 }
 
@@ -261,12 +265,12 @@ BatchResult TrainPass<T>::gradient(std::span<const T> values, const TrainBatch& 
   if (!dropout.empty() && std::ssize(dropout) != state_->config.layers)
     throw Error(ExitStatus::usage, {"training pass", "the number of dropout seeds is wrong",
                                     fmt::format("{}", dropout.size()), "one for each layer", ""});
-  return state_->run(values, batch, gradient, dropout, nullptr);
+  return state_->run(values, batch, gradient, dropout);
 }
 
 template <class T>
 BatchResult TrainPass<T>::evaluate(std::span<const T> values, const TrainBatch& batch) {
-  return state_->run(values, batch, {}, {}, nullptr);
+  return state_->run(values, batch, {}, {});
 }
 
 template <class T>
@@ -277,8 +281,24 @@ std::vector<Tensor> TrainPass<T>::attention_weights(std::span<const T> values, c
     maps.emplace_back(
         Shape{{"N", batch.sequences}, {"H", state_->config.heads}, {"L", batch.length}, {"S", batch.length}},
         dtype);
-  state_->run(values, batch, {}, {}, &maps);
+  state_->run(values, batch, {}, {}, [&](Index first_sequence, const ChunkWork<T>& work) {
+    for (Index layer = 0; layer < work.layers; ++layer)
+      unturn_maps(work, layer, first_sequence,
+                  maps[static_cast<std::size_t>(layer)].template values<T>().data());
+  });
   return maps;
+}
+
+template <class T>
+std::string TrainPass<T>::first_not_finite(std::span<const T> values, const TrainBatch& batch) {
+  std::mutex mutex;
+  FoundTensor first;
+  state_->run(values, batch, {}, {}, [&](Index, const ChunkWork<T>& work) {
+    FoundTensor found = headwise::first_not_finite(work);
+    const std::lock_guard lock(mutex);
+    if (!found.name.empty() && (first.name.empty() || found.place < first.place)) first = std::move(found);
+  });
+  return first.name;
 }
 
 template class TrainPass<float>;
