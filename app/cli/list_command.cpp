@@ -14,6 +14,7 @@
 #include "core/scenario/scenario_keys.h"
 #include "core/tensor/error.h"
 #include "core/trace/tensor_names.h"
+#include "core/train/train_task.h"
 
 namespace headwise {
 namespace {
@@ -106,6 +107,12 @@ Json setting_list() {
   return list;
 }
 
+Json task_list() {
+  Json list = Json::array();
+  for (const TaskEntry& entry : task_entries()) list.push_back({{"name", entry.name}, {"what", entry.what}});
+  return list;
+}
+
 struct ListEntry {
   std::string_view name;
   Json (*list)();
@@ -113,8 +120,8 @@ struct ListEntry {
 constexpr ListEntry lists[] = {{"presets", preset_list},      {"lessons", lesson_list},
                                {"tensors", tensor_list},      {"masks", mask_list},
                                {"colormaps", color_map_list}, {"backends", backend_list},
-                               {"settings", setting_list}};
-constexpr const char* list_names = "presets, lessons, tensors, masks, colormaps, backends or settings";
+                               {"settings", setting_list},    {"tasks", task_list}};
+constexpr const char* list_names = "presets, lessons, tensors, masks, colormaps, backends, settings or tasks";
 
 }  // namespace
 

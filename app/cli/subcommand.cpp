@@ -51,8 +51,15 @@ constexpr std::array commands{
         "  headwise bench --ui --preset random --set attention.embed_dim=512 --set inputs.query_length=512\n"
         "  headwise bench --ui --size 1280x720 --json\n",
         run_bench},
+    Subcommand{"train", "Train a small model on a task, with checkpoints and a curve",
+               "  headwise train induction -o run\n"
+               "  headwise train induction -o wide --heads 1 --steps 300 --seed 1\n"
+               "  headwise train reverse -o reverse --positions rotary --layers 2 --learning-rate 0.001\n"
+               "  headwise train book.txt -o book --length 64 --steps 2000 --every 200\n"
+               "  headwise train -o run --resume --steps 1000\n",
+               run_train},
     Subcommand{"list",
-               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings",
+               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings, tasks",
                "  headwise list tensors\n"
                "  headwise list settings\n"
                "  headwise list presets --json\n",

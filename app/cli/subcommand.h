@@ -25,6 +25,7 @@ void run_export(CommandOptions& options, const Words& words);   // export_comman
 void run_compare(CommandOptions& options, const Words& words);  // compare_command.cpp
 void run_info(CommandOptions& options, const Words& words);     // info_command.cpp
 void run_bench(CommandOptions& options, const Words& words);    // bench_command.cpp
+void run_train(CommandOptions& options, const Words& words);    // train_command.cpp
 void run_list(CommandOptions& options, const Words& words);     // list_command.cpp
 
 // A complete argument as an integer, or as a finite number; throws Error(usage) naming the option.

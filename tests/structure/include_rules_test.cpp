@@ -28,6 +28,7 @@ const std::map<std::string, std::set<std::string>> layers{
     {"core/compare", {"core/tensor", "core/attention", "core/trace", "core/reference"}},
     {"core/bench", {"core/tensor", "core/attention", "core/trace", "core/reference"}},
     {"core/model", {"core/tensor", "core/attention", "core/trace", "core/files"}},
+    {"core/train", {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}},
     {"core/backend",
      {"core/tensor", "core/attention", "core/trace", "core/reference", "core/fused", "core/gpu",
       "core/scenario", "core/files"}},

@@ -1,0 +1,240 @@
+#include "core/train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "core/files/array_files.h"
+#include "core/files/atomic_file.h"
+#include "core/files/file_paths.h"
+#include "core/files/input_file.h"
+#include "core/files/json_text.h"
+#include "core/files/strict_json.h"
+#include "core/tensor/error.h"
+#include "core/train/train_json.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+using CheckpointJson = nlohmann::ordered_json;
+
+constexpr const char* prefix = "checkpoint-";
+constexpr std::uint64_t most_text_bytes = std::uint64_t{64} << 20;
+constexpr JsonLimits limits{.levels = 8, .values = 10'000, .keys = 1'000};
+
+[[noreturn]] void refuse_checkpoint(const std::string& path, const std::string& what,
+                                    const std::string& got = "", const std::string& expected = "") {
+  throw Error(ExitStatus::input, {path, what, got, expected, ""});
+}
+
+// The values of each parameter, or of something as long, as arrays.
+template <class T>
+void append_arrays(std::vector<NamedTensor>& arrays, const std::string& before,
+                   const std::vector<TrainParameter>& parameters, std::span<const T> values) {
+  if (values.empty()) return;
+  const bool narrow = std::is_same_v<T, float>;
+  for (const TrainParameter& parameter : parameters) {
+    Tensor tensor = Tensor::unwritten(parameter.shape, narrow ? DType::f32 : DType::f64);
+    std::copy_n(values.begin() + parameter.offset, parameter.size(), tensor.values<T>().begin());
+    arrays.push_back(
+        {before + parameter.name, std::make_shared<const Tensor>(std::move(tensor)), narrow ? "f32" : "f64"});
+  }
+}
+
+template <class T>
+std::vector<T> array_values(const std::string& path, const std::string& before,
+                            const std::vector<TrainParameter>& parameters) {
+  std::map<std::string, TensorPtr> found;
+  for (NamedTensor& array : read_array_file(path)) found[array.name] = std::move(array.tensor);
+  std::vector<T> values(static_cast<std::size_t>(train_parameter_count(parameters)));
+  constexpr DType dtype = std::is_same_v<T, float> ? DType::f32 : DType::f64;
+  for (const TrainParameter& parameter : parameters) {
+    const auto array = found.find(before + parameter.name);
+    if (array == found.end()) refuse_checkpoint(path, "an array is missing", "", before + parameter.name);
+    const Tensor& tensor = *array->second;
+    if (!tensor.shape().same_sizes(parameter.shape) || tensor.dtype() != dtype)
+      refuse_checkpoint(fmt::format("{}: {}", path, array->first),
+                        "the array does not fit the model's settings",
+                        fmt::format("{} {}", tensor.shape().sizes_text(), dtype_name(tensor.dtype())),
+                        fmt::format("{} {}", parameter.shape.sizes_text(), dtype_name(dtype)));
+    std::ranges::copy(tensor.values<T>(), values.begin() + parameter.offset);
+  }
+  return values;
+}
+
+CheckpointJson task_json(const TaskSource& task) {
+  const auto size = [](const std::optional<Index>& of) { return of ? CheckpointJson(*of) : CheckpointJson(); };
+  CheckpointJson json{
+      {"name", task.name}, {"length", size(task.sizes.length)}, {"symbols", size(task.sizes.symbols)}};
+  if (!task.text_file.empty()) json["text_file"] = fs::absolute(task.text_file).string();
+  return json;
+}
+
+CheckpointJson read_json(const std::string& path) {
+  const InputFile file(path);
+  const std::string text = file.read_text(0, file.size());
+  try {
+    parse_strict_json(text, limits);
+  } catch (const JsonRefusal& refusal) {
+    refuse_checkpoint(refusal.place.empty() ? path : path + ": " + refusal.place, refusal.what, refusal.got,
+                      refusal.expected);
+  }
+  return ordered_json_of(text);
+}
+
+// A member of training.json of the right type.
+template <class V>
+V member(const CheckpointJson& json, const char* key, const std::string& path) {
+  try {
+    return json.at(key).get<V>();
+  } catch (const nlohmann::json::exception&) {
+    refuse_checkpoint(path + ": " + key, "the value is missing or has the wrong type");
+  }
+}
+
+// A folder under another name until it is complete.
+class FolderInProgress {
+ public:
+  explicit FolderInProgress(std::string path) : path_(std::move(path)) {
+    std::error_code error;
+    fs::remove_all(path_, error);
+    fs::create_directories(path_, error);
+    if (error) refuse_output(error);
+  }
+  ~FolderInProgress() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  FolderInProgress(const FolderInProgress&) = delete;
+  FolderInProgress& operator=(const FolderInProgress&) = delete;
+
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+  void finish(const std::string& path) {
+    std::error_code error;
+    fs::rename(path_, path, error);
+    if (error) refuse_output(error);
+    path_.clear();
+  }
+
+ private:
+  [[noreturn]] void refuse_output(const std::error_code& error) const {
+    throw Error(ExitStatus::output, {path_, "the checkpoint could not be written", error.message(), "", ""});
+  }
+
+  std::string path_;
+};
+
+std::string text_in(const std::string& path) {
+  const InputFile file(path);
+  if (file.size() > most_text_bytes)
+    refuse_checkpoint(path, "the text is too long", fmt::format("{} bytes", file.size()),
+                      fmt::format("at most {}", most_text_bytes));
+  return file.read_text(0, file.size());
+}
+
+}  // namespace
+
+TrainTask task_of(const TaskSource& source) {
+  if (source.text_file.empty()) return named_task(source.name, source.sizes);
+  if (source.sizes.symbols)
+    throw Error(ExitStatus::usage, {"symbols", "a text has the characters that it has",
+                                    fmt::format("{}", *source.sizes.symbols), "", "leave it out"});
+  return text_task(text_in(source.text_file), source.text_file, source.sizes.length.value_or(64));
+}
+
+std::string checkpoint_path(const std::string& folder, Index step) {
+  return fmt::format("{}/{}{}", folder, prefix, step);
+}
+
+std::vector<Index> checkpoint_steps(const std::string& folder) {
+  std::vector<Index> steps;
+  for (const std::string& path : paths_in(folder)) {
+    const std::string name = fs::path(path).filename().string();
+    if (!name.starts_with(prefix)) continue;
+    Index step = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + std::char_traits<char>::length(prefix), end, step);
+    if (error == std::errc() && stop == end && step >= 0) steps.push_back(step);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+template <class T>
+void write_checkpoint(const std::string& folder, const TaskSource& task, const TrainingRun<T>& run) {
+  const std::string path = checkpoint_path(folder, run.step());
+  FolderInProgress files(fmt::format("{}/.{}{}.part", folder, prefix, run.step()));
+  const std::vector<TrainParameter>& parameters = run.parameters();
+  std::vector<NamedTensor> arrays, moments;
+  append_arrays(arrays, "", parameters, run.values());
+  write_safetensors(files.file("model.safetensors"), arrays);
+  append_arrays(moments, "first.", parameters, run.optimiser().first());
+  append_arrays(moments, "second.", parameters, run.optimiser().second());
+  if (!moments.empty()) write_safetensors(files.file("optimizer.safetensors"), moments);
+  write_file_atomically(files.file("config.json"),
+                        json_text(train_model_json(run.settings().model), {.indent = 1}) + "\n");
+  const CheckpointJson training{{"step", run.step()},
+                                {"task", task_json(task)},
+                                {"optimiser", optimiser_json(run.settings().optimiser)},
+                                {"batch", run.settings().batch},
+                                {"seed", run.settings().seed},
+                                {"dtype", std::is_same_v<T, float> ? "f32" : "f64"}};
+  write_file_atomically(files.file("training.json"),
+                        json_text(training, {.indent = 1, .replaces_bytes = true}) + "\n");
+  files.finish(path);
+}
+
+SavedRun read_saved_run(const std::string& checkpoint) {
+  const std::string path = checkpoint + "/training.json", config = checkpoint + "/config.json";
+  const CheckpointJson json = read_json(path);
+  if (!json.is_object()) refuse_checkpoint(path, "this is no training of Headwise");
+  SavedRun run;
+  run.step = member<Index>(json, "step", path);
+  const auto task = member<CheckpointJson>(json, "task", path);
+  run.task.name = member<std::string>(task, "name", path);
+  const auto size = [&](const char* key) -> std::optional<Index> {
+    if (!task.contains(key) || task[key].is_null()) return std::nullopt;
+    return member<Index>(task, key, path);
+  };
+  run.task.sizes = {size("length"), size("symbols")};
+  if (task.contains("text_file")) run.task.text_file = member<std::string>(task, "text_file", path);
+  run.settings.model = train_model_of_json(read_json(config), config);
+  run.settings.optimiser =
+      optimiser_of_json(member<CheckpointJson>(json, "optimiser", path), path + ": optimiser");
+  run.settings.batch = member<Index>(json, "batch", path);
+  run.settings.seed = member<std::uint64_t>(json, "seed", path);
+  const auto dtype = member<std::string>(json, "dtype", path);
+  if (dtype != "f32" && dtype != "f64")
+    refuse_checkpoint(path + ": dtype", "there is no such type", dtype, "f32 or f64");
+  run.dtype = dtype == "f32" ? DType::f32 : DType::f64;
+  return run;
+}
+
+template <class T>
+TrainingState<T> read_training_state(const std::string& checkpoint, const SavedRun& run) {
+  const std::vector<TrainParameter> parameters = train_parameters(run.settings.model);
+  TrainingState<T> state;
+  state.step = run.step;
+  state.values = array_values<T>(checkpoint + "/model.safetensors", "", parameters);
+  const std::string moments = checkpoint + "/optimizer.safetensors";
+  const OptimiserKind kind = run.settings.optimiser.kind;
+  if (kind != OptimiserKind::sgd) state.first = array_values<T>(moments, "first.", parameters);
+  if (kind == OptimiserKind::adam || kind == OptimiserKind::adamw)
+    state.second = array_values<T>(moments, "second.", parameters);
+  return state;
+}
+
+template void write_checkpoint(const std::string&, const TaskSource&, const TrainingRun<float>&);
+template void write_checkpoint(const std::string&, const TaskSource&, const TrainingRun<double>&);
+template TrainingState<float> read_training_state(const std::string&, const SavedRun&);
+template TrainingState<double> read_training_state(const std::string&, const SavedRun&);
+
+}  // namespace headwise

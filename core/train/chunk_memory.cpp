@@ -1,0 +1,157 @@
+#include "core/train/chunk_memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/alibi.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/train/padded_parameters.h"
+
+namespace headwise {
+namespace {
+
+// Behind the last buffer: a head's columns are read in whole pads, which may reach beyond the last row.
+constexpr Index slack = 2 * train_padding;
+
+// Sines in long double, which are the same on every machine.
+long double angle_of(Index position, double frequency) {
+  return static_cast<long double>(position) * static_cast<long double>(frequency);
+}
+
+// Hands out buffers one behind the other; without memory it only counts.
+template <class T>
+class Divider {
+ public:
+  explicit Divider(T* memory) : memory_(memory) {}
+  T* take(Index count) {
+    T* const at = memory_ ? memory_ + taken_ : nullptr;
+    taken_ += padded(count) + slack;
+    return at;
+  }
+  Index taken() const { return taken_; }
+
+ private:
+  T* memory_;
+  Index taken_ = 0;
+};
+
+template <class T>
+void set_sizes(const TrainModelConfig& config, Index length, ChunkWork<T>& work) {
+  work.layers = config.layers;
+  work.width = config.width;
+  work.heads = config.heads;
+  work.kv_heads = config.kv_heads;
+  work.head_width = head_width_of(config);
+  work.hidden = feed_forward_width_of(config);
+  work.vocabulary = config.vocabulary;
+  work.width_step = padded(work.width);
+  work.in_step = padded(in_rows_of(config));
+  work.heads_step = padded(work.heads * work.head_width);
+  work.hidden_step = padded(work.hidden);
+  work.wide_step = std::max(work.in_step, work.hidden_step);
+  work.vocabulary_step = padded(work.vocabulary);
+  work.head_step = padded(work.head_width);
+  work.token_step = padded(length);
+  work.tokens = length;
+  work.norms = config.norms;
+  work.relu = config.activation == TrainActivation::relu;
+  work.causal = config.causal;
+  work.scale = config.scaled ? static_cast<T>(1.0 / std::sqrt(static_cast<double>(work.head_width))) : T(1);
+}
+
+template <class T>
+NormRows<T> take_norm(Divider<T>& divider, Index rows, Index step) {
+  return {divider.take(rows * step), divider.take(rows), divider.take(rows * step)};
+}
+
+template <class T>
+void divide_memory(Divider<T>& divider, bool drops, ChunkWork<T>& work, std::vector<T*>& dropout) {
+  const Index sequences = chunk_sequences(work.tokens), rows = sequences * work.tokens;
+  const Index map = work.tokens * work.token_step, maps = sequences * work.heads * map;
+  dropout.assign(static_cast<std::size_t>(work.layers), nullptr);
+  for (Index i = 0; i < work.layers; ++i) {
+    LayerRows<T>& layer = work.layer[i];
+    layer.attention_input = take_norm(divider, rows, work.width_step);
+    layer.in = divider.take(rows * work.in_step);
+    layer.weights = divider.take(maps);
+    layer.heads = divider.take(rows * work.heads_step);
+    layer.feed_forward_input = take_norm(divider, rows, work.hidden > 0 ? work.width_step : 0);
+    layer.before = divider.take(rows * work.hidden_step);
+    layer.hidden = divider.take(rows * work.hidden_step);
+    if (drops) dropout[static_cast<std::size_t>(i)] = divider.take(maps);
+  }
+  ChunkScratch<T>& scratch = work.scratch;
+  scratch.stream = divider.take(rows * work.width_step);
+  scratch.counted_input = divider.take(rows * work.width_step);
+  scratch.counted = take_norm(divider, rows, work.width_step);
+  scratch.logits = divider.take(rows * work.vocabulary_step);
+  scratch.grad_stream = divider.take(rows * work.width_step);
+  scratch.grad_narrow = divider.take(rows * work.width_step);
+  scratch.grad_heads = divider.take(rows * work.heads_step);
+  scratch.grad_wide = divider.take(rows * work.wide_step);
+  scratch.turned_query = divider.take(work.head_width * work.token_step);
+  scratch.turned_grad = divider.take(work.head_width * work.token_step);
+  scratch.map = divider.take(map);
+  scratch.grad_map = divider.take(map);
+  scratch.head_out = divider.take(work.tokens * work.head_step);
+  scratch.grad_key = divider.take(work.tokens * work.head_step);
+  scratch.grad_value = divider.take(work.tokens * work.head_step);
+}
+
+}  // namespace
+
+template <class T>
+ChunkTables<T>::ChunkTables(const TrainModelConfig& config) {
+  const Index length = config.longest_sequence, step = padded(config.width), half = head_width_of(config) / 2;
+  if (config.positions == TrainPositions::sinusoidal) {
+    sinusoids.assign(static_cast<std::size_t>(length * step), T(0));
+    for (Index t = 0; t < length; ++t)
+      for (Index pair = 0; pair < config.width / 2; ++pair) {
+        const double frequency = static_cast<double>(std::pow(
+            10000.0L, -2.0L * static_cast<long double>(pair) / static_cast<long double>(config.width)));
+        T* const at = sinusoids.data() + t * step + 2 * pair;
+        at[0] = static_cast<T>(std::sin(angle_of(t, frequency)));
+        at[1] = static_cast<T>(std::cos(angle_of(t, frequency)));
+      }
+  }
+  if (config.positions == TrainPositions::rotary) {
+    const std::vector<double> frequencies = rotary_inverse_frequencies(2 * half);
+    for (Index t = 0; t < length; ++t)
+      for (const double frequency : frequencies) {
+        cosines.push_back(static_cast<T>(std::cos(angle_of(t, frequency))));
+        sines.push_back(static_cast<T>(std::sin(angle_of(t, frequency))));
+      }
+  }
+  if (config.positions == TrainPositions::alibi)
+    for (const double slope : alibi_slopes(config.heads)) slopes.push_back(static_cast<T>(slope));
+}
+
+template <class T>
+void ChunkMemory<T>::prepare(const TrainModelConfig& config, const ChunkTables<T>& tables, Index length,
+                             ChunkWork<T>& work) {
+  if (length != length_) {
+    divided_ = {};
+    set_sizes(config, length, divided_);
+    const bool drops = config.dropout > 0.0;
+    Divider<T> count(nullptr);
+    divide_memory(count, drops, divided_, dropout_);
+    values_.assign(static_cast<std::size_t>(count.taken()), T(0));
+    Divider<T> divider(values_.data());
+    divide_memory(divider, drops, divided_, dropout_);
+    rows_.assign(static_cast<std::size_t>(chunk_sequences(length) * length), 0);
+    divided_.scratch.counted_rows = rows_.data();
+    length_ = length;
+  }
+  work = divided_;
+  work.sinusoids = tables.sinusoids.empty() ? nullptr : tables.sinusoids.data();
+  work.cosines = tables.cosines.empty() ? nullptr : tables.cosines.data();
+  work.sines = tables.sines.empty() ? nullptr : tables.sines.data();
+  work.slopes = tables.slopes.empty() ? nullptr : tables.slopes.data();
+}
+
+template struct ChunkTables<float>;
+template struct ChunkTables<double>;
+template class ChunkMemory<float>;
+template class ChunkMemory<double>;
+
+}  // namespace headwise

@@ -1,0 +1,50 @@
+// The memory of one thread for its chunks, and the tables that all chunks read.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/tensor/tensor.h"
+#include "core/train/chunk_work.h"
+#include "core/train/train_model.h"
+
+namespace headwise {
+
+template <class T>
+using AlignedValues = std::vector<T, UnwrittenValues<T>>;
+
+// Sequences of this many tokens altogether are taken at a time: their activations stay in the L2 cache (measured with 2 layers of E = 64).
+inline constexpr Index chunk_tokens = 128;
+
+inline Index chunk_sequences(Index length) {
+  return std::max<Index>(1, chunk_tokens / length);
+}
+
+// What depends on positions or heads, and not on parameters.
+template <class T>
+struct ChunkTables {
+  AlignedValues<T> sinusoids, cosines, sines, slopes;
+  // For sequences of up to `longest` tokens: sinusoids (T,E padded) as in "Attention Is All You Need", angles of rotary_embedding.h,
+  // slopes of alibi.h. Those that the configuration does not need are empty.
+  explicit ChunkTables(const TrainModelConfig& config);
+};
+
+// Buffers for a chunk of sequences of one length. All zero in the beginning; pads stay so.
+template <class T>
+class ChunkMemory {
+ public:
+  // Prepares `work`: sizes, tables and buffers, for chunks of up to chunk_sequences(length) sequences. The memory is allocated anew
+  // only if the length is another one.
+  void prepare(const TrainModelConfig& config, const ChunkTables<T>& tables, Index length, ChunkWork<T>& work);
+  // Factors of dropout for each layer (sequences,H,S,T padded), to be filled by the caller; null without dropout.
+  T* dropout(Index layer) { return dropout_[static_cast<std::size_t>(layer)]; }
+
+ private:
+  AlignedValues<T> values_;
+  std::vector<Index> rows_;
+  std::vector<T*> dropout_;
+  Index length_ = 0;
+  ChunkWork<T> divided_{};
+};
+
+}  // namespace headwise

@@ -1,0 +1,116 @@
+// A few sequences of a batch on their way through the model and back: what the loops compiled for each instruction set are given.
+// Includes nothing that could be instantiated elsewhere with another instruction set's flags; pointers only, the memory is the caller's.
+//
+// A row is a token: row n·T + t is token t of sequence n. Rows are padded with zeros to a multiple of `train_padding` numbers, so that
+// no loop over columns has a remainder; a pad is computed along and read by nobody.
+#pragma once
+
+#include <cstdint>
+
+namespace headwise {
+
+using Index = std::int64_t;
+
+inline constexpr Index train_padding = 16;
+inline constexpr Index most_train_layers = 4;
+
+// Where a parameter stands in the padded arrays: of the weights and of their gradients, [rows][step], and of the transposed weights,
+// [columns][turned_step]. Absent: 0 rows.
+struct MatrixPlace {
+  Index rows = 0, columns = 0;
+  Index at = 0, step = 0;
+  Index turned_at = 0, turned_step = 0;  // 0: not transposed
+};
+
+struct LayerPlaces {
+  MatrixPlace norm1_weight, norm1_bias, in_weight, in_bias, out_weight, out_bias;
+  MatrixPlace norm2_weight, norm2_bias, linear1_weight, linear1_bias, linear2_weight, linear2_bias;
+};
+
+struct ModelPlaces {
+  MatrixPlace embedding, positions, norm_weight, norm_bias;
+  MatrixPlace unembedding;  // the place of the embedding if it is tied
+  LayerPlaces layers[most_train_layers];
+};
+
+// Rows that a LayerNorm has made. x̂ = (x − mean)/√(var + ε).
+template <class T>
+struct NormRows {
+  T* normalised;  // x̂ (rows,E)
+  T* inverse;     // 1/√(var + ε) (rows)
+  T* out;         // x̂·weight + bias (rows,E); without norms: x
+};
+
+// What the way back reads of a layer.
+template <class T>
+struct LayerRows {
+  NormRows<T> attention_input, feed_forward_input;
+  T* in;       // q, k and v (rows,H·D+2·G·D), after rotation
+  T* weights;  // (sequences,H,S,T): transposed maps, so that the softmax runs across neighbouring numbers
+  T* heads;    // concatenated head outputs (rows,H·D)
+  T* before;   // of the activation (rows,F)
+  T* hidden;   // after it (rows,F)
+};
+
+// Scratch that holds nothing between two calls.
+template <class T>
+struct ChunkScratch {
+  T* stream;            // x (rows,E)
+  T* counted_input;     // rows of x whose prediction counts (rows,E)
+  NormRows<T> counted;  // the last norm of them
+  T* logits;            // (rows,V), and their gradients
+  T* grad_stream;       // (rows,E)
+  T* grad_narrow;       // (rows,E)
+  T* grad_heads;        // (rows,H·D)
+  T* grad_wide;         // (rows,max(F,H·D+2·G·D))
+  T* turned_query;      // (D,T) of one head
+  T* turned_grad;       // (D,T)
+  T* map;               // (S,T)
+  T* grad_map;          // (S,T)
+  T* head_out;          // (T,D)
+  T* grad_key;          // (S,D)
+  T* grad_value;        // (S,D)
+  Index* counted_rows;  // (rows)
+};
+
+template <class T>
+struct ChunkWork {
+  const ModelPlaces* places;
+  const T* weights;
+  const T* turned_weights;
+  T* gradients;  // added to; null: forward only
+
+  Index layers, width, heads, kv_heads, head_width, hidden, vocabulary;
+  Index width_step, in_step, heads_step, hidden_step, wide_step, vocabulary_step, head_step, token_step;
+  bool norms, relu, causal;
+  T scale;
+  const T* sinusoids;        // (T,E), or null
+  const T *cosines, *sines;  // (T,D/2), or null: nothing is rotated
+  const T* slopes;           // (H) of ALiBi, or null
+
+  Index sequences, tokens;              // of this chunk, and T of each
+  const std::int32_t* token;            // (sequences,T)
+  const std::int32_t* target;           // (sequences,T); −1: its prediction does not count
+  T grad_of_loss;                       // d(mean loss)/d(loss of a counted row)
+  const T* dropout[most_train_layers];  // factors of the weights (sequences,H,S,T), or null
+
+  LayerRows<T> layer[most_train_layers];
+  ChunkScratch<T> scratch;
+
+  double loss;  // sum over counted rows, added to
+  Index counted, correct;
+};
+
+template <class T>
+struct ChunkKernels {
+  const char* name;
+  void (*run)(ChunkWork<T>& work);
+};
+
+enum class InstructionSet;  // core/tensor/instruction_set.h
+// The kernels for machines with this instruction set. In f64 every operation is rounded separately and every sum has a fixed order:
+// the bits are the same on every machine. In f32 multiply-adds are fused where the machine has them.
+template <class T>
+const ChunkKernels<T>& chunk_kernels(InstructionSet set);
+
+}  // namespace headwise

@@ -1,0 +1,296 @@
+// The tasks that have a name: each is a rule that fills the tokens and targets of an example.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "core/tensor/error.h"
+#include "core/tensor/join.h"
+#include "core/train/task_draws.h"
+
+namespace headwise {
+namespace {
+
+using Tokens = std::span<std::int32_t>;
+
+constexpr std::int32_t not_counted = -1;
+
+std::int32_t& at(Tokens tokens, Index i) {
+  return tokens[static_cast<std::size_t>(i)];
+}
+
+std::vector<std::int32_t> numbers_below(Index count) {
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+// A block of different tokens, repeated to the end. From its second round on, what comes next came after the same token before. The
+// length of the block is drawn, so that no fixed distance leads there.
+void fill_induction(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
+  const Index length = std::ssize(tokens), longest = std::min(symbols, length / 2),
+              shortest = std::max<Index>(2, longest / 2);
+  const Index block = shortest + draws.below(longest - shortest + 1);
+  std::vector<std::int32_t> pool = numbers_below(symbols);
+  draws.shuffle(pool, block);
+  const auto token = [&](Index i) { return pool[static_cast<std::size_t>(i % block)]; };
+  for (Index i = 0; i < length; ++i) {
+    at(tokens, i) = token(i);
+    at(targets, i) = i < block ? not_counted : token(i + 1);
+  }
+}
+
+void fill_previous_token(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
+  for (Index i = 0; i < std::ssize(tokens); ++i) {
+    at(tokens, i) = static_cast<std::int32_t>(draws.below(symbols));
+    at(targets, i) = i == 0 ? not_counted : at(tokens, i - 1);
+  }
+}
+
+// n tokens, a sign, and n − 1 of the n answers, each asked for at the position before it.
+template <class Rearrange>
+void fill_rearranged(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets, Rearrange&& rearrange) {
+  const Index count = std::ssize(tokens) / 2;
+  for (Index i = 0; i < count; ++i) at(tokens, i) = static_cast<std::int32_t>(draws.below(symbols));
+  std::vector<std::int32_t> answers(tokens.begin(), tokens.begin() + count);
+  rearrange(answers);
+  at(tokens, count) = static_cast<std::int32_t>(symbols);
+  for (Index i = 1; i < count; ++i) at(tokens, count + i) = answers[static_cast<std::size_t>(i - 1)];
+  for (Index i = 0; i < count; ++i) {
+    at(targets, i) = not_counted;
+    at(targets, count + i) = answers[static_cast<std::size_t>(i)];
+  }
+}
+
+void fill_reverse(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
+  fill_rearranged(draws, symbols, tokens, targets,
+                  [](std::vector<std::int32_t>& x) { std::ranges::reverse(x); });
+}
+
+void fill_sort(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
+  fill_rearranged(draws, symbols, tokens, targets, [](std::vector<std::int32_t>& x) { std::ranges::sort(x); });
+}
+
+// Brackets open and close at random, never below 0 nor above symbols − 1 open ones; asked for is how many are open.
+void fill_brackets(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
+  Index open = 0;
+  for (Index i = 0; i < std::ssize(tokens); ++i) {
+    const bool opens = open == 0 || (open < symbols - 1 && draws.below(2) == 0);
+    open += opens ? 1 : -1;
+    at(tokens, i) = opens ? 0 : 1;
+    at(targets, i) = static_cast<std::int32_t>(2 + open);
+  }
+}
+
+// Three of ten pairs are held out.
+bool is_held_out_pair(Index pair) {
+  return CounterRandom(0, "modular-addition pairs").uniform(static_cast<std::uint64_t>(pair)) < 0.3;
+}
+
+// Letters drawn with a share that is itself drawn; asked for is the one seen most often so far, where one is ahead.
+void fill_majority(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
+  std::vector<Index> counts(static_cast<std::size_t>(symbols), 0);
+  const Index favourite = draws.below(symbols), favour = draws.below(3);
+  for (Index i = 0; i < std::ssize(tokens); ++i) {
+    const Index drawn = draws.below(symbols + favour);
+    const Index token = drawn < symbols ? drawn : favourite;
+    ++counts[static_cast<std::size_t>(token)];
+    at(tokens, i) = static_cast<std::int32_t>(token);
+    const auto most = std::ranges::max_element(counts);
+    at(targets, i) = std::ranges::count(counts, *most) > 1 ? not_counted
+                                                           : static_cast<std::int32_t>(most - counts.begin());
+  }
+}
+
+// Half of the sequence lists pairs of a key and a value; the other half asks for them in another order, each answer written behind its key.
+void fill_lookup(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
+  const Index pairs = std::ssize(tokens) / 4;
+  std::vector<std::int32_t> keys = numbers_below(symbols), values;
+  draws.shuffle(keys, pairs);
+  for (Index i = 0; i < pairs; ++i)
+    values.push_back(static_cast<std::int32_t>(symbols + draws.below(symbols)));
+  std::vector<std::int32_t> order = numbers_below(pairs);
+  draws.shuffle(order, pairs);
+  std::ranges::fill(targets, not_counted);
+  for (Index i = 0; i < 2 * pairs; ++i) {
+    const auto pair = static_cast<std::size_t>(i < pairs ? i : order[static_cast<std::size_t>(i - pairs)]);
+    at(tokens, 2 * i) = keys[pair];
+    at(tokens, 2 * i + 1) = values[pair];
+    if (i >= pairs) at(targets, 2 * i) = values[pair];
+  }
+}
+
+constexpr std::array words{"garden",  "river",  "lamp",   "apple",  "violin", "stone",  "cloud",  "bread",
+                           "horse",   "paper",  "candle", "forest", "bridge", "window", "silver", "orange",
+                           "mirror",  "island", "winter", "pencil", "basket", "rabbit", "copper", "harbour",
+                           "feather", "ladder", "market", "needle", "oyster", "pepper", "quilt",  "rocket",
+                           "saddle",  "temple", "valley", "walnut", "anchor", "button", "castle", "dragon"};
+
+std::vector<std::string> some_words(Index count) {
+  std::vector<std::string> texts;
+  for (Index i = 0; i < count; ++i)
+    texts.push_back(i < std::ssize(words) ? words[static_cast<std::size_t>(i)] : fmt::format("word{}", i));
+  return texts;
+}
+
+std::vector<std::string> some_numbers(Index count) {
+  std::vector<std::string> texts;
+  for (Index i = 0; i < count; ++i) texts.push_back(fmt::format("{}", i));
+  return texts;
+}
+
+std::vector<std::string> with(std::vector<std::string> texts, std::vector<std::string> more) {
+  texts.insert(texts.end(), more.begin(), more.end());
+  return texts;
+}
+
+struct Sizes {
+  Index length, symbols;
+};
+
+// The texts of all tokens, by the number of symbols.
+using Texts = std::vector<std::string> (*)(Index symbols);
+using Fill = void (*)(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets);
+
+struct NamedTask {
+  TaskEntry entry;
+  Index layers;
+  Sizes usual, least, most;
+  Index length_multiple;
+  Texts texts;
+  Fill fill;  // null: modular addition, which needs to know the split
+};
+
+constexpr std::array entries{
+    TaskEntry{"induction",
+              "Say what comes next, where the same token was seen before: one head must find the token after "
+              "its last occurrence, helped by a head of an earlier layer that looks one token back."},
+    TaskEntry{"previous-token",
+              "Repeat the token before: one head must look one token back, which only positions tell it."},
+    TaskEntry{
+        "reverse",
+        "Write the tokens in reverse: a head must look ever further back, from the sign to the first token."},
+    TaskEntry{"sort",
+              "Write the numbers in order: a head must find the smallest number that is not below the last "
+              "one written."},
+    TaskEntry{"brackets",
+              "Say how many brackets are open: a head must weigh opening against closing brackets over all "
+              "that came before."},
+    TaskEntry{"modular-addition",
+              "Add two numbers and take the remainder: attention must bring both to the last token, where "
+              "the feed-forward adds them."},
+    TaskEntry{"majority",
+              "Say which letter was seen most often so far: a head that attends to all tokens equally counts "
+              "them."},
+    TaskEntry{"lookup",
+              "Find the value that belongs to a key: one head must find the key, and what stands behind it, "
+              "like a database that answers by similarity."}};
+
+constexpr std::array<NamedTask, entries.size()> tasks{{
+    {entries[0], 2, {32, 32}, {4, 2}, {1024, 1024}, 1, some_words, fill_induction},
+    {entries[1], 1, {16, 16}, {2, 2}, {1024, 1024}, 1, some_words, fill_previous_token},
+    {entries[2], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, [](Index n) { return with(some_words(n), {"→"}); }, fill_reverse},
+    {entries[3], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, [](Index n) { return with(some_numbers(n), {"→"}); }, fill_sort},
+    {entries[4],
+     1,
+     {24, 8},
+     {2, 2},
+     {1024, 1024},
+     1,
+     [](Index n) {
+       return with({"(", ")"}, some_numbers(n));
+     },
+     fill_brackets},
+    {entries[5], 1, {3, 31}, {3, 5}, {3, 1024}, 3, [](Index n) { return with(some_numbers(n), {"="}); }, nullptr},
+    {entries[6],
+     1,
+     {16, 2},
+     {2, 2},
+     {1024, 26},
+     1,
+     [](Index n) {
+       std::vector<std::string> letters;
+       for (Index i = 0; i < n; ++i) letters.emplace_back(1, static_cast<char>('a' + i));
+       return letters;
+     },
+     fill_majority},
+    {entries[7],
+     2,
+     {24, 16},
+     {8, 2},
+     {1024, 512},
+     4,
+     [](Index n) { return with(some_words(n), some_numbers(n)); },
+     fill_lookup},
+}};
+
+void check_size(const TaskEntry& entry, const char* setting, Index got, Index least, Index most,
+                Index multiple) {
+  if (got < least || got > most || got % multiple != 0)
+    throw Error(ExitStatus::usage,
+                {fmt::format("task {}", entry.name), fmt::format("the {} is out of range", setting),
+                 fmt::format("{}", got),
+                 multiple > 1 ? fmt::format("{} to {}, a multiple of {}", least, most, multiple)
+                              : fmt::format("{} to {}", least, most),
+                 ""});
+}
+
+}  // namespace
+
+std::span<const TaskEntry> task_entries() {
+  return entries;
+}
+
+TrainTask named_task(const std::string& name, const TaskSizes& sizes) {
+  const auto found = std::ranges::find(tasks, name, [](const NamedTask& task) { return task.entry.name; });
+  if (found == tasks.end()) {
+    std::vector<std::string_view> names;
+    for (const TaskEntry& entry : entries) names.push_back(entry.name);
+    throw Error(ExitStatus::usage, {"task", "there is no task of that name", name, join(names, ", "), ""});
+  }
+  const NamedTask& named = *found;
+  const Index length = sizes.length.value_or(named.usual.length),
+              symbols = sizes.symbols.value_or(named.usual.symbols);
+  check_size(named.entry, "length", length, named.least.length, named.most.length, named.length_multiple);
+  check_size(named.entry, "number of symbols", symbols, named.least.symbols, named.most.symbols, 1);
+  if (named.fill == fill_lookup && symbols < length / 4)
+    throw Error(ExitStatus::usage,
+                {"task lookup", "each key of a sequence is another one, so there are too few",
+                 fmt::format("{} keys", symbols),
+                 fmt::format("{} or more for sequences of {} tokens", length / 4, length), ""});
+  TrainTask task{.name = name,
+                 .what = std::string(named.entry.what),
+                 .layers = named.layers,
+                 .vocabulary = 0,
+                 .length = length,
+                 .token_texts = named.texts(symbols),
+                 .example = {}};
+  task.vocabulary = std::ssize(task.token_texts);
+  const std::string_view stream = named.entry.name;
+  if (named.fill) {
+    task.example = [fill = named.fill, stream, symbols](TaskSplit split, std::uint64_t seed, Index number,
+                                                        Tokens tokens, Tokens targets) {
+      TaskDraws draws(stream, split, seed, number);
+      fill(draws, symbols, tokens, targets);
+    };
+    return task;
+  }
+  std::vector<Index> pairs[2];
+  for (Index pair = 0; pair < symbols * symbols; ++pair) pairs[is_held_out_pair(pair)].push_back(pair);
+  task.example = [pairs = std::to_array({pairs[0], pairs[1]}), stream, symbols](
+                     TaskSplit split, std::uint64_t seed, Index number, Tokens tokens, Tokens targets) {
+    TaskDraws draws(stream, split, seed, number);
+    const std::vector<Index>& of = pairs[split == TaskSplit::held_out];
+    const Index pair = of[static_cast<std::size_t>(draws.below(std::ssize(of)))], a = pair / symbols,
+                b = pair % symbols;
+    at(tokens, 0) = static_cast<std::int32_t>(a);
+    at(tokens, 1) = static_cast<std::int32_t>(b);
+    at(tokens, 2) = static_cast<std::int32_t>(symbols);
+    at(targets, 0) = at(targets, 1) = not_counted;
+    at(targets, 2) = static_cast<std::int32_t>((a + b) % symbols);
+  };
+  return task;
+}
+
+}  // namespace headwise

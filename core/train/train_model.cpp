@@ -1,0 +1,180 @@
+#include "core/train/train_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+[[noreturn]] void refuse_setting(const std::string& setting, const std::string& what, const std::string& got,
+                                 const std::string& expected, const std::string& remedy = "") {
+  throw Error(ExitStatus::usage, {setting, what, got, expected, remedy});
+}
+
+void check_between(const char* setting, Index value, Index least, Index most) {
+  if (value < least || value > most)
+    refuse_setting(setting, "the value is out of range", fmt::format("{}", value),
+                   fmt::format("{} to {}", least, most));
+}
+
+void check_head_sizes(const TrainModelConfig& config) {
+  check_between("heads", config.heads, 1, 16);
+  check_between("kv_heads", config.kv_heads, 1, config.heads);
+  if (config.heads % config.kv_heads != 0)
+    refuse_setting("kv_heads", "the number of key/value heads must divide the number of heads",
+                   fmt::format("kv_heads = {}, heads = {}", config.kv_heads, config.heads),
+                   fmt::format("a divisor of {}", config.heads));
+  if (config.head_width) check_between("head_width", *config.head_width, 1, 128);
+  if (!config.head_width && config.width % config.heads != 0)
+    refuse_setting("heads", "the number of heads must divide the model width",
+                   fmt::format("heads = {}, width = {}", config.heads, config.width),
+                   fmt::format("a divisor of {}", config.width),
+                   "set head_width to choose the head width freely");
+  const Index head_width = head_width_of(config);
+  if (config.positions == TrainPositions::rotary && head_width % 2 != 0)
+    refuse_setting("positions", "rotary positions rotate pairs, so the head width must be even",
+                   fmt::format("head width = {}", head_width), "an even head width",
+                   "choose another number of heads");
+  if (!config.out_projection && config.heads * head_width != config.width)
+    refuse_setting("out_projection",
+                   "without W_O the concatenated heads are the output, so they must be as wide as the model",
+                   fmt::format("{}·{} = {}", config.heads, head_width, config.heads * head_width),
+                   fmt::format("{}", config.width), "leave head_width unset, or use W_O");
+}
+
+void check_frozen_heads(const TrainModelConfig& config) {
+  for (const FrozenHead& frozen : config.frozen_heads) {
+    const std::string name = fmt::format("{}.{}", frozen.layer, frozen.head);
+    if (frozen.layer < 0 || frozen.layer >= config.layers || frozen.head < 0 || frozen.head >= config.heads)
+      refuse_setting("frozen_heads", "there is no such head", name,
+                     fmt::format("LAYER.HEAD, 0.0 to {}.{}", config.layers - 1, config.heads - 1));
+    if (std::ranges::count(config.frozen_heads, frozen) > 1)
+      refuse_setting("frozen_heads", "a head is named twice", name, "each head once");
+  }
+}
+
+class ParameterList {
+ public:
+  void add(std::string name, TrainRole role, Shape shape, Index layer = -1) {
+    const Index size = shape.element_count();
+    parameters_.push_back({std::move(name), role, layer, std::move(shape), offset_});
+    offset_ += size;
+  }
+
+  void add_norm(const std::string& name, TrainRole weight, TrainRole bias, Index width, Index layer = -1) {
+    add(name + ".weight", weight, {{"E", width}}, layer);
+    add(name + ".bias", bias, {{"E", width}}, layer);
+  }
+
+  std::vector<TrainParameter> take() { return std::move(parameters_); }
+
+ private:
+  std::vector<TrainParameter> parameters_;
+  Index offset_ = 0;
+};
+
+void add_layer(ParameterList& list, const TrainModelConfig& config, Index layer) {
+  const std::string prefix = fmt::format("layers.{}.", layer);
+  const Index width = config.width, inner = config.heads * head_width_of(config), in_rows = in_rows_of(config);
+  if (config.norms)
+    list.add_norm(prefix + "norm1", TrainRole::norm1_weight, TrainRole::norm1_bias, width, layer);
+  const std::string in_axis = "H·D+2·G·D";
+  list.add(prefix + "self_attn.in_proj_weight", TrainRole::in_weight, {{in_axis, in_rows}, {"E", width}},
+           layer);
+  list.add(prefix + "self_attn.in_proj_bias", TrainRole::in_bias, {{in_axis, in_rows}}, layer);
+  if (config.out_projection) {
+    list.add(prefix + "self_attn.out_proj.weight", TrainRole::out_weight, {{"E", width}, {"H·D", inner}},
+             layer);
+    list.add(prefix + "self_attn.out_proj.bias", TrainRole::out_bias, {{"E", width}}, layer);
+  }
+  if (!config.feed_forward) return;
+  const Index hidden = feed_forward_width_of(config);
+  if (config.norms)
+    list.add_norm(prefix + "norm2", TrainRole::norm2_weight, TrainRole::norm2_bias, width, layer);
+  list.add(prefix + "linear1.weight", TrainRole::linear1_weight, {{"F", hidden}, {"E", width}}, layer);
+  list.add(prefix + "linear1.bias", TrainRole::linear1_bias, {{"F", hidden}}, layer);
+  list.add(prefix + "linear2.weight", TrainRole::linear2_weight, {{"E", width}, {"F", hidden}}, layer);
+  list.add(prefix + "linear2.bias", TrainRole::linear2_bias, {{"E", width}}, layer);
+}
+
+}  // namespace
+
+void check_train_model(const TrainModelConfig& config) {
+  check_between("vocabulary", config.vocabulary, 2, 65536);
+  check_between("longest_sequence", config.longest_sequence, 1, 1024);
+  check_between("layers", config.layers, 1, 4);
+  check_between("width", config.width, 16, 128);
+  check_head_sizes(config);
+  if (config.feed_forward_width) check_between("feed_forward_width", *config.feed_forward_width, 1, 1024);
+  if (config.positions == TrainPositions::sinusoidal && config.width % 2 != 0)
+    refuse_setting("positions",
+                   "sinusoidal positions pair a sine with a cosine, so the model width must be even",
+                   fmt::format("width = {}", config.width), "an even width");
+  if (!(config.dropout >= 0.0 && config.dropout < 1.0))
+    refuse_setting("dropout", "the value is out of range", fmt::format("{}", config.dropout),
+                   "a probability of at least 0 and below 1");
+  check_frozen_heads(config);
+}
+
+Index head_width_of(const TrainModelConfig& config) {
+  return config.head_width.value_or(config.width / config.heads);
+}
+
+Index feed_forward_width_of(const TrainModelConfig& config) {
+  return config.feed_forward ? config.feed_forward_width.value_or(4 * config.width) : 0;
+}
+
+Index in_rows_of(const TrainModelConfig& config) {
+  return (config.heads + 2 * config.kv_heads) * head_width_of(config);
+}
+
+std::vector<TrainParameter> train_parameters(const TrainModelConfig& config) {
+  check_train_model(config);
+  ParameterList list;
+  const Index width = config.width;
+  list.add("embedding.weight", TrainRole::embedding, {{"V", config.vocabulary}, {"E", width}});
+  if (config.positions == TrainPositions::learned)
+    list.add("positions.weight", TrainRole::positions, {{"T", config.longest_sequence}, {"E", width}});
+  for (Index layer = 0; layer < config.layers; ++layer) add_layer(list, config, layer);
+  if (config.norms) list.add_norm("norm", TrainRole::norm_weight, TrainRole::norm_bias, width);
+  if (!config.tied)
+    list.add("unembedding.weight", TrainRole::unembedding, {{"V", config.vocabulary}, {"E", width}});
+  return list.take();
+}
+
+Index train_parameter_count(const std::vector<TrainParameter>& parameters) {
+  return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size();
+}
+
+std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
+                                        const std::vector<TrainParameter>& parameters) {
+  if (config.frozen_heads.empty()) return {};
+  std::vector<std::uint8_t> frozen(static_cast<std::size_t>(train_parameter_count(parameters)), 0);
+  const Index head_width = head_width_of(config), per_group = config.heads / config.kv_heads;
+  const auto is_frozen = [&](Index layer, Index head) {
+    return std::ranges::count(config.frozen_heads, FrozenHead{layer, head}) > 0;
+  };
+  const auto group_is_frozen = [&](Index layer, Index group) {
+    for (Index head = group * per_group; head < (group + 1) * per_group; ++head)
+      if (!is_frozen(layer, head)) return false;
+    return true;
+  };
+  for (const TrainParameter& parameter : parameters) {
+    const bool in = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias;
+    if (!in && parameter.role != TrainRole::out_weight) continue;
+    const bool by_row = parameter.role == TrainRole::in_weight;
+    for (Index i = 0; i < parameter.size(); ++i) {
+      const Index unit = (by_row ? i / parameter.columns() : i % parameter.columns()) / head_width;
+      const bool of_query = !in || unit < config.heads;
+      const bool stays = of_query ? is_frozen(parameter.layer, unit)
+                                  : group_is_frozen(parameter.layer, (unit - config.heads) % config.kv_heads);
+      frozen[static_cast<std::size_t>(parameter.offset + i)] = stays;
+    }
+  }
+  return frozen;
+}
+
+}  // namespace headwise

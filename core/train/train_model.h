@@ -1,0 +1,108 @@
+// The model that is trained: a small transformer with pre-norm blocks, as torch.nn.TransformerEncoder(norm_first=True) has them, with an
+// embedding before it and an unembedding behind it.
+//
+//   x = embedding[token] + positions[t]
+//   in each layer:  x += self_attn(norm1(x));  x += linear2(activation(linear1(norm2(x))))
+//   logits = norm(x)·unembeddingᵀ
+//
+// What a configuration leaves out (norms, feed-forward, W_O) is skipped, and has no parameters.
+// Letters: V vocabulary, T longest sequence, E model width, H heads, G key/value heads, D head width, F feed-forward width.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+enum class TrainPositions { none, learned, sinusoidal, rotary, alibi };
+enum class TrainActivation { relu, gelu };  // gelu: its approximation by tanh (approximate="tanh" in PyTorch)
+
+// A head whose parameters stay as they began.
+struct FrozenHead {
+  Index layer = 0;
+  Index head = 0;
+  friend bool operator==(const FrozenHead&, const FrozenHead&) = default;
+};
+
+struct TrainModelConfig {
+  Index vocabulary = 16;            // V, 2 … 65,536
+  Index longest_sequence = 32;      // T, 1 … 1,024
+  Index layers = 2;                 // 1 … 4
+  Index width = 64;                 // E, 16 … 128
+  Index heads = 8;                  // H, 1 … 16
+  Index kv_heads = 8;               // G, divides H; each serves H/G adjacent heads
+  std::optional<Index> head_width;  // D, 1 … 128; null: E/H, which H must divide
+  bool feed_forward = true;
+  std::optional<Index> feed_forward_width;  // F, 1 … 1,024; null: 4·E
+  TrainActivation activation = TrainActivation::gelu;
+  bool norms = true;  // LayerNorm, ε = 1e-5
+  TrainPositions positions = TrainPositions::learned;
+  bool causal = true;
+  bool scaled = true;  // scores · 1/√D; false: · 1
+  bool out_projection =
+      true;              // W_O and its bias; false: the concatenated heads are the output, and H·D must be E
+  bool tied = false;     // the unembedding is the embedding
+  double dropout = 0.0;  // of attention weights while training, 0 ≤ p < 1
+  std::vector<FrozenHead> frozen_heads;
+  bool heads_begin_equal =
+      false;  // the rows of W_Q, W_K, W_V and the columns of W_O of every head are those of head 0
+
+  friend bool operator==(const TrainModelConfig&, const TrainModelConfig&) = default;
+};
+
+// Throws Error(usage) for a configuration outside the ranges above: one sentence, naming the setting.
+void check_train_model(const TrainModelConfig& config);
+
+// The widths that the configuration implies; it must be a checked one.
+Index head_width_of(const TrainModelConfig& config);          // D
+Index feed_forward_width_of(const TrainModelConfig& config);  // F; 0 without feed-forward
+Index in_rows_of(const TrainModelConfig& config);             // H·D + 2·G·D, the rows of in_proj_weight
+
+// What a parameter is, for those who look for one without its name.
+enum class TrainRole {
+  embedding,       // (V,E)
+  positions,       // (T,E), if they are learned
+  norm1_weight,    // (E)
+  norm1_bias,      // (E)
+  in_weight,       // (H·D+2·G·D,E): W_Q, W_K, W_V one below the other
+  in_bias,         // (H·D+2·G·D)
+  out_weight,      // (E,H·D)
+  out_bias,        // (E)
+  norm2_weight,    // (E)
+  norm2_bias,      // (E)
+  linear1_weight,  // (F,E)
+  linear1_bias,    // (F)
+  linear2_weight,  // (E,F)
+  linear2_bias,    // (E)
+  norm_weight,     // (E), the last norm
+  norm_bias,       // (E)
+  unembedding,     // (V,E), unless it is tied
+};
+
+// One of the tensors that training changes. All of them stand in one array, one behind the other.
+struct TrainParameter {
+  std::string name;  // as in PyTorch's state_dict: "layers.0.self_attn.in_proj_weight"
+  TrainRole role = TrainRole::embedding;
+  Index layer = -1;  // −1: of no layer
+  Shape shape;       // rank 1 or 2
+  Index offset = 0;  // of its first value in the array
+
+  Index rows() const { return shape.rank() < 2 ? 1 : shape.size(0); }
+  Index columns() const { return shape.size(shape.rank() - 1); }
+  Index size() const { return shape.element_count(); }
+};
+
+// The parameters in the order of the forward pass.
+std::vector<TrainParameter> train_parameters(const TrainModelConfig& config);
+// Of all parameters together: the length of their array.
+Index train_parameter_count(const std::vector<TrainParameter>& parameters);
+
+// For each value 1 if it belongs to a frozen head, which training must not change: rows of W_Q, their biases and columns of W_O; rows
+// of W_K and W_V only if all heads that share them are frozen. Empty if no head is frozen.
+std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
+                                        const std::vector<TrainParameter>& parameters);
+
+}  // namespace headwise

@@ -1,0 +1,59 @@
+// What a model can be trained to do: tasks whose examples are drawn by counter-based random numbers, so that example n of a seed is the
+// same whenever it is drawn.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/train/train_pass.h"
+
+namespace headwise {
+
+// Two streams that share no example by intent: held-out examples are never trained on. (Two random sequences may still be equal, where a
+// task has few; the pairs of modular addition and the parts of a text are disjoint.)
+enum class TaskSplit { training, held_out };
+
+struct TrainTask {
+  std::string name;  // "induction", as on the command line
+  std::string what;  // one sentence: what is asked, and what attention must find
+  Index layers = 1;  // that it usually takes
+  Index vocabulary = 0;
+  Index length = 0;                      // of each sequence
+  std::vector<std::string> token_texts;  // of each token, as people see it
+
+  // Example `number` ≥ 0 of a seed: its tokens, and what the model should say at each of them, or −1 where that is not determined. Both
+  // have `length` entries.
+  std::function<void(TaskSplit split, std::uint64_t seed, Index number, std::span<std::int32_t> tokens,
+                     std::span<std::int32_t> targets)>
+      example;
+};
+
+// How large a task is; null: as usual for it.
+struct TaskSizes {
+  std::optional<Index> length = std::nullopt;   // of a sequence
+  std::optional<Index> symbols = std::nullopt;  // different words, numbers or keys
+};
+
+struct TaskEntry {
+  std::string_view name;
+  std::string_view what;
+};
+// The tasks that have a name, in the order of a menu.
+std::span<const TaskEntry> task_entries();
+
+// Throws Error(usage) if there is no task of that name (it lists them), or the sizes are out of its range.
+TrainTask named_task(const std::string& name, const TaskSizes& sizes = {});
+
+// Predicts each next character of a text. The first nine tenths of it are trained on, the rest is held out. Throws Error(input) that begins
+// with `where` if the text is not UTF-8, has fewer than two different characters or more than 65,536, or is too short for the length.
+TrainTask text_task(const std::string& text, const std::string& where, Index length = 64);
+
+// Examples [first, first + batch.sequences) of a seed; allocates only if the batch has had another size.
+void fill_batch(const TrainTask& task, TaskSplit split, std::uint64_t seed, Index first, TrainBatch& batch);
+
+}  // namespace headwise

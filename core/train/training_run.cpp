@@ -1,0 +1,196 @@
+#include "core/train/training_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/model/heads/head_scores.h"
+#include "core/tensor/error.h"
+#include "core/tensor/random.h"
+#include "core/train/train_initialisation.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index most_sequences = 4096;
+
+TrainingSettings checked_settings(const TrainTask& task, const TrainingSettings& settings) {
+  const auto refuse = [&](const char* setting, const char* what, Index got, const std::string& expected) {
+    throw Error(ExitStatus::usage, {setting, what, fmt::format("{}", got), expected, ""});
+  };
+  if (settings.batch < 1 || settings.batch > most_sequences)
+    refuse("batch", "the value is out of range", settings.batch, fmt::format("1 to {}", most_sequences));
+  if (settings.model.vocabulary < task.vocabulary)
+    refuse("vocabulary", "the model knows fewer tokens than the task has", settings.model.vocabulary,
+           fmt::format("{} or more", task.vocabulary));
+  if (settings.model.longest_sequence < task.length)
+    refuse("longest_sequence", "the task's sequences are too long for the model",
+           settings.model.longest_sequence, fmt::format("{} or more", task.length));
+  return settings;
+}
+
+// The parameter with the longest gradient, or the first with one that is not finite, from the last parameter to the first: the way back
+// reaches that one first.
+template <class T>
+const TrainParameter& where_gradient_fails(const std::vector<TrainParameter>& parameters,
+                                           std::span<const T> gradient) {
+  const TrainParameter* longest = &parameters.back();
+  double most = -1.0;
+  std::vector<double> squares;
+  for (auto parameter = parameters.rbegin(); parameter != parameters.rend(); ++parameter) {
+    const double norm = norm_of(gradient.subspan(static_cast<std::size_t>(parameter->offset),
+                                                 static_cast<std::size_t>(parameter->size())),
+                                squares);
+    if (!std::isfinite(norm)) return *parameter;
+    if (norm > most) {
+      most = norm;
+      longest = &*parameter;
+    }
+  }
+  return *longest;
+}
+
+}  // namespace
+
+TrainingSettings usual_settings(const TrainTask& task) {
+  TrainingSettings settings;
+  settings.model.vocabulary = task.vocabulary;
+  settings.model.longest_sequence = task.length;
+  settings.model.layers = task.layers;
+  settings.optimiser.learning_rate = 3e-3;
+  settings.optimiser.weight_decay = 0.01;
+  settings.optimiser.clip_norm = 1.0;
+  settings.optimiser.warm_up_steps = 20;
+  return settings;
+}
+
+std::vector<std::uint64_t> dropout_seeds_of(const TrainingSettings& settings, Index step) {
+  const CounterRandom random(settings.seed, "dropout of steps");
+  std::vector<std::uint64_t> seeds;
+  if (settings.model.dropout > 0.0)
+    for (Index layer = 0; layer < settings.model.layers; ++layer)
+      seeds.push_back(random.bits(static_cast<std::uint64_t>(4 * step + layer)));
+  return seeds;
+}
+
+template <class T>
+TrainingRun<T>::TrainingRun(TrainTask task, const TrainingSettings& settings)
+    : task_(std::move(task)),
+      settings_(checked_settings(task_, settings)),
+      pass_(settings_.model),
+      optimiser_(settings_.optimiser, pass_.size(), frozen_values(settings_.model, pass_.parameters())),
+      values_(static_cast<std::size_t>(pass_.size())),
+      gradient_(values_.size()) {
+  initialise_parameters(settings_.model, pass_.parameters(), settings_.seed, std::span(values_));
+  batch_.sequences = settings_.batch;
+}
+
+template <class T>
+std::optional<TrainingStep> TrainingRun<T>::take_step() {
+  if (failure_) throw Error(ExitStatus::usage, {.where = "training", .what = failure_->what});
+  TrainingStep taken{step(), {}, {}};
+  fill_batch(task_, TaskSplit::training, settings_.seed, taken.step * settings_.batch, batch_);
+  taken.batch = pass_.gradient(values_, batch_, std::span(gradient_), dropout_seeds_of(settings_, taken.step));
+  std::vector<double> squares;
+  const bool fails = !std::isfinite(taken.batch.loss) || taken.batch.loss > exploded_loss ||
+                     !std::isfinite(norm_of(std::span<const T>(gradient_), squares));
+  if (fails) {
+    failure_ = failure_of(taken.batch);
+    return std::nullopt;
+  }
+  taken.update = optimiser_.step(std::span(values_), std::span(gradient_));
+  return taken;
+}
+
+template <class T>
+TrainingFailure TrainingRun<T>::failure_of(const BatchResult& result) {
+  const std::string begin = fmt::format("step {}: ", step()),
+                    remedy = "; choose a smaller learning rate, or clip the gradient";
+  const std::string tensor = pass_.first_not_finite(values_, batch_);
+  if (!tensor.empty())
+    return {step(), tensor, begin + tensor + " is the first tensor that is not finite" + remedy};
+  const std::string& name = where_gradient_fails(pass_.parameters(), std::span<const T>(gradient_)).name;
+  if (std::isfinite(result.loss) && result.loss <= exploded_loss)
+    return {step(), name, begin + "the gradient of " + name + " is not finite" + remedy};
+  return {step(), name,
+          fmt::format("{}the loss has exploded ({:.3g}); the longest gradient is that of {}{}", begin,
+                      result.loss, name, remedy)};
+}
+
+template <class T>
+BatchResult TrainingRun<T>::held_out(Index examples) {
+  held_out_batch_.sequences = examples;
+  fill_batch(task_, TaskSplit::held_out, settings_.seed, 0, held_out_batch_);
+  return pass_.evaluate(values_, held_out_batch_);
+}
+
+template <class T>
+std::vector<Tensor> TrainingRun<T>::held_out_maps(Index example) {
+  held_out_batch_.sequences = 1;
+  fill_batch(task_, TaskSplit::held_out, settings_.seed, example, held_out_batch_);
+  return pass_.attention_weights(values_, held_out_batch_);
+}
+
+template <class T>
+std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(Index examples) {
+  held_out_batch_.sequences = examples;
+  fill_batch(task_, TaskSplit::held_out, settings_.seed, 0, held_out_batch_);
+  const std::vector<Tensor> maps = pass_.attention_weights(values_, held_out_batch_);
+  std::vector<std::vector<ScoredToken>> texts(static_cast<std::size_t>(examples));
+  for (std::size_t i = 0; i < held_out_batch_.tokens.size(); ++i) {
+    ScoredToken token;
+    token.id = held_out_batch_.tokens[i];
+    texts[i / static_cast<std::size_t>(task_.length)].push_back(token);
+  }
+  // The mean of the examples' scores, each weighted by its queries.
+  const auto mean_of = [](const std::vector<HeadScores>& scores, HeadScore score) -> std::optional<double> {
+    double sum = 0.0;
+    Index queries = 0;
+    for (const HeadScores& of : scores) {
+      if (!of[score].value) continue;
+      sum += *of[score].value * static_cast<double>(of[score].queries);
+      queries += of[score].queries;
+    }
+    if (queries == 0) return std::nullopt;
+    return sum / static_cast<double>(queries);
+  };
+  std::vector<std::vector<TrainedHabits>> habits;
+  for (const Tensor& map : maps) {
+    std::vector<TrainedHabits>& layer = habits.emplace_back();
+    for (Index head = 0; head < settings_.model.heads; ++head) {
+      std::vector<HeadScores> scores;
+      for (Index n = 0; n < examples; ++n)
+        scores.push_back(head_scores(map, n, head, texts[static_cast<std::size_t>(n)],
+                                     {.is_causal = settings_.model.causal}));
+      layer.push_back({mean_of(scores, HeadScore::previous_token), mean_of(scores, HeadScore::induction),
+                       mean_of(scores, HeadScore::same_word), mean_of(scores, HeadScore::first_token)});
+    }
+  }
+  return habits;
+}
+
+template <class T>
+TrainingState<T> TrainingRun<T>::state() const {
+  return {step(),
+          values_,
+          {optimiser_.first().begin(), optimiser_.first().end()},
+          {optimiser_.second().begin(), optimiser_.second().end()}};
+}
+
+template <class T>
+void TrainingRun<T>::restore(const TrainingState<T>& state) {
+  if (state.values.size() != values_.size())
+    throw Error(ExitStatus::usage,
+                {"training", "the checkpoint has another number of parameters",
+                 fmt::format("{}", state.values.size()), fmt::format("{}", values_.size()), ""});
+  optimiser_.restore(state.step, state.first, state.second);
+  values_ = state.values;
+  failure_.reset();
+}
+
+template class TrainingRun<float>;
+template class TrainingRun<double>;
+
+}  // namespace headwise

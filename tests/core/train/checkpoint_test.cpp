@@ -1,0 +1,152 @@
+#include "core/train/checkpoint.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/files/array_files.h"
+#include "core/tensor/error.h"
+#include "core/train/training_curve.h"
+#include "tests/core/files/temporary_folder.h"
+
+namespace headwise::test {
+namespace {
+
+TrainingSettings stored_settings(const TrainTask& task) {
+  TrainingSettings settings = usual_settings(task);
+  settings.model.width = 16;
+  settings.model.heads = settings.model.kv_heads = 2;
+  settings.model.dropout = 0.1;
+  settings.batch = 8;
+  return settings;
+}
+
+template <class T>
+void check_stored(const TaskSource& source, OptimiserKind kind) {
+  const TemporaryFolder folder;
+  const TrainTask task = task_of(source);
+  TrainingSettings settings = stored_settings(task);
+  settings.optimiser.kind = kind;
+  TrainingRun<T> run(task, settings);
+  for (int i = 0; i < 5; ++i) run.take_step();
+  write_checkpoint(folder.file("run"), source, run);
+  for (int i = 0; i < 4; ++i) run.take_step();
+
+  CHECK(checkpoint_steps(folder.file("run")) == std::vector<Index>{5});
+  const std::string checkpoint = checkpoint_path(folder.file("run"), 5);
+  const SavedRun saved = read_saved_run(checkpoint);
+  CHECK(saved.step == 5);
+  CHECK(saved.settings == settings);
+  CHECK(saved.dtype == (std::is_same_v<T, float> ? DType::f32 : DType::f64));
+  TrainingRun<T> resumed(task_of(saved.task), saved.settings);
+  resumed.restore(read_training_state<T>(checkpoint, saved));
+  for (int i = 0; i < 4; ++i) resumed.take_step();
+  CHECK(std::ranges::equal(resumed.values(), run.values()));
+}
+
+}  // namespace
+
+TEST_CASE("a run that goes on from a checkpoint's files is one that never stopped, bit for bit") {
+  check_stored<float>({.name = "induction", .sizes = {.length = 12}}, OptimiserKind::adamw);
+  check_stored<double>({.name = "sort", .sizes = {.symbols = 5}}, OptimiserKind::momentum);
+  check_stored<float>({.name = "majority"}, OptimiserKind::sgd);
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "to be or not to be, that is ";
+  check_stored<float>(
+      {.name = "text", .sizes = {.length = 16}, .text_file = folder.with_file("hamlet.txt", text)},
+      OptimiserKind::adam);
+}
+
+TEST_CASE("a checkpoint has the parameters under PyTorch's names and says of which type the model is") {
+  const TemporaryFolder folder;
+  const TaskSource source{.name = "majority"};
+  const TrainTask task = task_of(source);
+  TrainingRun<float> run(task, stored_settings(task));
+  write_checkpoint(folder.file(""), source, run);
+  const std::string checkpoint = checkpoint_path(folder.file(""), 0);
+  std::vector<std::string> names, expected;
+  for (const NamedTensor& array : read_array_file(checkpoint + "/model.safetensors"))
+    names.push_back(array.name);
+  for (const TrainParameter& parameter : run.parameters()) expected.push_back(parameter.name);
+  std::ranges::sort(names);
+  std::ranges::sort(expected);
+  CHECK(names == expected);
+  std::ifstream file(checkpoint + "/config.json");
+  const std::string config((std::istreambuf_iterator<char>(file)), {});
+  CHECK(config.find("\"model_type\": \"headwise\"") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint that cannot be written leaves nothing behind") {
+  const TemporaryFolder folder;
+  const TaskSource source{.name = "majority"};
+  const TrainTask task = task_of(source);
+  TrainingRun<float> run(task, stored_settings(task));
+  const std::string blocked = folder.with_file("file", "this is no folder");
+  CHECK_THROWS_AS(write_checkpoint(blocked, source, run), Error);
+  std::filesystem::create_directories(checkpoint_path(folder.file("run"), 0) + "/taken");
+  CHECK_THROWS_AS(write_checkpoint(folder.file("run"), source, run), Error);
+  std::size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.file("run")))
+    ++entries;
+  CHECK(entries == 1);
+}
+
+TEST_CASE(
+    "a checkpoint that is incomplete or does not fit together is refused in one sentence that names the "
+    "file") {
+  const TemporaryFolder folder;
+  const TaskSource source{.name = "majority"};
+  const TrainTask task = task_of(source);
+  TrainingRun<float> run(task, stored_settings(task));
+  write_checkpoint(folder.file(""), source, run);
+  const std::string good = checkpoint_path(folder.file(""), 0), bad = folder.file("bad");
+  const auto refused = [&](const char* name, const std::string& content) {
+    std::filesystem::remove_all(bad);
+    std::filesystem::copy(good, bad);
+    if (content.empty()) {
+      std::filesystem::remove(bad + "/" + name);
+    } else {
+      std::ofstream(bad + "/" + name) << content;
+    }
+    try {
+      const SavedRun saved = read_saved_run(bad);
+      read_training_state<float>(bad, saved);
+      FAIL_CHECK("accepted without ", name);
+    } catch (const Error& error) {
+      CHECK(error.status() == ExitStatus::input);
+      const std::string line = error.what();
+      CHECK_MESSAGE(line.find(name) != std::string::npos, line);
+    }
+  };
+  for (const char* name : {"model.safetensors", "optimizer.safetensors", "config.json", "training.json"}) {
+    refused(name, "");
+    refused(name, "{}");
+    refused(name, "[1,2");
+  }
+  SavedRun wider = read_saved_run(good);
+  wider.settings.model.width = 32;
+  CHECK_THROWS_AS(read_training_state<float>(good, wider), Error);
+  CHECK_THROWS_AS(read_training_state<double>(good, read_saved_run(good)), Error);
+}
+
+TEST_CASE("a curve is a row for each step, and a run that goes on keeps those before it") {
+  std::vector<CurveRow> rows;
+  for (Index step = 0; step < 12; ++step)
+    rows.push_back({{step, {2.5, 4, 1}, {0.125, 0.5, 1.0}}, std::nullopt});
+  rows[2].held_out = BatchResult{1.5, 8, 4};
+  const std::string csv = curve_csv(rows);
+  CHECK(
+      csv.starts_with("step,loss,accuracy,learning_rate,gradient_norm,held_out_loss,held_out_accuracy\n0,2.5,"
+                      "0.25,0.125,0.5,,\n"));
+  CHECK(csv.find("\n2,2.5,0.25,0.125,0.5,1.5,0.5\n") != std::string::npos);
+  CHECK(curve_before(csv, 12) == csv);
+  rows.resize(5);
+  CHECK(curve_before(csv, 5) == curve_csv(rows));
+  CHECK(curve_before("nonsense\n-3,4\n7\n", 12) == curve_csv({}));
+}
+
+}  // namespace headwise::test

@@ -1,0 +1,229 @@
+#include "core/train/train_model.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/tensor/error.h"
+#include "core/tensor/task_threads.h"
+#include "core/train/train_initialisation.h"
+
+namespace headwise::test {
+namespace {
+
+std::string refusal_of(const TrainModelConfig& config) {
+  try {
+    check_train_model(config);
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::usage);
+    return error.what();
+  }
+  return "";
+}
+
+std::map<std::string, std::string> shapes_of(const TrainModelConfig& config) {
+  std::map<std::string, std::string> shapes;
+  for (const TrainParameter& parameter : train_parameters(config))
+    shapes[parameter.name] = parameter.shape.sizes_text();
+  return shapes;
+}
+
+std::vector<double> begun(const TrainModelConfig& config, std::uint64_t seed = 1) {
+  const std::vector<TrainParameter> parameters = train_parameters(config);
+  std::vector<double> values(static_cast<std::size_t>(train_parameter_count(parameters)), NAN);
+  initialise_parameters(config, parameters, seed, std::span(values));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("the parameters of a trained model have the names and shapes of PyTorch's state_dict") {
+  TrainModelConfig config;
+  config.layers = 1;
+  config.vocabulary = 10;
+  const std::map<std::string, std::string> expected{{"embedding.weight", "(10,64)"},
+                                                    {"positions.weight", "(32,64)"},
+                                                    {"layers.0.norm1.weight", "(64)"},
+                                                    {"layers.0.norm1.bias", "(64)"},
+                                                    {"layers.0.self_attn.in_proj_weight", "(192,64)"},
+                                                    {"layers.0.self_attn.in_proj_bias", "(192)"},
+                                                    {"layers.0.self_attn.out_proj.weight", "(64,64)"},
+                                                    {"layers.0.self_attn.out_proj.bias", "(64)"},
+                                                    {"layers.0.norm2.weight", "(64)"},
+                                                    {"layers.0.norm2.bias", "(64)"},
+                                                    {"layers.0.linear1.weight", "(256,64)"},
+                                                    {"layers.0.linear1.bias", "(256)"},
+                                                    {"layers.0.linear2.weight", "(64,256)"},
+                                                    {"layers.0.linear2.bias", "(64)"},
+                                                    {"norm.weight", "(64)"},
+                                                    {"norm.bias", "(64)"},
+                                                    {"unembedding.weight", "(10,64)"}};
+  CHECK(shapes_of(config) == expected);
+}
+
+TEST_CASE("what a configuration leaves out has no parameters") {
+  TrainModelConfig config;
+  config.layers = 1;
+  config.feed_forward = config.norms = config.out_projection = false;
+  config.tied = true;
+  config.positions = TrainPositions::rotary;
+  config.kv_heads = 2;
+  const std::map<std::string, std::string> expected{{"embedding.weight", "(16,64)"},
+                                                    {"layers.0.self_attn.in_proj_bias", "(96)"},
+                                                    {"layers.0.self_attn.in_proj_weight", "(96,64)"}};
+  CHECK(shapes_of(config) == expected);
+}
+
+TEST_CASE("the parameters fill one array without a gap") {
+  TrainModelConfig config;
+  config.layers = 3;
+  Index at = 0;
+  std::set<std::string> names;
+  for (const TrainParameter& parameter : train_parameters(config)) {
+    CHECK(parameter.offset == at);
+    at += parameter.size();
+    CHECK(names.insert(parameter.name).second);
+  }
+  CHECK(at == train_parameter_count(train_parameters(config)));
+}
+
+TEST_CASE("a configuration that cannot be trained is refused in one sentence that names the setting") {
+  CHECK(refusal_of({}).empty());
+  const auto refused = [](const char* setting, auto&& change) {
+    TrainModelConfig config;
+    change(config);
+    const std::string line = refusal_of(config);
+    CHECK_MESSAGE(line.starts_with(setting), line);
+    CHECK(line.find('\n') == std::string::npos);
+  };
+  refused("layers", [](TrainModelConfig& c) { c.layers = 5; });
+  refused("layers", [](TrainModelConfig& c) { c.layers = 0; });
+  refused("width", [](TrainModelConfig& c) { c.width = 8; });
+  refused("heads", [](TrainModelConfig& c) { c.heads = 17; });
+  refused("heads", [](TrainModelConfig& c) { c.heads = c.kv_heads = 7; });
+  refused("kv_heads", [](TrainModelConfig& c) { c.kv_heads = 3; });
+  refused("head_width", [](TrainModelConfig& c) { c.head_width = 0; });
+  refused("positions", [](TrainModelConfig& c) {
+    c.head_width = 7;
+    c.positions = TrainPositions::rotary;
+  });
+  refused("positions", [](TrainModelConfig& c) {
+    c.width = 33;
+    c.heads = c.kv_heads = 1;
+    c.positions = TrainPositions::sinusoidal;
+  });
+  refused("out_projection", [](TrainModelConfig& c) {
+    c.head_width = 4;
+    c.out_projection = false;
+  });
+  refused("feed_forward_width", [](TrainModelConfig& c) { c.feed_forward_width = -1; });
+  refused("dropout", [](TrainModelConfig& c) { c.dropout = 1.0; });
+  refused("dropout", [](TrainModelConfig& c) { c.dropout = NAN; });
+  refused("vocabulary", [](TrainModelConfig& c) { c.vocabulary = 1; });
+  refused("longest_sequence", [](TrainModelConfig& c) { c.longest_sequence = 0; });
+  refused("frozen_heads", [](TrainModelConfig& c) { c.frozen_heads = {{2, 0}}; });
+  refused("frozen_heads", [](TrainModelConfig& c) { c.frozen_heads = {{1, 3}, {1, 3}}; });
+}
+
+TEST_CASE("parameters begin within the bounds and with the deviations of PyTorch's modules") {
+  const TrainModelConfig config;
+  const std::vector<double> values = begun(config);
+  const auto bound = [](double inputs) { return 1.0 / std::sqrt(inputs); };
+  for (const TrainParameter& parameter : train_parameters(config)) {
+    double sum = 0.0, squares = 0.0, largest = 0.0;
+    for (Index i = 0; i < parameter.size(); ++i) {
+      const double value = values[static_cast<std::size_t>(parameter.offset + i)];
+      CHECK(value == static_cast<double>(static_cast<float>(value)));
+      sum += value;
+      squares += value * value;
+      largest = std::max(largest, std::abs(value));
+    }
+    const double count = static_cast<double>(parameter.size()), deviation = std::sqrt(squares / count);
+    const std::string& name = parameter.name;
+    const auto is_uniform = [&](double of) {
+      CHECK_MESSAGE(largest <= of, name);
+      CHECK_MESSAGE(deviation == doctest::Approx(of / std::sqrt(3.0)).epsilon(0.12), name);
+    };
+    if (name.ends_with("in_proj_weight")) is_uniform(std::sqrt(6.0 / (192 + 64)));
+    if (name.ends_with("out_proj.weight") || name.starts_with("unembedding")) is_uniform(bound(64));
+    if (name.ends_with("linear1.weight") || name.ends_with("linear1.bias")) is_uniform(bound(64));
+    if (name.ends_with("linear2.weight") || name.ends_with("linear2.bias")) is_uniform(bound(256));
+    if (name.starts_with("embedding") || name.starts_with("positions"))
+      CHECK_MESSAGE(deviation == doctest::Approx(1.0).epsilon(0.1), name);
+    if (name.ends_with("proj_bias") || name.ends_with("out_proj.bias")) CHECK_MESSAGE(largest == 0.0, name);
+    if (name.find("norm") != std::string::npos)
+      CHECK_MESSAGE(sum == (name.ends_with("weight") ? count : 0.0), name);
+  }
+}
+
+TEST_CASE("parameters begin the same whenever they are drawn, and differently under another seed") {
+  const TrainModelConfig config;
+  const std::vector<double> once = begun(config);
+  CHECK(begun(config) == once);
+  CHECK(begun(config, 2) != once);
+  std::vector<float> narrow(once.size());
+  initialise_parameters(config, train_parameters(config), 1, std::span(narrow));
+  CHECK(std::vector<double>(narrow.begin(), narrow.end()) == once);
+}
+
+TEST_CASE("heads that begin equal have equal rows of W_Q, W_K and W_V and equal columns of W_O") {
+  TrainModelConfig config;
+  config.heads_begin_equal = true;
+  config.kv_heads = 4;
+  const std::vector<double> values = begun(config);
+  const Index head_width = head_width_of(config);
+  for (const TrainParameter& parameter : train_parameters(config)) {
+    const bool in = parameter.role == TrainRole::in_weight, out = parameter.role == TrainRole::out_weight;
+    if (!in && !out) continue;
+    const auto cell = [&](Index row, Index column) {
+      return values[static_cast<std::size_t>(parameter.offset + row * parameter.columns() + column)];
+    };
+    Index different = 0;
+    for (Index row = 0; row < parameter.rows(); ++row)
+      for (Index column = 0; column < parameter.columns(); ++column) {
+        const Index unit = row / head_width;
+        const Index first = unit < 8 ? 0 : unit < 12 ? 8 : 12;
+        different += in ? cell(row, column) != cell(first * head_width + row % head_width, column)
+                        : cell(row, column) != cell(row, column % head_width);
+      }
+    CHECK(different == 0);
+    CHECK(cell(0, 0) != cell(1, 0));  // within a head they differ
+  }
+}
+
+TEST_CASE(
+    "a frozen head keeps its rows of W_Q and its columns of W_O, and W_K and W_V only where no other head "
+    "reads them") {
+  TrainModelConfig config;
+  config.layers = 1;
+  config.kv_heads = 4;
+  config.frozen_heads = {{0, 2}, {0, 3}, {0, 5}};  // all heads of group 1, one of group 2
+  const std::vector<TrainParameter> parameters = train_parameters(config);
+  const std::vector<std::uint8_t> frozen = frozen_values(config, parameters);
+  for (const TrainParameter& parameter : parameters) {
+    std::set<Index> rows, columns;
+    Index count = 0;
+    for (Index i = 0; i < parameter.size(); ++i) {
+      if (!frozen[static_cast<std::size_t>(parameter.offset + i)]) continue;
+      rows.insert(i / parameter.columns() / 8);
+      columns.insert(i % parameter.columns() / 8);
+      ++count;
+    }
+    if (parameter.role == TrainRole::in_weight) {
+      CHECK(rows == std::set<Index>{2, 3, 5, 8 + 1, 12 + 1});
+      CHECK(count == 5 * 8 * 64);
+    } else if (parameter.role == TrainRole::in_bias) {
+      CHECK(columns == std::set<Index>{2, 3, 5, 9, 13});
+    } else if (parameter.role == TrainRole::out_weight) {
+      CHECK(columns == std::set<Index>{2, 3, 5});
+      CHECK(count == 3 * 8 * 64);
+    } else {
+      CHECK(count == 0);
+    }
+  }
+  CHECK(frozen_values(TrainModelConfig{}, train_parameters({})).empty());
+}
+
+}  // namespace headwise::test

@@ -1,0 +1,217 @@
+#include "core/train/train_task.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/tensor/error.h"
+
+namespace headwise::test {
+namespace {
+
+struct TaskExample {
+  std::vector<std::int32_t> tokens, targets;
+  friend bool operator==(const TaskExample&, const TaskExample&) = default;
+  friend auto operator<=>(const TaskExample&, const TaskExample&) = default;
+};
+
+TaskExample example_of(const TrainTask& task, Index number, TaskSplit split = TaskSplit::training,
+                       std::uint64_t seed = 1) {
+  const auto length = static_cast<std::size_t>(task.length);
+  TaskExample example{std::vector<std::int32_t>(length, -7), std::vector<std::int32_t>(length, -7)};
+  task.example(split, seed, number, example.tokens, example.targets);
+  return example;
+}
+
+std::vector<TrainTask> all_tasks() {
+  std::vector<TrainTask> all;
+  for (const TaskEntry& entry : task_entries()) all.push_back(named_task(std::string(entry.name)));
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "Der Käfer läuft über den Weg, und ";
+  all.push_back(text_task(text, "text.txt", 20));
+  return all;
+}
+
+// Calls f(tokens, targets, position) for the counted positions of some examples.
+template <class F>
+void for_counted(const TrainTask& task, F&& f) {
+  for (Index number = 0; number < 200; ++number) {
+    const TaskExample example = example_of(task, number);
+    Index counted = 0;
+    for (Index i = 0; i < task.length; ++i) {
+      if (example.targets[static_cast<std::size_t>(i)] < 0) continue;
+      ++counted;
+      f(example.tokens, example.targets, static_cast<std::size_t>(i));
+    }
+    CHECK(counted > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every task draws tokens and targets of its vocabulary, each of which has a text") {
+  for (const TrainTask& task : all_tasks()) {
+    CAPTURE(task.name);
+    CHECK(std::ssize(task.token_texts) == task.vocabulary);
+    CHECK(std::set(task.token_texts.begin(), task.token_texts.end()).size() == task.token_texts.size());
+    CHECK(task.what.ends_with("."));
+    std::set<std::int32_t> seen;
+    for (const TaskSplit split : {TaskSplit::training, TaskSplit::held_out})
+      for (Index number = 0; number < 300; ++number) {
+        const TaskExample example = example_of(task, number, split);
+        for (const std::int32_t token : example.tokens) {
+          REQUIRE((token >= 0 && token < task.vocabulary));
+          seen.insert(token);
+        }
+        for (const std::int32_t target : example.targets) {
+          REQUIRE((target >= -1 && target < task.vocabulary));
+          seen.insert(target);
+        }
+      }
+    seen.erase(-1);
+    CHECK(std::ssize(seen) == task.vocabulary);
+  }
+}
+
+TEST_CASE("an example is the same whenever it is drawn, and another one of another number, seed and split") {
+  for (const TrainTask& task : all_tasks()) {
+    CAPTURE(task.name);
+    CHECK(example_of(task, 5) == example_of(task, 5));
+    const auto differs = [&](auto&& other) {
+      Index different = 0;
+      for (Index number = 0; number < 50; ++number) different += example_of(task, number) != other(number);
+      return different > 25;
+    };
+    CHECK(differs([&](Index n) { return example_of(task, n + 1); }));
+    CHECK(differs([&](Index n) { return example_of(task, n, TaskSplit::training, 2); }));
+    CHECK(differs([&](Index n) { return example_of(task, n, TaskSplit::held_out); }));
+  }
+}
+
+TEST_CASE("induction asks for what came after the same token before, and only where there is one") {
+  const TrainTask task = named_task("induction");
+  std::set<Index> distances;
+  for (Index number = 0; number < 200; ++number) {
+    const auto [tokens, targets] = example_of(task, number);
+    std::map<std::int32_t, std::int32_t> after;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const auto before = after.find(tokens[i]);
+      CHECK(targets[i] == (before == after.end() ? -1 : before->second));
+      if (targets[i] < 0) distances.insert(static_cast<Index>(i));
+      if (i + 1 < tokens.size()) {
+        if (targets[i] >= 0) CHECK(tokens[i + 1] == targets[i]);
+        after[tokens[i]] = tokens[i + 1];
+      }
+    }
+  }
+  CHECK(distances.size() > 4);
+}
+
+TEST_CASE("the answers of the other tasks are those that their sentences say") {
+  for_counted(named_task("previous-token"),
+              [](auto& tokens, auto& targets, std::size_t i) { CHECK(targets[i] == tokens[i - 1]); });
+  const auto answers_of = [](auto& tokens, auto& targets) {
+    const auto half = static_cast<std::ptrdiff_t>(tokens.size() / 2);
+    CHECK(std::equal(tokens.begin() + half + 1, tokens.end(), targets.begin() + half));
+    return std::pair(std::vector<std::int32_t>(tokens.begin(), tokens.begin() + half),
+                     std::vector<std::int32_t>(targets.begin() + half, targets.end()));
+  };
+  for_counted(named_task("reverse"), [&](auto& tokens, auto& targets, std::size_t) {
+    auto [given, answers] = answers_of(tokens, targets);
+    std::ranges::reverse(given);
+    CHECK(given == answers);
+  });
+  for_counted(named_task("sort"), [&](auto& tokens, auto& targets, std::size_t) {
+    auto [given, answers] = answers_of(tokens, targets);
+    std::ranges::sort(given);
+    CHECK(given == answers);
+  });
+  for_counted(named_task("brackets"), [](auto& tokens, auto& targets, std::size_t i) {
+    const auto end = tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    CHECK(targets[i] - 2 == std::count(tokens.begin(), end, 0) - std::count(tokens.begin(), end, 1));
+  });
+  for_counted(named_task("modular-addition"), [](auto& tokens, auto& targets, std::size_t i) {
+    CHECK(i == 2);
+    CHECK(targets[i] == (tokens[0] + tokens[1]) % 31);
+  });
+  for_counted(
+      named_task("majority", {.length = 16, .symbols = 3}), [](auto& tokens, auto& targets, std::size_t i) {
+        const auto end = tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        for (std::int32_t letter = 0; letter < 3; ++letter)
+          if (letter != targets[i])
+            CHECK(std::count(tokens.begin(), end, letter) < std::count(tokens.begin(), end, targets[i]));
+      });
+  for_counted(named_task("lookup"), [](auto& tokens, auto& targets, std::size_t i) {
+    CHECK(i >= 12);
+    const auto key = std::find(tokens.begin(), tokens.begin() + 12, tokens[i]);
+    CHECK((key - tokens.begin()) % 2 == 0);
+    CHECK(*(key + 1) == targets[i]);
+    CHECK(tokens[i + 1] == targets[i]);
+  });
+}
+
+TEST_CASE("modular addition holds out pairs that are never trained on") {
+  const TrainTask task = named_task("modular-addition", {.symbols = 7});
+  std::set<TaskExample> trained, held_out;
+  for (Index number = 0; number < 1000; ++number) {
+    trained.insert(example_of(task, number));
+    held_out.insert(example_of(task, number, TaskSplit::held_out));
+  }
+  CHECK(trained.size() + held_out.size() == 49);
+  CHECK(held_out.size() > 5);
+  for (const TaskExample& example : held_out) CHECK(!trained.contains(example));
+}
+
+TEST_CASE("a text holds out its last tenth, and each character is asked for at the one before") {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += static_cast<char>('a' + i % 10);
+  text.replace(900, 100, std::string(50, 'x') + std::string(50, 'y'));
+  const TrainTask task = text_task(text, "abc.txt", 8);
+  CHECK(task.vocabulary == 12);
+  for (Index number = 0; number < 100; ++number) {
+    const TaskExample trained = example_of(task, number),
+                      held_out = example_of(task, number, TaskSplit::held_out);
+    CHECK(std::equal(trained.tokens.begin() + 1, trained.tokens.end(), trained.targets.begin()));
+    for (const std::int32_t token : trained.tokens) CHECK(token < 10);
+    for (const std::int32_t token : held_out.tokens) CHECK(token >= 10);
+  }
+  CHECK(task.token_texts[10] == "x");
+}
+
+TEST_CASE("a batch has the examples from its first on") {
+  const TrainTask task = named_task("sort");
+  TrainBatch batch{.sequences = 3};
+  fill_batch(task, TaskSplit::training, 1, 40, batch);
+  CHECK(batch.length == 16);
+  for (Index i = 0; i < 3; ++i) {
+    const TaskExample example = example_of(task, 40 + i);
+    CHECK(std::equal(example.tokens.begin(), example.tokens.end(), batch.tokens.begin() + i * 16));
+    CHECK(std::equal(example.targets.begin(), example.targets.end(), batch.targets.begin() + i * 16));
+  }
+}
+
+TEST_CASE("a task that does not exist, is too small or has no text to learn is refused in one sentence") {
+  const auto refused = [](auto&& make, const char* begins) {
+    try {
+      make();
+      FAIL_CHECK("accepted, instead of ", begins);
+    } catch (const Error& error) {
+      const std::string line = error.what();
+      CHECK_MESSAGE(line.starts_with(begins), line);
+      CHECK(line.find('\n') == std::string::npos);
+    }
+  };
+  refused([] { named_task("chess"); }, "task");
+  refused([] { named_task("induction", {.length = 3}); }, "task induction");
+  refused([] { named_task("reverse", {.length = 7}); }, "task reverse");
+  refused([] { named_task("lookup", {.length = 24, .symbols = 5}); }, "task lookup");
+  refused([] { named_task("majority", {.symbols = 27}); }, "task majority");
+  refused([] { text_task(std::string(1000, 'a'), "a.txt", 8); }, "a.txt");
+  refused([] { text_task("", "a.txt", 8); }, "a.txt");
+  refused([] { text_task("too short", "a.txt", 8); }, "a.txt");
+  refused([] { text_task("\xff\xfe", "a.txt", 8); }, "a.txt");
+}
+
+}  // namespace headwise::test

@@ -1,0 +1,180 @@
+#include "core/train/training_run.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/tensor/error.h"
+#include "core/tensor/task_threads.h"
+
+namespace headwise::test {
+namespace {
+
+TrainingSettings small_settings(const TrainTask& task) {
+  TrainingSettings settings = usual_settings(task);
+  settings.model.width = 32;
+  settings.model.heads = settings.model.kv_heads = 4;
+  settings.batch = 16;
+  return settings;
+}
+
+template <class T>
+std::vector<T> values_after(TrainingRun<T>& run, Index steps) {
+  for (Index i = 0; i < steps; ++i) REQUIRE(run.take_step());
+  return {run.values().begin(), run.values().end()};
+}
+
+template <class T>
+void check_resumed(const TrainTask& task, const TrainingSettings& settings) {
+  TrainingRun<T> whole(task, settings), half(task, settings), rest(task, settings);
+  const std::vector<T> expected = values_after(whole, 9);
+  values_after(half, 4);
+  const TrainingState<T> state = half.state();
+  CHECK(state.step == 4);
+  rest.restore(state);
+  CHECK(values_after(rest, 5) == expected);
+  CHECK(rest.step() == 9);
+  CHECK(std::ranges::equal(rest.optimiser().second(), whole.optimiser().second()));
+}
+
+}  // namespace
+
+TEST_CASE("a run that is resumed from its state is one that never stopped, bit for bit") {
+  const TrainTask task = named_task("induction");
+  TrainingSettings settings = small_settings(task);
+  settings.model.dropout = 0.1;
+  settings.optimiser.warm_up_steps = 3;
+  settings.optimiser.cosine_steps = 8;
+  check_resumed<float>(task, settings);
+  check_resumed<double>(task, settings);
+  settings.optimiser.kind = OptimiserKind::momentum;
+  check_resumed<float>(task, settings);
+}
+
+TEST_CASE("a run has the same bits for 1, 2 and 5 threads, and others under another seed") {
+  const TrainTask task = named_task("lookup");
+  TrainingSettings settings = small_settings(task);
+  settings.batch = 64;
+  settings.model.dropout = 0.1;
+  std::vector<float> first;
+  for (const int threads : {1, 2, 5}) {
+    const ThreadLimit limit(threads);
+    TrainingRun<float> run(task, settings);
+    const std::vector<float> values = values_after(run, 5);
+    if (first.empty()) first = values;
+    CHECK(values == first);
+  }
+  settings.seed = 2;
+  TrainingRun<float> other(task, settings);
+  CHECK(values_after(other, 5) != first);
+}
+
+TEST_CASE("a model learns to repeat the token before, by a head that looks there") {
+  const TrainTask task = named_task("previous-token");
+  TrainingRun<float> run(task, small_settings(task));
+  const BatchResult before = run.held_out();
+  const auto strongest = [&] {
+    double most = 0.0;
+    for (const auto& layer : run.habits())
+      for (const TrainedHabits& head : layer) most = std::max(most, head.previous_token.value_or(0.0));
+    return most;
+  };
+  CHECK(strongest() < 0.4);
+  CHECK(before.loss > 2.0);
+  values_after(run, 250);
+  const BatchResult after = run.held_out();
+  CHECK(after.loss < 0.2 * before.loss);
+  CHECK(after.correct > 0.95 * static_cast<double>(after.counted));
+  CHECK(strongest() > 0.7);
+}
+
+TEST_CASE("heads that begin equal stay equal in every step, and frozen heads stay as they began") {
+  const TrainTask task = named_task("reverse");
+  TrainingSettings settings = small_settings(task);
+  settings.model.heads_begin_equal = true;
+  TrainingRun<float> equal(task, settings);
+  values_after(equal, 10);
+  for (const TrainParameter& parameter : equal.parameters()) {
+    if (parameter.role != TrainRole::in_weight && parameter.role != TrainRole::in_bias) continue;
+    const Index of_head = parameter.size() / 12;  // of 4 heads' q, k and v
+    Index different = 0;
+    for (Index head = 1; head < 4; ++head)
+      for (Index i = 0; i < of_head; ++i)
+        different += equal.values()[static_cast<std::size_t>(parameter.offset + head * of_head + i)] !=
+                     equal.values()[static_cast<std::size_t>(parameter.offset + i)];
+    CHECK(different == 0);
+  }
+  settings.model.heads_begin_equal = false;
+  settings.model.frozen_heads = {{0, 1}};
+  TrainingRun<float> frozen(task, settings);
+  const std::vector<float> begun(frozen.values().begin(), frozen.values().end()),
+      trained = values_after(frozen, 10);
+  const std::vector<std::uint8_t> stays = frozen_values(settings.model, frozen.parameters());
+  Index kept = 0, changed = 0;
+  for (std::size_t i = 0; i < stays.size(); ++i) {
+    if (stays[i]) CHECK(trained[i] == begun[i]);
+    kept += stays[i] && trained[i] == begun[i];
+    changed += !stays[i] && trained[i] != begun[i];
+  }
+  CHECK(kept > 0);
+  CHECK(changed > 1000);
+}
+
+TEST_CASE(
+    "a run whose numbers are no longer finite stops before it changes anything, and says where it began") {
+  const TrainTask task = named_task("induction");
+  TrainingRun<float> run(task, small_settings(task));
+  values_after(run, 3);
+  TrainingState<float> state = run.state();
+  const auto poison = [&](TrainRole role, Index layer, float value) {
+    TrainingState<float> poisoned = state;
+    for (const TrainParameter& parameter : run.parameters())
+      if (parameter.role == role && parameter.layer == layer)
+        poisoned.values[static_cast<std::size_t>(parameter.offset)] = value;
+    run.restore(poisoned);
+    CHECK(!run.take_step());
+    REQUIRE(run.failure());
+    CHECK(run.failure()->step == 3);
+    CHECK(run.failure()->what.starts_with("step 3: "));
+    CHECK(run.failure()->what.find(run.failure()->tensor) != std::string::npos);
+    CHECK(run.step() == 3);
+    CHECK_THROWS_AS(run.take_step(), Error);
+    return run.failure()->tensor;
+  };
+  CHECK(poison(TrainRole::in_weight, 1, NAN) == "layers.1.q_k_v");
+  CHECK(poison(TrainRole::linear1_bias, 0, INFINITY) == "layers.0.hidden");
+  CHECK(poison(TrainRole::norm1_weight, 0, NAN) == "layers.0.attention_input");
+  run.restore(state);
+  CHECK(run.take_step());
+}
+
+TEST_CASE("a learning rate that is far too high ends in a failure and not in numbers that mean nothing") {
+  const TrainTask task = named_task("sort");
+  TrainingSettings settings = small_settings(task);
+  settings.model.norms = false;
+  settings.optimiser = {.kind = OptimiserKind::sgd, .learning_rate = 1e4};
+  TrainingRun<float> run(task, settings);
+  for (int i = 0; i < 100 && !run.failure(); ++i) run.take_step();
+  REQUIRE(run.failure());
+  CHECK(run.failure()->what.find("learning rate") != std::string::npos);
+  for (const float value : run.values()) REQUIRE(std::isfinite(value));
+}
+
+TEST_CASE("settings that do not fit the task are refused") {
+  const TrainTask task = named_task("sort");
+  const auto refused = [&](auto&& change) {
+    TrainingSettings settings = small_settings(task);
+    change(settings);
+    CHECK_THROWS_AS(TrainingRun<float>(task, settings), Error);
+  };
+  refused([](TrainingSettings& s) { s.batch = 0; });
+  refused([](TrainingSettings& s) { s.model.vocabulary = 5; });
+  refused([](TrainingSettings& s) { s.model.longest_sequence = 8; });
+  refused([](TrainingSettings& s) { s.optimiser.learning_rate = -1; });
+  refused([](TrainingSettings& s) { s.model.heads = 5; });
+  TrainingRun<float> run(task, small_settings(task));
+  CHECK_THROWS_AS(run.restore({3, std::vector<float>(7), {}, {}}), Error);
+}
+
+}  // namespace headwise::test
