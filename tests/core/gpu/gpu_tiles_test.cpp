@@ -77,7 +77,7 @@ constexpr std::array<Masked, 7> masks{{
     {"a mask that rules out whole blocks",
      [](AttentionInputs& inputs) {
        inputs.tensors.attn_mask =
-           mask_of(300, 340, DType::boolean, [](Index l, Index s) { return s / 128 == l / 128; });
+           mask_of(300, 340, DType::boolean, [](Index l, Index s) { return s / 96 == l / 96; });
      }},
     {"a causal mask beside one of numbers",
      [](AttentionInputs& inputs) {
@@ -141,12 +141,23 @@ TEST_CASE(
     "blocks that every query sees give the same bits whether the shader looks at each cell's mask or not") {
   const auto context = context_or_skip();
   if (!context) return;
-  AttentionInputs inputs = random_heads(300, 300, 16);
-  inputs.options.is_causal = true;
-  const TracePtr by_blocks = gl_forward(inputs);
-  // A mask of zeros changes nothing, but has to be looked at.
-  inputs.tensors.attn_mask = mask_of(300, 300, DType::f32, [](Index, Index) { return false; });
-  CHECK(identical(*gl_forward(inputs)->tensors.output, *by_blocks->tensors.output));
+  const Index queries = 130;
+  // How far the last query's key lies behind the first: on either side of where a block is just seen as a whole, and just not.
+  for (const Index later : {0, 1, 62, 63, 64, 127}) {
+    for (const Index window : {0, 65, 126, 127, 128}) {
+      CAPTURE(later);
+      CAPTURE(window);
+      AttentionInputs inputs = random_heads(queries, queries + later, 16);
+      inputs.options.is_causal = true;
+      inputs.options.causal_alignment = CausalAlignment::bottom_right;
+      if (window > 0) inputs.options.sliding_window = window;
+      const TracePtr by_blocks = gl_forward(inputs);
+      // A mask of zeros changes nothing, but has to be looked at.
+      inputs.tensors.attn_mask =
+          mask_of(queries, queries + later, DType::f32, [](Index, Index) { return false; });
+      CHECK(identical(*gl_forward(inputs)->tensors.output, *by_blocks->tensors.output));
+    }
+  }
 }
 
 TEST_CASE(
