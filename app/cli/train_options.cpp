@@ -35,7 +35,8 @@ FrozenHead frozen_head_of(const std::string& word) {
 
 void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.value("TASK", words.task,
-                "The task: one of headwise list tasks, or a text file to predict character by character");
+                "The task: one of headwise list tasks, a text file to predict character by character, or a "
+                "task in a .json file");
   options.value("-o,--output", words.output, "The folder for checkpoints and curve.csv",
                 {.type = "FOLDER", .required = true});
   options.value("--steps", words.steps, "Steps to take altogether", {.type = "N", .shows_default = true});
@@ -81,14 +82,14 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
 }
 
 TaskSource source_of(const TrainWords& words) {
-  TaskSource source{.name = words.task, .sizes = {}, .text_file = {}};
+  TaskSource source{.name = words.task, .sizes = {}};
   set_if_given("--length", words.length, source.sizes.length);
   set_if_given("--symbols", words.symbols, source.sizes.symbols);
   bool is_named = false;
   for (const TaskEntry& entry : task_entries()) is_named = is_named || entry.name == words.task;
   if (!is_named && is_there(words.task)) {
-    source.name = "text";
-    source.text_file = words.task;
+    source.name = "file";
+    source.file = words.task;
   }
   return source;
 }

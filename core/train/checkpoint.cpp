@@ -17,6 +17,7 @@
 #include "core/files/json_text.h"
 #include "core/files/strict_json.h"
 #include "core/tensor/error.h"
+#include "core/tensor/random.h"
 #include "core/train/train_json.h"
 
 namespace headwise {
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 using CheckpointJson = nlohmann::ordered_json;
 
 constexpr const char* prefix = "checkpoint-";
-constexpr std::uint64_t most_text_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 20;
 constexpr JsonLimits limits{.levels = 8, .values = 10'000, .keys = 1'000};
 
 [[noreturn]] void refuse_checkpoint(const std::string& path, const std::string& what,
@@ -73,7 +74,10 @@ CheckpointJson task_json(const TaskSource& task) {
   const auto size = [](const std::optional<Index>& of) { return of ? CheckpointJson(*of) : CheckpointJson(); };
   CheckpointJson json{
       {"name", task.name}, {"length", size(task.sizes.length)}, {"symbols", size(task.sizes.symbols)}};
-  if (!task.text_file.empty()) json["text_file"] = fs::absolute(task.text_file).string();
+  if (!task.file.empty()) {
+    json["file"] = fs::absolute(task.file).string();
+    json["file_hash"] = task.file_hash;
+  }
   return json;
 }
 
@@ -132,22 +136,33 @@ class FolderInProgress {
   std::string path_;
 };
 
-std::string text_in(const std::string& path) {
+std::string content_in(const std::string& path) {
   const InputFile file(path);
-  if (file.size() > most_text_bytes)
-    refuse_checkpoint(path, "the text is too long", fmt::format("{} bytes", file.size()),
-                      fmt::format("at most {}", most_text_bytes));
+  if (file.size() > most_file_bytes)
+    refuse_checkpoint(path, "the file is too large", fmt::format("{} bytes", file.size()),
+                      fmt::format("at most {}", most_file_bytes));
   return file.read_text(0, file.size());
 }
 
 }  // namespace
 
-TrainTask task_of(const TaskSource& source) {
-  if (source.text_file.empty()) return named_task(source.name, source.sizes);
+TrainTask task_of(TaskSource& source) {
+  if (source.file.empty()) return named_task(source.name, source.sizes);
   if (source.sizes.symbols)
-    throw Error(ExitStatus::usage, {"symbols", "a text has the characters that it has",
+    throw Error(ExitStatus::usage, {"symbols", "a file has the tokens that it has",
                                     fmt::format("{}", *source.sizes.symbols), "", "leave it out"});
-  return text_task(text_in(source.text_file), source.text_file, source.sizes.length.value_or(64));
+  const std::string content = content_in(source.file);
+  const std::uint64_t hash = CounterRandom::stream_number(content);
+  if (source.file_hash != 0 && source.file_hash != hash)
+    refuse_checkpoint(source.file,
+                      "the file has changed since the training began, which would go on with another task");
+  source.file_hash = hash;
+  if (!source.file.ends_with(".json"))
+    return text_task(content, source.file, source.sizes.length.value_or(64));
+  if (source.sizes.length)
+    throw Error(ExitStatus::usage, {"length", "the examples of a file have the length that they have",
+                                    fmt::format("{}", *source.sizes.length), "", "leave it out"});
+  return json_task(content, source.file);
 }
 
 std::string checkpoint_path(const std::string& folder, Index step) {
@@ -205,7 +220,10 @@ SavedRun read_saved_run(const std::string& checkpoint) {
     return member<Index>(task, key, path);
   };
   run.task.sizes = {size("length"), size("symbols")};
-  if (task.contains("text_file")) run.task.text_file = member<std::string>(task, "text_file", path);
+  if (task.contains("file")) {
+    run.task.file = member<std::string>(task, "file", path);
+    run.task.file_hash = member<std::uint64_t>(task, "file_hash", path);
+  }
   run.settings.model = train_model_of_json(read_json(config), config);
   run.settings.optimiser =
       optimiser_of_json(member<CheckpointJson>(json, "optimiser", path), path + ": optimiser");

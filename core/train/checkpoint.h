@@ -16,14 +16,17 @@
 
 namespace headwise {
 
-// What a task is made of: a name with sizes, or a text file.
+// What a task is made of: a name with sizes, or a file.
 struct TaskSource {
-  std::string name;  // of task_entries(); "text": of a file
+  std::string name;  // of task_entries(); "file": of a file
   TaskSizes sizes = {};
-  std::string text_file = {};  // its path
+  // Its path: a task of json_task if it ends in .json, else a text. `file_hash` is that of its content when the run began; 0: not known yet.
+  std::string file = {};
+  std::uint64_t file_hash = 0;
 };
-// Throws Error(usage) as named_task does, Error(input) for a text that cannot be read or learned.
-TrainTask task_of(const TaskSource& source);
+// Fills file_hash in if it is 0. Throws Error(usage) as named_task does, Error(input) for a file that cannot be read or learned, or that has
+// changed since its hash was taken: the run would not be the same.
+TrainTask task_of(TaskSource& source);
 
 struct SavedRun {
   Index step = 0;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/attention/alibi.h"
-#include "core/attention/rotary_embedding.h"
 #include "core/train/padded_parameters.h"
 
 namespace headwise {
@@ -13,8 +12,11 @@ namespace {
 // Behind the last buffer: a head's columns are read in whole pads, which may reach beyond the last row.
 constexpr Index slack = 2 * train_padding;
 
-// Sines in long double, which are the same on every machine.
-long double angle_of(Index position, double frequency) {
+// The angle of pair j at a position: position·10000^(−2j/width), as of sinusoids and rotary_embedding.h. Powers, sines and cosines are
+// computed in long double, where they are the same on every machine.
+long double angle_of(Index position, Index pair, Index width) {
+  const long double exponent = -2.0L * static_cast<long double>(pair) / static_cast<long double>(width);
+  const auto frequency = static_cast<double>(std::pow(10000.0L, exponent));
   return static_cast<long double>(position) * static_cast<long double>(frequency);
 }
 
@@ -107,21 +109,19 @@ ChunkTables<T>::ChunkTables(const TrainModelConfig& config) {
     sinusoids.assign(static_cast<std::size_t>(length * step), T(0));
     for (Index t = 0; t < length; ++t)
       for (Index pair = 0; pair < config.width / 2; ++pair) {
-        const double frequency = static_cast<double>(std::pow(
-            10000.0L, -2.0L * static_cast<long double>(pair) / static_cast<long double>(config.width)));
+        const long double angle = angle_of(t, pair, config.width);
         T* const at = sinusoids.data() + t * step + 2 * pair;
-        at[0] = static_cast<T>(std::sin(angle_of(t, frequency)));
-        at[1] = static_cast<T>(std::cos(angle_of(t, frequency)));
+        at[0] = static_cast<T>(std::sin(angle));
+        at[1] = static_cast<T>(std::cos(angle));
       }
   }
-  if (config.positions == TrainPositions::rotary) {
-    const std::vector<double> frequencies = rotary_inverse_frequencies(2 * half);
+  if (config.positions == TrainPositions::rotary)
     for (Index t = 0; t < length; ++t)
-      for (const double frequency : frequencies) {
-        cosines.push_back(static_cast<T>(std::cos(angle_of(t, frequency))));
-        sines.push_back(static_cast<T>(std::sin(angle_of(t, frequency))));
+      for (Index pair = 0; pair < half; ++pair) {
+        const long double angle = angle_of(t, pair, 2 * half);
+        cosines.push_back(static_cast<T>(std::cos(angle)));
+        sines.push_back(static_cast<T>(std::sin(angle)));
       }
-  }
   if (config.positions == TrainPositions::alibi)
     for (const double slope : alibi_slopes(config.heads)) slopes.push_back(static_cast<T>(slope));
 }

@@ -16,6 +16,8 @@ constexpr bool wide_numbers = sizeof(Real) == 8;
 using Vector = Real __attribute__((vector_size(vector * sizeof(Real)), aligned(sizeof(Real)), may_alias));
 using Integers = std::conditional_t<wide_numbers, std::int64_t, std::int32_t> __attribute__((
     vector_size(vector * sizeof(Real)), aligned(sizeof(Real)), may_alias));
+using Bits = std::conditional_t<wide_numbers, std::uint64_t, std::uint32_t> __attribute__((
+    vector_size(vector * sizeof(Real)), aligned(sizeof(Real)), may_alias));
 
 inline Vector load(const Real* at) {
   return *reinterpret_cast<const Vector*>(at);
@@ -48,7 +50,7 @@ inline Real row_sum(Index step, F&& f) {
 // e^x for x ≤ 0: 2^n·e^r with |r| ≤ ln 2/2, ln 2 in two parts. 0 where the result would be denormal, NaN for NaN.
 inline Vector exponential(Vector x) {
   Vector p;
-  Integers bits;
+  Bits bits;
   if constexpr (wide_numbers) {
     // e^r by its Taylor polynomial of degree 13, whose remainder there is below 5e-18.
     const Vector shifter =
@@ -71,7 +73,7 @@ inline Vector exponential(Vector x) {
 #pragma GCC unroll 11
     for (const double term : terms) p = p * r + static_cast<Real>(term);
     p = (r * r * p + r) + static_cast<Real>(1.0);
-    bits = reinterpret_cast<const Integers&>(shifted) << 52;
+    bits = reinterpret_cast<const Bits&>(shifted) << 52;
   } else {
     // e^r by the polynomial of degree 7 of Cephes (expf).
     const Vector shifter = all(static_cast<Real>(12582912.0));  // 1.5·2^23
@@ -83,9 +85,10 @@ inline Vector exponential(Vector x) {
 #pragma GCC unroll 5
     for (const double term : terms) p = p * r + static_cast<Real>(term);
     p = (r * r * p + r) + static_cast<Real>(1.0);
-    bits = reinterpret_cast<const Integers&>(shifted) << 23;
+    bits = reinterpret_cast<const Bits&>(shifted) << 23;
   }
-  const Integers result = reinterpret_cast<const Integers&>(p) + bits;
+  const Bits result =
+      reinterpret_cast<const Bits&>(p) + bits;  // lanes that vanish or are NaN wrap around, and are not used
   const Integers vanishes = x < all(static_cast<Real>(wide_numbers ? -708.0 : -87.0)), is_nan = x != x;
   const Vector zero{};
   return is_nan ? x : (vanishes ? zero : reinterpret_cast<const Vector&>(result));

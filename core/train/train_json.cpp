@@ -21,6 +21,8 @@ struct Named {
   T value;
   const char* name;
 };
+template <class T>
+Named(T, const char*) -> Named<T>;  // clang 14 does not deduce it
 
 constexpr std::array positions_names{
     Named{TrainPositions::none, "none"}, Named{TrainPositions::learned, "learned"},

@@ -53,6 +53,14 @@ TrainTask named_task(const std::string& name, const TaskSizes& sizes = {});
 // with `where` if the text is not UTF-8, has fewer than two different characters or more than 65,536, or is too short for the length.
 TrainTask text_task(const std::string& text, const std::string& where, Index length = 64);
 
+// A task whose examples are written out in JSON:
+//   { "headwise_task": 1, "name": "capitals", "what": "Say the capital of a country.", "layers": 1,
+//     "examples": [ { "tokens": ["France", "?"], "targets": [null, "Paris"] }, … ],
+//     "held_out": [ … ] }
+// "layers" may be missing (1), and so may "held_out": then every fifth example is. Without "targets" each token asks for the next one.
+// Shorter examples are filled up with a token "(end)" at which nothing is asked. Throws Error(input) that begins with `where`.
+TrainTask json_task(const std::string& text, const std::string& where);
+
 // Examples [first, first + batch.sequences) of a seed; allocates only if the batch has had another size.
 void fill_batch(const TrainTask& task, TaskSplit split, std::uint64_t seed, Index first, TrainBatch& batch);
 

@@ -25,7 +25,7 @@ TrainingSettings stored_settings(const TrainTask& task) {
 }
 
 template <class T>
-void check_stored(const TaskSource& source, OptimiserKind kind) {
+void check_stored(TaskSource source, OptimiserKind kind) {
   const TemporaryFolder folder;
   const TrainTask task = task_of(source);
   TrainingSettings settings = stored_settings(task);
@@ -37,7 +37,7 @@ void check_stored(const TaskSource& source, OptimiserKind kind) {
 
   CHECK(checkpoint_steps(folder.file("run")) == std::vector<Index>{5});
   const std::string checkpoint = checkpoint_path(folder.file("run"), 5);
-  const SavedRun saved = read_saved_run(checkpoint);
+  SavedRun saved = read_saved_run(checkpoint);
   CHECK(saved.step == 5);
   CHECK(saved.settings == settings);
   CHECK(saved.dtype == (std::is_same_v<T, float> ? DType::f32 : DType::f64));
@@ -56,14 +56,25 @@ TEST_CASE("a run that goes on from a checkpoint's files is one that never stoppe
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 60; ++i) text += "to be or not to be, that is ";
-  check_stored<float>(
-      {.name = "text", .sizes = {.length = 16}, .text_file = folder.with_file("hamlet.txt", text)},
-      OptimiserKind::adam);
+  check_stored<float>({.name = "file", .sizes = {.length = 16}, .file = folder.with_file("hamlet.txt", text)},
+                      OptimiserKind::adam);
+}
+
+TEST_CASE("a run does not go on with a file that has changed") {
+  const TemporaryFolder folder;
+  TaskSource source{.name = "file",
+                    .sizes = {.length = 8},
+                    .file = folder.with_file("a.txt", std::string(200, 'a') + std::string(200, 'b'))};
+  task_of(source);
+  CHECK(source.file_hash != 0);
+  task_of(source);
+  folder.with_file("a.txt", std::string(200, 'b') + std::string(200, 'a'));
+  CHECK_THROWS_AS(task_of(source), Error);
 }
 
 TEST_CASE("a checkpoint has the parameters under PyTorch's names and says of which type the model is") {
   const TemporaryFolder folder;
-  const TaskSource source{.name = "majority"};
+  TaskSource source{.name = "majority"};
   const TrainTask task = task_of(source);
   TrainingRun<float> run(task, stored_settings(task));
   write_checkpoint(folder.file(""), source, run);
@@ -82,7 +93,7 @@ TEST_CASE("a checkpoint has the parameters under PyTorch's names and says of whi
 
 TEST_CASE("a checkpoint that cannot be written leaves nothing behind") {
   const TemporaryFolder folder;
-  const TaskSource source{.name = "majority"};
+  TaskSource source{.name = "majority"};
   const TrainTask task = task_of(source);
   TrainingRun<float> run(task, stored_settings(task));
   const std::string blocked = folder.with_file("file", "this is no folder");
@@ -99,7 +110,7 @@ TEST_CASE(
     "a checkpoint that is incomplete or does not fit together is refused in one sentence that names the "
     "file") {
   const TemporaryFolder folder;
-  const TaskSource source{.name = "majority"};
+  TaskSource source{.name = "majority"};
   const TrainTask task = task_of(source);
   TrainingRun<float> run(task, stored_settings(task));
   write_checkpoint(folder.file(""), source, run);

@@ -165,7 +165,8 @@ TEST_CASE("a layer of attention alone agrees with the reference backend, forward
         config.positions = positions;
         config.causal = causal;
         config.dropout = 0.25;
-        const TrainBatch batch = random_batch(config, 3, 7);
+        constexpr Index sequences = 40;  // more than are computed at a time
+        const TrainBatch batch = random_batch(config, sequences, 7);
         const std::vector<double> values = moved_parameters(config);
         TrainPass<double> pass(config);
         std::vector<double> gradient(values.size());
@@ -181,7 +182,7 @@ TEST_CASE("a layer of attention alone agrees with the reference backend, forward
         const auto tensor = [&](TrainRole role) {
           return std::make_shared<const Tensor>(parameter(role).shape, part(values, role));
         };
-        const Index rows = 3 * 7, width = 16;
+        const Index rows = sequences * 7, width = 16;
         const std::vector<double> embedding = part(values, TrainRole::embedding),
                                   unembedding = part(values, TrainRole::unembedding);
         std::vector<double> x;
@@ -199,7 +200,7 @@ TEST_CASE("a layer of attention alone agrees with the reference backend, forward
         inputs.options.alibi = positions == TrainPositions::alibi;
         if (positions == TrainPositions::rotary) inputs.options.rotary_base = 10000.0;
         inputs.tensors.query = inputs.tensors.key = inputs.tensors.value =
-            std::make_shared<const Tensor>(Shape{{"N", 3}, {"L", 7}, {"E", width}}, x);
+            std::make_shared<const Tensor>(Shape{{"N", sequences}, {"L", 7}, {"E", width}}, x);
         inputs.tensors.in_proj_weight = tensor(TrainRole::in_weight);
         inputs.tensors.in_proj_bias = tensor(TrainRole::in_bias);
         inputs.tensors.out_proj_weight = tensor(TrainRole::out_weight);

@@ -18,7 +18,7 @@
 namespace headwise::test {
 namespace {
 
-constexpr Index sequences = 6, steps = 200;
+constexpr Index sequences = 40, steps = 200;  // more sequences than are computed at a time
 constexpr std::uint64_t seeds[] = {21, 22, 23, 24};
 
 // Each kind of optimiser and schedule in turn.

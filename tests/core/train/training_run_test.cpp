@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
@@ -159,6 +160,19 @@ TEST_CASE("a learning rate that is far too high ends in a failure and not in num
   REQUIRE(run.failure());
   CHECK(run.failure()->what.find("learning rate") != std::string::npos);
   for (const float value : run.values()) REQUIRE(std::isfinite(value));
+}
+
+TEST_CASE("each step and each layer drops other weights, and none are dropped without dropout") {
+  TrainingSettings settings = small_settings(named_task("induction"));
+  CHECK(dropout_seeds_of(settings, 0).empty());
+  settings.model.dropout = 0.1;
+  std::set<std::uint64_t> seeds;
+  for (Index step = 0; step < 10; ++step)
+    for (const std::uint64_t seed : dropout_seeds_of(settings, step)) seeds.insert(seed);
+  CHECK(seeds.size() == 10 * 2);
+  CHECK(dropout_seeds_of(settings, 3) == dropout_seeds_of(settings, 3));
+  settings.seed = 2;
+  for (const std::uint64_t seed : dropout_seeds_of(settings, 3)) CHECK(!seeds.contains(seed));
 }
 
 TEST_CASE("settings that do not fit the task are refused") {

@@ -1,0 +1,40 @@
+// The past of a run, in bounded memory: states at evenly spaced steps, ever fewer of them as the run grows. Those in between are computed
+// again, to the same bits.
+#pragma once
+
+#include <vector>
+
+#include "core/train/training_run.h"
+
+namespace headwise {
+
+template <class T>
+class TrainingHistory {
+ public:
+  // Keeps at most `most_states` ≥ 2.
+  explicit TrainingHistory(Index most_states);
+
+  // To be called before the first step and after each: keeps the state if its step is a multiple of spacing(). When there are more than
+  // most_states, the spacing doubles and every second state is dropped.
+  void keep(const TrainingRun<T>& run);
+
+  // Brings the run to a step: onwards from where it is, or from the last state kept before that step if the run has passed it or the state
+  // is closer. Throws Error(usage) if no such state is kept, or the run fails on the way; Error(cancelled).
+  void go_to(TrainingRun<T>& run, Index step) const;
+
+  Index spacing() const { return spacing_; }
+  std::vector<Index> steps() const;  // of the states that are kept, ascending
+
+  // Bytes of that many states of such a run, so that they can be told before it starts.
+  static Index bytes(const TrainingSettings& settings, Index states);
+
+ private:
+  Index most_states_;
+  Index spacing_ = 1;
+  std::vector<TrainingState<T>> states_;  // by step
+};
+
+extern template class TrainingHistory<float>;
+extern template class TrainingHistory<double>;
+
+}  // namespace headwise

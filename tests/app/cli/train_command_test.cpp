@@ -1,0 +1,158 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "core/train/checkpoint.h"
+#include "tests/app/cli/program_run.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+// A model that takes no time.
+std::vector<std::string> small_training(const std::string& task, const std::string& folder,
+                                        std::vector<std::string> more) {
+  std::vector<std::string> words{"train", task,      "-o", folder,    "--width",
+                                 "16",    "--heads", "2",  "--batch", "8"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+void check_training_refused(const std::vector<std::string>& words, int status, const std::string& part) {
+  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
+  const ProgramResult result = run_program(words);
+  CAPTURE(result.err);
+  CHECK(result.status == status);
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("train writes checkpoints and a curve, and a training that is resumed is one that never stopped") {
+  const TemporaryFolder folder;
+  const std::string parts = folder.file("parts"), whole = folder.file("whole");
+  ProgramResult result =
+      run_program(small_training("sort", parts, {"--steps", "20", "--every", "10", "--dropout", "0.1"}));
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  CHECK(result.out.starts_with("step 10: loss "));
+  CHECK(result.out.find("\nstep 20: loss ") != std::string::npos);
+  CHECK(checkpoint_steps(parts) == std::vector<Index>{0, 10, 20});
+  REQUIRE(run_program({"train", "-o", parts, "--resume", "--steps", "30", "--every", "10"}).status == 0);
+  REQUIRE(
+      run_program(small_training("sort", whole, {"--steps", "30", "--every", "10", "--dropout", "0.1"})).status ==
+      0);
+  for (const char* const file : {"model.safetensors", "optimizer.safetensors", "training.json"})
+    CHECK(content_of(parts + "/checkpoint-30/" + file) == content_of(whole + "/checkpoint-30/" + file));
+  CHECK(content_of(parts + "/curve.csv") == content_of(whole + "/curve.csv"));
+  CHECK(content_of(whole + "/curve.csv").find("\n29,") != std::string::npos);
+}
+
+TEST_CASE("every option of train changes the settings that a checkpoint keeps") {
+  const TemporaryFolder folder;
+  int number = 0;
+  const auto settings_with = [&](std::vector<std::string> more) {
+    const std::string path = folder.file(fmt::format("{}", number++));
+    more.insert(more.end(), {"--steps", "1"});
+    const ProgramResult result = run_program(small_training("lookup", path, more));
+    CAPTURE(result.err);
+    REQUIRE(result.status == 0);
+    return read_saved_run(checkpoint_path(path, 1));
+  };
+  const TrainingSettings usual = settings_with({}).settings;
+  const auto changed = [&](std::vector<std::string> more, auto&& change) {
+    CAPTURE(more.front());
+    TrainingSettings expected = usual;
+    change(expected);
+    CHECK(expected != usual);
+    CHECK(settings_with(std::move(more)).settings == expected);
+  };
+  changed({"--layers", "1"}, [](TrainingSettings& s) { s.model.layers = 1; });
+  changed({"--kv-heads", "1"}, [](TrainingSettings& s) { s.model.kv_heads = 1; });
+  changed({"--head-width", "4"}, [](TrainingSettings& s) { s.model.head_width = 4; });
+  changed({"--positions", "alibi"}, [](TrainingSettings& s) { s.model.positions = TrainPositions::alibi; });
+  changed({"--no-feed-forward"}, [](TrainingSettings& s) { s.model.feed_forward = false; });
+  changed({"--no-norms"}, [](TrainingSettings& s) { s.model.norms = false; });
+  changed({"--no-out-projection"}, [](TrainingSettings& s) { s.model.out_projection = false; });
+  changed({"--no-causal"}, [](TrainingSettings& s) { s.model.causal = false; });
+  changed({"--no-scale"}, [](TrainingSettings& s) { s.model.scaled = false; });
+  changed({"--tied"}, [](TrainingSettings& s) { s.model.tied = true; });
+  changed({"--heads-begin-equal"}, [](TrainingSettings& s) { s.model.heads_begin_equal = true; });
+  changed({"--dropout", "0.25"}, [](TrainingSettings& s) { s.model.dropout = 0.25; });
+  changed({"--freeze", "0.1,1.0"}, [](TrainingSettings& s) { s.model.frozen_heads = {{0, 1}, {1, 0}}; });
+  changed({"--optimiser", "sgd"}, [](TrainingSettings& s) { s.optimiser.kind = OptimiserKind::sgd; });
+  changed({"--learning-rate", "0.5"}, [](TrainingSettings& s) { s.optimiser.learning_rate = 0.5; });
+  changed({"--weight-decay", "0.5"}, [](TrainingSettings& s) { s.optimiser.weight_decay = 0.5; });
+  changed({"--clip", "0"}, [](TrainingSettings& s) { s.optimiser.clip_norm.reset(); });
+  changed({"--warm-up", "3"}, [](TrainingSettings& s) { s.optimiser.warm_up_steps = 3; });
+  changed({"--cosine", "50"}, [](TrainingSettings& s) { s.optimiser.cosine_steps = 50; });
+  changed({"--seed", "9"}, [](TrainingSettings& s) { s.seed = 9; });
+  changed({"--length", "16"}, [](TrainingSettings& s) { s.model.longest_sequence = 16; });
+  changed({"--symbols", "20"}, [](TrainingSettings& s) { s.model.vocabulary = 40; });
+  CHECK(settings_with({"--dtype", "f64"}).dtype == DType::f64);
+}
+
+TEST_CASE("train learns the characters of a text file") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "one two three four five six seven ";
+  const std::string path = folder.with_file("numbers.txt", text);
+  const ProgramResult result =
+      run_program(small_training(path, folder.file("run"), {"--length", "32", "--steps", "20"}));
+  CAPTURE(result.err);
+  CHECK(result.status == 0);
+  check_training_refused(
+      small_training(folder.with_file("a.txt", std::string(1000, 'a')), folder.file("a"), {}), 3, "a.txt");
+}
+
+TEST_CASE("a signal ends a training with a checkpoint, from which it goes on") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  ProgramOptions options;
+  options.in_test = [&](int process) {
+    for (int i = 0; i < 400 && checkpoint_steps(run).size() < 2; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    kill(process, SIGINT);
+  };
+  const ProgramResult result =
+      run_program(small_training("sort", run, {"--steps", "100000000", "--every", "2"}), options);
+  CAPTURE(result.err);
+  CHECK(result.status == 6);
+  CHECK(is_one_line(result.err));
+  const Index last = checkpoint_steps(run).back();
+  CHECK(last > 0);
+  CHECK(run_program({"train", "-o", run, "--resume", "--steps", fmt::format("{}", last + 1)}).status == 0);
+}
+
+TEST_CASE("a training that cannot be done is refused in one line") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  check_training_refused({"train", "-o", run}, 2, "TASK");
+  check_training_refused({"train", "sort"}, 2, "--output");
+  check_training_refused({"train", "chess", "-o", run}, 2, "induction");
+  check_training_refused({"train", "sort", "-o", run, "--heads", "7"}, 2, "heads");
+  check_training_refused({"train", "sort", "-o", run, "--steps", "0"}, 2, "--steps");
+  check_training_refused({"train", "sort", "-o", run, "--every", "x"}, 2, "--every");
+  check_training_refused({"train", "sort", "-o", run, "--dtype", "bf16"}, 2, "--dtype");
+  check_training_refused({"train", "sort", "-o", run, "--freeze", "one"}, 2, "--freeze");
+  check_training_refused({"train", "sort", "-o", run, "--seed", "-1"}, 2, "--seed");
+  check_training_refused({"train", "sort", "-o", run, "--optimiser", "lion"}, 2, "--optimiser");
+  check_training_refused({"train", "-o", run, "--resume"}, 3, "checkpoint");
+  CHECK(!std::filesystem::exists(run));
+  check_training_refused({"train", "sort", "-o", folder.with_file("file", "x") + "/run", "--steps", "1"}, 4,
+                         "checkpoint");
+  REQUIRE(run_program(small_training("sort", run, {"--steps", "1"})).status == 0);
+  check_training_refused(small_training("sort", run, {"--steps", "2"}), 2, "--resume");
+  check_training_refused({"train", "-o", run, "--resume", "--steps", "1"}, 2, "--steps");
+  check_training_refused({"train", "-o", run, "--resume", "--steps", "3", "--width", "32"}, 2, "--width");
+  check_training_refused(small_training("sort", folder.file("high"),
+                                        {"--optimiser", "sgd", "--learning-rate", "1e30", "--clip", "0"}),
+                         2, "the first tensor that is not finite");
+  CHECK(checkpoint_steps(folder.file("high")).size() == 2);
+}

@@ -1,0 +1,67 @@
+#include "core/train/training_history.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/tensor/error.h"
+
+namespace headwise::test {
+namespace {
+
+TrainingSettings quick_settings(const TrainTask& task) {
+  TrainingSettings settings = usual_settings(task);
+  settings.model.width = 16;
+  settings.model.heads = settings.model.kv_heads = 2;
+  settings.model.dropout = 0.1;
+  settings.batch = 4;
+  return settings;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a history keeps evenly spaced states, no more than it may, and leads back to every step with the same "
+    "bits") {
+  const TrainTask task = named_task("majority");
+  TrainingRun<float> run(task, quick_settings(task));
+  TrainingHistory<float> history(5);
+  std::map<Index, std::vector<float>> values;
+  history.keep(run);
+  values[0] = {run.values().begin(), run.values().end()};
+  for (Index step = 1; step <= 37; ++step) {
+    REQUIRE(run.take_step());
+    history.keep(run);
+    values[step] = {run.values().begin(), run.values().end()};
+    const std::vector<Index> kept = history.steps();
+    REQUIRE(kept.size() <= 5);
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      REQUIRE(kept[i] == static_cast<Index>(i) * history.spacing());
+    REQUIRE(step - kept.back() < history.spacing());
+  }
+  CHECK(history.spacing() == 8);
+  for (const Index step : {37, 0, 3, 31, 32, 9, 10, 36}) {
+    history.go_to(run, step);
+    CHECK(run.step() == step);
+    CHECK(std::ranges::equal(run.values(), values[step]));
+    history.keep(run);
+    CHECK(history.steps().size() <= 5);
+  }
+}
+
+TEST_CASE("a history without a state before a step refuses to go there, and says how large it may become") {
+  const TrainTask task = named_task("majority");
+  const TrainingSettings settings = quick_settings(task);
+  TrainingRun<float> run(task, settings);
+  const TrainingHistory<float> none(4);
+  none.go_to(run, 2);  // the run is before it
+  CHECK(run.step() == 2);
+  CHECK_THROWS_AS(none.go_to(run, 1), Error);
+  const TrainingState<float> state = run.state();
+  const std::size_t numbers = state.values.size() + state.first.size() + state.second.size();
+  CHECK(TrainingHistory<float>::bytes(settings, 10) == static_cast<Index>(10 * numbers * sizeof(float)));
+  CHECK(TrainingHistory<double>::bytes(settings, 10) == 2 * TrainingHistory<float>::bytes(settings, 10));
+}
+
+}  // namespace headwise::test
