@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
@@ -106,6 +107,13 @@ bool CommandOptions::parse(const Words& words) {
 
 bool CommandOptions::given(const std::string& name) const {
   return parser_->app.count(name) > 0;
+}
+
+std::string CommandOptions::given_besides(const std::vector<std::string>& names) const {
+  for (const CLI::Option* const option : parser_->app.get_options())
+    if (option->count() > 0 && std::ranges::find(names, option->get_name()) == names.end())
+      return option->get_name();
+  return "";
 }
 
 }  // namespace headwise

@@ -43,6 +43,8 @@ class CommandOptions {
   bool parse(const Words& words);
   // Whether the option was given.
   bool given(const std::string& name) const;
+  // The first option, as defined, that was given and is none of these; empty if there is none.
+  std::string given_besides(const std::vector<std::string>& names) const;
 
  private:
   struct Parser;

@@ -138,36 +138,10 @@ Index count_of(const char* option, const std::string& word) {
 }
 
 void refuse_settings(const CommandOptions& options) {
-  for (const char* const name : {"TASK",
-                                 "--seed",
-                                 "--dtype",
-                                 "--batch",
-                                 "--length",
-                                 "--symbols",
-                                 "--layers",
-                                 "--width",
-                                 "--heads",
-                                 "--kv-heads",
-                                 "--head-width",
-                                 "--positions",
-                                 "--no-feed-forward",
-                                 "--no-norms",
-                                 "--no-out-projection",
-                                 "--no-causal",
-                                 "--no-scale",
-                                 "--tied",
-                                 "--heads-begin-equal",
-                                 "--dropout",
-                                 "--freeze",
-                                 "--optimiser",
-                                 "--learning-rate",
-                                 "--weight-decay",
-                                 "--clip",
-                                 "--warm-up",
-                                 "--cosine"})
-    if (options.given(name))
-      throw Error(ExitStatus::usage, {name, "a training that goes on has its task and settings already", "",
-                                      "only --steps and --every", "leave it out"});
+  const std::string name = options.given_besides({"--output", "--steps", "--every", "--resume"});
+  if (!name.empty())
+    throw Error(ExitStatus::usage, {name, "a training that goes on has its task and settings already", "",
+                                    "only --steps and --every", "leave it out"});
 }
 
 }  // namespace headwise

@@ -1,21 +1,17 @@
 #include "core/attention/dropout.h"
 
 #include "core/tensor/float_dispatch.h"
-#include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
-namespace {
 
-double factor(const CounterRandom& random, double p, Index flat_cell) {
+double dropout_factor(double p, const CounterRandom& random, Index flat_cell) {
   const bool kept = random.uniform(static_cast<std::uint64_t>(flat_cell)) >= p;
   return kept ? 1.0 / (1.0 - p) : 0.0;
 }
 
-}  // namespace
-
 double dropout_factor(double p, std::uint64_t seed, Index flat_cell) {
-  return factor(CounterRandom(seed, "dropout"), p, flat_cell);
+  return dropout_factor(p, CounterRandom(seed, "dropout"), flat_cell);
 }
 
 Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed) {
@@ -33,7 +29,7 @@ void drop_cells(const Tensor& attn_weights, Tensor& dropped, Index at, Index cou
     for_ranges(count, cost_of_random, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         const auto cell = static_cast<std::size_t>(at + i);
-        to[cell] = static_cast<T>(from[cell] * factor(random, p, flat_cell + i));
+        to[cell] = static_cast<T>(from[cell] * dropout_factor(p, random, flat_cell + i));
       }
     });
   });

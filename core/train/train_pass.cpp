@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/attention/dropout.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/random.h"
@@ -212,7 +213,6 @@ void TrainPass<T>::State::run_chunk(Index chunk, ChunkMemory<T>& own, ChunkWork<
 template <class T>
 void TrainPass<T>::State::fill_dropout(Index first_sequence, ChunkMemory<T>& own, ChunkWork<T>& work) const {
   const Index tokens = work.tokens, maps_before = first_sequence * work.heads;
-  const auto kept = static_cast<T>(1.0 / (1.0 - config.dropout));
   for (Index layer = 0; layer < work.layers; ++layer) {
     const CounterRandom random(dropout_seeds[static_cast<std::size_t>(layer)], "dropout");
     T* const factors = own.dropout(layer);
@@ -222,7 +222,7 @@ void TrainPass<T>::State::fill_dropout(Index first_sequence, ChunkMemory<T>& own
         for (Index s = 0; s < tokens; ++s) {
           const Index cell = ((maps_before + map) * tokens + t) * tokens + s;
           factors[(map * tokens + s) * work.token_step + t] =
-              random.uniform(static_cast<std::uint64_t>(cell)) < config.dropout ? T(0) : kept;
+              static_cast<T>(dropout_factor(config.dropout, random, cell));
         }
   }
 }

@@ -135,20 +135,24 @@ std::vector<Tensor> TrainingRun<T>::held_out_maps(Index example) {
 
 template <class T>
 std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(Index examples) {
-  held_out_batch_.sequences = examples;
-  fill_batch(task_, TaskSplit::held_out, settings_.seed, 0, held_out_batch_);
-  const std::vector<Tensor> maps = pass_.attention_weights(values_, held_out_batch_);
-  std::vector<std::vector<ScoredToken>> texts(static_cast<std::size_t>(examples));
-  for (std::size_t i = 0; i < held_out_batch_.tokens.size(); ++i) {
-    ScoredToken token;
-    token.id = held_out_batch_.tokens[i];
-    texts[i / static_cast<std::size_t>(task_.length)].push_back(token);
+  // An example at a time: the maps of many long ones would take gigabytes.
+  const auto layers = static_cast<std::size_t>(settings_.model.layers),
+             heads = static_cast<std::size_t>(settings_.model.heads);
+  std::vector<std::vector<std::vector<HeadScores>>> scores(layers, std::vector<std::vector<HeadScores>>(heads));
+  for (Index example = 0; example < examples; ++example) {
+    const std::vector<Tensor> maps = held_out_maps(example);
+    std::vector<ScoredToken> text(held_out_batch_.tokens.size());
+    for (std::size_t i = 0; i < text.size(); ++i) text[i].id = held_out_batch_.tokens[i];
+    for (std::size_t layer = 0; layer < layers; ++layer)
+      for (std::size_t head = 0; head < heads; ++head)
+        scores[layer][head].push_back(head_scores(maps[layer], 0, static_cast<Index>(head), text,
+                                                  {.is_causal = settings_.model.causal}));
   }
   // The mean of the examples' scores, each weighted by its queries.
-  const auto mean_of = [](const std::vector<HeadScores>& scores, HeadScore score) -> std::optional<double> {
+  const auto mean_of = [](const std::vector<HeadScores>& of_examples, HeadScore score) -> std::optional<double> {
     double sum = 0.0;
     Index queries = 0;
-    for (const HeadScores& of : scores) {
+    for (const HeadScores& of : of_examples) {
       if (!of[score].value) continue;
       sum += *of[score].value * static_cast<double>(of[score].queries);
       queries += of[score].queries;
@@ -156,18 +160,11 @@ std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(Index examples) {
     if (queries == 0) return std::nullopt;
     return sum / static_cast<double>(queries);
   };
-  std::vector<std::vector<TrainedHabits>> habits;
-  for (const Tensor& map : maps) {
-    std::vector<TrainedHabits>& layer = habits.emplace_back();
-    for (Index head = 0; head < settings_.model.heads; ++head) {
-      std::vector<HeadScores> scores;
-      for (Index n = 0; n < examples; ++n)
-        scores.push_back(head_scores(map, n, head, texts[static_cast<std::size_t>(n)],
-                                     {.is_causal = settings_.model.causal}));
-      layer.push_back({mean_of(scores, HeadScore::previous_token), mean_of(scores, HeadScore::induction),
-                       mean_of(scores, HeadScore::same_word), mean_of(scores, HeadScore::first_token)});
-    }
-  }
+  std::vector<std::vector<TrainedHabits>> habits(layers);
+  for (std::size_t layer = 0; layer < layers; ++layer)
+    for (const std::vector<HeadScores>& of : scores[layer])
+      habits[layer].push_back({mean_of(of, HeadScore::previous_token), mean_of(of, HeadScore::induction),
+                               mean_of(of, HeadScore::same_word), mean_of(of, HeadScore::first_token)});
   return habits;
 }
 

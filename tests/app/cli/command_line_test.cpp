@@ -14,20 +14,6 @@
 
 using namespace headwise;
 
-namespace {
-
-void check_refused(const std::vector<std::string>& words, int status, const std::string& part) {
-  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
-  const ProgramResult result = run_program(words);
-  CAPTURE(result.err);
-  CHECK(result.status == status);
-  CHECK(result.out.empty());
-  CHECK(is_one_line(result.err));
-  CHECK(result.err.find(part) != std::string::npos);
-}
-
-}  // namespace
-
 TEST_CASE("a command that is nearly one is told which one is meant") {
   const ProgramResult result = run_program({"rnu", "hand_made"});
   CHECK(result.status == 2);
@@ -174,7 +160,8 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"run", "/dev/zero", "-o", "/tmp/x.npz"}, 2, "/dev/zero");
   check_refused({"info"}, 2, "FILE");
   check_refused({"list"}, 2, "KIND");
-  check_refused({"list", "nonsense"}, 2, "presets, lessons, tensors, masks, colormaps, backends, settings or tasks");
+  check_refused({"list", "nonsense"}, 2,
+                "presets, lessons, tensors, masks, colormaps, backends, settings or tasks");
 }
 
 TEST_CASE("words that would break the line do not") {

@@ -42,14 +42,9 @@ std::vector<std::vector<std::string>> fields_of(const std::string& csv) {
   return rows;
 }
 
-void check_refused(std::vector<std::string> words, int status, const std::string& part) {
+void check_export_refused(std::vector<std::string> words, int status, const std::string& part) {
   words.insert(words.begin(), "export");
-  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
-  const ProgramResult result = run_program(words);
-  CAPTURE(result.err);
-  CHECK(result.status == status);
-  CHECK(is_one_line(result.err));
-  CHECK(result.err.find(part) != std::string::npos);
+  check_refused(words, status, part);
 }
 
 }  // namespace
@@ -154,30 +149,32 @@ TEST_CASE("the range of the colours is as asked, below 0 too") {
 TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   const TemporaryFolder folder;
   const std::string out = folder.file("x.png");
-  check_refused({"hand_made", "-o", out}, 2, "--tensor");
-  check_refused({"hand_made", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
-  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2,
-                "expected query, key, value, q, k, v, q_heads");
-  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "headwise list tensors lists all names");
-  check_refused({"hand_made", "--tensor", "static_k", "-o", out}, 2, "static_k");
-  check_refused({"hand_made", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");
-  check_refused({"hand_made", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");
-  check_refused({"hand_made", "--tensor", "scores", "--head", "-1", "-o", out}, 2, "0 to 7");
-  check_refused({"hand_made", "--tensor", "scores", "--head", "1.5", "-o", out}, 2, "a whole number");
-  check_refused({"hand_made", "--tensor", "scores", "--head", "99999999999999999999", "-o", out}, 2,
-                "a whole number");
-  check_refused({"hand_made", "--tensor", "scores", "--batch", "1", "-o", out}, 2, "batch");
-  check_refused({"hand_made", "--tensor", "scores", "--colormap", "jet", "-o", out}, 2, "viridis");
-  check_refused({"hand_made", "--tensor", "scores", "--range", "1", "-o", out}, 2, "LO:HI");
-  check_refused({"hand_made", "--tensor", "scores", "--range", "2:1", "-o", out}, 2, "upside down");
-  check_refused({"hand_made", "--tensor", "scores", "--range", "nan:1", "-o", out}, 2, "a finite number");
-  check_refused({"hand_made", "--tensor", "scores", "--scale", "0", "-o", out}, 2, "pixels per cell");
-  check_refused({"hand_made", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
-  check_refused({"hand_made", "--tensor", "scores", "--theme", "beige", "-o", out}, 2,
-                "light, dark or projector");
-  check_refused({"hand_made", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
-  check_refused({"hand_made", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
-                "create the folder first");
+  check_export_refused({"hand_made", "-o", out}, 2, "--tensor");
+  check_export_refused({"hand_made", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
+  check_export_refused({"hand_made", "--tensor", "foo", "-o", out}, 2,
+                       "expected query, key, value, q, k, v, q_heads");
+  check_export_refused({"hand_made", "--tensor", "foo", "-o", out}, 2,
+                       "headwise list tensors lists all names");
+  check_export_refused({"hand_made", "--tensor", "static_k", "-o", out}, 2, "static_k");
+  check_export_refused({"hand_made", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");
+  check_export_refused({"hand_made", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");
+  check_export_refused({"hand_made", "--tensor", "scores", "--head", "-1", "-o", out}, 2, "0 to 7");
+  check_export_refused({"hand_made", "--tensor", "scores", "--head", "1.5", "-o", out}, 2, "a whole number");
+  check_export_refused({"hand_made", "--tensor", "scores", "--head", "99999999999999999999", "-o", out}, 2,
+                       "a whole number");
+  check_export_refused({"hand_made", "--tensor", "scores", "--batch", "1", "-o", out}, 2, "batch");
+  check_export_refused({"hand_made", "--tensor", "scores", "--colormap", "jet", "-o", out}, 2, "viridis");
+  check_export_refused({"hand_made", "--tensor", "scores", "--range", "1", "-o", out}, 2, "LO:HI");
+  check_export_refused({"hand_made", "--tensor", "scores", "--range", "2:1", "-o", out}, 2, "upside down");
+  check_export_refused({"hand_made", "--tensor", "scores", "--range", "nan:1", "-o", out}, 2,
+                       "a finite number");
+  check_export_refused({"hand_made", "--tensor", "scores", "--scale", "0", "-o", out}, 2, "pixels per cell");
+  check_export_refused({"hand_made", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
+  check_export_refused({"hand_made", "--tensor", "scores", "--theme", "beige", "-o", out}, 2,
+                       "light, dark or projector");
+  check_export_refused({"hand_made", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
+  check_export_refused({"hand_made", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
+                       "create the folder first");
   CHECK(folder.count_files() == 0);
 }
 

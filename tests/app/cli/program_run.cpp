@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +54,17 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
 
 bool is_one_line(const std::string& err) {
   return err.starts_with("headwise: ") && err.ends_with('\n') && std::ranges::count(err, '\n') == 1;
+}
+
+void check_refused(const std::vector<std::string>& words, int status, const std::string& part,
+                   const ProgramOptions& options) {
+  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
+  const ProgramResult result = run_program(words, options);
+  CAPTURE(result.err);
+  CHECK(result.status == status);
+  CHECK(result.out.empty());
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find(part) != std::string::npos);
 }
 
 }  // namespace headwise

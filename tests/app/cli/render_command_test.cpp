@@ -50,7 +50,7 @@ bool has_gl(const ProgramResult& result) {
   return false;
 }
 
-void check_refused(std::vector<std::string> words, int status, const std::string& part) {
+void check_render_refused(std::vector<std::string> words, int status, const std::string& part) {
   words.insert(words.begin(), "render");
   const ProgramResult result = run_program(words);
   if (!has_gl(result)) return;
@@ -167,25 +167,25 @@ TEST_CASE("a slide has one title, and in no view anything to click or a hint to 
 TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong") {
   const TemporaryFolder folder;
   const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("out");
-  check_refused({file}, 2, "--output is required");
-  check_refused({folder.file("none.json"), "-o", out}, 2, "file not found");
-  check_refused(
+  check_render_refused({file}, 2, "--output is required");
+  check_render_refused({folder.file("none.json"), "-o", out}, 2, "file not found");
+  check_render_refused(
       {folder.with_file("bad.json", R"({"headwise_playlist":1,"pages":[{"step":"scor"}]})"), "-o", out}, 2,
       "\"scores\"");
-  check_refused({file, "-o", out, "--size", "1920"}, 2, "WIDTHxHEIGHT");
-  check_refused({file, "-o", out, "--size", "10x10"}, 2, "160");
-  check_refused({file, "-o", out, "--format", "webp"}, 2, "png or svg");
-  check_refused({file, "-o", out, "--theme", "beige"}, 2, "projector");
+  check_render_refused({file, "-o", out, "--size", "1920"}, 2, "WIDTHxHEIGHT");
+  check_render_refused({file, "-o", out, "--size", "10x10"}, 2, "160");
+  check_render_refused({file, "-o", out, "--format", "webp"}, 2, "png or svg");
+  check_render_refused({file, "-o", out, "--theme", "beige"}, 2, "projector");
   CHECK_FALSE(fs::exists(out));
-  check_refused({file, "-o", file}, 4, "folder");
+  check_render_refused({file, "-o", file}, 4, "folder");
   // What the system does not even let be looked at, as in a folder that may not be entered.
-  check_refused({file, "-o", folder.file(std::string(300, 'a'))}, 4,
-                "the folder cannot be created: got File name too long");
-  check_refused({"welcome", "-o", out}, 2, "this is a preset");
-  check_refused({folder.with_file("head.json", R"({"headwise_playlist":1,"pages":[{},{"head":40}]})"), "-o",
-                 out, "--size", "320x200"},
-                2, "page 2: there is no head 40");
-  check_refused(
+  check_render_refused({file, "-o", folder.file(std::string(300, 'a'))}, 4,
+                       "the folder cannot be created: got File name too long");
+  check_render_refused({"welcome", "-o", out}, 2, "this is a preset");
+  check_render_refused({folder.with_file("head.json", R"({"headwise_playlist":1,"pages":[{},{"head":40}]})"),
+                        "-o", out, "--size", "320x200"},
+                       2, "page 2: there is no head 40");
+  check_render_refused(
       {folder.with_file("odd.json", R"({"headwise_playlist":1,"pages":[{"set":["attention.num_heads=7"]}]})"),
        "-o", out, "--size", "320x200"},
       2, "page 1");

@@ -41,16 +41,6 @@ NamedTensor random_array(const std::string& name, const std::vector<Index>& size
   return {name, std::make_shared<const Tensor>(std::move(tensor)), "f64"};
 }
 
-void check_refused(const std::vector<std::string>& words, int status, const std::string& part,
-                   const ProgramOptions& options = {}) {
-  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
-  const ProgramResult result = run_program(words, options);
-  CAPTURE(result.err);
-  CHECK(result.status == status);
-  CHECK(is_one_line(result.err));
-  CHECK(result.err.find(part) != std::string::npos);
-}
-
 }  // namespace
 
 TEST_CASE("run writes every tensor of the trace and the parameters, the same in both formats") {

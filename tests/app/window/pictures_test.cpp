@@ -17,6 +17,7 @@
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/picture/read_png.h"
+#include "tests/environment_variable.h"
 
 using namespace headwise;
 
@@ -28,27 +29,6 @@ std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-// An environment variable for one test.
-class Environment {
- public:
-  Environment(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Environment() {
-    if (old_)
-      setenv(name_, old_->c_str(), 1);
-    else
-      unsetenv(name_);
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 }  // namespace
 
@@ -156,10 +136,10 @@ TEST_CASE("an image is handed to the desktop's clipboard program without a shell
   const TemporaryFolder folder;
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return;
-  const Environment cache("XDG_CACHE_HOME", folder.file("cache dir")), display("DISPLAY", ":99"),
-      wayland("WAYLAND_DISPLAY", "");
+  const test::EnvironmentVariable cache("XDG_CACHE_HOME", folder.file("cache dir")),
+      display("DISPLAY", ":99"), wayland("WAYLAND_DISPLAY", "");
   {
-    const Environment path("PATH", folder.file("nothing"));
+    const test::EnvironmentVariable path("PATH", folder.file("nothing"));
     CHECK_FALSE(find_clipboard_program());
     copy_map_image(bench.window->state());
     const std::string file = folder.file("cache dir/headwise/clipboard.png");
@@ -174,7 +154,7 @@ TEST_CASE("an image is handed to the desktop's clipboard program without a shell
                                         folder.file("words") + "'\nmv '" + folder.file("got") + ".part' '" +
                                         folder.file("got") + "'\n");
   chmod(program.c_str(), 0755);
-  const Environment path("PATH", folder.file("bin") + ":/usr/bin:/bin");
+  const test::EnvironmentVariable path("PATH", folder.file("bin") + ":/usr/bin:/bin");
   copy_stage_image(bench.window->state());
   for (int i = 0; i < 500 && !fs::exists(folder.file("got")); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

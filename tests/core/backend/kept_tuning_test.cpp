@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/gpu/computing_context.h"
+#include "tests/environment_variable.h"
 
 using namespace headwise;
 using namespace headwise::test;
@@ -18,24 +18,6 @@ namespace {
 TileRatios ratio_of(double ratio) {
   return {{{TileCandidate::Shader::product, {true, false}}, ratio}};
 }
-
-// The environment as it was when it began.
-class Variable {
- public:
-  explicit Variable(const char* name) : name_(name) {
-    const char* const value = std::getenv(name);
-    had_ = value != nullptr;
-    if (had_) before_ = value;
-  }
-  ~Variable() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  bool had_ = false;
-  std::string before_;
-};
 
 }  // namespace
 
@@ -70,14 +52,12 @@ TEST_CASE("a file that is no such file is as good as none, and is replaced") {
 }
 
 TEST_CASE("it is kept where caches are, or nowhere") {
-  const Variable cache("XDG_CACHE_HOME"), home("HOME");
-  setenv("XDG_CACHE_HOME", "/caches", 1);
-  setenv("HOME", "/home/ada", 1);
+  const EnvironmentVariable cache("XDG_CACHE_HOME", "/caches"), home("HOME", "/home/ada");
   CHECK(tuning_file() == "/caches/headwise/gpu_tuning.txt");
-  setenv("XDG_CACHE_HOME", "caches", 1);  // not absolute: to be ignored
+  cache.set("caches");  // not absolute: to be ignored
   CHECK(tuning_file() == "/home/ada/.cache/headwise/gpu_tuning.txt");
-  unsetenv("XDG_CACHE_HOME");
-  unsetenv("HOME");
+  cache.unset();
+  home.unset();
   CHECK(tuning_file().empty());
 }
 
@@ -85,12 +65,11 @@ TEST_CASE("software, and limits that the environment lowers, keep the usual tile
   const auto context = context_or_skip();
   if (!context) return;
   const AttentionSizes sizes{.head_dim = 8, .v_head_dim = 8};
-  const Variable words("HEADWISE_GPU_LIMITS");
-  setenv("HEADWISE_GPU_LIMITS", "no_loads_ahead", 1);
+  const EnvironmentVariable words("HEADWISE_GPU_LIMITS", "no_loads_ahead");
   const GpuLimits lowered = tuned_limits(Op::multi_head_attention, sizes, slices_alone);
   CHECK(lowered.lowered);
   CHECK(lowered.tiles == gpu_limits().tiles);
-  unsetenv("HEADWISE_GPU_LIMITS");
+  words.unset();
   if (gpu_limits().software)
     CHECK(tuned_limits(Op::multi_head_attention, sizes, slices_alone).tiles == usual_tiles(true));
 }

@@ -11,24 +11,16 @@
 #include "core/tensor/error.h"
 #include "core/train/training_curve.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/core/train/small_training.h"
 
 namespace headwise::test {
 namespace {
-
-TrainingSettings stored_settings(const TrainTask& task) {
-  TrainingSettings settings = usual_settings(task);
-  settings.model.width = 16;
-  settings.model.heads = settings.model.kv_heads = 2;
-  settings.model.dropout = 0.1;
-  settings.batch = 8;
-  return settings;
-}
 
 template <class T>
 void check_stored(TaskSource source, OptimiserKind kind) {
   const TemporaryFolder folder;
   const TrainTask task = task_of(source);
-  TrainingSettings settings = stored_settings(task);
+  TrainingSettings settings = two_head_settings(task, 8, 0.1);
   settings.optimiser.kind = kind;
   TrainingRun<T> run(task, settings);
   for (int i = 0; i < 5; ++i) run.take_step();
@@ -76,7 +68,7 @@ TEST_CASE("a checkpoint has the parameters under PyTorch's names and says of whi
   const TemporaryFolder folder;
   TaskSource source{.name = "majority"};
   const TrainTask task = task_of(source);
-  TrainingRun<float> run(task, stored_settings(task));
+  TrainingRun<float> run(task, two_head_settings(task, 8, 0.1));
   write_checkpoint(folder.file(""), source, run);
   const std::string checkpoint = checkpoint_path(folder.file(""), 0);
   std::vector<std::string> names, expected;
@@ -95,7 +87,7 @@ TEST_CASE("a checkpoint that cannot be written leaves nothing behind") {
   const TemporaryFolder folder;
   TaskSource source{.name = "majority"};
   const TrainTask task = task_of(source);
-  TrainingRun<float> run(task, stored_settings(task));
+  TrainingRun<float> run(task, two_head_settings(task, 8, 0.1));
   const std::string blocked = folder.with_file("file", "this is no folder");
   CHECK_THROWS_AS(write_checkpoint(blocked, source, run), Error);
   std::filesystem::create_directories(checkpoint_path(folder.file("run"), 0) + "/taken");
@@ -112,7 +104,7 @@ TEST_CASE(
   const TemporaryFolder folder;
   TaskSource source{.name = "majority"};
   const TrainTask task = task_of(source);
-  TrainingRun<float> run(task, stored_settings(task));
+  TrainingRun<float> run(task, two_head_settings(task, 8, 0.1));
   write_checkpoint(folder.file(""), source, run);
   const std::string good = checkpoint_path(folder.file(""), 0), bad = folder.file("bad");
   const auto refused = [&](const char* name, const std::string& content) {

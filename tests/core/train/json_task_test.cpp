@@ -5,6 +5,7 @@
 
 #include "core/tensor/error.h"
 #include "core/train/training_run.h"
+#include "tests/core/train/small_training.h"
 
 namespace headwise::test {
 namespace {
@@ -73,11 +74,7 @@ TEST_CASE("without targets each token asks for the next, and without held-out ex
 
 TEST_CASE("a task in JSON is learned like any other") {
   const TrainTask task = json_task(capitals, "capitals.json");
-  TrainingSettings settings = usual_settings(task);
-  settings.model.width = 16;
-  settings.model.heads = settings.model.kv_heads = 2;
-  settings.batch = 8;
-  TrainingRun<float> run(task, settings);
+  TrainingRun<float> run(task, two_head_settings(task, 8, 0.0));
   double first = 0.0, last = 0.0;
   for (int i = 0; i < 60; ++i) {
     last = run.take_step().value().batch.loss;

@@ -6,26 +6,15 @@
 #include <map>
 
 #include "core/tensor/error.h"
+#include "tests/core/train/small_training.h"
 
 namespace headwise::test {
-namespace {
-
-TrainingSettings quick_settings(const TrainTask& task) {
-  TrainingSettings settings = usual_settings(task);
-  settings.model.width = 16;
-  settings.model.heads = settings.model.kv_heads = 2;
-  settings.model.dropout = 0.1;
-  settings.batch = 4;
-  return settings;
-}
-
-}  // namespace
 
 TEST_CASE(
     "a history keeps evenly spaced states, no more than it may, and leads back to every step with the same "
     "bits") {
   const TrainTask task = named_task("majority");
-  TrainingRun<float> run(task, quick_settings(task));
+  TrainingRun<float> run(task, two_head_settings(task, 4, 0.1));
   TrainingHistory<float> history(5);
   std::map<Index, std::vector<float>> values;
   history.keep(run);
@@ -52,7 +41,7 @@ TEST_CASE(
 
 TEST_CASE("a history without a state before a step refuses to go there, and says how large it may become") {
   const TrainTask task = named_task("majority");
-  const TrainingSettings settings = quick_settings(task);
+  const TrainingSettings settings = two_head_settings(task, 4, 0.1);
   TrainingRun<float> run(task, settings);
   const TrainingHistory<float> none(4);
   none.go_to(run, 2);  // the run is before it
