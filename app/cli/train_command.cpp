@@ -55,10 +55,6 @@ std::string text_of_file(const std::string& path) {
   return file.read_text(0, file.size());
 }
 
-double accuracy_of(const BatchResult& result) {
-  return result.counted == 0 ? 0.0 : static_cast<double>(result.correct) / static_cast<double>(result.counted);
-}
-
 struct TrainRequest {
   TaskSource source;
   std::string folder;

@@ -57,6 +57,7 @@ enum class CommandId : int {
   colors_by_head,
   heads_of_model,
   full_size,
+  train,
   slower_motion,
   faster_motion,
   reduce_motion,

@@ -64,6 +64,7 @@ void MainWindow::take_keys() {
     const bool closes = (state_.dialogs.help.keys && entry.id == CommandId::show_keys) ||
                         (state_.dialogs.comparison.open && entry.id == CommandId::compare) ||
                         (state_.dialogs.full_size.open && entry.id == CommandId::full_size) ||
+                        (state_.dialogs.training.open && entry.id == CommandId::train) ||
                         (state_.dialogs.heads.open && entry.id == CommandId::heads_of_model) ||
                         (state_.dialogs.palette.open && entry.id == CommandId::find_by_name);
     if (overlay && !closes) continue;

@@ -18,6 +18,7 @@
 #include "app/window/window_opening.h"
 #include "app/window/window_settings.h"
 #include "app/window/window_suggestions.h"
+#include "app/window/window_training.h"
 
 namespace headwise {
 namespace {
@@ -207,6 +208,9 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
                         document.comparisons, dialogs.comparison);
   draw_full_size_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), document.full_size_runs,
                        dialogs.full_size);
+  const TrainingAction trained = draw_training_view(looked.context(view, heatmaps_, fonts, scale, wake_after),
+                                                    document.training, dialogs.training);
+  if (trained.look_inside) look_inside(state_, *trained.look_inside);
   const PanelAction led = draw_heads_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after),
                                            document.head_finding, dialogs.heads);
   if (const std::optional<HeadsAnswer> answer = draw_heads_question(widgets, dialogs.heads_question))

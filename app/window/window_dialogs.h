@@ -11,6 +11,7 @@
 #include "app/sheets/heads_sheet.h"
 #include "app/sheets/help_sheet.h"
 #include "app/sheets/log_sheet.h"
+#include "app/training/training_view.h"
 
 namespace headwise {
 
@@ -21,14 +22,16 @@ struct WindowDialogs {
   CommandPaletteState palette;
   ComparisonSheetState comparison;
   FullSizeState full_size;
+  TrainingViewState training;
   HeadsSheetState heads;
   HeadsQuestion heads_question;
   FileDialogState files;
   ExportDialogState export_dialog;
 
   bool any_open() const {
-    return help.keys || help.about || docs.open || log.open || comparison.open || full_size.open || heads.open ||
-           heads_question.open || files.open || export_dialog.open || palette.open;
+    return help.keys || help.about || docs.open || log.open || comparison.open || full_size.open ||
+           training.open || heads.open || heads_question.open || files.open || export_dialog.open ||
+           palette.open;
   }
 };
 

@@ -9,6 +9,7 @@
 #include "app/session/full_size_runs.h"
 #include "app/session/gradients.h"
 #include "app/session/head_finding.h"
+#include "app/session/live_training.h"
 #include "app/session/other_side.h"
 #include "app/session/session.h"
 #include "app/session/token_predictions.h"
@@ -25,6 +26,7 @@ struct WindowDocument {
         other_sides(wake),
         predictions(wake),
         full_size_runs(wake),
+        training(wake),
         head_finding(wake) {}
 
   // The session's trace, with its gradients if they are available.
@@ -36,6 +38,7 @@ struct WindowDocument {
   OtherSides other_sides;
   PredictionRuns predictions;
   FullSizeRuns full_size_runs;
+  LiveTraining training;
   HeadFinding head_finding;
   PlaylistWalk walk;
 

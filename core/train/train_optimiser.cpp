@@ -9,6 +9,7 @@
 #include <numbers>
 #include <utility>
 
+#include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 
@@ -183,6 +184,7 @@ Optimiser<T>::Optimiser(const OptimiserConfig& config, Index size, std::vector<s
 
 template <class T>
 StepReport Optimiser<T>::step(std::span<T> values, std::span<T> gradient) {
+  const CancelScope whole(nullptr);
   StepReport report;
   const UpdateFactors factors = update_factors(config_, steps_);
   report.learning_rate = factors.learning_rate;

@@ -76,7 +76,8 @@ class Optimiser {
   // For `size` parameters; those with 1 in `frozen` (of that size, or empty) never change. Throws as check_optimiser does.
   Optimiser(const OptimiserConfig& config, Index size, std::vector<std::uint8_t> frozen = {});
 
-  // Changes the values. The gradient is clipped in place: afterwards it is the one that was applied.
+  // Changes the values. The gradient is clipped in place: afterwards it is the one that was applied. A cancellation waits until the step is
+  // whole.
   StepReport step(std::span<T> values, std::span<T> gradient);
 
   const OptimiserConfig& config() const { return config_; }

@@ -27,6 +27,10 @@ struct BatchResult {
   Index counted = 0;  // positions
   Index correct = 0;  // of them, those whose largest logit is the target's (the first of equal ones)
 };
+// The share that is correct; 0 if no position counts.
+inline double accuracy_of(const BatchResult& result) {
+  return result.counted == 0 ? 0.0 : static_cast<double>(result.correct) / static_cast<double>(result.counted);
+}
 
 // Seeds of core/attention/dropout.h, one for each layer: weight (n,h,l,s) of the batch is multiplied by dropout_factor(p, seed,
 // ((n·H + h)·T + l)·T + s). Empty: nothing is dropped.

@@ -52,10 +52,11 @@ const std::map<std::string, std::set<std::string>> layers{
      {"app/stage", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/setup", {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/sheets", {"app/setup", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
+    {"app/training", {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/opening", {"app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/window",
-     {"app/opening", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels", "app/widgets",
-      "app/render", "app/platform", "app/session", "app/content"}},
+     {"app/opening", "app/training", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels",
+      "app/widgets", "app/render", "app/platform", "app/session", "app/content"}},
     {"app/cli", {"app/window", "app/platform", "app/session", "app/gl"}},
 };
 // Parsed by all files of a library (CMakeLists.txt), and so above its rooms.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
@@ -35,6 +36,19 @@ std::string optimiser_refusal(const OptimiserConfig& config) {
 }
 
 }  // namespace
+
+TEST_CASE("a step that is cancelled while it changes the parameters is taken whole") {
+  constexpr Index size = 100'000;
+  Optimiser<float> optimiser({}, size), cancelled_one({}, size);
+  std::vector<float> values = drawn_values<float>(size, "values"), same = values;
+  std::vector<float> gradient = drawn_values<float>(size, "gradient"), same_gradient = gradient;
+  optimiser.step(values, gradient);
+  const std::atomic<bool> cancelled = true;
+  const CancelScope scope(cancelled);
+  cancelled_one.step(same, same_gradient);
+  CHECK(same == values);
+  CHECK(cancelled_one.steps() == 1);
+}
 
 TEST_CASE("each optimiser follows the formula of torch.optim") {
   // Three steps of one parameter, computed by hand.

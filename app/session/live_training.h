@@ -1,0 +1,129 @@
+// A training that is watched: it runs in a thread of its own, and what it measures arrives here while it goes on. A second one, with one
+// thing changed, may run beside it: the same seed, the same batches. Every step of the past is a place to go back to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/worker.h"
+#include "core/tensor/tensor.h"
+#include "core/train/checkpoint.h"
+#include "core/train/training_history.h"
+
+namespace headwise {
+
+// What a model does at one step, on the same held-out examples at every step.
+struct TrainingPoint {
+  Index step = 0;
+  std::vector<TensorPtr> maps;  // of each layer (1,H,T,T), for the first held-out example; of long ones the first 128 rows and columns
+  // While training goes on, not measured at every step: then empty, and of no position.
+  std::vector<std::vector<TrainedHabits>> habits;  // of each layer and head
+  BatchResult held_out;
+};
+using TrainingPointPtr = std::shared_ptr<const TrainingPoint>;
+
+// The loss and the accuracy of each step's batch, before its update.
+struct TrainingLoss {
+  float loss = 0.0f, accuracy = 0.0f;
+};
+
+// What has arrived of one training.
+struct WatchedRun {
+  TrainingSettings settings;
+  std::string label = {};                   // "8 heads of 8"; of a second one, what was changed: "one wide head"
+  std::vector<TrainingLoss> losses = {};  // of steps 0, 1, … up to the furthest one reached
+  std::vector<TrainingPointPtr> past = {};  // at steps that are evenly spaced, ascending; ever fewer of them
+  TrainingPointPtr now = {};                // where it stands
+  std::optional<TrainingStep> last = {};    // the step that led there, if one was taken
+  std::optional<TrainingFailure> failure = {};
+
+  Index step() const { return now ? now->step : 0; }
+  Index reached() const { return std::ssize(losses); }
+};
+
+// How many steps are taken a second; 0: as many as the machine can.
+using StepsPerSecond = double;
+
+// Only its owner's thread calls it.
+class LiveTraining {
+ public:
+  // `wake` is called from another thread when something has arrived; it may be empty.
+  explicit LiveTraining(std::function<void()> wake = {});
+  ~LiveTraining();
+
+  // A new training, which stands at step 0; forgets those before. Throws Error(usage) or Error(input): then those before are still there.
+  void begin(TaskSource source, const TrainingSettings& settings);
+  // A second one beside the first, from step 0; it takes the place of another second one. Throws Error(usage).
+  void begin_beside(const TrainingSettings& settings, std::string label);
+  void end_beside();
+
+  bool begun() const { return !runs_.empty(); }
+  const TaskSource& source() const { return source_; }
+  int number() const { return number_; }  // counts the trainings that have begun, those beside others too
+  const TrainTask& task() const;          // of a training that has begun
+  // The first held-out example: its tokens, and what should be said at each of them (−1: nothing).
+  const std::vector<std::int32_t>& tokens() const { return tokens_; }
+  const std::vector<std::int32_t>& targets() const { return targets_; }
+  // The first, and then the one beside it.
+  const std::vector<WatchedRun>& runs() const { return watched_; }
+  // Of all runs: where they stand, and the furthest step that one of them has reached.
+  Index step() const;
+  Index reached() const;
+
+  // Goes on from where it stands, until paused or until `last_step`. What is behind the others catches up first.
+  void play(StepsPerSecond pace, Index last_step);
+  void pause();  // a step under way is given up: it is taken again later, to the same bits
+  void take_step();
+  // To a step that was reached; what stands further goes back. In the background.
+  void go_to(Index step);
+  bool playing() const { return playing_; }
+  bool busy() const { return worker_.busy(); }
+  double tokens_per_second() const { return tokens_per_second_; }  // while training; 0: not known
+  // Why the last request came to nothing, a sentence; empty: it did not.
+  const std::string& error() const { return error_; }
+
+  // Takes in what has arrived. To be called once a frame.
+  void take_in();
+
+  // Stops what is under way, writes FOLDER/checkpoint-STEP of the first run, or of the second, and returns its path. Throws Error(output).
+  std::string write_checkpoint(const std::string& folder, std::size_t run = 0);
+  // The run itself, at the step where it stands. Stops what is under way.
+  TrainingRun<float>& stopped_run(std::size_t run = 0);
+
+  // Bytes that such a training keeps at most for its past.
+  static Index most_bytes(const TrainingSettings& settings);
+
+ private:
+  struct Run;
+  struct Arrived;
+
+  void start(bool playing, std::function<void()> work);
+  void stop();
+  Run* behind(Index last_step);  // the run to take the next step; null: none has one left
+  // On the worker's thread.
+  void play_here(StepsPerSecond pace, Index last_step);
+  static void take_step_here(Run& run);
+  static void keep_point(Run& run);
+  static TrainingPointPtr measured(Run& run, bool whole);  // whole: not the maps alone
+  void publish();
+
+  std::function<void()> wake_;
+  TaskSource source_;
+  int number_ = 0;
+  std::vector<std::unique_ptr<Run>> runs_;  // the worker's while it is busy
+  std::vector<WatchedRun> watched_;
+  std::vector<std::int32_t> tokens_, targets_;
+  bool playing_ = false;
+  double tokens_per_second_ = 0.0;
+  std::string error_;
+  std::mutex mutex_;
+  std::unique_ptr<Arrived> arrived_;  // under the mutex
+  Worker worker_;                     // last: it ends before the rest
+};
+
+}  // namespace headwise

@@ -1,0 +1,172 @@
+#include "app/training/training_habits.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/panels/overlay.h"
+#include "app/training/written.h"
+#include "app/widgets/axis_labels.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, habit_count> names{"previous token", "induction", "same token",
+                                                          "first token"};
+constexpr std::array<std::string_view, habit_count> what{"the token before",
+                                                         "the token after the last one that was the same",
+                                                         "a token that is the same", "the first token"};
+constexpr float habits_title = 26.0f, row_pitch = 20.0f, name_width = 150.0f,
+                value_width = 36.0f;  // design units
+
+// The habits of a head in a point that has them.
+const TrainedHabits& of_head(const TrainingPoint& point, Index layer, Index head) {
+  return point.habits[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+}
+
+// The habit that a head's line shows: the strongest one where it stands or, before it has one, of all that was measured.
+std::optional<Habit> habit_shown(const WatchedRun& run, const TrainingPoint& now, Index layer, Index head) {
+  if (const auto has = strongest_habit(of_head(now, layer, head))) return has;
+  std::optional<Habit> strongest;
+  double most = habit_from;
+  for (const TrainingPointPtr& point : run.past)
+    for (int i = 0; i < habit_count; ++i) {
+      const double value = habit_of(of_head(*point, layer, head), static_cast<Habit>(i)).value_or(0.0);
+      if (value < most) continue;
+      most = value;
+      strongest = static_cast<Habit>(i);
+    }
+  return strongest;
+}
+
+// The last point with habits at or before the step where the run stands.
+const TrainingPoint* measured_now(const WatchedRun& run) {
+  if (run.now && !run.now->habits.empty()) return run.now.get();
+  const auto after = std::ranges::upper_bound(run.past, run.step(), {}, &TrainingPoint::step);
+  return after == run.past.begin() ? nullptr : std::prev(after)->get();
+}
+
+void draw_row(const PanelContext& context, const WatchedRun& run, const TrainingPoint& now, Index layer,
+              Index head, const RectF& row, Index steps) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const Palette& palette = context.palette;
+  const auto has = strongest_habit(of_head(now, layer, head));
+  const auto shown = habit_shown(run, now, layer, head);
+  const ImU32 ink = im_color(has ? palette.text : palette.text_dim);
+  const float y = static_cast<float>(row.y) + 0.5f * (static_cast<float>(row.height) - font->FontSize);
+  const std::string words =
+      trained_head_name(layer, head) + " " + std::string(has ? habit_name(*has) : "none yet");
+  write_text(list, font, {static_cast<float>(row.x), y}, ink,
+             fitted_text(words, font, widgets.px(name_width - 8)));
+  const auto right = static_cast<float>(row.x + row.width);
+  if (has)
+    write_text_before(list, context.fonts.mono_small, right, y, ink,
+                      fmt::format("{:.2f}", habit_of(of_head(now, layer, head), *has).value_or(0.0)));
+
+  const double left = row.x + widgets.px(name_width), width = row.width - widgets.px(name_width + value_width);
+  const auto at = [&](double step, double value) {
+    return ImVec2{
+        static_cast<float>(left + width * std::min(1.0, step / static_cast<double>(steps))),
+        static_cast<float>(row.y + row.height - 3.0 - (row.height - 6.0) * std::clamp(value, 0.0, 1.0))};
+  };
+  const ImVec2 begin = at(0, 0), end = at(static_cast<double>(steps), 0);
+  list->AddLine(begin, end, im_color(palette.border));
+  if (!shown) return;
+  std::vector<ImVec2> line;
+  for (const TrainingPointPtr& point : run.past)
+    if (const auto value = habit_of(of_head(*point, layer, head), *shown))
+      line.push_back(at(static_cast<double>(point->step), *value));
+  list->AddPolyline(line.data(), static_cast<int>(line.size()), im_color(color_of_habit(palette, *shown)), 0,
+                    widgets.px(1.6f) * palette.stroke);
+  const float x = at(static_cast<double>(run.step()), 0).x;
+  list->AddLine({x, static_cast<float>(row.y) + 2}, {x, static_cast<float>(row.y + row.height) - 2},
+                im_color(palette.text_faint));
+}
+
+}  // namespace
+
+std::string_view habit_name(Habit habit) {
+  return names[static_cast<std::size_t>(habit)];
+}
+
+Rgba8 color_of_habit(const Palette& palette, Habit habit) {
+  constexpr std::array<Index, habit_count> hues{0, 1, 2, 3};
+  return head_hue(palette, hues[static_cast<std::size_t>(habit)]);
+}
+
+std::optional<double> habit_of(const TrainedHabits& habits, Habit habit) {
+  switch (habit) {
+    case Habit::previous_token:
+      return habits.previous_token;
+    case Habit::induction:
+      return habits.induction;
+    case Habit::same_token:
+      return habits.same_token;
+    case Habit::first_token:
+      return habits.first_token;
+  }
+  return std::nullopt;
+}
+
+std::optional<Habit> strongest_habit(const TrainedHabits& habits) {
+  std::optional<Habit> strongest;
+  double most = habit_from;
+  for (int i = 0; i < habit_count; ++i) {
+    const double value = habit_of(habits, static_cast<Habit>(i)).value_or(0.0);
+    if (value < most || (strongest && value == most)) continue;
+    most = value;
+    strongest = static_cast<Habit>(i);
+  }
+  return strongest;
+}
+
+std::string trained_head_name(Index layer, Index head) {
+  return fmt::format("{}.{}", layer, head);
+}
+
+void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
+                          std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  write_text(ImGui::GetWindowDrawList(), context.fonts.small,
+             {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
+             im_color(context.palette.text_dim),
+             fitted_text("where each head looks, measured on unseen examples", context.fonts.small,
+                         static_cast<float>(area.width)));
+  const TrainingPoint* now = measured_now(run);
+  if (!now) return;
+  ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(habits_title)});
+  ImGui::BeginChild(
+      "habits", {static_cast<float>(area.width), static_cast<float>(area.height) - widgets.px(habits_title)});
+  // Two layers stand side by side.
+  const TrainModelConfig& model = run.settings.model;
+  const Index columns = std::min<Index>(2, model.layers);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const double width = (ImGui::GetContentRegionAvail().x - widgets.px(6)) / static_cast<double>(columns);
+  const auto fitting = std::floor((area.height - widgets.px(habits_title)) / static_cast<double>(model.heads));
+  const double pitch = std::clamp(fitting, std::floor(1.15 * context.fonts.small->FontSize),
+                                  static_cast<double>(widgets.px(row_pitch)));
+  for (Index layer = 0; layer < model.layers; ++layer)
+    for (Index head = 0; head < model.heads; ++head) {
+      const RectF row{from.x + static_cast<double>(layer % columns) * width,
+                      from.y + static_cast<double>(layer / columns * model.heads + head) * pitch,
+                      width - (columns > 1 ? widgets.px(14) : 0.0f), pitch};
+      if (!ImGui::IsRectVisible(corner(row), far_corner(row))) continue;
+      draw_row(context, run, *now, layer, head, row, steps);
+      ui_probe(fmt::format("training/habit/{}", trained_head_name(layer, head)), corner(row), far_corner(row));
+      if (!ImGui::IsMouseHoveringRect(corner(row), far_corner(row))) continue;
+      told = "head " + trained_head_name(layer, head) + ", mean weight on";
+      for (int i = 0; i < habit_count; ++i)
+        if (const auto value = habit_of(of_head(*now, layer, head), static_cast<Habit>(i)))
+          told += fmt::format("{} {}: {:.2f}", i ? "," : "", what[static_cast<std::size_t>(i)], *value);
+    }
+  const Index rows = (model.layers + columns - 1) / columns * model.heads;
+  ImGui::Dummy({static_cast<float>(width), static_cast<float>(static_cast<double>(rows) * pitch)});
+  ImGui::EndChild();
+}
+
+}  // namespace headwise

@@ -1,0 +1,204 @@
+#include "app/training/training_plot.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/content/training_layout.h"
+#include "app/training/written.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, 2> curve_names{"loss", "accuracy"};
+constexpr float title_height = 26.0f, left_of_plot = 40.0f, below_plot = 20.0f,
+                right_of_plot = 12.0f;  // design units
+
+std::vector<CurvePoint> curve_of(const WatchedRun& run, TrainingCurve curve) {
+  std::vector<CurvePoint> points;
+  points.reserve(run.losses.size());
+  for (std::size_t i = 0; i < run.losses.size(); ++i)
+    points.push_back(
+        {static_cast<double>(i),
+         static_cast<double>(curve == TrainingCurve::loss ? run.losses[i].loss : run.losses[i].accuracy)});
+  return points;
+}
+
+// What saying every token alike costs: ln V.
+double cost_of_guessing(const LiveTraining& training) {
+  return std::log(static_cast<double>(training.task().vocabulary));
+}
+
+double top_of_axis(const LiveTraining& training, TrainingCurve curve) {
+  if (curve == TrainingCurve::accuracy) return 1.0;
+  double most = cost_of_guessing(training);
+  for (const WatchedRun& run : training.runs()) {
+    // A single jump of the loss must not flatten the rest.
+    std::vector<float> losses;
+    for (const TrainingLoss& loss : run.losses) losses.push_back(loss.loss);
+    if (losses.empty()) continue;
+    const auto high =
+        losses.begin() + static_cast<std::ptrdiff_t>(0.98 * static_cast<double>(losses.size() - 1));
+    std::ranges::nth_element(losses, high);
+    most = std::max(most, static_cast<double>(*high));
+  }
+  return most;
+}
+
+struct PlotScale {
+  RectF inside;
+  double steps, top;
+
+  ImVec2 at(double step, double value) const {
+    return {static_cast<float>(inside.x + inside.width * std::min(step / steps, 1.0)),
+            static_cast<float>(inside.y + inside.height * (1.0 - std::clamp(value / top, 0.0, 1.02)))};
+  }
+};
+
+void draw_axes(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
+               const PlotScale& scale, const std::vector<double>& ticks) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.mono_small;
+  const ImU32 line = im_color(context.palette.border), ink = im_color(context.palette.text_dim);
+  const auto left = static_cast<float>(scale.inside.x),
+             right = static_cast<float>(scale.inside.x + scale.inside.width);
+  for (const double tick : ticks) {
+    const float y = std::round(scale.at(0, tick).y);
+    list->AddLine({left, y}, {right, y}, line);
+    const std::string text = state.curve == TrainingCurve::accuracy ? fmt::format("{:.0f}%", 100.0 * tick)
+                                                                    : fmt::format("{:.3g}", tick);
+    write_text_before(list, font, left - widgets.px(6), y - 0.5f * font->FontSize, ink, text);
+  }
+  const std::vector<double> steps = axis_ticks(scale.steps, 7);
+  const auto bottom = static_cast<float>(scale.inside.y + scale.inside.height);
+  float free_from = left;
+  for (const double step : steps) {
+    if (step > scale.steps) continue;
+    const std::string text = step == 0.0 ? "step 0" : fmt::format("{:.0f}", step);
+    const float x = scale.at(step, 0).x, half = 0.5f * width_of(font, text);
+    const float from = std::clamp(x - half, free_from, right - 2 * half);
+    write_text(list, font, {from, bottom + widgets.px(4)}, ink, text);
+    free_from = from + 2 * half + widgets.px(10);
+  }
+  if (state.curve != TrainingCurve::loss) return;
+  const double guess = cost_of_guessing(training);
+  const float y = std::round(scale.at(0, guess).y);
+  for (float x = left; x < right; x += widgets.px(8))
+    list->AddLine({x, y}, {std::min(x + widgets.px(4), right), y}, im_color(context.palette.text_faint));
+  write_text_before(list, context.fonts.small, right, y + widgets.px(2), ink,
+                    fmt::format("every token alike: ln {} = {:.3g}", training.task().vocabulary, guess));
+}
+
+void draw_curves(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
+                 const PlotScale& scale) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  for (std::size_t i = training.runs().size(); i-- > 0;) {
+    const WatchedRun& run = training.runs()[i];
+    const ImU32 color = im_color(color_of_run(context.palette, i));
+    std::vector<ImVec2> line;
+    for (const CurvePoint& point : thinned_curve(curve_of(run, state.curve), static_cast<Index>(scale.steps),
+                                                 static_cast<int>(scale.inside.width)))
+      line.push_back(scale.at(point.step, point.value));
+    list->AddPolyline(line.data(), static_cast<int>(line.size()), color, 0,
+                      widgets.px(1.8f) * context.palette.stroke);
+  }
+}
+
+// Where it stands: a line through the curve, with its step.
+void draw_place(const PanelContext& context, const PlotScale& scale, Index step) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float x = std::round(scale.at(static_cast<double>(step), 0).x);
+  const auto top = static_cast<float>(scale.inside.y),
+             bottom = static_cast<float>(scale.inside.y + scale.inside.height);
+  list->AddLine({x, top}, {x, bottom}, im_color(context.palette.text), std::max(1.0f, widgets.px(1.2f)));
+}
+
+// "■ 8 heads of 8   ■ one wide head", from the right; as much as there is room for.
+void draw_runs(const PanelContext& context, const LiveTraining& training, float right, float y, float room) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const float swatch = widgets.px(14), gap = widgets.px(14);
+  const float most = room / static_cast<float>(std::max<std::size_t>(1, training.runs().size())) - swatch - gap;
+  float x = right;
+  for (std::size_t i = training.runs().size(); i-- > 0;) {
+    const std::string label = fitted_text(label_of_run(training.runs()[i]), font, most);
+    x -= width_of(font, label);
+    write_text(list, font, {x, y}, im_color(context.palette.text), label);
+    x -= swatch;
+    const float middle = std::round(y + 0.55f * font->FontSize);
+    list->AddLine({x, middle}, {x + widgets.px(10), middle}, im_color(color_of_run(context.palette, i)),
+                  widgets.px(3));
+    x -= gap;
+  }
+}
+
+}  // namespace
+
+Rgba8 color_of_run(const Palette& palette, std::size_t run) {
+  return run == 0 ? palette.focus : palette.k;
+}
+
+std::string label_of_run(const WatchedRun& run) {
+  if (!run.label.empty()) return run.label;
+  const TrainModelConfig& model = run.settings.model;
+  return fmt::format("{} {} of {}", model.heads, model.heads == 1 ? "head" : "heads", head_width_of(model));
+}
+
+void draw_training_plot(const PanelContext& context, const LiveTraining& training, TrainingViewState& state,
+                        const RectF& area, Index steps) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::SetCursorScreenPos(corner(area));
+  int curve = static_cast<int>(state.curve);
+  if (segmented_control(widgets, "curve", curve_names, curve))
+    state.curve = static_cast<TrainingCurve>(curve);
+  ui_probe_item("training/curve");
+  tooltip(widgets,
+          "Loss: the mean cross-entropy of a step's batch, over the positions where the answer is "
+          "determined. Accuracy: the "
+          "share of those positions where the likeliest token is the right one.");
+  const float below_choice = ImGui::GetItemRectMax().x + widgets.px(16);
+  const auto right = static_cast<float>(area.x + area.width) - widgets.px(right_of_plot);
+  draw_runs(context, training, right, static_cast<float>(area.y) + widgets.px(5), right - below_choice);
+
+  const double top = top_of_axis(training, state.curve);
+  const std::vector<double> ticks = axis_ticks(top, 6);
+  PlotScale scale;
+  scale.inside = {area.x + widgets.px(left_of_plot), area.y + widgets.px(title_height + 8),
+                  area.width - widgets.px(left_of_plot + right_of_plot),
+                  area.height - widgets.px(title_height + 8 + below_plot)};
+  scale.steps = static_cast<double>(steps);
+  scale.top = std::max(top, ticks.back());
+  draw_axes(context, training, state, scale, ticks);
+  draw_curves(context, training, state, scale);
+  draw_place(context, scale, state.target.value_or(training.step()));
+
+  ImGui::SetCursorScreenPos(corner(scale.inside));
+  ImGui::InvisibleButton("plot",
+                         {static_cast<float>(scale.inside.width), static_cast<float>(scale.inside.height)});
+  ui_probe_item("training/plot");
+  const auto step_at_mouse = static_cast<Index>(std::lround((ImGui::GetIO().MousePos.x - scale.inside.x) /
+                                                            scale.inside.width * static_cast<double>(steps)));
+  const Index reached = std::clamp<Index>(step_at_mouse, 0, training.reached());
+  if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
+    state.told = fmt::format("step {}", reached);
+    for (const WatchedRun& run : training.runs())
+      if (reached < run.reached()) {
+        const TrainingLoss& loss = run.losses[static_cast<std::size_t>(reached)];
+        state.told += fmt::format("   {}: loss {:.4f}, accuracy {:.1f} %", label_of_run(run), loss.loss,
+                                  100.0f * loss.accuracy);
+      }
+  }
+  if (ImGui::IsItemActive()) state.target = reached;
+}
+
+}  // namespace headwise

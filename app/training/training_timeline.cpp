@@ -1,0 +1,107 @@
+#include "app/training/training_timeline.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/training/training_plot.h"
+#include "app/training/written.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/tooltip.h"
+
+namespace headwise {
+namespace {
+
+constexpr float button_height = 30.0f, thumb_radius = 8.0f, track_height = 6.0f,
+                figures_width = 150.0f;  // design units
+
+std::string speed_text(const LiveTraining& training) {
+  const double speed = training.tokens_per_second();
+  return speed > 0.0 ? fmt::format("{:.0f},000 tokens/s", std::max(1.0, speed / 1000.0)) : std::string();
+}
+
+bool is_free(const FocusOrder* focus, Key key) {
+  return !focus || !focus_keeps(*focus, {key, false, false});
+}
+
+}  // namespace
+
+TimelineMove draw_training_timeline(const PanelContext& context, const LiveTraining& training,
+                                    TrainingViewState& state, const RectF& area, Index steps) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  TimelineMove move = TimelineMove::none;
+  const float height = widgets.px(button_height), gap = widgets.px(6);
+  ImGui::SetCursorScreenPos(corner(area));
+  const bool playing = training.playing();
+  if (sign_button(widgets, "back", ButtonSign::back, height)) move = TimelineMove::back;
+  ui_probe_item("training/back");
+  tooltip(widgets, "One step back (←)");
+  ImGui::SameLine(0, gap);
+  if (sign_button(widgets, "play", playing ? ButtonSign::pause : ButtonSign::play, height,
+                  playing ? "Pause" : "Train"))
+    move = TimelineMove::play_or_pause;
+  ui_probe_item("training/play");
+  tooltip(widgets, "Train, or pause (Space)");
+  ImGui::SameLine(0, gap);
+  if (sign_button(widgets, "step", ButtonSign::forward, height)) move = TimelineMove::step;
+  ui_probe_item("training/step");
+  tooltip(widgets, "Take one step (→)");
+  const float left = ImGui::GetItemRectMax().x + widgets.px(20);
+  const float right = static_cast<float>(area.x + area.width) - widgets.px(figures_width);
+
+  const float y = std::floor(static_cast<float>(area.y) + 0.5f * height);
+  const auto x_of = [&](Index step) {
+    return left + (right - left) * static_cast<float>(step) / static_cast<float>(std::max<Index>(1, steps));
+  };
+  ImGui::SetCursorScreenPos({left, y - widgets.px(12)});
+  ImGui::InvisibleButton("steps", {std::max(1.0f, right - left), widgets.px(24)});
+  ui_probe("training/steps", {left, y - widgets.px(12)}, {right, y + widgets.px(12)});
+  tooltip(widgets,
+          "Drag: every step that was taken is a place to stand. Home and End lead to the first and the last "
+          "one.");
+  if (ImGui::IsItemActive()) {
+    const double at = (ImGui::GetIO().MousePos.x - left) / std::max(1.0f, right - left);
+    state.target = std::clamp<Index>(static_cast<Index>(std::lround(at * static_cast<double>(steps))), 0,
+                                     training.reached());
+  }
+  const Index step = state.target.value_or(training.step());
+  const float half = 0.5f * widgets.px(track_height);
+  const auto track = [&](float from, float to, ImU32 color) {
+    list->AddRectFilled({from, y - half}, {to, y + half}, color, half);
+  };
+  track(left, right, im_color(context.palette.border));
+  track(left, x_of(training.reached()), im_color(context.palette.text_faint));
+  track(left, x_of(step), im_color(color_of_run(context.palette, 0)));
+  list->AddCircleFilled({x_of(step), y}, widgets.px(thumb_radius), im_color(context.palette.text));
+
+  ImFont* font = context.fonts.mono_small;
+  const std::string at = fmt::format("step {}", step);
+  const float text_width = width_of(font, at);
+  write_text(list, font,
+             {std::clamp(x_of(step) - 0.5f * text_width, left, right - text_width), y + widgets.px(12)},
+             im_color(context.palette.text), at);
+  const auto end = static_cast<float>(area.x + area.width);
+  write_text_before(list, font, end, y - widgets.px(13), im_color(context.palette.text_dim),
+                    fmt::format("{} steps taken", training.reached()));
+  write_text_before(list, font, end, y + widgets.px(2), im_color(context.palette.text_dim),
+                    speed_text(training));
+  return move;
+}
+
+TimelineMove timeline_keys(const PanelContext& context) {
+  const auto pressed = [&](Key key, bool repeats) {
+    return is_free(context.focus, key) && key_pressed(key, repeats);
+  };
+  if (pressed(Key::space, false)) return TimelineMove::play_or_pause;
+  if (pressed(Key::right, true)) return TimelineMove::step;
+  if (pressed(Key::left, true)) return TimelineMove::back;
+  if (pressed(Key::home, false)) return TimelineMove::first;
+  if (pressed(Key::end, false)) return TimelineMove::last;
+  return TimelineMove::none;
+}
+
+}  // namespace headwise

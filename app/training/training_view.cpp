@@ -1,0 +1,205 @@
+#include "app/training/training_view.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/content/training_layout.h"
+#include "app/panels/overlay.h"
+#include "app/training/training_habits.h"
+#include "app/training/training_heads.h"
+#include "app/training/training_plot.h"
+#include "app/training/training_timeline.h"
+#include "app/training/written.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/work_probe.h"
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+
+namespace headwise {
+namespace {
+
+constexpr float sheet_width = 1560.0f, around = 40.0f, below_and_around = 76.0f;  // design units
+constexpr Index longest_training = 10'000;                                        // steps
+constexpr std::array<std::string_view, 3> pace_names{"10", "30", "as fast as it can"};
+constexpr std::array<StepsPerSecond, 3> paces{10.0, 30.0, 0.0};
+
+void begin_task(LiveTraining& training, TrainingViewState& state, const std::string& task) {
+  try {
+    TaskSource source{.name = task};
+    training.begin(source, usual_settings(task_of(source)));
+    state.task = task;
+    state.error.clear();
+  } catch (const Error& error) {
+    state.error = error.what();
+  }
+  state.target.reset();
+}
+
+// The task, and how fast it goes.
+void draw_choices(const PanelContext& context, LiveTraining& training, TrainingViewState& state,
+                  const RectF& area) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float text_y = static_cast<float>(area.y) + widgets.px(5);
+  write_text(list, font, {static_cast<float>(area.x), text_y}, im_color(context.palette.text_dim), "task");
+  ImGui::SetCursorScreenPos(
+      {static_cast<float>(area.x) + width_of(font, "task") + widgets.px(8), static_cast<float>(area.y)});
+  DropDownGroup tasks;
+  for (const TaskEntry& entry : task_entries()) tasks.words.emplace_back(entry.name);
+  const DropDownResult chosen =
+      drop_down(widgets, "training/task", state.task, std::span(&tasks, 1), state.tasks);
+  if (chosen.chosen && *chosen.chosen != state.task) begin_task(training, state, *chosen.chosen);
+  const float left = ImGui::GetItemRectMax().x + widgets.px(20);
+
+  const ImVec2 size = segmented_control_size(widgets, pace_names);
+  const auto right = static_cast<float>(area.x + area.width);
+  ImGui::SetCursorScreenPos({right - size.x, static_cast<float>(area.y)});
+  if (segmented_control(widgets, "pace", pace_names, state.pace) && training.playing())
+    training.play(paces[static_cast<std::size_t>(state.pace)], longest_training);
+  ui_probe_item("training/pace");
+  tooltip(widgets, "How many steps are taken a second. What is learned does not depend on it.");
+  const std::string per_second = "steps a second";
+  write_text_before(list, font, right - size.x - widgets.px(8), text_y, im_color(context.palette.text_dim),
+                    per_second);
+  if (!training.begun()) return;
+  const TrainingSettings& settings = training.runs().front().settings;
+  const TrainModelConfig& model = settings.model;
+  const std::string facts = fmt::format(
+      "{} {} × {} heads · E {} · {} sequences of {} tokens a step · seed {} · keeps at most {}", model.layers,
+      model.layers == 1 ? "layer" : "layers", model.heads, model.width, settings.batch, training.task().length,
+      settings.seed, bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
+  const float room = right - size.x - width_of(font, per_second) - widgets.px(24) - left;
+  write_text(list, context.fonts.mono_small, {left, text_y}, im_color(context.palette.text_dim),
+             fitted_text(facts, context.fonts.mono_small, room));
+}
+
+void move(LiveTraining& training, const TrainingViewState& state, TimelineMove wanted) {
+  switch (wanted) {
+    case TimelineMove::none:
+      return;
+    case TimelineMove::play_or_pause:
+      if (training.playing())
+        training.pause();
+      else
+        training.play(paces[static_cast<std::size_t>(state.pace)], longest_training);
+      return;
+    case TimelineMove::step:
+      if (training.step() < longest_training) training.take_step();
+      return;
+    case TimelineMove::back:
+      training.go_to(std::max<Index>(0, training.step() - 1));
+      return;
+    case TimelineMove::first:
+      training.go_to(0);
+      return;
+    case TimelineMove::last:
+      training.go_to(training.reached());
+      return;
+  }
+}
+
+// A drag goes from place to place as fast as they can be computed, and ends at its last one.
+void follow_target(LiveTraining& training, TrainingViewState& state) {
+  if (!state.target || (training.busy() && !training.playing())) return;
+  if (training.step() == *state.target || !training.error().empty())
+    state.target.reset();
+  else
+    training.go_to(*state.target);
+}
+
+// What was measured where it stands: of the last step's batch, and on unseen examples.
+std::string figures_of(const LiveTraining& training) {
+  std::string text = fmt::format("step {}", training.step());
+  for (const WatchedRun& run : training.runs()) {
+    if (training.runs().size() > 1) text += fmt::format(" · {}:", label_of_run(run));
+    if (run.last)
+      text += fmt::format(" · loss {:.4f}, gradient norm {:.3g}, learning rate {:.3g}", run.last->batch.loss,
+                          run.last->update.gradient_norm, run.last->update.learning_rate);
+    if (run.now && run.now->held_out.counted > 0)
+      text += fmt::format(" · on unseen examples: loss {:.4f}, {:.1f} % right", run.now->held_out.loss,
+                          100.0 * accuracy_of(run.now->held_out));
+  }
+  return text;
+}
+
+// The sentence of the task, or why something went wrong.
+void draw_sentence(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
+                   const RectF& area) {
+  std::string text = training.begun() ? training.task().what : std::string();
+  bool wrong = true;
+  if (!state.error.empty())
+    text = state.error;
+  else if (!training.error().empty())
+    text = training.error();
+  else
+    wrong = false;
+  for (const WatchedRun& run : training.runs())
+    if (run.failure && !wrong) {
+      text = (run.label.empty() ? "" : run.label + ": ") + run.failure->what;
+      wrong = true;
+    }
+  ImFont* font = context.fonts.small;
+  write_text(ImGui::GetWindowDrawList(), font, corner(area),
+             im_color(wrong ? context.palette.error : context.palette.text),
+             fitted_text(text, font, static_cast<float>(area.width)));
+  ui_probe(wrong ? "training/error" : "training/sentence", corner(area), far_corner(area));
+}
+
+}  // namespace
+
+TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training,
+                                  TrainingViewState& state) {
+  TrainingAction action;
+  training.take_in();
+  if (!state.open) {
+    if (training.playing()) training.pause();
+    return action;
+  }
+  const WidgetContext widgets = context.widgets();
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  if (!training.begun() && state.error.empty()) begin_task(training, state, state.task);
+  if (!begin_overlay(widgets, "overlay/training", "Train: watch it learn", state.open,
+                     {.width = std::min(sheet_width, (display.x - widgets.px(around)) / context.scale),
+                      .closes_outside = false}))
+    return action;
+  work_probe("training");
+  ImGui::PushFont(context.fonts.small);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float above = at.y - ImGui::GetWindowPos().y;
+  const RectF area{at.x, at.y, ImGui::GetContentRegionAvail().x,
+                   std::floor(std::max(widgets.px(420), display.y - above - widgets.px(below_and_around)))};
+  const TrainingLayout layout = training_layout(area, context.scale, training.runs().size() > 1);
+  draw_choices(context, training, state, layout.choices);
+  draw_sentence(context, training, state, layout.sentence);
+  if (training.begun()) {
+    state.told.clear();
+    const Index steps = last_step_shown(training.reached());
+    TimelineMove wanted = draw_training_timeline(context, training, state, layout.timeline, steps);
+    draw_training_plot(context, training, state, layout.plot, steps);
+    draw_training_habits(context, training.runs().front(), layout.habits, steps, state.told);
+    action.look_inside = draw_training_heads(context, training, state, layout.maps);
+    if (state.told.empty()) state.told = figures_of(training);
+    write_text(ImGui::GetWindowDrawList(), context.fonts.small, corner(layout.told),
+               im_color(context.palette.text),
+               fitted_text(state.told, context.fonts.small, static_cast<float>(layout.told.width)));
+    if (wanted == TimelineMove::none) wanted = timeline_keys(context);
+    if (wanted != TimelineMove::none) state.target.reset();
+    move(training, state, wanted);
+    follow_target(training, state);
+  }
+  ImGui::SetCursorScreenPos({at.x, at.y});
+  ImGui::Dummy({static_cast<float>(area.width), static_cast<float>(area.height)});
+  ImGui::PopFont();
+  end_overlay();
+  return action;
+}
+
+}  // namespace headwise

@@ -1,0 +1,47 @@
+// "Watch it learn": a small model is trained before one's eyes. Its loss, its heads' maps of an example that it never trains on, and a line
+// for each head that shows what it has come to do. The timeline is the training: every step is a place to stand.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/panels/panel.h"
+#include "app/session/live_training.h"
+#include "app/widgets/drop_down.h"
+
+namespace headwise {
+
+// A head of one of the two runs, at the step where it stands.
+struct TrainedHead {
+  std::size_t run = 0;
+  Index layer = 0, head = 0;
+};
+
+// What the maps are drawn with, kept from frame to frame.
+struct TrainingMapsState {
+  TensorPtr causal_bias;  // (T,T): −inf where the causal mask blocks
+};
+
+enum class TrainingCurve { loss, accuracy };
+
+struct TrainingViewState {
+  bool open = false;
+  std::string task = "induction";  // of task_entries(), or the path of a file
+  DropDownState tasks;
+  int pace = 0;  // of the paces offered
+  TrainingCurve curve = TrainingCurve::loss;
+  std::optional<Index> target;  // the step that was pointed at and is not computed yet
+  TrainingMapsState maps;
+  std::string error;  // why the last task could not begin
+  std::string told;   // what the mouse is on, a line
+};
+
+struct TrainingAction {
+  std::optional<TrainedHead> look_inside;  // open the model of this step, at this head
+};
+
+// Draws while open. Closing it pauses the training, which stays as it is.
+TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training,
+                                  TrainingViewState& state);
+
+}  // namespace headwise

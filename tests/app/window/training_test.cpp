@@ -1,0 +1,180 @@
+// The training view, driven as a person would: choose, train, stand at a step, look inside.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+const LiveTraining& training_of(const WindowBench& bench) {
+  return bench.window->state().document.training;
+}
+
+void wait_until_idle(WindowBench& bench) {
+  for (int i = 0; i < 4000 && training_of(bench).busy(); ++i) {
+    bench.ui->run_frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  REQUIRE_FALSE(training_of(bench).busy());
+  bench.ui->run_frames(2);
+}
+
+// A window with the view open on a task whose steps are quick.
+WindowBench open_training(int width = 1280, int height = 720) {
+  WindowBench bench = open_window(width, height);
+  if (!bench.ui) return bench;
+  bench.window->state().dialogs.training.task = "previous-token";
+  bench.ui->key("N");
+  wait_until_idle(bench);
+  return bench;
+}
+
+void step_to(WindowBench& bench, Index step) {
+  while (training_of(bench).step() < step) {
+    bench.ui->key("Right");
+    wait_until_idle(bench);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the training view opens with its key and from the menu, on a model that nothing has taught yet") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("overlay/training"));
+  CHECK(bench.ui->has("training/sentence"));
+  CHECK_FALSE(bench.ui->has("training/error"));
+  CHECK(bench.ui->has("training/map/0/0.0"));
+  CHECK(bench.ui->has("training/map/0/0.7"));
+  CHECK(bench.ui->has("training/habit/0.7"));
+  CHECK(training_of(bench).step() == 0);
+  bench.ui->key("N");
+  CHECK_FALSE(bench.ui->has("overlay/training"));
+  bench.ui->click("menu/View");
+  bench.ui->click("menu/Train…");
+  CHECK(bench.ui->has("overlay/training"));
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.ui->has("overlay/training"));
+}
+
+TEST_CASE("Space trains and pauses; the arrows take a step and go back; Home and End lead to the ends") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  bench.ui->key("Space");
+  CHECK(training_of(bench).playing());
+  while (training_of(bench).reached() < 3) bench.ui->run_frames(1);
+  bench.ui->key("Space");
+  CHECK_FALSE(training_of(bench).playing());
+  wait_until_idle(bench);
+  const Index reached = training_of(bench).reached();
+  CHECK(training_of(bench).step() == reached);
+  bench.ui->key("Right");
+  wait_until_idle(bench);
+  CHECK(training_of(bench).step() == reached + 1);
+  bench.ui->key("Left");
+  wait_until_idle(bench);
+  CHECK(training_of(bench).step() == reached);
+  CHECK(training_of(bench).reached() == reached + 1);
+  bench.ui->key("Home");
+  wait_until_idle(bench);
+  CHECK(training_of(bench).step() == 0);
+  bench.ui->key("End");
+  wait_until_idle(bench);
+  CHECK(training_of(bench).step() == reached + 1);
+}
+
+TEST_CASE("closing the view pauses the training, which is there when it opens again") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  bench.ui->key("Space");
+  while (training_of(bench).reached() < 2) bench.ui->run_frames(1);
+  bench.ui->key("Escape");
+  CHECK_FALSE(training_of(bench).playing());
+  wait_until_idle(bench);
+  const Index reached = training_of(bench).reached();
+  bench.ui->key("N");
+  bench.ui->run_frames(3);
+  CHECK(training_of(bench).reached() == reached);
+  CHECK_FALSE(training_of(bench).playing());
+}
+
+TEST_CASE("a click on the curve and a drag of the timeline lead to their step") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 20);
+  const UiRect plot = bench.ui->rect("training/plot");
+  const float x = plot.min.x + (plot.max.x - plot.min.x) * 8.0f / 200.0f;
+  bench.ui->click(x, 0.5f * (plot.min.y + plot.max.y));
+  bench.ui->run_frames(2);
+  wait_until_idle(bench);
+  CHECK(training_of(bench).step() == 8);
+  const UiRect steps = bench.ui->rect("training/steps");
+  // Behind the last step there is nothing yet.
+  bench.ui->click(0.5f * (steps.min.x + steps.max.x), 0.5f * (steps.min.y + steps.max.y));
+  bench.ui->run_frames(2);
+  wait_until_idle(bench);
+  CHECK(training_of(bench).step() == 20);
+  bench.ui->click(steps.min.x + 1, 0.5f * (steps.min.y + steps.max.y));
+  bench.ui->run_frames(2);
+  wait_until_idle(bench);
+  CHECK(training_of(bench).step() == 0);
+}
+
+TEST_CASE("another task begins anew") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 2);
+  bench.ui->click("training/task");
+  bench.ui->click("training/task/majority");
+  wait_until_idle(bench);
+  CHECK(training_of(bench).source().name == "majority");
+  CHECK(training_of(bench).reached() == 0);
+}
+
+TEST_CASE("a click on a head's map opens the model of that step, at that head") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 5);
+  bench.ui->key("Left");
+  wait_until_idle(bench);
+  bench.ui->click("training/map/0/0.3");
+  bench.ui->run_frames(3);
+  CHECK_FALSE(bench.ui->has("overlay/training"));
+  REQUIRE(bench.scenario().parameters.file);
+  CHECK(bench.scenario().parameters.file->ends_with("checkpoint-4"));
+  CHECK(bench.selection().head == 3);
+  CHECK(bench.selection().step == Step::softmax);
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario().parameters.source == ParameterSource::hand_made);
+  bench.ui->key("N");
+  bench.ui->run_frames(2);
+  CHECK(training_of(bench).step() == 4);
+  CHECK(training_of(bench).reached() == 5);
+}
+
+TEST_CASE("the training view fits the usual windows, light and dark") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}})
+    for (const Theme theme : {Theme::dark, Theme::light}) {
+      WindowBench bench = open_training(width, height);
+      if (!bench.ui) return;
+      bench.window->state().view.settings.theme = theme;
+      step_to(bench, 3);
+      const UiRect frame = bench.ui->rect("overlay/training");
+      CHECK(frame.min.y >= 0.0f);
+      CHECK(frame.max.y <= static_cast<float>(height));
+      for (const std::string& name : bench.ui->names()) {
+        if (!name.starts_with("training/") || name.starts_with("training/habit/")) continue;
+        const UiRect rect = bench.ui->rect(name);
+        CAPTURE(name);
+        CHECK(rect.min.x >= frame.min.x);
+        CHECK(rect.max.x <= frame.max.x + 1.0f);
+        CHECK(rect.max.y <= frame.max.y + 1.0f);
+      }
+      bench.ui->save_png("training_" + std::to_string(width) + (theme == Theme::dark ? "_dark" : "_light"));
+    }
+}
