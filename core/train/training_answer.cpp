@@ -12,9 +12,6 @@ namespace {
 
 // One of the runs is sooner only beyond this ratio of steps: seeds alone move the step by a fifth (induction, seeds 1 to 3).
 constexpr double clearly_sooner = 1.25;
-// Of accuracy. 128 examples with hundreds of answers vary by less.
-constexpr double clearly_better = 0.03;
-
 // The loss of the batches has fallen, that of held-out examples has not, or by less.
 bool learned_by_heart(const TrainingOutcome& of) {
   return of.learned_at && of.held_out.loss > 1.5 * learned_share * of.first_loss;
@@ -22,6 +19,10 @@ bool learned_by_heart(const TrainingOutcome& of) {
 
 bool has_learned(const TrainingOutcome& of) {
   return of.learned_at && !of.failure && !learned_by_heart(of);
+}
+
+double more_accurate(const TrainingOutcome& a, const TrainingOutcome& b) {
+  return accuracy_of(b.held_out) - accuracy_of(a.held_out);
 }
 
 std::string held_out_words(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
@@ -35,14 +36,18 @@ std::string both_learned(const TrainingOutcome& a, const TrainingOutcome& b, con
   const char* const sooner = ratio > clearly_sooner         ? "later"
                              : ratio < 1.0 / clearly_sooner ? "sooner"
                                                             : "about as soon";
+  const double more = more_accurate(a, b);
+  const char* const better = more > clearly_better    ? ", and better"
+                             : more < -clearly_better ? ", but less well"
+                                                      : "";
   return fmt::format(
-      "Both learn it, {} {}: the loss falls below a fifth of its start at step {} as it is, and at step {} "
+      "Both learn it, {} {}{}: the loss falls below a fifth of its start at step {} as it is, and at step {} "
       "{}; {}.",
-      with, sooner, *a.learned_at, *b.learned_at, with, held_out_words(a, b, with));
+      with, sooner, better, *a.learned_at, *b.learned_at, with, held_out_words(a, b, with));
 }
 
 std::string neither_learned(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
-  const double more = accuracy_of(b.held_out) - accuracy_of(a.held_out);
+  const double more = more_accurate(a, b);
   const std::string better = more > clearly_better    ? fmt::format("{} it is better", with)
                              : more < -clearly_better ? fmt::format("{} it is worse", with)
                                                       : "the two are about as good";

@@ -98,7 +98,13 @@ Sentences wide_head(const ComparedRuns& runs) {
   add_habits(runs, sentences);
   const bool all_same =
       std::ranges::all_of(runs.as_it_is.maps_apart, [](double apart) { return apart < nearly_same; });
-  if (runs.learned && runs.changed_learned)
+  const bool worse = accuracy_of(runs.changed.held_out) < accuracy_of(runs.as_it_is.held_out) - clearly_better;
+  if (runs.learned && runs.changed_learned && worse)
+    sentences.push_back(
+        "With one map in each layer some answers stay wrong that several maps get right: one weighted mean "
+        "has to "
+        "serve all purposes of a layer.");
+  if (runs.learned && runs.changed_learned && !worse)
     sentences.push_back(
         all_same ? "The heads do nearly the same here, so one map in each layer can stand for all of them."
                  : "This task can be solved with one map in each layer. The others divide the same work, or "

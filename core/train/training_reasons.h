@@ -17,6 +17,9 @@ struct ComparedRuns {
 };
 std::vector<std::string> change_reasons(TrainingChange change, const ComparedRuns& runs);
 
+// Differences of accuracy below this are not spoken of.
+inline constexpr double clearly_better = 0.03;
+
 // "97 %"; one decimal place between 99 and 100, so that a miss shows.
 std::string percent(double share);
 

@@ -139,6 +139,12 @@ TEST_CASE(
        "As it is, head 0.3 looks at the token before (0.90 of its weight), head 1.2 at what came after");
   says(both, "With one wide head, head 0.0 looks at the token before (0.90 of its weight), head 1.0 at what");
   says(same, "The heads do nearly the same here");
+  TrainingOutcome less = learned_run(80);
+  less.held_out.correct = 860;
+  const std::string well = said(wide, learned_run(100), changed_run(less, wide));
+  says(well, "Both learn it, with one wide head about as soon, but less well");
+  says(well, "some answers stay wrong that several maps get right");
+  silent(well, "can be solved with one map");
   says(only_many, "One map in each layer was not enough here");
   says(only_many, "With one wide head, no head has a habit that is measured here");
   says(only_wide, "harder to learn than one wide one");
