@@ -34,8 +34,16 @@ void embed_backward(const Work& work) {
     Real* const to = work.gradients + place.at + at * step;
     for (Index c = 0; c < step; c += vector) store(to + c, load(to + c) + load(grad + c));
   };
-  for (Index row = 0; row < work.sequences * work.tokens; ++row) {
-    const Real* const grad = work.scratch.grad_stream + row * step;
+  const Index rows = work.sequences * work.tokens;
+  const Real* const stream = work.scratch.grad_stream;
+  keep_shares(work, places.embedding, rows, nullptr, [&](Index i, Index row, Index column) {
+    return work.token[i] == row ? stream[i * step + column] : 0;
+  });
+  keep_shares(work, places.positions, rows, nullptr, [&](Index i, Index row, Index column) {
+    return i % work.tokens == row ? stream[i * step + column] : 0;
+  });
+  for (Index row = 0; row < rows; ++row) {
+    const Real* const grad = stream + row * step;
     add_row(places.embedding, work.token[row], grad);
     if (places.positions.rows > 0) add_row(places.positions, row % work.tokens, grad);
   }
@@ -140,11 +148,11 @@ void predict(Work& work) {
   if (!work.gradients) return;
   const Index step = work.width_step;
   linear_backward(work, places.unembedding, {}, count, scratch.logits, work.vocabulary_step,
-                  scratch.counted.out, scratch.grad_narrow);
+                  scratch.counted.out, scratch.grad_narrow, scratch.counted_rows);
   Real* const gathered = scratch.counted_input;  // its gradient from here on
   for (Index i = 0; i < count * step; ++i) gathered[i] = 0;
   layer_norm_backward(work, places.norm_weight, places.norm_bias, count, scratch.grad_narrow, scratch.counted,
-                      gathered);
+                      gathered, scratch.counted_rows);
   for (Index i = 0; i < work.sequences * work.tokens * step; ++i) scratch.grad_stream[i] = 0;
   for (Index i = 0; i < count; ++i)
     copy_columns(gathered + i * step, step, 1, step, scratch.grad_stream + scratch.counted_rows[i] * step,

@@ -28,9 +28,23 @@ void linear(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias
             .add = add});
 }
 
-// grad_x (rows,in) = grad_y·W; the gradients of W and b are added to.
+// Adds to work.shares what each of `rows` rows adds to the watched value, if that is one of `place`: share(i, row, column) of its row and
+// column there. Row i of them is row of[i] of the chunk; null: i.
+template <class Share>
+inline void keep_shares(const Work& work, const MatrixPlace& place, Index rows, const Index* of, Share&& share) {
+  if (!work.shares) return;
+  const Index at = work.watched - place.at;
+  if (at < 0 || at >= place.rows * place.step) return;
+  for (Index i = 0; i < rows; ++i) work.shares[of ? of[i] : i] += share(i, at / place.step, at % place.step);
+}
+
+// grad_x (rows,in) = grad_y·W; the gradients of W and b are added to. `of` as above.
 void linear_backward(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows,
-                     const Real* grad_y, Index y_step, const Real* x, Real* grad_x) {
+                     const Real* grad_y, Index y_step, const Real* x, Real* grad_x, const Index* of = nullptr) {
+  keep_shares(work, weight, rows, of, [&](Index i, Index row, Index column) {
+    return grad_y[i * y_step + row] * x[i * weight.step + column];
+  });
+  keep_shares(work, bias, rows, of, [&](Index i, Index, Index column) { return grad_y[i * y_step + column]; });
   multiply({.rows = rows,
             .depth = weight.rows,
             .columns = weight.step,
@@ -93,10 +107,14 @@ void layer_norm(const Work& work, const MatrixPlace& weight, const MatrixPlace& 
   }
 }
 
-// grad_x += d(loss)/d(x) from grad_out; the gradients of weight and bias are added to.
+// grad_x += d(loss)/d(x) from grad_out; the gradients of weight and bias are added to. `of` as above.
 void layer_norm_backward(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows,
-                         const Real* grad_out, const Norm& norm, Real* grad_x) {
+                         const Real* grad_out, const Norm& norm, Real* grad_x, const Index* of = nullptr) {
   const Index step = work.width_step;
+  keep_shares(work, weight, rows, of, [&](Index i, Index, Index column) {
+    return grad_out[i * step + column] * norm.normalised[i * step + column];
+  });
+  keep_shares(work, bias, rows, of, [&](Index i, Index, Index column) { return grad_out[i * step + column]; });
   const Real per_column = 1 / static_cast<Real>(work.width);
   const Real* const w = work.weights + weight.at;
   Real* const grad_weight = work.gradients + weight.at;

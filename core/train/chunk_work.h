@@ -97,6 +97,10 @@ struct ChunkWork {
   LayerRows<T> layer[most_train_layers];
   ChunkScratch<T> scratch;
 
+  // The share of each row in one value of the gradients, that at `watched` in their array: (sequences,T), added to; null: not kept.
+  T* shares;
+  Index watched;
+
   double loss;  // sum over counted rows, added to
   Index counted, correct;
 };

@@ -7,6 +7,7 @@
 
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/train/sentence_task.h"
 #include "core/train/task_draws.h"
 
 namespace headwise {
@@ -159,8 +160,27 @@ struct NamedTask {
   Sizes usual, least, most;
   Index length_multiple;
   Texts texts;
-  Fill fill;  // null: modular addition, which needs to know the split
+  Fill fill;                                                         // null: as below
+  decltype(TrainTask::example) (*example)(Index symbols) = nullptr;  // of tasks that need to know the split
 };
+
+// The sum of each pair of numbers, whose pairs are apart.
+decltype(TrainTask::example) modular_addition_example(Index symbols) {
+  std::vector<Index> pairs[2];
+  for (Index pair = 0; pair < symbols * symbols; ++pair) pairs[is_held_out_pair(pair)].push_back(pair);
+  return [pairs = std::to_array({pairs[0], pairs[1]}), symbols](TaskSplit split, std::uint64_t seed,
+                                                                Index number, Tokens tokens, Tokens targets) {
+    TaskDraws draws("modular-addition", split, seed, number);
+    const std::vector<Index>& of = pairs[split == TaskSplit::held_out];
+    const Index pair = of[static_cast<std::size_t>(draws.below(std::ssize(of)))], a = pair / symbols,
+                b = pair % symbols;
+    at(tokens, 0) = static_cast<std::int32_t>(a);
+    at(tokens, 1) = static_cast<std::int32_t>(b);
+    at(tokens, 2) = static_cast<std::int32_t>(symbols);
+    at(targets, 0) = at(targets, 1) = not_counted;
+    at(targets, 2) = static_cast<std::int32_t>((a + b) % symbols);
+  };
+}
 
 constexpr std::array entries{
     TaskEntry{"induction",
@@ -174,6 +194,10 @@ constexpr std::array entries{
     TaskEntry{"sort",
               "Write the numbers in order: a head must find the smallest number that is not below the last "
               "one written."},
+    TaskEntry{"it-and-the-noun",
+              "Say which noun “it” stands for: “too tired” speaks of the animal, “too wide” of the street. "
+              "One head must "
+              "bring the adjective to the question, and one the noun that it speaks of."},
     TaskEntry{"brackets",
               "Say how many brackets are open: a head must weigh opening against closing brackets over all "
               "that came before."},
@@ -193,6 +217,15 @@ constexpr std::array<NamedTask, entries.size()> tasks{{
     {entries[2], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, [](Index n) { return with(some_words(n), {"→"}); }, fill_reverse},
     {entries[3], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, [](Index n) { return with(some_numbers(n), {"→"}); }, fill_sort},
     {entries[4],
+     2,
+     {sentence_task_length, most_sentence_nouns},
+     {sentence_task_length, least_sentence_nouns},
+     {sentence_task_length, most_sentence_nouns},
+     1,
+     sentence_task_texts,
+     nullptr,
+     sentence_task_example},
+    {entries[5],
      1,
      {24, 8},
      {2, 2},
@@ -202,8 +235,16 @@ constexpr std::array<NamedTask, entries.size()> tasks{{
        return with({"(", ")"}, some_numbers(n));
      },
      fill_brackets},
-    {entries[5], 1, {3, 31}, {3, 5}, {3, 1024}, 3, [](Index n) { return with(some_numbers(n), {"="}); }, nullptr},
     {entries[6],
+     1,
+     {3, 31},
+     {3, 5},
+     {3, 1024},
+     3,
+     [](Index n) { return with(some_numbers(n), {"="}); },
+     nullptr,
+     modular_addition_example},
+    {entries[7],
      1,
      {16, 2},
      {2, 2},
@@ -215,7 +256,7 @@ constexpr std::array<NamedTask, entries.size()> tasks{{
        return letters;
      },
      fill_majority},
-    {entries[7],
+    {entries[8],
      2,
      {24, 16},
      {8, 2},
@@ -267,29 +308,13 @@ TrainTask named_task(const std::string& name, const TaskSizes& sizes) {
                  .token_texts = named.texts(symbols),
                  .example = {}};
   task.vocabulary = std::ssize(task.token_texts);
-  const std::string_view stream = named.entry.name;
-  if (named.fill) {
-    task.example = [fill = named.fill, stream, symbols](TaskSplit split, std::uint64_t seed, Index number,
-                                                        Tokens tokens, Tokens targets) {
+  if (named.example) task.example = named.example(symbols);
+  if (named.fill)
+    task.example = [fill = named.fill, stream = named.entry.name, symbols](
+                       TaskSplit split, std::uint64_t seed, Index number, Tokens tokens, Tokens targets) {
       TaskDraws draws(stream, split, seed, number);
       fill(draws, symbols, tokens, targets);
     };
-    return task;
-  }
-  std::vector<Index> pairs[2];
-  for (Index pair = 0; pair < symbols * symbols; ++pair) pairs[is_held_out_pair(pair)].push_back(pair);
-  task.example = [pairs = std::to_array({pairs[0], pairs[1]}), stream, symbols](
-                     TaskSplit split, std::uint64_t seed, Index number, Tokens tokens, Tokens targets) {
-    TaskDraws draws(stream, split, seed, number);
-    const std::vector<Index>& of = pairs[split == TaskSplit::held_out];
-    const Index pair = of[static_cast<std::size_t>(draws.below(std::ssize(of)))], a = pair / symbols,
-                b = pair % symbols;
-    at(tokens, 0) = static_cast<std::int32_t>(a);
-    at(tokens, 1) = static_cast<std::int32_t>(b);
-    at(tokens, 2) = static_cast<std::int32_t>(symbols);
-    at(targets, 0) = at(targets, 1) = not_counted;
-    at(targets, 2) = static_cast<std::int32_t>((a + b) % symbols);
-  };
   return task;
 }
 

@@ -124,6 +124,8 @@ struct TrainPass<T>::State {
   const TrainBatch* batch = nullptr;
   DropoutSeeds dropout_seeds;
   const Look* look = nullptr;
+  Index watched = 0;    // in the padded gradients
+  T* shares = nullptr;  // (sequences,length) of that value; null: not wanted
   Index chunks = 0, lanes = 0;
   T grad_of_loss = 0;
   std::vector<T*> gathered;  // the gradients of the lanes
@@ -202,6 +204,8 @@ void TrainPass<T>::State::run_chunk(Index chunk, ChunkMemory<T>& own, ChunkWork<
   work.sequences = std::min(together, batch->sequences - first);
   work.token = batch->tokens.data() + first * batch->length;
   work.target = batch->targets.data() + first * batch->length;
+  work.watched = watched;
+  work.shares = shares ? shares + first * batch->length : nullptr;
   work.loss = 0.0;
   work.counted = work.correct = 0;
   if (!dropout_seeds.empty()) fill_dropout(first, own, work);
@@ -266,6 +270,30 @@ BatchResult TrainPass<T>::gradient(std::span<const T> values, const TrainBatch& 
     throw Error(ExitStatus::usage, {"training pass", "the number of dropout seeds is wrong",
                                     fmt::format("{}", dropout.size()), "one for each layer", ""});
   return state_->run(values, batch, gradient, dropout);
+}
+
+template <class T>
+std::vector<T> TrainPass<T>::gradient_shares(std::span<const T> values, const TrainBatch& batch, Index which,
+                                             DropoutSeeds dropout) {
+  State& state = *state_;
+  if (which < 0 || which >= state.size)
+    throw Error(ExitStatus::usage, {"training pass", "there is no such parameter value",
+                                    fmt::format("{}", which), fmt::format("0 to {}", state.size - 1), ""});
+  std::vector<T> shares(batch.tokens.size(), T(0)), whole(static_cast<std::size_t>(state.size));
+  const auto after = std::ranges::upper_bound(state.parameters, which, {}, &TrainParameter::offset);
+  const auto p = static_cast<std::size_t>(after - state.parameters.begin() - 1);
+  const TrainParameter& parameter = state.parameters[p];
+  const Index at = which - parameter.offset;
+  if (!state.frozen.empty() && state.frozen[static_cast<std::size_t>(which)]) return shares;
+  const MatrixPlace& place = state.layout.of_parameter[p];
+  state.watched = place.at + at / parameter.columns() * place.step + at % parameter.columns();
+  state.shares = shares.data();
+  struct Unwatch {
+    State& state;
+    ~Unwatch() { state.shares = nullptr; }
+  } const unwatch{state};
+  gradient(values, batch, whole, dropout);
+  return shares;
 }
 
 template <class T>

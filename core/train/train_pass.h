@@ -55,7 +55,12 @@ class TrainPass {
   BatchResult gradient(std::span<const T> values, const TrainBatch& batch, std::span<T> gradient,
                        DropoutSeeds dropout = {});
 
-  // The same without the gradient and without dropout.
+  // What each token of the batch (sequences,length) adds to one value of that gradient, value `which` of the array: of a matrix, the
+  // gradient of its output there times its input there. They add up to it, up to rounding; all 0 for a value of a frozen head.
+  std::vector<T> gradient_shares(std::span<const T> values, const TrainBatch& batch, Index which,
+                                 DropoutSeeds dropout = {});
+
+  // The same as gradient() without the gradient and without dropout.
   BatchResult evaluate(std::span<const T> values, const TrainBatch& batch);
 
   // The attention maps (N,H,L,S) of each layer for a batch, without dropout.

@@ -164,7 +164,8 @@ std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(Index examples) {
   for (std::size_t layer = 0; layer < layers; ++layer)
     for (const std::vector<HeadScores>& of : scores[layer])
       habits[layer].push_back({mean_of(of, HeadScore::previous_token), mean_of(of, HeadScore::induction),
-                               mean_of(of, HeadScore::same_word), mean_of(of, HeadScore::first_token)});
+                               mean_of(of, HeadScore::same_word), mean_of(of, HeadScore::first_token),
+                               mean_of(of, HeadScore::next_token)});
   return habits;
 }
 

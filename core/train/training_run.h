@@ -48,6 +48,7 @@ struct TrainingState {
 // The measured habits of a head: mean weights of core/model/heads/head_scores.h over held-out examples; no value where no query counts.
 struct TrainedHabits {
   std::optional<double> previous_token, induction, same_token, first_token;
+  std::optional<double> next_token = std::nullopt;  // only without the causal mask
 };
 
 template <class T>

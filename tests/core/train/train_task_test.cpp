@@ -214,4 +214,55 @@ TEST_CASE("a task that does not exist, is too small or has no text to learn is r
   refused([] { text_task("\xff\xfe", "a.txt", 8); }, "a.txt");
 }
 
+TEST_CASE(
+    "the question after a sentence asks for the noun that its adjective speaks of, which stands before it") {
+  const TrainTask task = named_task("it-and-the-noun");
+  std::map<std::string, std::set<bool>> of_subject;  // by adjective and verb
+  std::string first;
+  Index subjects = 0;
+  for (Index number = 0; number < 1000; ++number) {
+    const auto [tokens, targets] = example_of(task, number);
+    std::vector<std::string> words;
+    for (const std::int32_t token : tokens)
+      words.push_back(task.token_texts[static_cast<std::size_t>(token)]);
+    for (std::size_t i = 0; i + 1 < targets.size(); ++i) CHECK(targets[i] == -1);
+    const bool subject = targets.back() == tokens[1];
+    CHECK((subject || targets.back() == tokens[6]));
+    CHECK(tokens[1] != tokens[6]);
+    subjects += subject;
+    CHECK(words[8] == "it");
+    CHECK(words.back() == "?");
+    // Whether "fast" speaks of the one or the other depends on the sentence, but never on the nouns.
+    of_subject[words[11] + " " + words[4]].insert(subject);
+    if (number == 0)
+      for (const std::string& word : words) first += word + " ";
+  }
+  for (const auto& [adjective, answers] : of_subject) CHECK_MESSAGE(answers.size() == 1, adjective);
+  CHECK((subjects > 400 && subjects < 600));
+  CHECK(first.starts_with("the "));
+  CHECK(of_subject.at("tired cross") == std::set{true});
+  CHECK(of_subject.at("wide cross") == std::set{false});
+  CHECK(of_subject.at("small fit") == std::set{false});
+}
+
+TEST_CASE("no pair of nouns that is asked for on held-out sentences is trained on, but each noun is") {
+  for (const Index nouns : {4, 12}) {
+    const TrainTask task = named_task("it-and-the-noun", {.length = std::nullopt, .symbols = nouns});
+    std::set<std::pair<std::int32_t, std::int32_t>> trained, held_out;
+    std::set<std::int32_t> subjects, objects;
+    for (Index number = 0; number < 5000; ++number) {
+      const TaskExample example = example_of(task, number),
+                        other = example_of(task, number, TaskSplit::held_out);
+      trained.insert({example.tokens[1], example.tokens[6]});
+      held_out.insert({other.tokens[1], other.tokens[6]});
+      subjects.insert(example.tokens[1]);
+      objects.insert(example.tokens[6]);
+    }
+    for (const auto& pair : held_out) CHECK(!trained.contains(pair));
+    CHECK(std::ssize(held_out) > 3);
+    CHECK(std::ssize(subjects) == 2 * nouns);
+    CHECK(std::ssize(objects) == 3 * nouns);
+  }
+}
+
 }  // namespace headwise::test

@@ -1,0 +1,116 @@
+#include "core/train/training_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/train/training_reasons.h"
+
+namespace headwise {
+namespace {
+
+// One of the runs is sooner only beyond this ratio of steps: seeds alone move the step by a fifth (induction, seeds 1 to 3).
+constexpr double clearly_sooner = 1.25;
+// The loss of the batches has fallen, that of held-out examples has not, or by less.
+bool learned_by_heart(const TrainingOutcome& of) {
+  return of.learned_at && of.held_out.loss > 1.5 * learned_share * of.first_loss;
+}
+
+bool has_learned(const TrainingOutcome& of) {
+  return of.learned_at && !of.failure && !learned_by_heart(of);
+}
+
+double more_accurate(const TrainingOutcome& a, const TrainingOutcome& b) {
+  return accuracy_of(b.held_out) - accuracy_of(a.held_out);
+}
+
+std::string held_out_words(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
+  return fmt::format("on held-out examples {} of the answers are right as it is, and {} {}",
+                     percent(accuracy_of(a.held_out)), percent(accuracy_of(b.held_out)), with);
+}
+
+std::string both_learned(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
+  // Steps are counted from 1 here: a run that learns in its first step is no division by zero.
+  const double ratio = static_cast<double>(*b.learned_at + 1) / static_cast<double>(*a.learned_at + 1);
+  const char* const sooner = ratio > clearly_sooner         ? "later"
+                             : ratio < 1.0 / clearly_sooner ? "sooner"
+                                                            : "about as soon";
+  const double more = more_accurate(a, b);
+  const char* const better = more > clearly_better    ? ", and better"
+                             : more < -clearly_better ? ", but less well"
+                                                      : "";
+  return fmt::format(
+      "Both learn it, {} {}{}: the loss falls below a fifth of its start at step {} as it is, and at step {} "
+      "{}; {}.",
+      with, sooner, better, *a.learned_at, *b.learned_at, with, held_out_words(a, b, with));
+}
+
+std::string neither_learned(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
+  const double more = more_accurate(a, b);
+  const std::string better = more > clearly_better    ? fmt::format("{} it is better", with)
+                             : more < -clearly_better ? fmt::format("{} it is worse", with)
+                                                      : "the two are about as good";
+  const bool by_heart = learned_by_heart(a) || learned_by_heart(b);
+  const std::string state =
+      by_heart ? fmt::format("{} learns the examples of its batches by heart and not the task",
+                             !learned_by_heart(b)   ? "As it is, the model"
+                             : !learned_by_heart(a) ? "The changed model"
+                                                    : "Each of the two models")
+               : fmt::format("Neither loss is below a fifth of its start after {} steps",
+                             std::min(a.steps, b.steps));
+  return fmt::format("{}, and {}: {}.", state, better, held_out_words(a, b, with));
+}
+
+std::string one_learned(const TrainingOutcome& learner, const std::string& name, const TrainingOutcome& other,
+                        const std::string& other_name) {
+  if (learned_by_heart(other))
+    return fmt::format(
+        "{} the task is learned; {} the examples are learned by heart, for the loss of the batches falls and "
+        "that of "
+        "held-out examples does not: {} of their answers are right, against {}.",
+        name, other_name, percent(accuracy_of(other.held_out)), percent(accuracy_of(learner.held_out)));
+  if (other.steps <= *learner.learned_at)
+    return fmt::format(
+        "{} the loss falls below a fifth of its start at step {}; {} it has taken {} steps only.", name,
+        *learner.learned_at, other_name, other.steps);
+  return fmt::format(
+      "{} the task is learned, and {} it is not within {} steps: the loss falls below a fifth of its start "
+      "at step "
+      "{}; of held-out answers {} are right, against {}.",
+      name, other_name, other.steps, *learner.learned_at, percent(accuracy_of(learner.held_out)),
+      percent(accuracy_of(other.held_out)));
+}
+
+std::string verdict_of(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
+  if (b.failure) return fmt::format("The run {} stopped, {}.", with, b.failure->what);
+  if (a.failure) return fmt::format("The run as it is stopped, {}.", a.failure->what);
+  if (a.steps == 0 || b.steps == 0) return "Nothing can be compared before both runs have taken a step.";
+  const bool learns = has_learned(a), changed_learns = has_learned(b);
+  if (learns && changed_learns) return both_learned(a, b, with);
+  if (learns) return one_learned(a, "As it is", b, with);
+  std::string capital = with;
+  capital.front() = static_cast<char>(capital.front() - 'a' + 'A');
+  if (changed_learns) return one_learned(b, capital, a, "as it is");
+  return neither_learned(a, b, with);
+}
+
+}  // namespace
+
+ChangeAnswer change_answer(TrainingChange change, const TrainingOutcome& as_it_is,
+                           const TrainingOutcome& changed) {
+  const std::string with(training_change_entry(change).with);
+  ChangeAnswer answer{verdict_of(as_it_is, changed, with), {}};
+  if (as_it_is.steps > 0 && changed.steps > 0)
+    answer.reasons =
+        change_reasons(change, {as_it_is, changed, with, has_learned(as_it_is), has_learned(changed)});
+  return answer;
+}
+
+std::string text_of_answer(const ChangeAnswer& answer) {
+  std::string text = answer.verdict + "\n";
+  for (const std::string& reason : answer.reasons) text += reason + "\n";
+  return text;
+}
+
+}  // namespace headwise

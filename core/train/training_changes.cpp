@@ -1,0 +1,171 @@
+#include "core/train/training_changes.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/tensor/error.h"
+#include "core/tensor/join.h"
+
+namespace headwise {
+namespace {
+
+constexpr double dropout_of_change = 0.2, times_learning_rate = 30.0;
+
+constexpr std::array change_entries{
+    TrainingChangeEntry{
+        TrainingChange::one_wide_head, "one-wide-head", "one wide head", "with one wide head",
+        "One head as wide as all heads together has as many parameters. Does it learn the same?"},
+    TrainingChangeEntry{TrainingChange::half_the_heads, "half-the-heads", "half the heads",
+                        "with half the heads",
+                        "Half as many heads, each as wide as before. How many does the task need?"},
+    TrainingChangeEntry{
+        TrainingChange::one_head, "one-head", "one head", "with one head",
+        "A single head in each layer, as wide as one was before. What can one attention map do alone?"},
+    TrainingChangeEntry{TrainingChange::frozen_head, "frozen-head", "one head frozen", "with one head frozen",
+                        "Head 0 of layer 0 stays as it began. Do the other heads take over its work?"},
+    TrainingChangeEntry{TrainingChange::equal_heads, "equal-heads", "heads begin equal",
+                        "with heads that begin equal",
+                        "Every head begins with the same numbers. What could make them differ?"},
+    TrainingChangeEntry{
+        TrainingChange::grouped_keys, "grouped-keys", "grouped keys (H/2)", "with grouped keys",
+        "Two heads share each key and value head, as in Llama. What does the smaller cache cost?"},
+    TrainingChangeEntry{TrainingChange::one_key_head, "one-key-head", "one key head (MQA)",
+                        "with one key head",
+                        "All heads share one key and value head. Can they still look for different things?"},
+    TrainingChangeEntry{TrainingChange::no_scale, "no-scale", "without 1/√D", "without 1/√D",
+                        "Without the division the scores are √D times as large. Does the softmax get stuck?"},
+    TrainingChangeEntry{TrainingChange::no_out_projection, "no-out-projection", "without W_O", "without W_O",
+                        "Each head writes into columns of its own, which no matrix mixes. Is W_O needed?"},
+    TrainingChangeEntry{
+        TrainingChange::no_positions, "no-positions", "no positions", "without positions",
+        "Attention sees a set of tokens, not their order. Can the causal mask replace positions?"},
+    TrainingChangeEntry{
+        TrainingChange::learned_positions, "learned-positions", "learned positions", "with learned positions",
+        "A learned vector is added for each position, as in GPT-2. Is it learned fast enough?"},
+    TrainingChangeEntry{TrainingChange::sinusoidal_positions, "sinusoidal-positions", "sinusoidal positions",
+                        "with sinusoidal positions",
+                        "Fixed waves are added, as in “Attention Is All You Need”. Are they easier to use "
+                        "than learned ones?"},
+    TrainingChangeEntry{TrainingChange::rotary_positions, "rotary-positions", "rotary positions",
+                        "with rotary positions",
+                        "Queries and keys are rotated, so that scores depend on distances. Is “one token "
+                        "back” found sooner?"},
+    TrainingChangeEntry{
+        TrainingChange::alibi_positions, "alibi-positions", "ALiBi positions", "with ALiBi positions",
+        "Scores fall with distance, in each head at another slope. Which heads see near, and which see far?"},
+    TrainingChangeEntry{
+        TrainingChange::no_causal_mask, "no-causal-mask", "causal off", "without the causal mask",
+        "Every token also sees what follows it. What does the model learn if it can read the answer?"},
+    TrainingChangeEntry{TrainingChange::dropout, "dropout", "dropout 0.2", "with dropout 0.2",
+                        "In every step a fifth of the attention weights are dropped. Does that disturb a "
+                        "head that needs one token?"},
+    TrainingChangeEntry{TrainingChange::high_learning_rate, "high-learning-rate", "learning rate × 30",
+                        "with 30 times the learning rate",
+                        "Steps that are 30 times as long. What does too high a learning rate look like?"}};
+
+void set_heads(TrainModelConfig& model, Index heads, Index head_width) {
+  model.kv_heads = heads;
+  model.heads = heads;
+  if (heads * head_width == model.width)
+    model.head_width.reset();
+  else
+    model.head_width = head_width;
+}
+
+// False where the change does not apply.
+bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingChange change) {
+  const Index head_width = head_width_of(model);
+  const bool each_its_keys = model.kv_heads == model.heads;
+  switch (change) {
+    case TrainingChange::one_wide_head:
+      if (!each_its_keys || model.heads == 1) return false;  // grouped heads have fewer parameters
+      set_heads(model, 1, model.heads * head_width);
+      return true;
+    case TrainingChange::half_the_heads:
+      if (!each_its_keys || model.heads < 4 || model.heads % 2 != 0) return false;
+      set_heads(model, model.heads / 2, head_width);
+      return true;
+    case TrainingChange::one_head:
+      if (!each_its_keys || model.heads == 1) return false;
+      set_heads(model, 1, head_width);
+      return true;
+    case TrainingChange::frozen_head:
+      if (std::ranges::count(model.frozen_heads, FrozenHead{0, 0}) > 0) return false;
+      model.frozen_heads.push_back({0, 0});
+      return true;
+    case TrainingChange::equal_heads:
+      model.heads_begin_equal = true;
+      return model.heads > 1;
+    case TrainingChange::grouped_keys:
+      if (!each_its_keys || model.heads < 4 || model.heads % 2 != 0) return false;
+      model.kv_heads = model.heads / 2;
+      return true;
+    case TrainingChange::one_key_head:
+      model.kv_heads = 1;
+      return true;
+    case TrainingChange::no_scale:
+      model.scaled = false;
+      return true;
+    case TrainingChange::no_out_projection:
+      model.out_projection = false;
+      return true;
+    case TrainingChange::no_positions:
+      model.positions = TrainPositions::none;
+      return true;
+    case TrainingChange::learned_positions:
+      model.positions = TrainPositions::learned;
+      return true;
+    case TrainingChange::sinusoidal_positions:
+      model.positions = TrainPositions::sinusoidal;
+      return true;
+    case TrainingChange::rotary_positions:
+      model.positions = TrainPositions::rotary;
+      return true;
+    case TrainingChange::alibi_positions:
+      model.positions = TrainPositions::alibi;
+      return true;
+    case TrainingChange::no_causal_mask:
+      model.causal = false;
+      return true;
+    case TrainingChange::dropout:
+      model.dropout = dropout_of_change;
+      return true;
+    case TrainingChange::high_learning_rate:
+      optimiser.learning_rate *= times_learning_rate;
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const TrainingChangeEntry> training_change_entries() {
+  return change_entries;
+}
+
+const TrainingChangeEntry& training_change_entry(TrainingChange change) {
+  return change_entries[static_cast<std::size_t>(change)];
+}
+
+TrainingChange training_change_named(const std::string& option, const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const TrainingChangeEntry& entry : change_entries) {
+    if (entry.name == name) return entry.change;
+    known.push_back(entry.name);
+  }
+  throw Error(ExitStatus::usage, {option, "there is no such change", name, join(known, ", "), ""});
+}
+
+std::optional<TrainingSettings> changed_settings(const TrainingSettings& settings, TrainingChange change) {
+  TrainingSettings changed = settings;
+  if (!apply_change(changed.model, changed.optimiser, change) || changed == settings) return std::nullopt;
+  try {
+    check_train_model(changed.model);
+    check_optimiser(changed.optimiser);
+  } catch (const Error&) {
+    return std::nullopt;  // as W_O where the heads are wider than the model
+  }
+  return changed;
+}
+
+}  // namespace headwise

@@ -1,0 +1,130 @@
+#include "core/train/training_outcome.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace headwise {
+namespace {
+
+constexpr Index last_losses = 20, habit_examples = 16, map_examples = 4;
+
+// Answers that are always the same, and those that stand at the next position.
+void measure_answers(const TrainBatch& batch, TrainingOutcome& outcome) {
+  std::map<std::int32_t, Index> counts;
+  Index counted = 0, next = 0, most = 0;
+  for (std::size_t i = 0; i < batch.targets.size(); ++i) {
+    const std::int32_t target = batch.targets[i];
+    if (target < 0) continue;
+    ++counted;
+    most = std::max(most, ++counts[target]);
+    const bool ends = (static_cast<Index>(i) + 1) % batch.length == 0;
+    next += !ends && batch.tokens[i + 1] == target;
+  }
+  if (counted == 0) return;
+  outcome.guessed = static_cast<double>(most) / static_cast<double>(counted);
+  outcome.next_answers = static_cast<double>(next) / static_cast<double>(counted);
+}
+
+// The largest number and the largest difference from head 0.
+struct Apart {
+  double most = 0.0, difference = 0.0;
+  void see(double value, double of_first) {
+    most = std::max(most, std::abs(value));
+    difference = std::max(difference, std::abs(value - of_first));
+  }
+};
+
+}  // namespace
+
+double maps_apart(const Tensor& map) {
+  const Index heads = map.shape().size(1), queries = map.shape().size(2), keys = map.shape().size(3);
+  double sum = 0.0;
+  for (Index a = 0; a < heads; ++a)
+    for (Index b = 0; b < a; ++b)
+      for (Index i = 0; i < queries * keys; ++i)
+        sum += std::abs(map.flat(a * queries * keys + i) - map.flat(b * queries * keys + i)) / 2.0;
+  const Index pairs = heads * (heads - 1) / 2;
+  return pairs == 0 ? 0.0 : sum / static_cast<double>(pairs * queries);
+}
+
+double accuracy_of(const BatchResult& result) {
+  return result.counted == 0 ? 0.0 : static_cast<double>(result.correct) / static_cast<double>(result.counted);
+}
+
+std::optional<Index> learned_step(std::span<const double> losses) {
+  if (losses.empty()) return std::nullopt;
+  const auto found =
+      std::ranges::find_if(losses, [&](double loss) { return loss < learned_share * losses.front(); });
+  if (found == losses.end()) return std::nullopt;
+  return found - losses.begin();
+}
+
+template <class T>
+double heads_apart(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters,
+                   std::span<const T> array) {
+  const Index width = head_width_of(config), heads = config.heads, groups = config.kv_heads;
+  Apart apart;
+  for (const TrainParameter& parameter : parameters) {
+    const bool in = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias;
+    if (!in && parameter.role != TrainRole::out_weight) continue;
+    // Of in_proj the heads are rows, of W_O columns.
+    const Index columns = parameter.role == TrainRole::in_bias ? 1 : parameter.columns();
+    const auto at = [&](Index i) {
+      return static_cast<double>(array[static_cast<std::size_t>(parameter.offset + i)]);
+    };
+    for (Index i = 0; i < parameter.size(); ++i) {
+      const Index place = in ? i / columns : i % columns, unit = place / width;
+      const Index first_unit = unit < heads || !in ? 0 : unit < heads + groups ? heads : heads + groups;
+      const Index back = (unit - first_unit) * width;
+      apart.see(at(i), at(i - back * (in ? columns : 1)));
+    }
+  }
+  return apart.most == 0.0 ? 0.0 : apart.difference / apart.most;
+}
+
+template <class T>
+TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> losses, Index examples) {
+  TrainingOutcome outcome;
+  outcome.settings = run.settings();
+  outcome.parameters = train_parameter_count(run.parameters());
+  outcome.steps = run.step();
+  outcome.failure = run.failure();
+  outcome.learned_at = learned_step(losses);
+  if (!losses.empty()) {
+    outcome.first_loss = losses.front();
+    outcome.highest_loss = *std::ranges::max_element(losses);
+    const auto last = losses.last(std::min(losses.size(), static_cast<std::size_t>(last_losses)));
+    outcome.last_loss = std::reduce(last.begin(), last.end()) / static_cast<double>(last.size());
+  }
+  outcome.held_out = run.held_out(examples);
+  TrainBatch batch{.sequences = examples};
+  fill_batch(run.task(), TaskSplit::held_out, run.settings().seed, 0, batch);
+  measure_answers(batch, outcome);
+  if (!run.settings().model.causal) {
+    TrainModelConfig causal = run.settings().model;
+    causal.causal = true;
+    outcome.held_out_causal = TrainPass<T>(causal).evaluate(run.values(), batch);
+  }
+  outcome.habits = run.habits(std::min(examples, habit_examples));
+  outcome.maps_apart.assign(outcome.habits.size(), 0.0);
+  for (Index example = 0; example < std::min(examples, map_examples); ++example) {
+    const std::vector<Tensor> maps = run.held_out_maps(example);
+    for (std::size_t layer = 0; layer < maps.size(); ++layer)
+      outcome.maps_apart[layer] +=
+          maps_apart(maps[layer]) / static_cast<double>(std::min(examples, map_examples));
+  }
+  outcome.heads_apart = heads_apart(run.settings().model, run.parameters(), run.values());
+  outcome.head_gradients_apart = heads_apart(run.settings().model, run.parameters(), run.gradient());
+  return outcome;
+}
+
+template double heads_apart(const TrainModelConfig&, const std::vector<TrainParameter>&,
+                            std::span<const float>);
+template double heads_apart(const TrainModelConfig&, const std::vector<TrainParameter>&,
+                            std::span<const double>);
+template TrainingOutcome training_outcome(TrainingRun<float>&, std::span<const double>, Index);
+template TrainingOutcome training_outcome(TrainingRun<double>&, std::span<const double>, Index);
+
+}  // namespace headwise

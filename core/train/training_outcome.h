@@ -1,0 +1,61 @@
+// What came of a run, in the numbers that tell two runs apart: how soon it learned, how well, and what each head looks at.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/train/training_run.h"
+
+namespace headwise {
+
+// A run has learned its task when its loss is below this share of that of its first step.
+inline constexpr double learned_share = 0.2;
+
+struct TrainingOutcome {
+  TrainingSettings settings;
+  Index parameters = 0;
+  Index steps = 0;  // taken
+
+  double first_loss = 0.0, last_loss = 0.0,
+         highest_loss = 0.0;        // of batches; last: the mean of the last 20, or of all
+  std::optional<Index> learned_at;  // the first step with a loss below learned_share·first_loss
+  std::optional<TrainingFailure> failure;
+
+  BatchResult held_out;                        // as it was trained
+  std::optional<BatchResult> held_out_causal;  // with the causal mask on, of a model that was trained without
+  double guessed = 0.0;  // accuracy of always saying the most frequent answer of the held-out examples
+  double next_answers =
+      0.0;  // share of held-out answers that stand at the next position: seen without the causal mask
+
+  std::vector<std::vector<TrainedHabits>> habits;  // of each layer and head
+  // Of each layer, how far apart two heads' attention maps are: ½·Σ|p − p′| over the keys, 0 … 1, the mean over pairs of heads and the
+  // queries of held-out examples; 0 with one head.
+  std::vector<double> maps_apart;
+
+  // How far apart the heads are in W_Q, W_K, W_V and W_O, as values and in the gradient that was applied last: 0: equal to the last bit.
+  double heads_apart = 0.0, head_gradients_apart = 0.0;
+};
+
+// `losses` are those of steps 0, 1, … as take_step() returned them. Measures on the first `examples` held-out examples; changes nothing
+// that the run goes on from.
+template <class T>
+TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> losses, Index examples = 128);
+
+// The first step whose loss is below learned_share of the first; null: none yet.
+std::optional<Index> learned_step(std::span<const double> losses);
+
+// The largest difference between the same number of two heads, divided by the largest of those numbers; 0 if all are equal, or there
+// is one head. Compares the rows of query, key and value heads with their biases, and the columns of W_O. `array` is one of all
+// parameters: values or gradients.
+template <class T>
+double heads_apart(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters,
+                   std::span<const T> array);
+
+// The mean of ½·Σ|p − p′| over all pairs of heads of a map (1,H,L,S) and its queries.
+double maps_apart(const Tensor& map);
+
+// correct/counted; 0 if nothing was counted.
+double accuracy_of(const BatchResult& result);
+
+}  // namespace headwise

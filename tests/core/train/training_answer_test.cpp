@@ -1,0 +1,230 @@
+#include "core/train/training_answer.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace headwise::test {
+namespace {
+
+// A run of induction that learned at a step, with a clear head for each of its two jobs.
+TrainingOutcome learned_run(Index at) {
+  TrainingOutcome of;
+  of.settings = usual_settings(named_task("induction"));
+  of.parameters = 106240;
+  of.steps = 1000;
+  of.first_loss = of.highest_loss = 3.6;
+  of.last_loss = 0.01;
+  of.learned_at = at;
+  of.held_out = {.loss = 0.01, .counted = 1000, .correct = 998};
+  of.guessed = 0.04;
+  of.next_answers = 0.95;
+  const auto heads = static_cast<std::size_t>(of.settings.model.heads);
+  of.habits.assign(2, std::vector<TrainedHabits>(heads, {0.1, 0.1, 0.1, 0.1, std::nullopt}));
+  of.habits[0][3].previous_token = 0.9;
+  of.habits[1][2].induction = 0.97;
+  of.maps_apart = {0.4, 0.3};
+  of.heads_apart = 1.5;
+  of.head_gradients_apart = 1.1;
+  return of;
+}
+
+TrainingOutcome lost_run() {
+  TrainingOutcome of = learned_run(0);
+  of.learned_at.reset();
+  of.last_loss = 3.1;
+  of.held_out = {.loss = 3.1, .counted = 1000, .correct = 110};
+  for (auto& layer : of.habits)
+    for (TrainedHabits& head : layer) head = {0.1, 0.1, 0.1, 0.1, std::nullopt};
+  return of;
+}
+
+TrainingOutcome changed_run(TrainingOutcome of, TrainingChange change) {
+  of.settings = *changed_settings(of.settings, change);
+  const auto heads = static_cast<std::size_t>(of.settings.model.heads);
+  for (auto& layer : of.habits) {
+    if (heads < layer.size())
+      layer[0] = *std::ranges::max_element(layer, {}, [](const TrainedHabits& habits) {
+        return std::max(*habits.previous_token, *habits.induction);
+      });
+    layer.resize(heads);
+  }
+  return of;
+}
+
+std::string said(TrainingChange change, const TrainingOutcome& as_it_is, const TrainingOutcome& changed) {
+  return text_of_answer(change_answer(change, as_it_is, changed));
+}
+
+bool says(const std::string& text, const std::string& part) {
+  CAPTURE(text);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK_MESSAGE(found, part);
+  return found;
+}
+bool silent(const std::string& text, const std::string& part) {
+  CAPTURE(text);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK_MESSAGE(!found, part);
+  return !found;
+}
+
+}  // namespace
+
+TEST_CASE("a verdict says which run learned, when, and how well, as the numbers have it") {
+  const TrainingChange wide = TrainingChange::one_wide_head;
+  const auto verdict = [&](const TrainingOutcome& a, const TrainingOutcome& b) {
+    return change_answer(wide, a, changed_run(b, wide)).verdict;
+  };
+  says(verdict(learned_run(100), learned_run(110)), "with one wide head about as soon");
+  says(verdict(learned_run(100), learned_run(60)), "with one wide head sooner");
+  says(verdict(learned_run(100), learned_run(60)), "at step 100 as it is, and at step 60 with one wide head");
+  says(verdict(learned_run(100), learned_run(200)), "with one wide head later");
+  says(verdict(learned_run(100), learned_run(60)), "99.8 % of the answers");
+  says(verdict(learned_run(100), lost_run()),
+       "As it is the task is learned, and with one wide head it is not");
+  says(verdict(learned_run(100), lost_run()), "99.8 % are right, against 11 %");
+  says(verdict(lost_run(), learned_run(100)),
+       "With one wide head the task is learned, and as it is it is not");
+  says(verdict(lost_run(), lost_run()),
+       "Neither loss is below a fifth of its start after 1000 steps, and the two are about as good");
+  TrainingOutcome better = lost_run();
+  better.held_out.correct = 400;
+  says(verdict(lost_run(), better), "with one wide head it is better");
+  says(verdict(better, lost_run()), "with one wide head it is worse");
+  TrainingOutcome early = lost_run();
+  early.steps = 50;
+  says(verdict(learned_run(100), early), "with one wide head it has taken 50 steps only");
+  early.steps = 0;
+  CHECK(change_answer(wide, learned_run(100), changed_run(early, wide)).reasons.empty());
+  TrainingOutcome failed = lost_run();
+  failed.failure = TrainingFailure{12, "loss", "step 12: the loss has exploded"};
+  says(verdict(learned_run(100), failed),
+       "The run with one wide head stopped, step 12: the loss has exploded");
+}
+
+TEST_CASE("a run whose held-out loss stays high has learned by heart, and its verdict says so") {
+  TrainingOutcome heart = learned_run(200);
+  heart.held_out = {.loss = 3.5, .counted = 1000, .correct = 570};
+  const TrainingChange change = TrainingChange::dropout;
+  says(said(change, learned_run(300), changed_run(heart, change)),
+       "with dropout 0.2 the examples are learned by heart");
+  says(said(change, heart, changed_run(learned_run(300), change)),
+       "as it is the examples are learned by heart");
+  says(said(change, heart, changed_run(heart, change)),
+       "Each of the two models learns the examples of its batches by heart");
+  says(said(change, heart, changed_run(lost_run(), change)),
+       "As it is, the model learns the examples of its batches by heart");
+}
+
+TEST_CASE(
+    "one wide head against eight: what is said of the maps follows from who learned and how the maps "
+    "differ") {
+  const TrainingChange wide = TrainingChange::one_wide_head;
+  TrainingOutcome alike = learned_run(100);
+  alike.maps_apart = {0.02, 0.03};
+  const std::string both = said(wide, learned_run(100), changed_run(learned_run(80), wide)),
+                    same = said(wide, alike, changed_run(learned_run(80), wide)),
+                    only_many = said(wide, learned_run(100), changed_run(lost_run(), wide)),
+                    only_wide = said(wide, lost_run(), changed_run(learned_run(80), wide)),
+                    none = said(wide, lost_run(), changed_run(lost_run(), wide));
+  for (const std::string& text : {both, same, only_many, only_wide, none}) {
+    says(text, "Both have 106240 parameters");
+    says(text, "with 8 heads each query takes 8 weighted means");
+    says(text, "comparing 64 numbers instead of 8");
+  }
+  says(both, "can be solved with one map in each layer");
+  says(both, "differ on average by 40 % of their weight in layer 0, 30 % of their weight in layer 1");
+  says(both,
+       "As it is, head 0.3 looks at the token before (0.90 of its weight), head 1.2 at what came after");
+  says(both, "With one wide head, head 0.0 looks at the token before (0.90 of its weight), head 1.0 at what");
+  says(same, "The heads do nearly the same here");
+  TrainingOutcome less = learned_run(80);
+  less.held_out.correct = 860;
+  const std::string well = said(wide, learned_run(100), changed_run(less, wide));
+  says(well, "Both learn it, with one wide head about as soon, but less well");
+  says(well, "some answers stay wrong that several maps get right");
+  silent(well, "can be solved with one map");
+  says(only_many, "One map in each layer was not enough here");
+  says(only_many, "With one wide head, no head has a habit that is measured here");
+  says(only_wide, "harder to learn than one wide one");
+  for (const char* part : {"was not enough", "can be solved", "do nearly the same", "harder to learn"})
+    silent(none, part);
+}
+
+TEST_CASE("heads that begin equal stay equal or have parted, as their numbers and gradients say") {
+  const TrainingChange change = TrainingChange::equal_heads;
+  TrainingOutcome equal = changed_run(learned_run(120), change);
+  equal.heads_apart = equal.head_gradients_apart = 0.0;
+  says(said(change, learned_run(100), equal), "8 heads work as one, for ever");
+  equal.heads_apart = 0.25;
+  says(said(change, learned_run(100), equal), "differ by up to 25 % of the largest");
+  says(said(change, learned_run(100), equal), "these are roundings");
+  equal.settings.model.dropout = 0.1;
+  equal.settings.model.positions = TrainPositions::alibi;
+  says(said(change, learned_run(100), equal),
+       "ALiBi gives each head another slope, and dropout drops other weights in each head");
+  silent(said(change, learned_run(100), equal), "roundings");
+}
+
+TEST_CASE("without the causal mask, what is left with the mask on says whether the model cheats") {
+  const TrainingChange change = TrainingChange::no_causal_mask;
+  TrainingOutcome cheat = changed_run(learned_run(30), change);
+  cheat.habits[0][4].next_token = 0.95;
+  const auto with_mask = [&](Index correct) {
+    cheat.held_out_causal = BatchResult{.loss = 1.0, .counted = 1000, .correct = correct};
+    return said(change, learned_run(100), cheat);
+  };
+  says(with_mask(50), "It has learned to read the answer, and next to nothing of the task");
+  says(with_mask(50), "the same model is right in 5 % of the answers; without it in 99.8 %");
+  says(with_mask(50), "Head 0.4 looks at the next token, with 0.95 of its weight");
+  says(with_mask(600), "A part of what it has learned needs the tokens that follow");
+  says(with_mask(990), "hardly needs the tokens that follow");
+  silent(with_mask(990), "learned to read the answer");
+  cheat.next_answers = 0.0;
+  says(with_mask(50), "What it has learned needs the tokens that follow");
+  cheat.held_out.correct = 60;
+  says(with_mask(50), "little more than a guess");
+}
+
+TEST_CASE("a frozen head's work is said to be taken over only if another head of its layer has the habit") {
+  const TrainingChange change = TrainingChange::frozen_head;
+  TrainingOutcome before = learned_run(100), after = changed_run(learned_run(100), change);
+  says(said(change, before, after), "Head 0.0 has no habit that is measured here");
+  before.habits[0][0].previous_token = 0.8;
+  says(said(change, before, after), "Frozen, it gives 0.10; head 0.3 has the habit with 0.90");
+  after.habits[0][3].previous_token = 0.1;
+  says(said(change, before, after), "no other head of its layer has the habit");
+}
+
+TEST_CASE("a learning rate that is too high is told by its losses") {
+  const TrainingChange change = TrainingChange::high_learning_rate;
+  TrainingOutcome high = changed_run(lost_run(), change);
+  says(said(change, learned_run(100), high), "too long to settle");
+  high.highest_loss = 9.0;
+  says(said(change, learned_run(100), high), "land higher on the other side");
+  says(said(change, learned_run(100), high), "is 9 at its highest");
+  high = changed_run(learned_run(300), change);
+  high.highest_loss = 9.0;
+  says(said(change, learned_run(100), high), "rose at first, and then found its way");
+}
+
+TEST_CASE("every change has reasons, whoever learned") {
+  for (const TrainingChangeEntry& entry : training_change_entries()) {
+    CAPTURE(std::string(entry.name));
+    for (const TrainingOutcome& before : {learned_run(100), lost_run()})
+      for (const TrainingOutcome& after : {learned_run(90), lost_run()}) {
+        TrainingOutcome base = before, changed = after;
+        if (entry.change == TrainingChange::learned_positions)
+          base.settings.model.positions = changed.settings.model.positions = TrainPositions::rotary;
+        changed = changed_run(changed, entry.change);
+        if (entry.change == TrainingChange::no_causal_mask) changed.held_out_causal = changed.held_out;
+        const ChangeAnswer answer = change_answer(entry.change, base, changed);
+        CHECK(answer.verdict.ends_with("."));
+        CHECK(!answer.reasons.empty());
+        for (const std::string& reason : answer.reasons) CHECK(reason.ends_with("."));
+      }
+  }
+}
+
+}  // namespace headwise::test
