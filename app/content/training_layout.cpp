@@ -8,14 +8,14 @@ namespace {
 
 // Design units
 constexpr double row = 30.0, sentence_lines = 20.0, gap = 10.0, timeline_height = 46.0, told_height = 20.0;
-constexpr double answer_height = 56.0, least_maps = 120.0, least_plot = 110.0, most_plot = 300.0;
+constexpr double least_maps = 120.0, least_plot = 110.0, most_plot = 300.0;
 constexpr double plot_share = 0.38;  // of what plot and maps have together
-constexpr double plot_width = 0.64;  // of the width
+constexpr double plot_width = 0.56;  // of the width
 constexpr double map_gap = 8.0, map_name = 18.0, least_side = 34.0;
 
 }  // namespace
 
-TrainingLayout training_layout(const RectF& area, double scale, bool beside) {
+TrainingLayout training_layout(const RectF& area, double scale) {
   TrainingLayout layout;
   double y = area.y;
   const auto take = [&](double height) {
@@ -25,8 +25,7 @@ TrainingLayout training_layout(const RectF& area, double scale, bool beside) {
   };
   layout.choices = take(row * scale);
   layout.sentence = take(sentence_lines * scale);
-  const double answer = beside ? answer_height * scale : 0.0;
-  const double fixed = (gap + told_height + row + timeline_height) * scale + answer;
+  const double fixed = (gap + told_height + row + timeline_height) * scale;
   const double left = std::max((least_maps + least_plot) * scale, area.y + area.height - y - fixed);
   const double plot = std::clamp(plot_share * left, least_plot * scale, most_plot * scale);
   const RectF above = take(plot);
@@ -37,7 +36,6 @@ TrainingLayout training_layout(const RectF& area, double scale, bool beside) {
   y += gap * scale;
   layout.maps = take(left - plot);
   layout.told = take(told_height * scale);
-  layout.answer = take(answer);
   layout.changes = take(row * scale);
   layout.timeline = take(timeline_height * scale);
   return layout;

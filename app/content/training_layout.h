@@ -14,15 +14,14 @@ struct TrainingLayout {
   RectF choices;   // the task and how fast it goes: one row
   RectF sentence;  // what the task asks: one or two lines
   RectF plot;      // the curve, with its axis labels
-  RectF habits;    // a line for each head
+  RectF habits;    // a line for each head, or what a change did
   RectF maps;      // with the line above them
   RectF told;      // one line: what the mouse is on
   RectF changes;   // change one thing: one row
-  RectF answer;    // what came of it: lines of text; no height without a second run
   RectF timeline;  // the steps
 };
 
-TrainingLayout training_layout(const RectF& area, double scale, bool beside);
+TrainingLayout training_layout(const RectF& area, double scale);
 
 // The planes of the heads of one run: a row for each layer, a name above each plane.
 struct TrainingMaps {

@@ -78,6 +78,7 @@ struct LiveTraining::Arrived {
   std::vector<OfRun> runs;
   double tokens_per_second = 0.0;
   std::string error;
+  std::shared_ptr<const ChangeAnswer> answer;
 };
 
 LiveTraining::LiveTraining(std::function<void()> wake)
@@ -118,14 +119,15 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   start(false, [this] { keep_point(*runs_.front()); });
 }
 
-void LiveTraining::begin_beside(const TrainingSettings& settings, std::string label) {
+void LiveTraining::begin_beside(TrainingChange change) {
   stop();
+  const TrainingSettings settings = changed_settings(watched_.front().settings, change).value();
   auto run = std::make_unique<Run>(task(), settings);
   ++number_;
   runs_.resize(1);
   watched_.resize(1);
   runs_.push_back(std::move(run));
-  watched_.push_back({.settings = settings, .label = std::move(label)});
+  watched_.push_back({.settings = settings, .change = change});
   arrived_->runs.resize(1);
   arrived_->runs.emplace_back();
   start(false, [this] { keep_point(*runs_.back()); });
@@ -136,6 +138,7 @@ void LiveTraining::end_beside() {
   runs_.resize(std::min<std::size_t>(runs_.size(), 1));
   watched_.resize(runs_.size());
   arrived_->runs.resize(runs_.size());
+  answer_.reset();
 }
 
 void LiveTraining::play(StepsPerSecond pace, Index last_step) {
@@ -173,6 +176,8 @@ void LiveTraining::go_to(Index step) {
 void LiveTraining::start(bool playing, std::function<void()> work) {
   playing_ = playing;
   error_.clear();
+  answer_.reset();
+  asked_ = false;
   worker_.start([this, work = std::move(work)] {
     // One processor is left to the window.
     const ThreadLimit limit(std::max(1, available_threads() - 1));
@@ -193,7 +198,7 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
 void LiveTraining::stop() {
   worker_.stop();
   playing_ = false;
-  take_in();
+  take_arrived();
 }
 
 LiveTraining::Run* LiveTraining::behind(Index last_step) {
@@ -291,7 +296,13 @@ void LiveTraining::publish() {
 }
 
 void LiveTraining::take_in() {
-  if (worker_.ended()) playing_ = false;
+  const bool ended = worker_.ended();
+  if (ended) playing_ = false;
+  take_arrived();
+  if (!worker_.busy()) answer_if_it_can();
+}
+
+void LiveTraining::take_arrived() {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     WatchedRun& run = watched_[i];
@@ -307,6 +318,32 @@ void LiveTraining::take_in() {
   }
   tokens_per_second_ = arrived_->tokens_per_second;
   if (!arrived_->error.empty()) error_ = std::exchange(arrived_->error, "");
+  if (arrived_->answer) answer_ = std::exchange(arrived_->answer, nullptr);
+}
+
+TrainingOutcome LiveTraining::outcome_of(Run& run, std::vector<double> losses) {
+  const Index length = run.run.task().length;
+  return training_outcome(run.run, std::span<const double>(losses),
+                          std::clamp(measured_tokens / length, Index{1}, most_examples));
+}
+
+void LiveTraining::answer_if_it_can() {
+  if (asked_ || watched_.size() < 2 || !error_.empty()) return;
+  const bool stands_still = watched_[0].step() == watched_[1].step() || watched_[1].failure;
+  if (!stands_still || watched_[0].step() == 0) return;
+  const auto losses_of = [](const WatchedRun& run) {
+    std::vector<double> losses;
+    for (Index i = 0; i < run.step(); ++i) losses.push_back(run.losses[static_cast<std::size_t>(i)].loss);
+    return losses;
+  };
+  start(false,
+        [this, change = *watched_[1].change, first = losses_of(watched_[0]), second = losses_of(watched_[1])] {
+          auto answer = std::make_shared<const ChangeAnswer>(
+              change_answer(change, outcome_of(*runs_[0], first), outcome_of(*runs_[1], second)));
+          const std::lock_guard lock(mutex_);
+          arrived_->answer = std::move(answer);
+        });
+  asked_ = true;
 }
 
 std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_t run) {

@@ -13,6 +13,7 @@
 #include "app/session/worker.h"
 #include "core/tensor/tensor.h"
 #include "core/train/checkpoint.h"
+#include "core/train/training_answer.h"
 #include "core/train/training_history.h"
 
 namespace headwise {
@@ -35,8 +36,8 @@ struct TrainingLoss {
 // What has arrived of one training.
 struct WatchedRun {
   TrainingSettings settings;
-  std::string label = {};                   // "8 heads of 8"; of a second one, what was changed: "one wide head"
-  std::vector<TrainingLoss> losses = {};  // of steps 0, 1, … up to the furthest one reached
+  std::optional<TrainingChange> change = {};  // of a second one, to what the first one is
+  std::vector<TrainingLoss> losses = {};      // of steps 0, 1, … up to the furthest one reached
   std::vector<TrainingPointPtr> past = {};  // at steps that are evenly spaced, ascending; ever fewer of them
   TrainingPointPtr now = {};                // where it stands
   std::optional<TrainingStep> last = {};    // the step that led there, if one was taken
@@ -58,8 +59,8 @@ class LiveTraining {
 
   // A new training, which stands at step 0; forgets those before. Throws Error(usage) or Error(input): then those before are still there.
   void begin(TaskSource source, const TrainingSettings& settings);
-  // A second one beside the first, from step 0; it takes the place of another second one. Throws Error(usage).
-  void begin_beside(const TrainingSettings& settings, std::string label);
+  // A second one beside the first, from step 0; it takes the place of another second one. The first one's settings must allow the change.
+  void begin_beside(TrainingChange change);
   void end_beside();
 
   bool begun() const { return !runs_.empty(); }
@@ -83,6 +84,8 @@ class LiveTraining {
   void go_to(Index step);
   bool playing() const { return playing_; }
   bool busy() const { return worker_.busy(); }
+  // What the change did, computed as soon as two trainings stand still at one step; null before.
+  const std::shared_ptr<const ChangeAnswer>& answer() const { return answer_; }
   double tokens_per_second() const { return tokens_per_second_; }  // while training; 0: not known
   // Why the last request came to nothing, a sentence; empty: it did not.
   const std::string& error() const { return error_; }
@@ -103,6 +106,8 @@ class LiveTraining {
   struct Arrived;
 
   void start(bool playing, std::function<void()> work);
+  void take_arrived();
+  void answer_if_it_can();
   void stop();
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
   // On the worker's thread.
@@ -110,6 +115,7 @@ class LiveTraining {
   static void take_step_here(Run& run);
   static void keep_point(Run& run);
   static TrainingPointPtr measured(Run& run, bool whole);  // whole: not the maps alone
+  static TrainingOutcome outcome_of(Run& run, std::vector<double> losses);
   void publish();
 
   std::function<void()> wake_;
@@ -121,6 +127,8 @@ class LiveTraining {
   bool playing_ = false;
   double tokens_per_second_ = 0.0;
   std::string error_;
+  std::shared_ptr<const ChangeAnswer> answer_;
+  bool asked_ = false;  // for the answer, where they stand
   std::mutex mutex_;
   std::unique_ptr<Arrived> arrived_;  // under the mutex
   Worker worker_;                     // last: it ends before the rest

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, habit_count> names{"previous token", "ind
 constexpr std::array<std::string_view, habit_count> what{"the token before",
                                                          "the token after the last one that was the same",
                                                          "a token that is the same", "the first token"};
-constexpr float habits_title = 26.0f, row_pitch = 20.0f, name_width = 150.0f,
+constexpr float row_pitch = 20.0f, name_width = 150.0f,
                 value_width = 36.0f;  // design units
 
 // The habits of a head in a point that has them.
@@ -132,22 +132,16 @@ std::string trained_head_name(Index layer, Index head) {
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
                           std::string& told) {
   const WidgetContext widgets = context.widgets();
-  write_text(ImGui::GetWindowDrawList(), context.fonts.small,
-             {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
-             im_color(context.palette.text_dim),
-             fitted_text("where each head looks, measured on unseen examples", context.fonts.small,
-                         static_cast<float>(area.width)));
   const TrainingPoint* now = measured_now(run);
   if (!now) return;
-  ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(habits_title)});
-  ImGui::BeginChild(
-      "habits", {static_cast<float>(area.width), static_cast<float>(area.height) - widgets.px(habits_title)});
+  ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+  ImGui::BeginChild("habits", {static_cast<float>(area.width), static_cast<float>(area.height)});
   // Two layers stand side by side.
   const TrainModelConfig& model = run.settings.model;
   const Index columns = std::min<Index>(2, model.layers);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const double width = (ImGui::GetContentRegionAvail().x - widgets.px(6)) / static_cast<double>(columns);
-  const auto fitting = std::floor((area.height - widgets.px(habits_title)) / static_cast<double>(model.heads));
+  const auto fitting = std::floor(area.height / static_cast<double>(model.heads));
   const double pitch = std::clamp(fitting, std::floor(1.15 * context.fonts.small->FontSize),
                                   static_cast<double>(widgets.px(row_pitch)));
   for (Index layer = 0; layer < model.layers; ++layer)

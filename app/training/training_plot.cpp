@@ -149,7 +149,7 @@ Rgba8 color_of_run(const Palette& palette, std::size_t run) {
 }
 
 std::string label_of_run(const WatchedRun& run) {
-  if (!run.label.empty()) return run.label;
+  if (run.change) return std::string(training_change_entry(*run.change).label);
   const TrainModelConfig& model = run.settings.model;
   return fmt::format("{} {} of {}", model.heads, model.heads == 1 ? "head" : "heads", head_width_of(model));
 }

@@ -9,6 +9,7 @@
 
 #include "app/content/training_layout.h"
 #include "app/panels/overlay.h"
+#include "app/training/training_changes_row.h"
 #include "app/training/training_habits.h"
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
@@ -115,6 +116,48 @@ void follow_target(LiveTraining& training, TrainingViewState& state) {
     training.go_to(*state.target);
 }
 
+// Trains at once: that is what the button is pressed for.
+void begin_change(LiveTraining& training, TrainingViewState& state, TrainingChange change) {
+  training.begin_beside(change);
+  state.target.reset();
+  state.beside = 1;
+  training.play(paces[static_cast<std::size_t>(state.pace)], longest_training);
+}
+
+// The habits of the heads; beside another training, those of both and what the change did.
+void draw_beside_plot(const PanelContext& context, const LiveTraining& training, TrainingViewState& state,
+                      const RectF& area, Index steps) {
+  const WidgetContext widgets = context.widgets();
+  if (training.runs().size() < 2) {
+    ImFont* font = context.fonts.small;
+    const double title = widgets.px(26);
+    write_text(ImGui::GetWindowDrawList(), font,
+               {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
+               im_color(context.palette.text_dim),
+               fitted_text("where each head looks, measured on unseen examples", font,
+                           static_cast<float>(area.width)));
+    return draw_training_habits(context, training.runs().front(),
+                                {area.x, area.y + title, area.width, area.height - title}, steps, state.told);
+  }
+  // A new answer comes to the front, and goes when training goes on.
+  const bool answered = training.answer() != nullptr;
+  if (answered && !state.answered) state.beside = 2;
+  if (training.playing() && state.beside == 2) state.beside = 1;
+  state.answered = answered;
+  constexpr std::array<std::string_view, 3> names{"heads as it is", "heads changed", "what it did"};
+  ImGui::SetCursorScreenPos(corner(area));
+  segmented_control(widgets, "beside", names, state.beside);
+  ui_probe_item("training/beside");
+  tooltip(widgets,
+          "What the heads of one training have come to do, those of the other, and what the change did, in "
+          "words.");
+  const double used = ImGui::GetItemRectMax().y - area.y + widgets.px(6);
+  const RectF below{area.x, area.y + used, area.width, area.height - used};
+  if (state.beside == 2) return draw_change_answer(context, training, below);
+  draw_training_habits(context, training.runs()[static_cast<std::size_t>(state.beside)], below, steps,
+                       state.told);
+}
+
 // What was measured where it stands: of the last step's batch, and on unseen examples.
 std::string figures_of(const LiveTraining& training) {
   std::string text = fmt::format("step {}", training.step());
@@ -143,7 +186,7 @@ void draw_sentence(const PanelContext& context, const LiveTraining& training, co
     wrong = false;
   for (const WatchedRun& run : training.runs())
     if (run.failure && !wrong) {
-      text = (run.label.empty() ? "" : run.label + ": ") + run.failure->what;
+      text = (run.change ? label_of_run(run) + ": " : "") + run.failure->what;
       wrong = true;
     }
   ImFont* font = context.fonts.small;
@@ -176,7 +219,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   const float above = at.y - ImGui::GetWindowPos().y;
   const RectF area{at.x, at.y, ImGui::GetContentRegionAvail().x,
                    std::floor(std::max(widgets.px(420), display.y - above - widgets.px(below_and_around)))};
-  const TrainingLayout layout = training_layout(area, context.scale, training.runs().size() > 1);
+  const TrainingLayout layout = training_layout(area, context.scale);
   draw_choices(context, training, state, layout.choices);
   draw_sentence(context, training, state, layout.sentence);
   if (training.begun()) {
@@ -184,12 +227,15 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     const Index steps = last_step_shown(training.reached());
     TimelineMove wanted = draw_training_timeline(context, training, state, layout.timeline, steps);
     draw_training_plot(context, training, state, layout.plot, steps);
-    draw_training_habits(context, training.runs().front(), layout.habits, steps, state.told);
+    draw_beside_plot(context, training, state, layout.habits, steps);
     action.look_inside = draw_training_heads(context, training, state, layout.maps);
     if (state.told.empty()) state.told = figures_of(training);
     write_text(ImGui::GetWindowDrawList(), context.fonts.small, corner(layout.told),
                im_color(context.palette.text),
                fitted_text(state.told, context.fonts.small, static_cast<float>(layout.told.width)));
+    const ChangesRowAction changed = draw_training_changes(context, training, state, layout.changes);
+    if (changed.begin) begin_change(training, state, *changed.begin);
+    if (changed.end) training.end_beside();
     if (wanted == TimelineMove::none) wanted = timeline_keys(context);
     if (wanted != TimelineMove::none) state.target.reset();
     move(training, state, wanted);

@@ -29,6 +29,10 @@ struct TrainingViewState {
   std::string task = "induction";  // of task_entries(), or the path of a file
   DropDownState tasks;
   int pace = 0;  // of the paces offered
+  DropDownState changes;
+  int beside =
+      0;  // what stands at the right of the curve with two runs: the habits of one, of the other, or the answer
+  bool answered = false;  // the answer was there in the last frame
   TrainingCurve curve = TrainingCurve::loss;
   std::optional<Index> target;  // the step that was pointed at and is not computed yet
   TrainingMapsState maps;

@@ -49,10 +49,6 @@ double maps_apart(const Tensor& map) {
   return pairs == 0 ? 0.0 : sum / static_cast<double>(pairs * queries);
 }
 
-double accuracy_of(const BatchResult& result) {
-  return result.counted == 0 ? 0.0 : static_cast<double>(result.correct) / static_cast<double>(result.counted);
-}
-
 std::optional<Index> learned_step(std::span<const double> losses) {
   if (losses.empty()) return std::nullopt;
   const auto found =

@@ -55,7 +55,4 @@ double heads_apart(const TrainModelConfig& config, const std::vector<TrainParame
 // The mean of ½·Σ|p − p′| over all pairs of heads of a map (1,H,L,S) and its queries.
 double maps_apart(const Tensor& map);
 
-// correct/counted; 0 if nothing was counted.
-double accuracy_of(const BatchResult& result);
-
 }  // namespace headwise

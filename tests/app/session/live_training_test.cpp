@@ -134,14 +134,15 @@ TEST_CASE("a second training catches up with the first, and both then take the s
   LiveTraining training;
   begin_small(training);
   train_to(training, 12);
-  TrainingSettings one_head = small_settings();
-  one_head.model.heads = one_head.model.kv_heads = 1;
-  training.begin_beside(one_head, "one wide head");
+  const TrainingSettings one_head = *changed_settings(small_settings(), TrainingChange::one_wide_head);
+  training.begin_beside(TrainingChange::one_wide_head);
   wait_for(training);
   REQUIRE(training.runs().size() == 2);
   CHECK(training.runs()[0].step() == 12);
   CHECK(training.runs()[1].step() == 0);
-  CHECK(training.runs()[1].label == "one wide head");
+  CHECK(training.runs()[1].change == TrainingChange::one_wide_head);
+  CHECK(training.runs()[1].settings == one_head);
+  CHECK_FALSE(training.answer());
   train_to(training, 20);
   CHECK(training.runs()[0].step() == 20);
   CHECK(training.runs()[1].step() == 20);
@@ -159,13 +160,13 @@ TEST_CASE("a second training catches up with the first, and both then take the s
 
 TEST_CASE("a training that fails stands where it failed, and the one beside it goes on") {
   LiveTraining training;
-  begin_small(training);
-  TrainingSettings wild = small_settings();
-  wild.optimiser.kind = OptimiserKind::sgd;
-  wild.optimiser.clip_norm.reset();
-  wild.optimiser.learning_rate = 1e30;
-  wild.optimiser.warm_up_steps = 0;
-  training.begin_beside(wild, "learning rate too high");
+  TrainingSettings calm = small_settings();
+  calm.optimiser.kind = OptimiserKind::sgd;
+  calm.optimiser.clip_norm.reset();
+  calm.optimiser.learning_rate = 3.0;  // × 30 is too much
+  calm.optimiser.warm_up_steps = 0;
+  begin_small(training, calm);
+  training.begin_beside(TrainingChange::high_learning_rate);
   train_to(training, 10);
   CHECK(training.runs()[0].step() == 10);
   REQUIRE(training.runs()[1].failure);
@@ -179,6 +180,33 @@ TEST_CASE("a training that fails stands where it failed, and the one beside it g
   train_to(training, 10);
   REQUIRE(training.runs()[1].failure);
   CHECK(training.runs()[1].failure->step == failed);
+}
+
+TEST_CASE("what the change did is said once both trainings stand at one step, from their own numbers") {
+  LiveTraining training;
+  begin_small(training);
+  train_to(training, 6);
+  training.begin_beside(TrainingChange::equal_heads);
+  wait_for(training);
+  CHECK_FALSE(training.answer());
+  train_to(training, 6);
+  for (int i = 0; i < 2000 && !training.answer(); ++i) {
+    training.take_in();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  REQUIRE(training.answer());
+  const auto outcome = [](const TrainingSettings& settings) {
+    TrainingRun<float> run(named_task("previous-token"), settings);
+    std::vector<double> losses;
+    while (run.step() < 6) losses.push_back(static_cast<float>(run.take_step()->batch.loss));
+    return training_outcome(run, std::span<const double>(losses), 128);
+  };
+  const ChangeAnswer alone =
+      change_answer(TrainingChange::equal_heads, outcome(small_settings()),
+                    outcome(*changed_settings(small_settings(), TrainingChange::equal_heads)));
+  CHECK(text_of_answer(*training.answer()) == text_of_answer(alone));
+  training.take_step();
+  CHECK_FALSE(training.answer());
 }
 
 TEST_CASE("the past of a long training is bounded, and evenly spaced") {

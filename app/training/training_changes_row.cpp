@@ -1,0 +1,101 @@
+#include "app/training/training_changes_row.h"
+
+#include <imgui.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "app/panels/overlay.h"
+#include "app/training/written.h"
+#include "app/widgets/button.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/text_layout.h"
+#include "app/widgets/tooltip.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::string_view row_words = "Change one thing and train it beside:";
+constexpr std::string_view more_words = "another change", one_word = "Train one alone";
+// As buttons, in this order, as far as there is room; the list has all of them.
+constexpr std::array buttons{TrainingChange::one_wide_head,  TrainingChange::no_scale,
+                             TrainingChange::equal_heads,    TrainingChange::no_positions,
+                             TrainingChange::no_causal_mask, TrainingChange::no_out_projection,
+                             TrainingChange::one_key_head,   TrainingChange::high_learning_rate};
+
+}  // namespace
+
+ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTraining& training,
+                                       TrainingViewState& state, const RectF& area) {
+  ChangesRowAction action;
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  const TrainingSettings& settings = training.runs().front().settings;
+  write_text(ImGui::GetWindowDrawList(), font,
+             {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
+             im_color(context.palette.text_dim), std::string(row_words));
+  const float gap = widgets.px(6);
+  float x = static_cast<float>(area.x) + width_of(font, row_words) + widgets.px(10);
+  const float padding = widgets.px(22);  // of a button around its label, and a little more
+  const bool beside = training.runs().size() > 1;
+  const float list_width = drop_down_size(widgets, std::string(more_words)).x;
+  const float end = static_cast<float>(area.x + area.width) - list_width -
+                    (beside ? width_of(font, one_word) + padding + gap : 0.0f) - gap;
+  for (const TrainingChange change : buttons) {
+    if (!changed_settings(settings, change)) continue;
+    const TrainingChangeEntry& entry = training_change_entry(change);
+    const float width = width_of(context.fonts.sans, entry.label) + padding;
+    if (x + width > end) continue;
+    ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
+    const bool chosen = beside && training.runs()[1].change == change;
+    const std::string name(entry.name);
+    if (text_button(widgets, name.c_str(), entry.label, chosen ? ButtonLook::plain : ButtonLook::filled))
+      action.begin = change;
+    ui_probe_item("training/change/" + name);
+    tooltip(widgets, entry.question);
+    x = ImGui::GetItemRectMax().x + gap;
+  }
+  ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
+  DropDownGroup all;
+  for (const TrainingChangeEntry& entry : training_change_entries())
+    if (changed_settings(settings, entry.change)) all.words.emplace_back(entry.label);
+  const DropDownResult chosen =
+      drop_down(widgets, "training/changes", std::string(more_words), std::span(&all, 1), state.changes);
+  x = ImGui::GetItemRectMax().x + gap;
+  if (chosen.chosen)
+    for (const TrainingChangeEntry& entry : training_change_entries())
+      if (entry.label == *chosen.chosen) action.begin = entry.change;
+  if (!beside) return action;
+  ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
+  action.end = text_button(widgets, "alone", one_word);
+  ui_probe_item("training/alone");
+  tooltip(widgets, "Takes the changed training away again.");
+  return action;
+}
+
+void draw_change_answer(const PanelContext& context, const LiveTraining& training, const RectF& area) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::SetCursorScreenPos(corner(area));
+  ImGui::BeginChild("change answer", {static_cast<float>(area.width), static_cast<float>(area.height)});
+  ImGui::PushFont(context.fonts.small);
+  scroll_by_keys(widgets);
+  if (!training.answer()) {
+    dim_sentence(widgets,
+                 "What the change did is said here, from the numbers of both, when they stand still at the "
+                 "same step: press Space.");
+  } else {
+    const auto say = [&](const std::string& sentence) {
+      const float width = ImGui::GetContentRegionAvail().x;
+      ImGui::TextUnformatted(with_line_breaks(sentence, context.fonts.small, width).c_str());
+      ImGui::Dummy({1, widgets.px(2)});
+    };
+    say(training.answer()->verdict);
+    for (const std::string& reason : training.answer()->reasons) say(reason);
+  }
+  ImGui::PopFont();
+  ImGui::EndChild();
+  ui_probe(training.answer() ? "training/answer" : "training/no_answer", corner(area), far_corner(area));
+}
+
+}  // namespace headwise
