@@ -68,8 +68,9 @@ void require_known(const std::vector<EncodedToken>& tokens, const std::string& t
   std::ranges::copy_if(tokens, std::back_inserter(without_id),
                        [](const EncodedToken& token) { return token.id == no_token; });
   if (without_id.empty()) return;
-  throw Error(ExitStatus::usage, {"the text", "the model has no token for these words",
-                                  unknown_words(without_id, text), known_words(vocabulary), ""});
+  throw Error(ExitStatus::usage,
+              {"the text", "the model does not have these words", unknown_words(without_id, text),
+               "its words: " + known_words(vocabulary), ""});
 }
 
 // Truncates to `most` tokens, keeping what is put after every text; returns the notice about it.

@@ -256,7 +256,7 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   }
   refuse_other_settings(settings);
   read_sizes(config, settings, files, layers);
-  if (config.names->names_positions) {
+  if (config.names->is_of_training) {
     read_named_positions(config, settings, files, layer_attention(first));
   } else if (config.names->position_embeddings.empty()) {
     read_positions_inside(config, settings, first.family->positions,
@@ -267,8 +267,13 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   read_block_kind(config, settings);
   const Json& tie = settings.at("tie_word_embeddings");
   if (!tie.is_null()) config.tie_word_embeddings = settings.flag("tie_word_embeddings", true);
-  if (config.names->is_complete) refuse_other_arrays(config, files);
+  if (config.names->is_of_training) refuse_other_arrays(config, files);
   return config;
+}
+
+PredictedToken predicted_token(const TransformerConfig& config) {
+  if (config.names->is_of_training) return PredictedToken::answer;
+  return config.is_causal ? PredictedToken::next : PredictedToken::in_place;
 }
 
 const char* activation_name(Activation activation) {

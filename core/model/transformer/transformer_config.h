@@ -49,6 +49,11 @@ struct TransformerConfig {
 // would be computed differently, layers of several kinds, arrays that are missing or have the wrong shape. Reads no arrays.
 TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers);
 
+// What the token predicted at a position is: the next one; the one in this place (masked-word models); the answer of the task that the
+// model was trained on, which asks for one at some positions only.
+enum class PredictedToken { next, in_place, answer };
+PredictedToken predicted_token(const TransformerConfig& config);
+
 const char* activation_name(Activation activation);  // "GELU", "GELU (tanh)" …
 
 // "post-LayerNorm blocks, GELU, learned positions": what `headwise info` prints.

@@ -187,8 +187,7 @@ constexpr std::array families{
                      .ties_words = false,
                      .norms_key = "layer_norm",
                      .feed_forward_key = "feed_forward",
-                     .names_positions = true,
-                     .is_complete = true,
+                     .is_of_training = true,
                      .heads = headwise_heads}};
 
 std::string first_that_is_there(const ModelFiles& files, const std::string& stem, Names one, Names other) {
