@@ -13,6 +13,7 @@
 #include "app/cli/tensor_list.h"
 #include "core/files/array_files.h"
 #include "core/files/json_text.h"
+#include "core/model/files/model_checkpoints.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -57,12 +58,29 @@ Json run_json(const RunRecord& run) {
           {"warnings", run.warnings}};
 }
 
+std::string checkpoints_text(const std::vector<ModelCheckpoint>& checkpoints) {
+  std::string text = fmt::format("{} {} of a training\n", checkpoints.size(),
+                                 checkpoints.size() == 1 ? "checkpoint" : "checkpoints");
+  for (const ModelCheckpoint& checkpoint : checkpoints)
+    text += fmt::format("  step {}: {}\n", checkpoint.step, one_line(checkpoint.path));
+  return text;
+}
+
+Json checkpoints_json(const std::vector<ModelCheckpoint>& checkpoints) {
+  Json list = Json::array();
+  for (const ModelCheckpoint& checkpoint : checkpoints)
+    list.push_back({{"step", checkpoint.step}, {"path", checkpoint.path}});
+  return list;
+}
+
 // What a model is, before the long list of its contents.
 std::string as_text(const std::string& path, const ArrayFileInfo& info, const std::string& model,
                     bool every_tensor) {
   std::string text = fmt::format("{}: {}, {} {}, {}\n", one_line(path), info.format, info.arrays.size(),
                                  info.arrays.size() == 1 ? "tensor" : "tensors", bytes_text(total_bytes(info)));
   text += model;
+  if (const std::vector<ModelCheckpoint> beside = model_checkpoints(path); !beside.empty())
+    text += checkpoints_text(beside);
   if (!model.empty() && !info.arrays.empty()) {
     text += every_tensor ? "tensors\n"
                          : "tensors, with those repeated across layers on one line (--tensors lists each)\n";
@@ -93,8 +111,21 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
   if (const auto run = run_record(path, info.metadata)) document["run"] = run_json(*run);
   if (model) document["model"] = *model;
   if (heads) document["text"] = *heads;
+  if (const std::vector<ModelCheckpoint> beside = model_checkpoints(path); !beside.empty())
+    document["checkpoints"] = checkpoints_json(beside);
   // Names in a ZIP archive need not be UTF-8; JSON has to be.
   return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
+}
+
+// A folder whose models are its checkpoints.
+void print_checkpoints(const std::string& path, bool json) {
+  const std::vector<ModelCheckpoint> checkpoints = model_checkpoints(path);
+  if (json) {
+    const Json document{{"file", path}, {"checkpoints", checkpoints_json(checkpoints)}};
+    return print(json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n");
+  }
+  print(fmt::format("{}: {}headwise info {} describes the newest\n", one_line(path),
+                    checkpoints_text(checkpoints), one_line(checkpoints.back().path)));
 }
 
 [[noreturn]] void refuse_text(const std::string& path) {
@@ -115,7 +146,7 @@ bool read_words(CommandOptions& options, const Words& words, InfoRequest& reques
   TraceRequest& trace = request.trace;
   options.value("FILE", trace.scenario,
                 "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz, "
-                ".safetensors, or a folder with a model",
+                ".safetensors, or a folder with a model or its checkpoints",
                 {.required = true});
   options.flag("--json", request.json, "Print JSON");
   options.flag("--tensors", request.every_tensor,
@@ -210,6 +241,11 @@ void run_info(CommandOptions& options, const Words& words) {
   if (request.wants_heads && (names_playlist(path) || names_scenario(path))) refuse_text(path);
   if (names_playlist(path)) return print_playlist(request);
   if (names_scenario(path)) return print_scenario(request);
+  if (const std::string newest = newest_checkpoint_or(path); newest != path) {
+    if (!request.wants_heads && !request.every_tensor && !request.changes_scenario())
+      return print_checkpoints(path, request.json);
+    request.trace.scenario = request.heads.model = newest;
+  }
   const std::shared_ptr<const TextModel> opened = TextModel::open(path);
   if (request.changes_scenario()) return print_layer(request, *opened);
   print_arrays(request, *opened);

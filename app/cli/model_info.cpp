@@ -87,6 +87,7 @@ std::string described(const AttentionLayer& layer) {
       fmt::format("{}: embed_dim {}, {}", family_text(layer), layer.query_width, heads_text(layer));
   if (layer.key_width != layer.query_width) text += fmt::format(", kdim {}", layer.key_width);
   text += layer.has_bias ? ", with bias" : ", without bias";
+  if (!layer.has_output) text += ", without W_O";
   if (layer.is_cross) text += ", cross-attention";
   if (attention.is_causal) text += ", causal";
   if (attention.sliding_window) text += fmt::format(", window {}", *attention.sliding_window);

@@ -64,17 +64,15 @@ Index blocked_keys(const PanelContext& context, Index query) {
 
 }  // namespace
 
-std::string prediction_place(const std::string& token, Index position, bool says_next) {
-  return says_next ? fmt::format(
-                         "After “{}” (position {}): the next word. The model has read this word and the ones "
-                         "before "
-                         "it, and no later one.",
-                         token, position)
-                   : fmt::format(
-                         "At “{}” (position {}): the word in this place. The model has read the whole "
-                         "sentence, "
-                         "before and after it.",
-                         token, position);
+std::string prediction_place(const std::string& token, Index position, const TransformerConfig& config) {
+  const PredictedToken kind = predicted_token(config);
+  return fmt::format(
+      "{} “{}” (position {}): {}. {}", kind == PredictedToken::next ? "After" : "At", token, position,
+      kind == PredictedToken::next       ? "the next word"
+      : kind == PredictedToken::in_place ? "the word in this place"
+                                         : "the answer to its task",
+      config.is_causal ? "The model has read this word and the ones before it, and no later one."
+                       : "The model has read the whole sentence, before and after it.");
 }
 
 bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) {
@@ -82,7 +80,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
       context.predictions->positions.empty())
     return false;
   const ModelInput& input = *context.predictions->of->inputs.model_input;
-  const bool says_next = input.model->transformer()->config().is_causal;
+  const TransformerConfig& config = input.model->transformer()->config();
   const Index position = predicted_position(context);
   const PredictionChange& change = context.predictions->positions[static_cast<std::size_t>(position)];
   ImFont* font = context.fonts.sans;
@@ -102,8 +100,8 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
                  : cell == context.selection.pinned ? "THIS PREDICTION: PINNED · ESC UNPINS"
                                                     : "THIS PREDICTION: UNDER THE MOUSE");
   column.paragraph(prediction_place(
-      drawable_text(token_at(context.inputs.labels.query, position, "position"), font), position, says_next));
-  if (const Index hidden = says_next ? 0 : blocked_keys(context, position); hidden > 0)
+      drawable_text(token_at(context.inputs.labels.query, position, "position"), font), position, config));
+  if (const Index hidden = config.is_causal ? 0 : blocked_keys(context, position); hidden > 0)
     column.paragraph(fmt::format("With your changes, layer {} hides {} of {} keys from it in this head.",
                                  input.layer, hidden, context.trace.tensors.attn_weights->shape().size(3)));
   column.space(4);

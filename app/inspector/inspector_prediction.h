@@ -5,6 +5,7 @@
 
 #include "app/panels/panel.h"
 #include "app/widgets/text_column.h"
+#include "core/model/transformer/transformer_config.h"
 
 namespace headwise {
 
@@ -12,6 +13,6 @@ namespace headwise {
 bool draw_inspected_prediction(const PanelContext& context, TextColumn& column);
 
 // Where that is, and what the model has read there: "After “river” (position 4): the next word. …"
-std::string prediction_place(const std::string& token, Index position, bool says_next);
+std::string prediction_place(const std::string& token, Index position, const TransformerConfig& config);
 
 }  // namespace headwise

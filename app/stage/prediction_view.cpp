@@ -58,7 +58,7 @@ class View {
         weights_(weights),
         predictions_(predictions),
         input_(*predictions.of->inputs.model_input),
-        says_next_(input_.model->transformer()->config().is_causal),
+        kind_(predicted_token(input_.model->transformer()->config())),
         changed_(std::ranges::any_of(predictions.positions, has_changed)),
         list_(ImGui::GetWindowDrawList()) {}
 
@@ -80,6 +80,7 @@ class View {
   std::string token(Index position, ImFont* font) const {
     return drawable_text(token_at(context_.inputs.labels.query, position, "position"), font);
   }
+  const char* place() const { return kind_ == PredictedToken::next ? "after" : "at"; }
   double summary(RectF area) const;
   void token_and_probability(float x, float y, float room, const WordChange& word, double probability,
                              Rgba8 color) const;
@@ -89,7 +90,7 @@ class View {
   const StageContent* weights_;
   const TokenPredictions& predictions_;
   const ModelInput& input_;
-  bool says_next_;
+  PredictedToken kind_;
   bool changed_;  // at any position: else there is one column, not two that are equal
   ImDrawList* list_;
 };
@@ -112,10 +113,15 @@ double View::summary(RectF area) const {
     ui_probe(probe, from, {from.x + wide, y});
     y += 0.2f * font->FontSize;
   };
-  sentence(says_next_ ? "Causal model: each row is the word it predicts next, after the word at the left."
-                      : "Masked-word model: each row is the word it predicts in place of the word at the "
-                        "left, which it sees too.",
-           context_.palette.text, "prediction/what");
+  const char* const what =
+      kind_ == PredictedToken::next
+          ? "Causal model: each row is the word it predicts next, after the word at the left."
+      : kind_ == PredictedToken::in_place
+          ? "Masked-word model: each row is the word it predicts in place of the word at the left, which it "
+            "sees too."
+          : "Model of a training: each row is its answer at the word at the left. The task asks at some "
+            "only.";
+  sentence(what, context_.palette.text, "prediction/what");
   Index changed = 0, other_word = 0, most = 0, no_number = 0;
   for (Index i = 0; i < length(); ++i) {
     no_number += std::isnan(at(i).bits) ? 1 : 0;
@@ -130,8 +136,7 @@ double View::summary(RectF area) const {
           ? fmt::format("Nothing in layer {} is changed{}.", input_.layer,
                         context_.picture ? "" : ": mute a head, or change its mask, to see the effect")
           : fmt::format("Changed at {} of {} positions, another word at {}; most {} “{}”, by {:.2f} bits.",
-                        changed, length(), other_word, says_next_ ? "after" : "at", token(most, font),
-                        at(most).bits);
+                        changed, length(), other_word, place(), token(most, font), at(most).bits);
   sentence(told, changed == 0 ? context_.palette.text_dim : context_.palette.text, "prediction/told");
   return static_cast<double>(y) - area.y + 0.5 * static_cast<double>(font->FontSize);
 }
@@ -186,8 +191,8 @@ void View::details(Index position, RectF area) const {
   ImFont* mono = number_font();
   const auto x = static_cast<float>(area.x), width = static_cast<float>(area.width);
   auto y = static_cast<float>(area.y);
-  const std::string title = fitted_text(
-      fmt::format("{} “{}”", says_next_ ? "after" : "at", token(position, bold_font())), bold_font(), width);
+  const std::string title =
+      fitted_text(fmt::format("{} “{}”", place(), token(position, bold_font())), bold_font(), width);
   list_->AddText(bold_font(), font->FontSize, {x, y}, im_color(palette.focus), title.c_str());
   ui_probe("prediction/position", {x, y}, {x + width, y + font->FontSize});
   y += font->FontSize * 1.5f;
@@ -270,7 +275,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
                    im_color(context_.palette.text_dim), text);
   };
   const double gap = 14 * u(), token_room = 0.24 * list_width, side = 0.5 * (list_width - token_room - 2 * gap);
-  caption(area.x, says_next_ ? "after" : "at");
+  caption(area.x, place());
   caption(area.x + token_room + gap, "original");
   if (changed_) caption(area.x + token_room + 2 * gap + side, "with your changes");
   const double top = area.y + 1.7 * small->FontSize, height = area.y + area.height - top;
@@ -332,17 +337,19 @@ bool has_changed(const PredictionChange& change) {
 Index predicted_position(const PanelContext& context) {
   const ModelInput& input = *context.predictions->of->inputs.model_input;
   const std::optional<Index> looked_at = position_looked_at(context);
-  return looked_at ? *looked_at
-                   : telling_position(*context.predictions, input.model->transformer()->config().is_causal);
+  return looked_at
+             ? *looked_at
+             : telling_position(*context.predictions, predicted_token(input.model->transformer()->config()));
 }
 
-Index telling_position(const TokenPredictions& predictions, bool says_next) {
+Index telling_position(const TokenPredictions& predictions, PredictedToken kind) {
   const std::vector<PredictionChange>& all = predictions.positions;
   const auto most =
       std::ranges::max_element(all, {}, [](const PredictionChange& change) { return change.bits; });
   if (most != all.end() && most->bits >= told_bits) return most - all.begin();
   const ModelText& text = predictions.of->inputs.model_input->text;
-  for (std::size_t i = 0; !says_next && i < all.size() && i < text.ids.size(); ++i)
+  const bool compares = kind == PredictedToken::in_place;
+  for (std::size_t i = 0; compares && i < all.size() && i < text.ids.size(); ++i)
     if (!text.special[i] && !all[i].before.empty() && all[i].before[0].id != text.ids[i])
       return static_cast<Index>(i);
   return static_cast<Index>(all.size()) - 1;

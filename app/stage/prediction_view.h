@@ -9,6 +9,7 @@
 #include "app/stage/head_colors.h"
 #include "app/stage/head_names.h"
 #include "core/model/transformer/prediction_change.h"
+#include "core/model/transformer/transformer_config.h"
 
 namespace headwise {
 
@@ -20,8 +21,8 @@ struct PredictionState {
 };
 
 // The position whose predictions are shown when none is selected: where most has changed, else where the model predicts a
-// token other than the one in the text, else the last.
-Index telling_position(const TokenPredictions& predictions, bool says_next);
+// token other than the one in its place, else the last.
+Index telling_position(const TokenPredictions& predictions, PredictedToken kind);
 
 // The position whose predictions are shown: that of the selected query, else telling_position. context.predictions must
 // have positions.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/files/file_paths.h"
+#include "core/model/files/model_checkpoints.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/presets.h"
@@ -34,6 +37,21 @@ void refuse_missing_files(const std::string& path) {
   throw Error(ExitStatus::input,
               {path, "files named in the index are missing", missing[0] + more,
                "all of them next to the index", "download them from where the model is published"});
+}
+
+// The example that a model of `headwise train` has beside it; else a sentence; else words that the model knows.
+std::string text_to_open_with(const TextModel& model) {
+  constexpr Index most_words = 8;
+  if (std::string text = example_text(model.files().folder()); !text.empty()) return text;
+  const std::string sentence = "The animal didn't cross the street because it was too tired.";
+  const Tokenizer& tokenizer = *model.tokenizer();
+  const auto has_id = [](const EncodedToken& token) { return token.id != no_token; };
+  if (std::ranges::all_of(tokenizer.encode(sentence), has_id)) return sentence;
+  const Index count = std::min(most_words, model.transformer()->config().max_positions);
+  std::vector<TokenId> words;
+  for (TokenId id = 0; id < tokenizer.vocabulary().end() && std::ssize(words) < count; ++id)
+    if (tokenizer.vocabulary().contains(id)) words.push_back(id);
+  return tokenizer.decode(words);
 }
 
 }  // namespace
@@ -110,7 +128,7 @@ Scenario opened_model_scenario(const std::string& path, const AttentionLayers& l
   Scenario scenario = layer_scenario(path, layers, first_sound_layer(layers));
   if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
   scenario.inputs.source = InputSource::text;
-  scenario.inputs.text = "The animal didn't cross the street because it was too tired.";
+  scenario.inputs.text = text_to_open_with(*TextModel::open(path));
   for (const Preset& preset : presets()) {  // built-in models: one whose words they know
     const Scenario known = preset_scenario(preset.name);
     if (is_of_model(known) && known.parameters.file == path) scenario.inputs.text = known.inputs.text;

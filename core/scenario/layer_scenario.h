@@ -22,7 +22,8 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
 // The first usable layer; 0 if there is none.
 Index first_sound_layer(const AttentionLayers& layers);
 
-// The scenario for opening a model: its first usable layer and, if the model accepts text, a text as its input. Throws Error(input) like
+// The scenario for opening a model: its first usable layer and, if the model accepts text, a text as its input: an example of its task if
+// `headwise train` wrote it. Throws Error(input) like
 // layer_scenario.
 Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers);
 

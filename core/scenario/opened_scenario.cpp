@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/files/array_files.h"
+#include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_files.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/scenario/layer_scenario.h"
@@ -64,7 +65,8 @@ bool is_array_file(const std::string& path) {
   return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
 }
 
-Scenario scenario_of_file(const std::string& path) {
+Scenario scenario_of_file(const std::string& given) {
+  const std::string path = newest_checkpoint_or(given);
   if (!names_model(path) && !is_array_file(path) && !holds_arrays(path))
     return with_layer_values(read_scenario_file(path));
   const ModelFiles files(path);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -12,12 +11,13 @@
 
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
-#include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
 #include "core/files/strict_json.h"
+#include "core/model/files/model_checkpoints.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
+#include "core/train/task_tokenizer.h"
 #include "core/train/train_json.h"
 
 namespace headwise {
@@ -136,6 +136,18 @@ class FolderInProgress {
   std::string path_;
 };
 
+bool is_json_file(const TaskSource& source) {
+  return source.file.ends_with(".json");
+}
+
+// The first held-out example of the run.
+template <class T>
+std::string example_of(const TrainingRun<T>& run, bool by_character) {
+  TrainBatch batch{.sequences = 1};
+  fill_batch(run.task(), TaskSplit::held_out, run.settings().seed, 0, batch);
+  return task_text(run.task(), by_character, batch.tokens);
+}
+
 std::string content_in(const std::string& path) {
   const InputFile file(path);
   if (file.size() > most_file_bytes)
@@ -157,8 +169,7 @@ TrainTask task_of(TaskSource& source) {
     refuse_checkpoint(source.file,
                       "the file has changed since the training began, which would go on with another task");
   source.file_hash = hash;
-  if (!source.file.ends_with(".json"))
-    return text_task(content, source.file, source.sizes.length.value_or(64));
+  if (!is_json_file(source)) return text_task(content, source.file, source.sizes.length.value_or(64));
   if (source.sizes.length)
     throw Error(ExitStatus::usage, {"length", "the examples of a file have the length that they have",
                                     fmt::format("{}", *source.sizes.length), "", "leave it out"});
@@ -171,15 +182,7 @@ std::string checkpoint_path(const std::string& folder, Index step) {
 
 std::vector<Index> checkpoint_steps(const std::string& folder) {
   std::vector<Index> steps;
-  for (const std::string& path : paths_in(folder)) {
-    const std::string name = fs::path(path).filename().string();
-    if (!name.starts_with(prefix)) continue;
-    Index step = 0;
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data() + std::char_traits<char>::length(prefix), end, step);
-    if (error == std::errc() && stop == end && step >= 0) steps.push_back(step);
-  }
-  std::ranges::sort(steps);
+  for (const ModelCheckpoint& checkpoint : model_checkpoints(folder)) steps.push_back(checkpoint.step);
   return steps;
 }
 
@@ -196,12 +199,16 @@ void write_checkpoint(const std::string& folder, const TaskSource& task, const T
   if (!moments.empty()) write_safetensors(files.file("optimizer.safetensors"), moments);
   write_file_atomically(files.file("config.json"),
                         json_text(train_model_json(run.settings().model), {.indent = 1}) + "\n");
+  const bool by_character = !task.file.empty() && !is_json_file(task);
+  const std::string tokenizer = task_tokenizer_json(run.task(), by_character);
+  if (!tokenizer.empty()) write_file_atomically(files.file("tokenizer.json"), tokenizer);
   const CheckpointJson training{{"step", run.step()},
                                 {"task", task_json(task)},
                                 {"optimiser", optimiser_json(run.settings().optimiser)},
                                 {"batch", run.settings().batch},
                                 {"seed", run.settings().seed},
-                                {"dtype", std::is_same_v<T, float> ? "f32" : "f64"}};
+                                {"dtype", std::is_same_v<T, float> ? "f32" : "f64"},
+                                {"example", example_of(run, by_character)}};
   write_file_atomically(files.file("training.json"),
                         json_text(training, {.indent = 1, .replaces_bytes = true}) + "\n");
   files.finish(path);

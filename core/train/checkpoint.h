@@ -3,7 +3,9 @@
 //   model.safetensors      the parameters, under their names
 //   config.json            the model's settings, "model_type" headwise
 //   optimizer.safetensors  first.NAME and second.NAME, where the optimiser has them
-//   training.json          the step, the task, the optimiser, the batch, the seed and the type of numbers
+//   tokenizer.json         the texts of the task's tokens (task_tokenizer.h); not there if two of them would be written alike
+//   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, and as "example" the text of the
+//                          first held-out example
 //
 // A checkpoint is there whole or not at all: it is written under another name, which is changed at the end.
 #pragma once
@@ -39,7 +41,7 @@ struct SavedRun {
 template <class T>
 void write_checkpoint(const std::string& folder, const TaskSource& task, const TrainingRun<T>& run);
 
-// The steps of the checkpoints in a folder, ascending; empty if there are none.
+// The steps of the checkpoints in a folder, ascending; empty if there are none. core/model/files/model_checkpoints.h has their paths.
 std::vector<Index> checkpoint_steps(const std::string& folder);
 std::string checkpoint_path(const std::string& folder, Index step);
 

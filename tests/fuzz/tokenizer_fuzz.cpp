@@ -18,6 +18,10 @@ void encode(const Tokenizer& tokenizer) {
   std::vector<TokenId> ids;
   for (const EncodedToken& token : tokenizer.encode(text)) {
     require(token.begin <= token.end && token.end <= text.size(), "a token outside of the text");
+    if (token.id == no_token) {
+      require(token.unknown, "a known word without an id");
+      continue;
+    }
     require(tokenizer.vocabulary().contains(token.id), "an id that the vocabulary does not have");
     ids.push_back(token.id);
   }

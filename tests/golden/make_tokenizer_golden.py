@@ -146,6 +146,14 @@ def sentence_piece(normalizer, pre_tokenizer):
     return tokenizer
 
 
+def word_level(pre_tokenizer, pieces, decoder=None):
+    tokenizer = Tokenizer(models.WordLevel({piece: i for i, piece in enumerate(["[UNK]", *pieces])}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizer
+    if decoder is not None:
+        tokenizer.decoder = decoder
+    return tokenizer
+
+
 def split(regex):
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(regex), behavior="isolated"), byte_level])
@@ -172,6 +180,12 @@ def main():
 
     words = sorted({word for line in CORPUS[:5] for word in line.lower().replace(".", " ").replace(",", " ").split()})
     write("word_list", word_piece({piece: i for i, piece in enumerate(["[UNK]", *words, ".", ","])}), "vocab.txt", with_ranges=True)
+
+    spaced = sorted({word for line in CORPUS for word in line.split()})
+    write("word_level_json", word_level(pre_tokenizers.WhitespaceSplit(), spaced), "tokenizer.json", with_ranges=True)
+    characters = sorted({character for line in CORPUS for character in line + "\n"})
+    any_character = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+    write("characters_json", word_level(any_character, characters, decoders.Fuse()), "tokenizer.json", with_ranges=True)
 
     gpt2 = byte_pairs(pre_tokenizers.ByteLevel(add_prefix_space=False), ["<|endoftext|>"])
     write("gpt2_merges", gpt2, "vocab.json")

@@ -41,7 +41,7 @@ constexpr std::array attention_settings{
     AttentionSetting{"attn_temperature_tuning", 0, off},
     AttentionSetting{"cache_implementation", reads::window},
     AttentionSetting{"clip_qkv", reads::clip},
-    AttentionSetting{"is_causal", 0, on},
+    AttentionSetting{"is_causal", reads::causal_switch, on},
     AttentionSetting{"is_decoder", every_type},  // it changes nothing for types that do not read it
     AttentionSetting{"key_multiplier", 0, one},
     AttentionSetting{"kv_lora_rank", 0},

@@ -39,6 +39,13 @@ constexpr std::array types{
     ModelType{.name = "gpt_bigcode", .reads = gpt2_scale | multi_query},
     ModelType{
         .name = "gpt_neo", .reads = local_windows, .own_settings = "window_size resid_dropout embed_dropout"},
+    // Written by `headwise train`; out_projection is read with the layer's arrays.
+    ModelType{.name = "headwise",
+              .sees = Sees::past_if_is_causal,
+              .positions = as_trained,
+              .reads = gpt2_scale | causal_switch,
+              .own_settings = "position_embedding_type out_projection feed_forward layer_norm frozen_heads "
+                              "heads_begin_equal"},
     ModelType{.name = "imagegpt", .reads = gpt2_scale},
     ModelType{.name = "kosmos_2_5_text_model", .own_settings = "embed_dim layers"},
     ModelType{.name = "metaclip_2_text_model"},

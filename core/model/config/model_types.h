@@ -11,6 +11,7 @@ enum class Sees {
   past,                // causal
   past_in_decoder,     // encoder-decoder model: the decoder's self-attention is causal
   past_if_is_decoder,  // depends on is_decoder in config.json
+  past_if_is_causal,   // unless is_causal in config.json is false
 };
 
 enum class InnerPositions {
@@ -20,7 +21,8 @@ enum class InnerPositions {
   alibi,
   alibi_or_rotary,   // Falcon: depends on `alibi` in config.json
   as_position_type,  // ESM: position_embedding_type "rotary"
-  relative,          // T5: a learned bias for each distance
+  as_trained,  // core/train: position_embedding_type is "none", "learned", "sinusoidal", "rotary" or "alibi"
+  relative,    // T5: a learned bias for each distance
 };
 
 // Groups of settings that a type reads; partial_rope: rotary positions may rotate a share of each head.
@@ -34,7 +36,8 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
                           // mrope_section: positions in time, height and width, which are equal for each token of a text
     rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
                           local_windows = 1U << 19,
-                          written_multiplier = 1U << 20;  // multiplier, if it is given; else 1/√D is used
+                          written_multiplier = 1U << 20,  // multiplier, if it is given; else 1/√D is used
+    causal_switch = 1U << 21;
 }  // namespace reads
 
 struct ModelType {

@@ -12,6 +12,7 @@
 #include "core/files/json_text.h"
 #include "core/files/pickle.h"
 #include "core/files/reachable.h"
+#include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
 
@@ -58,6 +59,9 @@ std::string arrays_in(const std::string& folder) {
     const std::vector<std::string> found = files_ending_in(folder, ending);
     if (!found.empty()) throw *refused_foreign_model(found[0]);
   }
+  if (const std::string newest = newest_checkpoint_or(folder); newest != folder)
+    throw Error(ExitStatus::input, {folder, "the folder has checkpoints of a model, and no model itself", "",
+                                    newest, "name the checkpoint"});
   throw Error(ExitStatus::input, {folder, "the folder has no model", "",
                                   "a .safetensors or .npz file, or a .safetensors.index.json", ""});
 }

@@ -79,7 +79,7 @@ void set_heads(AttentionLayer& layer) {
   layer.num_kv_heads = config.num_kv_heads ? config.num_kv_heads : layer.num_heads;
 }
 
-// Falcon and GPT-BigCode specify the layout of their single array in config.json.
+// Falcon and GPT-BigCode specify the layout of their single array in config.json, models of core/train whether they have a W_O.
 void set_layout(AttentionLayer& layer) {
   layer.layout = layer.family->layout;
   if (!layer.config) return;
@@ -97,6 +97,8 @@ void set_layout(AttentionLayer& layer) {
     const bool one_key = settings.flag("multi_query", true);
     layer.layout = one_key ? AttentionLayout::packed : AttentionLayout::interleaved;
     if (layer.num_heads) layer.num_kv_heads = one_key ? Index{1} : *layer.num_heads;
+  } else if (type == "headwise") {
+    layer.has_output = settings.flag("out_projection", true);
   }
 }
 
@@ -170,8 +172,10 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
     for (const std::string_view stem : {family.q, family.k, family.v, family.kv, family.joint_bias})
       layer.has_bias = layer.has_bias || (!stem.empty() && files.find(layer_array(layer, stem, "bias")));
   }
-  needs(family.output);
-  layer.has_bias = layer.has_bias || files.find(layer_array(layer, family.output, "bias"));
+  if (layer.has_output) {
+    needs(family.output);
+    layer.has_bias = layer.has_bias || files.find(layer_array(layer, family.output, "bias"));
+  }
   account_for_tensors(layer, files);
   return layer;
 }
@@ -187,6 +191,8 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
     const ModelFamily* of = nullptr;
     std::string prefix;
     for (const ModelFamily& family : model_families()) {
+      if (!family.model_type.empty() && (!found.config || found.config->model_type != family.model_type))
+        continue;
       AttentionLayer named;
       const std::optional<std::string> before = prefix_before(name, first_weight(family));
       if (!before || !has_shape_of(family, info)) continue;
@@ -237,6 +243,10 @@ std::string layer_problem(const AttentionLayer& layer) {
                        layer.q_rows / heads * kv_heads, kv_heads, layer.q_rows / heads);
   if (layer.v_rows == 0 || layer.v_rows % kv_heads != 0)
     return fmt::format("{} rows of v cannot be split into {} heads", layer.v_rows, kv_heads);
+  const Index joined = layer.v_rows / kv_heads * heads;
+  if (!layer.has_output && joined != layer.query_width)
+    return fmt::format("without W_O its heads, {} columns together, are the output, which has {}", joined,
+                       layer.query_width);
   return "";
 }
 

@@ -27,7 +27,8 @@ struct AttentionLayer {
   Index packed_rows = 0;  // of the one array with q, k and v; 0: they are separate
   std::optional<Index> num_heads, num_kv_heads;  // nullopt: not given in a config.json
   bool has_bias = false;                         // any of the projections
-  bool has_bias_kv = false;                      // bias_k and bias_v of nn.MultiheadAttention
+  bool has_output = true;    // false: there is no W_O, so that the heads side by side are the output
+  bool has_bias_kv = false;  // bias_k and bias_v of nn.MultiheadAttention
   std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
   std::vector<std::string> missing;         // arrays that the family has and that are absent
 };

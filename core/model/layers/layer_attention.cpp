@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -56,6 +57,7 @@ void read_sees(const Reading& read) {
   bool causal = read.type.sees == Sees::past;
   if (read.type.sees == Sees::past_in_decoder) causal = is_in_decoder(read.layer.name);
   if (read.type.sees == Sees::past_if_is_decoder) causal = read.settings.flag("is_decoder", false);
+  if (read.type.sees == Sees::past_if_is_causal) causal = read.settings.flag("is_causal", true);
   read.attention.is_causal = causal && !read.layer.is_cross;
 }
 
@@ -209,6 +211,17 @@ void read_rotary(const Reading& read) {
                     rotary.share, head_dim(read.layer)));
 }
 
+// By the names of core/train; learned and sinusoidal positions are added to the embeddings.
+void read_trained_positions(const Reading& read) {
+  const char* const key = "position_embedding_type";
+  const std::string kind = read.settings.text(key, "learned");
+  if (kind == "rotary") read.attention.rotary = ModelRotary{};  // base 10000, all columns
+  if (kind == "alibi") read.attention.alibi = true;
+  constexpr std::array kinds{"none", "learned", "sinusoidal", "rotary", "alibi"};
+  if (std::ranges::find(kinds, kind) == kinds.end())
+    read.settings.refuse(key, kind, "none, learned, sinusoidal, rotary or alibi");
+}
+
 // Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant bits: for slopes that
 // are powers of two nothing is lost up to position 256.
 void tell_of_rounded_alibi(const Reading& read) {
@@ -223,6 +236,7 @@ void tell_of_rounded_alibi(const Reading& read) {
 
 void read_positions(const Reading& read) {
   if (read.layer.is_cross) return;
+  if (read.type.positions == InnerPositions::as_trained) return read_trained_positions(read);
   const std::string kind = read.settings.text("position_embedding_type", "absolute");
   const bool rotary_kind = kind == "rotary" && read.type.positions == InnerPositions::as_position_type;
   // Relative ones have a tensor of their own if they are computed; sinusoidal ones are added to the embeddings.
@@ -231,6 +245,7 @@ void read_positions(const Reading& read) {
     read.tell(fmt::format("config.json: position_embedding_type = {} is not computed", one_line(kind, 40)));
   switch (read.type.positions) {
     case InnerPositions::none:
+    case InnerPositions::as_trained:
       return;
     case InnerPositions::rotary:
     case InnerPositions::rotary_neighbours:

@@ -39,6 +39,12 @@ TensorPtr zeros(Index size) {
   return std::make_shared<const Tensor>(Shape{{"out", size}}, DType::f32);
 }
 
+TensorPtr identity(Index size, DType dtype) {
+  Tensor tensor(Shape{{"out", size}, {"in", size}}, dtype);
+  for (Index i = 0; i < size; ++i) tensor.set_flat(i * size + i, 1.0);
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
 // A matrix (rows, columns) or, with columns 0, a vector, whose number (r, c) is number place(r, c) of `from`.
 template <class Place>
 TensorPtr rearranged(const Tensor& from, Index rows, Index columns, Place place) {
@@ -157,6 +163,11 @@ void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameter
   const std::string_view stem = layer.family->output;
   const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
   const std::string name = layer_array(layer, stem, "weight");
+  if (!layer.has_output) {
+    parameters["out_proj.weight"] = identity(E, parameters["in_proj_weight"]->dtype());
+    parameters["out_proj.bias"] = zeros(E);
+    return;
+  }
   if (layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in) {
     parameters["out_proj.weight"] = rearranged(*checked(files, layer, name, {width, E}), E, width,
                                                [&](Index r, Index c) { return c * E + r; });

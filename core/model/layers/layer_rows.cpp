@@ -105,7 +105,7 @@ std::vector<LayerName> absent_layers(const ModelFiles& files, const std::vector<
 bool is_absent(const AttentionLayer& layer) {
   // q, k, v, or k and v in one, or all in one, plus the output.
   const std::size_t arrays = !layer.family->qkv.empty() ? 2 : !layer.family->kv.empty() ? 3 : 4;
-  return layer.missing.size() == arrays;
+  return layer.missing.size() == arrays - (layer.has_output ? 0 : 1);
 }
 
 std::optional<Index> blocks_in_row(const ModelFiles& files, const std::vector<AttentionLayer>& layers) {

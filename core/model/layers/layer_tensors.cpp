@@ -40,8 +40,8 @@ std::string_view first_stem(const ModelFamily& family) {
 std::set<std::string> used_names(const AttentionLayer& layer) {
   const ModelFamily& family = *layer.family;
   std::set<std::string> used;
-  for (const std::string_view stem :
-       {family.q, family.k, family.v, family.kv, family.qkv, family.output, family.joint_bias})
+  for (const std::string_view stem : {family.q, family.k, family.v, family.kv, family.qkv,
+                                      layer.has_output ? family.output : "", family.joint_bias})
     if (!stem.empty())
       for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, stem, what));
   return used;

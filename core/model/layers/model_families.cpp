@@ -8,6 +8,14 @@ namespace {
 using enum AttentionLayout;
 
 constexpr std::array families{
+    // torch.nn.TransformerEncoderLayer, as `headwise train` writes it: before its nn.MultiheadAttention, so that a layer has the
+    // block's name.
+    ModelFamily{.name = "Headwise",
+                .layout = packed,
+                .qkv = "self_attn.in_proj_",
+                .output = "self_attn.out_proj.",
+                .is_causal = true,
+                .model_type = "headwise"},
     ModelFamily{
         .name = "torch.nn.MultiheadAttention", .layout = packed, .qkv = "in_proj_", .output = "out_proj."},
     ModelFamily{.name = "torch.nn.MultiheadAttention",

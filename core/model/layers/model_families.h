@@ -31,6 +31,8 @@ struct ModelFamily {
   bool scales = true;                // by 1/√D
   // Many programs use these names for queries, but with other output names: without this output the layer is not of this family.
   bool needs_output = false;
+  // Only for models of this model_type in config.json; empty: for all.
+  std::string_view model_type = {};
   // How attention itself sees positions: "rotary", "ALiBi", "relative"; else empty.
   std::string_view positions = {};
 };

@@ -19,8 +19,8 @@
 namespace headwise {
 
 struct EncodedToken {
-  TokenId id = 0;
-  std::string piece;  // as in the vocabulary: "##ing", "Ġthe", "[CLS]"
+  TokenId id = 0;     // no_token: an unknown word that has no id
+  std::string piece;  // as in the vocabulary: "##ing", "Ġthe", "[CLS]"; empty for no_token
   // The bytes of the text that it represents, including a leading space. Byte-level tokens may begin or end inside a
   // character. begin == end for tokens that represent no bytes: [CLS], [SEP], <s>.
   std::size_t begin = 0, end = 0;
@@ -32,7 +32,7 @@ struct EncodedToken {
 class TokenizerModel {
  public:
   virtual ~TokenizerModel() = default;
-  virtual std::string kind() const = 0;  // "WordPiece", "byte-level BPE", "SentencePiece BPE", "word list"
+  virtual std::string kind() const = 0;  // "WordPiece", "byte-level BPE", "SentencePiece BPE", "word list", "characters"
   // Whether a word of everyday use is one token as a rule, so that a word of several pieces is a rare one.
   virtual bool has_whole_words() const { return false; }
   // What a piece that continues a word begins with: "##"; empty if no piece says so.

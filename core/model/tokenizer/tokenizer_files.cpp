@@ -128,10 +128,13 @@ Tokenizer from_word_list(const fs::path& path) {
   if (name.empty() && vocabulary->find(end_of_text) && !vocabulary->find("[CLS]")) {
     std::vector<AddedToken> added;
     const std::string unknown = special_token(config, "unk_token", "[UNK]", where);
+    if (!vocabulary->find_own(unknown))
+      fail(where, fmt::format("the vocabulary has no '{}', which stands for unknown words", unknown), "",
+           fmt::format("a word '{}'", unknown), "add it to the vocabulary");
     for (const std::string& content : {std::string(end_of_text), unknown})
       add_special(added, content, *vocabulary);
     return {vocabulary,
-            make_word_list(vocabulary, unknown, where),
+            make_word_list(vocabulary, {.unk_token = unknown}),
             std::move(added),
             {*vocabulary->find(end_of_text)},
             {}};

@@ -9,6 +9,7 @@
 #include "core/model/tokenizer/sentence_piece_pairs.h"
 #include "core/model/tokenizer/tokenizer_json.h"
 #include "core/model/tokenizer/tokenizer_post_processor.h"
+#include "core/model/tokenizer/word_list.h"
 #include "core/model/tokenizer/word_piece.h"
 #include "core/tensor/error.h"
 
@@ -30,8 +31,9 @@ constexpr std::size_t most_splits = 8;
   throw Error(ExitStatus::input, {.where = where,
                                   .what = "this kind of tokenizer is not supported",
                                   .got = got,
-                                  .expected = "BERT's WordPiece, byte-level BPE (GPT-2, Llama 3, Qwen2) or "
-                                              "SentencePiece's BPE (Llama 2, Mistral)",
+                                  .expected = "BERT's WordPiece, byte-level BPE (GPT-2, Llama 3, Qwen2), "
+                                              "SentencePiece's BPE (Llama 2, Mistral), or WordLevel split "
+                                              "at white space or into characters",
                                   .remedy = "use a model with one of these"});
 }
 
@@ -92,6 +94,34 @@ std::unique_ptr<TokenizerModel> read_word_piece(const TokenizerJson& file,
   options.join_continuations = !decoder.is_null();
   options.clean_up_spaces = json_flag(decoder, "cleanup", true, where);
   return make_word_piece(std::move(vocabulary), options, where);
+}
+
+// Whether the pre_tokenizer makes every character a word; if not, it splits at white space.
+bool splits_characters(const Json& pre, const std::string& where) {
+  const std::string type = type_of(pre, where);
+  if (type == "WhitespaceSplit") return false;
+  const Json& pattern = json_member(pre, "pattern");
+  const bool isolates = type == "Split" && json_text(pre, "behavior", "", where) == "Isolated" &&
+                        !json_flag(pre, "invert", false, where);
+  const bool any_character = json_text(pattern, "Regex", "", where) == "[\\s\\S]" ||
+                             json_text(pattern, "String", "x", where).empty();
+  if (!isolates || !any_character) refuse(where, fmt::format("WordLevel with the pre_tokenizer {}", type));
+  return true;
+}
+
+std::unique_ptr<TokenizerModel> read_word_level(const TokenizerJson& file,
+                                                std::shared_ptr<const TokenizerVocabulary> vocabulary,
+                                                const std::string& where) {
+  const std::string normalizer = type_of(json_member(file.settings, "normalizer"), where),
+                    decoder = type_of(json_member(file.settings, "decoder"), where);
+  if (normalizer != "none") refuse(where, fmt::format("WordLevel with the normalizer {}", normalizer));
+  if (decoder != "none" && decoder != "Fuse")
+    refuse(where, fmt::format("WordLevel with the decoder {}", decoder));
+  WordListOptions options;
+  options.unk_token = json_text(json_member(file.settings, "model"), "unk_token", "<unk>", where);
+  options.splits_characters = splits_characters(json_member(file.settings, "pre_tokenizer"), where);
+  if (decoder == "Fuse") options.between.clear();
+  return make_word_list(std::move(vocabulary), options);
 }
 
 SplitPattern read_split(const Json& part, const std::string& where) {
@@ -253,15 +283,16 @@ Tokenizer tokenizer_from_json(std::string_view json, const std::string& where) {
     fail(where, "it is not a tokenizer", "no \"model\"", "a tokenizer.json");
   const std::string type = model_type(file, where);
   if (type == "Unigram") refuse(where, "Unigram (SentencePiece)");
-  if (type != "WordPiece" && type != "BPE") refuse(where, type);
+  if (type != "WordPiece" && type != "BPE" && type != "WordLevel") refuse(where, type);
   if (!file.has_vocabulary || file.vocabulary_is_list || (type == "BPE" && !file.has_merges))
     fail(where, "the model is damaged", "no vocabulary, or no merges",
          "model.vocab, and model.merges for BPE");
   std::vector<AddedToken> added = read_added_tokens(file.settings, where);
   const auto vocabulary =
       std::make_shared<const TokenizerVocabulary>(std::move(file.vocabulary), entries_of(added), where);
-  std::unique_ptr<TokenizerModel> model =
-      type == "BPE" ? read_bpe(file, vocabulary, where) : read_word_piece(file, vocabulary, where);
+  std::unique_ptr<TokenizerModel> model = type == "BPE"         ? read_bpe(file, vocabulary, where)
+                                          : type == "WordLevel" ? read_word_level(file, vocabulary, where)
+                                                                : read_word_piece(file, vocabulary, where);
   AroundText around = read_post_processor(json_member(file.settings, "post_processor"), *vocabulary, where);
   return {vocabulary, std::move(model), std::move(added), std::move(around.prefix), std::move(around.suffix)};
 }

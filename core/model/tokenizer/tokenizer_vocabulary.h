@@ -13,6 +13,9 @@ namespace headwise {
 
 using TokenId = std::int32_t;
 
+// The id of an unknown word in a vocabulary that has no token for unknown words.
+constexpr TokenId no_token = -1;
+
 // Ids are below this: sixteen times the largest existing vocabularies.
 constexpr std::int64_t most_token_ids = 4'000'000;
 

@@ -42,6 +42,8 @@ std::vector<HardlyKnownWord> hardly_known_words(const Tokenizer& tokenizer, std:
 
 std::string knowledge_sentence(const HardlyKnownWord& word, std::string_view text) {
   const std::string shown = one_line(std::string(text.substr(word.begin, word.end - word.begin)), longest_told);
+  if (word.knowledge == WordKnowledge::unknown && word.pieces.front().empty())
+    return fmt::format("“{}” is not in the model's vocabulary, which has no token for unknown words.", shown);
   if (word.knowledge == WordKnowledge::unknown)
     return fmt::format("“{}” is not in the model's vocabulary: it is read as {}.", shown, word.pieces.front());
   std::vector<std::string> pieces = word.pieces;

@@ -17,7 +17,7 @@ enum class WordKnowledge {
 struct HardlyKnownWord {
   std::size_t begin = 0, end = 0;  // bytes of the text
   WordKnowledge knowledge = WordKnowledge::unknown;
-  std::vector<std::string> pieces;  // as in the vocabulary: {"gr", "##yph", "##on"}, {"[UNK]"}
+  std::vector<std::string> pieces;  // as in the vocabulary: {"gr", "##yph", "##on"}, {"[UNK]"}; {""} for no_token
 };
 
 // The words that the model hardly knows, in the order of the text. A split word counts only where whole words are the rule

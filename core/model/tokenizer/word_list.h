@@ -1,4 +1,4 @@
-// A tokenizer of whole words: the text is split at white space, and what is not in the list is unknown.
+// A tokenizer of whole words, or of characters: what is not in the list is unknown.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,14 @@
 
 namespace headwise {
 
-// Throws Error(input), beginning with `where`, if the vocabulary has no unk_token.
+struct WordListOptions {
+  std::string unk_token = "[UNK]";  // for unknown words; if the vocabulary lacks it, they get no_token
+  bool splits_characters =
+      false;  // every character is a word, also white space; else the text is split at white space
+  std::string between = " ";  // the words of a decoded text
+};
+
 std::unique_ptr<TokenizerModel> make_word_list(std::shared_ptr<const TokenizerVocabulary> vocabulary,
-                                               const std::string& unk_token, const std::string& where);
+                                               const WordListOptions& options);
 
 }  // namespace headwise

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 
 #include "core/model/files/model_state.h"
@@ -35,10 +36,8 @@ OpenModels& open_models() {
 // The words that are not in the vocabulary, without duplicates.
 std::string unknown_words(const std::vector<EncodedToken>& tokens, const std::string& text) {
   std::vector<std::string> words;
-  std::string piece;
   for (const EncodedToken& token : tokens) {
     if (!token.unknown || token.special) continue;
-    piece = token.piece;
     const std::string word = one_line(text.substr(token.begin, token.end - token.begin), 40);
     if (std::ranges::find(words, word) == words.end()) words.push_back(word);
   }
@@ -47,7 +46,31 @@ std::string unknown_words(const std::vector<EncodedToken>& tokens, const std::st
   std::string names;
   for (std::size_t i = 0; i < told; ++i) names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", words[i]);
   if (told < words.size()) names += fmt::format(" and {} more", words.size() - told);
-  return fmt::format("not in the model's vocabulary, so read as {}: {}", piece, names);
+  return names;
+}
+
+// The first words of the vocabulary, to tell which there are.
+std::string known_words(const TokenizerVocabulary& vocabulary) {
+  std::string names;
+  std::size_t told = 0;
+  for (TokenId id = 0; id < vocabulary.end() && told < most_words_told; ++id) {
+    if (!vocabulary.contains(id)) continue;
+    names += fmt::format("{}{}", told == 0 ? "" : ", ", one_line(vocabulary.piece(id), 40));
+    ++told;
+  }
+  return told < vocabulary.size() ? fmt::format("{} and {} more", names, vocabulary.size() - told) : names;
+}
+
+// Throws for words that the vocabulary has no token for.
+void require_known(const std::vector<EncodedToken>& tokens, const std::string& text,
+                   const TokenizerVocabulary& vocabulary) {
+  std::vector<EncodedToken> without_id;
+  std::ranges::copy_if(tokens, std::back_inserter(without_id),
+                       [](const EncodedToken& token) { return token.id == no_token; });
+  if (without_id.empty()) return;
+  throw Error(ExitStatus::usage,
+              {"the text", "the model does not have these words", unknown_words(without_id, text),
+               "its words: " + known_words(vocabulary), ""});
 }
 
 // Truncates to `most` tokens, keeping what is put after every text; returns the notice about it.
@@ -129,7 +152,14 @@ ModelText TextModel::read(const std::string& text) const {
   ModelText read;
   const std::string told_cut = cut(tokens, static_cast<std::size_t>(transformer_->config().max_positions));
   if (!told_cut.empty()) read.notices.push_back(told_cut);
-  if (std::string told = unknown_words(tokens, text); !told.empty()) read.notices.push_back(std::move(told));
+  require_known(tokens, text, tokenizer_->vocabulary());
+  const std::string unknown = unknown_words(tokens, text);
+  if (!unknown.empty()) {
+    const auto token =
+        std::ranges::find_if(tokens, [](const EncodedToken& each) { return each.unknown && !each.special; });
+    read.notices.push_back(
+        fmt::format("not in the model's vocabulary, so read as {}: {}", token->piece, unknown));
+  }
   for (const EncodedToken& token : tokens) {
     read.ids.push_back(token.id);
     read.labels.push_back(label(token.id));
@@ -141,6 +171,10 @@ ModelText TextModel::read(const std::string& text) const {
 
 std::string TextModel::label(TokenId id) const {
   if (!tokenizer_ || !tokenizer_->vocabulary().contains(id)) return fmt::format("#{}", id);
+  if (const std::string& piece = tokenizer_->vocabulary().piece(id); tokenizer_->kind() == "characters") {
+    if (piece == " ") return "␣";
+    if (piece == "\n") return "↵";
+  }
   if (tokenizer_->kind() != "byte-level BPE" || tokenizer_->is_special(id))
     return one_line(tokenizer_->vocabulary().piece(id));
   std::string marked;

@@ -42,11 +42,12 @@ class TextModel {
   const std::string& no_text() const { return transformer_ ? no_tokenizer_ : no_transformer_; }
 
   // The tokens of a text. If there are more than the model has positions, they are truncated, keeping what follows a text (the
-  // [SEP] of BERT) at the end. Throws Error(input) with no_text() if the model cannot read text.
+  // [SEP] of BERT) at the end. Throws Error(input) with no_text() if the model cannot read text, Error(usage) that names the unknown
+  // words if its vocabulary has no token for them.
   ModelText read(const std::string& text) const;
 
   // A human-readable token: a WordPiece piece as it is ("##ing"), a byte-level one as the text that it represents, with spaces
-  // as "·" and bytes that are not a character as \xNN; "#17" for an id that is not in the tokenizer.
+  // as "·" and bytes that are not a character as \xNN; of characters "␣" for a space and "↵" for the end of a line; "#17" for an id that is not in the tokenizer.
   std::string label(TokenId id) const;
 
  private:

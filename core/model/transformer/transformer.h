@@ -1,7 +1,7 @@
 // The transformer around attention: it gives any layer of a model its true input, and carries its output on to the tokens that
 // the model predicts. BERT-like, GPT-2-like and Llama-like models, GPT-NeoX, OPT and BLOOM (Devlin et al. 2018; Radford et al.
-// 2019; Touvron et al. 2023; Black et al. 2022; Zhang et al. 2022; Le Scao et al. 2022), in f32, as computed by Hugging Face's
-// transformers without dropout.
+// 2019; Touvron et al. 2023; Black et al. 2022; Zhang et al. 2022; Le Scao et al. 2022), as computed by Hugging Face's transformers without
+// dropout, and the models that core/train trains; all in f32.
 //
 //   ids ─► embeddings ─► block 0 ─► … ─► block num_layers−1 ─► final norm ─► last_hidden ─► logits
 //                         └ attention of layer 0: layer_inputs[0] ─► attn_weights[0], output

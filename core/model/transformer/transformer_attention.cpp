@@ -31,7 +31,7 @@ Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const 
   const Index L = q.rows(), H = layout.heads, D = layout.head_dim, Dv = layout.v_head_dim;
   Rows concat(L, H * Dv);
   const Index blocks = (L + rows_at_once - 1) / rows_at_once;
-  const double scale = 1.0 / std::sqrt(static_cast<double>(D));
+  const double scale = layout.scale.value_or(1.0 / std::sqrt(static_cast<double>(D)));
   const double work = static_cast<double>(H * L) * static_cast<double>(L * (D + Dv));
   run_tasks(H * blocks, work < least_shared_work ? 1 : available_threads(), [&](Index task, int) {
     const Index h = task / blocks, g = kv_head_of(h, H, layout.kv_heads);

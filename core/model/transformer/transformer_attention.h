@@ -1,5 +1,5 @@
 // The attention of one layer of a transformer, row by row: what core/attention computes in stages, without keeping the stages.
-// softmax(q·kᵀ/√D + ALiBi, causal if the model is)·v per head, in f32.
+// softmax(q·kᵀ·scale + ALiBi, causal if the model is)·v per head, in f32.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,9 @@ namespace headwise {
 struct TransformerHeads {
   Index heads = 0, kv_heads = 0, head_dim = 0, v_head_dim = 0;  // H, G, D, Dv
   bool is_causal = false;
-  std::optional<Index> sliding_window;    // query i sees keys j with |i − j| < this
-  std::vector<double> alibi_slopes = {};  // per head (core/attention/alibi.h); empty: none
+  std::optional<Index> sliding_window;         // query i sees keys j with |i − j| < this
+  std::vector<double> alibi_slopes = {};       // per head (core/attention/alibi.h); empty: none
+  std::optional<double> scale = std::nullopt;  // null: 1/√D
 };
 
 // q (L,H·D), k (L,G·D), v (L,G·Dv) → concat (L,H·Dv). Head h is multiplied by gains[h]; no gains: all 1. attn_weights: null, or

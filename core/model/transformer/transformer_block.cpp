@@ -63,7 +63,14 @@ void check_attention(const TransformerConfig& config, const ModelFiles& files, c
     check(family.k, layer.k_rows, E);
     check(family.v, layer.v_rows, E);
   }
-  check(family.output, E, config.num_heads * config.v_head_dim);
+  if (config.has_output_projection) check(family.output, E, config.num_heads * config.v_head_dim);
+}
+
+// The norms of a block. The second belongs to the feed-forward part.
+std::vector<std::string_view> norms_of(const TransformerConfig& config) {
+  if (config.norm_place == NormPlace::none) return {};
+  if (config.feed_forward_dim == 0) return {config.names->attention_norm};
+  return {config.names->attention_norm, config.names->feed_forward_norm};
 }
 
 // The arrays named by the attention layer's family, and those next to them.
@@ -77,11 +84,13 @@ std::set<std::string> known_arrays(const TransformerConfig& config, const ModelF
     known.insert(in_block(layer, stem) + "weight");
     if (biases != Biases::none) known.insert(in_block(layer, stem) + "bias");
   };
-  for (const std::string_view stem : {family.q, family.k, family.v, family.qkv, family.output})
+  for (const std::string_view stem : {family.q, family.k, family.v, family.qkv})
     add_linear(stem, config.attention_biases);
-  for (const std::string_view stem : {names.feed_in, names.feed_gate, names.feed_out})
-    add_linear(stem, config.feed_forward_biases);
-  for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm}) {
+  if (config.has_output_projection) add_linear(family.output, config.attention_biases);
+  if (config.feed_forward_dim > 0)
+    for (const std::string_view stem : {names.feed_in, names.feed_gate, names.feed_out})
+      add_linear(stem, config.feed_forward_biases);
+  for (const std::string_view norm : norms_of(config)) {
     known.insert(norm_gain_name(files, in_block(layer, norm)));
     known.insert(norm_bias_name(files, in_block(layer, norm)));
   }
@@ -154,21 +163,46 @@ void check_block(const TransformerConfig& config, const ModelFiles& files, const
   }
   check_attention(config, files, layer);
   const TransformerNames& names = *config.names;
-  for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm})
-    check_norm(config, files, in_block(layer, norm), E);
-  const Index feed_in_rows = config.feed_forward_dim * (names.gate_is_in_feed_in ? 2 : 1);
-  for (const std::string_view in : {names.feed_in, names.feed_gate})
-    if (!in.empty())
-      check_linear(files, in_block(layer, in), feed_in_rows, E, names.conv1d, config.feed_forward_biases);
-  check_linear(files, in_block(layer, names.feed_out), E, config.feed_forward_dim, names.conv1d,
-               config.feed_forward_biases);
+  for (const std::string_view norm : norms_of(config)) check_norm(config, files, in_block(layer, norm), E);
+  if (config.feed_forward_dim > 0) {
+    const Index feed_in_rows = config.feed_forward_dim * (names.gate_is_in_feed_in ? 2 : 1);
+    for (const std::string_view in : {names.feed_in, names.feed_gate})
+      if (!in.empty())
+        check_linear(files, in_block(layer, in), feed_in_rows, E, names.conv1d, config.feed_forward_biases);
+    check_linear(files, in_block(layer, names.feed_out), E, config.feed_forward_dim, names.conv1d,
+                 config.feed_forward_biases);
+  }
   check_nothing_else(config, files, layer);
 }
 
-TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files,
-                            const AttentionLayer& layer) {
+namespace {
+
+FeedForward read_feed_forward(const TransformerConfig& config, const ModelFiles& files,
+                              const AttentionLayer& layer) {
   const TransformerNames& names = *config.names;
   const Index E = config.embed_dim, F = config.feed_forward_dim;
+  const auto read = [&](std::string_view stem, Index out, Index in) {
+    return read_linear(files, in_block(layer, stem), out, in, names.conv1d, config.feed_forward_biases);
+  };
+  FeedForward feed{.in = {}, .gate = {}, .out = {}, .activation = config.activation};
+  if (names.gate_is_in_feed_in) {
+    feed.in = read(names.feed_in, 2 * F, E);
+    feed.in.out = F;
+    feed.gate = feed.in;
+    feed.in.first_row = feed.in.first_bias = F;
+  } else {
+    feed.in = read(names.feed_in, F, E);
+    if (!names.feed_gate.empty()) feed.gate = read(names.feed_gate, F, E);
+  }
+  feed.out = read(names.feed_out, E, F);
+  return feed;
+}
+
+}  // namespace
+
+TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files,
+                            const AttentionLayer& layer) {
+  const Index E = config.embed_dim;
   auto parameters = read_layer_parameters(files, layer);
   TransformerBlock block;
   const TensorPtr packed = f32(parameters["in_proj_weight"]), bias = f32(parameters["in_proj_bias"]);
@@ -187,22 +221,10 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
                .bias = f32(parameters["out_proj.bias"]),
                .out = E,
                .in = config.num_heads * config.v_head_dim};
-  block.attention_norm = read_norm(config, files, in_block(layer, names.attention_norm), E);
-  block.feed_forward_norm = read_norm(config, files, in_block(layer, names.feed_forward_norm), E);
-  block.feed.activation = config.activation;
-  const auto read_feed = [&](std::string_view stem, Index out, Index in) {
-    return read_linear(files, in_block(layer, stem), out, in, names.conv1d, config.feed_forward_biases);
-  };
-  if (names.gate_is_in_feed_in) {
-    block.feed.in = read_feed(names.feed_in, 2 * F, E);
-    block.feed.in.out = F;
-    block.feed.gate = block.feed.in;
-    block.feed.in.first_row = block.feed.in.first_bias = F;
-  } else {
-    block.feed.in = read_feed(names.feed_in, F, E);
-    if (!names.feed_gate.empty()) block.feed.gate = read_feed(names.feed_gate, F, E);
-  }
-  block.feed.out = read_feed(names.feed_out, E, F);
+  const std::vector<std::string_view> norms = norms_of(config);
+  if (!norms.empty()) block.attention_norm = read_norm(config, files, in_block(layer, norms[0]), E);
+  if (norms.size() > 1) block.feed_forward_norm = read_norm(config, files, in_block(layer, norms[1]), E);
+  if (config.feed_forward_dim > 0) block.feed = read_feed_forward(config, files, layer);
   const TensorPtr none;
   block.bytes =
       bytes_of({&block.q.weight, &block.k.weight, &block.v.weight, &bias, &block.out.weight, &block.out.bias,
@@ -217,15 +239,17 @@ Rows attention_input(const TransformerConfig& config, const TransformerBlock& bl
 
 Rows attention_output(const TransformerConfig& config, const TransformerBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights) {
-  const TransformerHeads heads{config.num_heads, config.num_kv_heads,   config.head_dim,    config.v_head_dim,
-                               config.is_causal, config.sliding_window, config.alibi_slopes};
+  const TransformerHeads heads{config.num_heads,    config.num_kv_heads, config.head_dim,
+                               config.v_head_dim,   config.is_causal,    config.sliding_window,
+                               config.alibi_slopes, config.scale};
   Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input);
   const Rows v = apply_linear(block.v, input);
   if (!config.rotary_inverse_frequencies.empty()) {
     q = with_rotary_embedding(config, q, config.num_heads);
     k = with_rotary_embedding(config, k, config.num_kv_heads);
   }
-  return apply_linear(block.out, attend(heads, q, k, v, gains, attn_weights));
+  const Rows concat = attend(heads, q, k, v, gains, attn_weights);
+  return config.has_output_projection ? apply_linear(block.out, concat) : concat;
 }
 
 Rows after_attention(const TransformerConfig& config, const TransformerBlock& block, const Rows& x,
@@ -235,8 +259,10 @@ Rows after_attention(const TransformerConfig& config, const TransformerBlock& bl
     between = normalised(block.attention_norm, between);
     return normalised(block.feed_forward_norm, between + feed_forward(block.feed, between));
   }
-  return between +
-         feed_forward(block.feed, normalised(block.feed_forward_norm, config.is_parallel ? x : between));
+  if (config.feed_forward_dim == 0) return between;
+  const Rows& input = config.is_parallel ? x : between;
+  if (config.norm_place == NormPlace::none) return between + feed_forward(block.feed, input);
+  return between + feed_forward(block.feed, normalised(block.feed_forward_norm, input));
 }
 
 }  // namespace headwise

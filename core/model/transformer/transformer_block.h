@@ -3,6 +3,8 @@
 //   post-norm (BERT)          x = norm₁(x + attention(x));   x = norm₂(x + feed_forward(x))
 //   pre-norm (GPT-2, Llama)   x = x + attention(norm₁(x));   x = x + feed_forward(norm₂(x))
 //   parallel (GPT-NeoX)       x = x + attention(norm₁(x)) + feed_forward(norm₂(x))
+//
+// What a model leaves out (the norms, the feed-forward part, the output projection) is skipped.
 #pragma once
 
 #include <memory>

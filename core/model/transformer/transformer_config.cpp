@@ -54,7 +54,6 @@ void refuse_other_settings(const Settings& settings) {
     if (settings.flag(key, wanted) != wanted) settings.refuse(key, !wanted, wanted ? "true" : "false");
   };
   only("is_decoder", false);
-  only("scale_attn_weights", true);
   only("scale_attn_by_inverse_layer_idx", false);
   only("add_cross_attention", false);
   only("layer_norm_elementwise_affine", true);
@@ -88,7 +87,8 @@ const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::strin
   return info->sizes;
 }
 
-void read_sizes(TransformerConfig& config, const ModelFiles& files, const AttentionLayers& layers) {
+void read_sizes(TransformerConfig& config, const Settings& settings, const ModelFiles& files,
+                const AttentionLayers& layers) {
   const AttentionLayer& first = layers.layers.front();
   if (const std::string problem = layer_problem(first); !problem.empty())
     fail(files.path() + ": " + first.name, "this layer cannot be computed: " + problem, "", "");
@@ -101,6 +101,8 @@ void read_sizes(TransformerConfig& config, const ModelFiles& files, const Attent
   const LayerAttention attention = layer_attention(first);
   config.is_causal = attention.is_causal;
   config.sliding_window = attention.sliding_window;
+  config.scale = attention.scale;
+  config.has_output_projection = first.has_output;
   const auto agree = [&](const char* what, const std::optional<Index>& said, Index there) {
     if (said && *said != there) {
       fail(files.path(), "config.json and the arrays disagree",
@@ -119,6 +121,7 @@ void read_sizes(TransformerConfig& config, const ModelFiles& files, const Attent
       !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
   const bool any_width = projected || !config.names->first_projection.empty();
   config.word_width = any_width ? words[1] : config.embed_dim;
+  if (!settings.flag(config.names->feed_forward_key, true)) return;
   const std::vector<Index>& feed = matrix_sizes(
       files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
   config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0] / (config.names->gate_is_in_feed_in ? 2 : 1);
@@ -168,6 +171,26 @@ void read_positions(TransformerConfig& config, const Settings& settings, const M
   config.max_positions = rows - config.first_position;
 }
 
+// By the names of core/train, whose texts have at most max_position_embeddings tokens.
+void read_named_positions(TransformerConfig& config, const Settings& settings, const ModelFiles& files,
+                          const LayerAttention& attention) {
+  const std::string kind = settings.text("position_embedding_type", "learned");
+  config.positions = kind == "sinusoidal" ? PositionKind::sinusoidal : PositionKind::none;
+  if (attention.alibi || attention.rotary)
+    read_positions_inside(config, settings, attention.alibi ? "ALiBi" : "rotary",
+                          attention.rotary.value_or(ModelRotary{}));
+  config.max_positions = settings.whole("max_position_embeddings", 0, most_positions);
+  if (config.max_positions == 0)
+    settings.refuse("max_position_embeddings", settings.at("max_position_embeddings"), "1 or more");
+  if (kind != "learned") return;
+  config.positions = PositionKind::learned;
+  const std::string name = config.root + std::string(config.names->position_embeddings);
+  const Index rows = matrix_sizes(files, name)[0];
+  if (rows != config.max_positions)
+    fail(files.path() + ": " + name, "config.json and the arrays disagree", fmt::format("{} rows", rows),
+         fmt::format("max_position_embeddings = {}", config.max_positions));
+}
+
 // Where the norms and the biases of the blocks are, and in which order their two parts run.
 void read_block_kind(TransformerConfig& config, const Settings& settings) {
   constexpr double most_epsilon = 1.0;
@@ -177,12 +200,30 @@ void read_block_kind(TransformerConfig& config, const Settings& settings) {
   config.norm_epsilon = settings.number(names.epsilon_key, names.epsilon, most_epsilon);
   const bool before = !names.final_norm.empty() && settings.flag(names.norm_before_key, true);
   config.norm_place = before ? NormPlace::before : NormPlace::after;
-  config.has_final_norm = before && !settings.flag(names.no_final_norm_key, false);
+  if (!settings.flag(names.norms_key, true)) config.norm_place = NormPlace::none;
+  config.has_final_norm =
+      config.norm_place == NormPlace::before && !settings.flag(names.no_final_norm_key, false);
   config.is_parallel = !names.parallel_key.empty() && settings.flag(names.parallel_key, true);
   const Biases usual = names.has_bias ? Biases::all : Biases::as_in_file;
   const bool any = settings.flag(names.bias_key, true);
   config.feed_forward_biases = any ? usual : Biases::none;
   config.attention_biases = any && settings.flag(names.attention_bias_key, true) ? usual : Biases::none;
+}
+
+// Arrays outside of the blocks that config.json leaves no place for.
+void refuse_other_arrays(const TransformerConfig& config, const ModelFiles& files) {
+  const TransformerNames& names = *config.names;
+  const auto is_used = [&](std::string_view name) {
+    if (name.starts_with(names.blocks) || name == names.word_embeddings) return true;
+    if (name == names.position_embeddings) return config.positions == PositionKind::learned;
+    if (name.starts_with(names.final_norm)) return config.has_final_norm;
+    return name == names.heads[0].decoder && !config.tie_word_embeddings.value_or(false);
+  };
+  for (const auto& [name, info] : files.arrays()) {
+    if (name.starts_with(config.root) && is_used(std::string_view(name).substr(config.root.size()))) continue;
+    fail(files.path() + ": " + name, "the model has an array that its config.json leaves no place for",
+         fmt::format("({})", join(info.sizes, ",")), "the arrays that the settings name");
+  }
 }
 
 }  // namespace
@@ -194,7 +235,7 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   config.names = find_transformer_names(first.family->name);
   if (!config.names) {
     fail(files.path(), "the blocks of this family are not computed", std::string(first.family->name),
-         "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX, OPT, BLOOM or Phi-3");
+         "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX, OPT, BLOOM, Phi-3 or Headwise");
   }
   if (!layers.config) {
     fail(files.path(), "there is no config.json next to the model", "",
@@ -214,8 +255,10 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
     }
   }
   refuse_other_settings(settings);
-  read_sizes(config, files, layers);
-  if (config.names->position_embeddings.empty()) {
+  read_sizes(config, settings, files, layers);
+  if (config.names->is_of_training) {
+    read_named_positions(config, settings, files, layer_attention(first));
+  } else if (config.names->position_embeddings.empty()) {
     read_positions_inside(config, settings, first.family->positions,
                           layer_attention(first).rotary.value_or(layers.config->rotary));
   } else {
@@ -224,7 +267,13 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
   read_block_kind(config, settings);
   const Json& tie = settings.at("tie_word_embeddings");
   if (!tie.is_null()) config.tie_word_embeddings = settings.flag("tie_word_embeddings", true);
+  if (config.names->is_of_training) refuse_other_arrays(config, files);
   return config;
+}
+
+PredictedToken predicted_token(const TransformerConfig& config) {
+  if (config.names->is_of_training) return PredictedToken::answer;
+  return config.is_causal ? PredictedToken::next : PredictedToken::in_place;
 }
 
 const char* activation_name(Activation activation) {
@@ -248,11 +297,19 @@ std::string blocks_text(const TransformerConfig& config) {
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
                                 : config.positions == PositionKind::alibi      ? "ALiBi"
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"
+                                : config.positions == PositionKind::none       ? "no"
                                                                                : "learned";
-  return fmt::format("{}-{} blocks{}, {}{}, {} positions (at most {} tokens)",
-                     config.norm_place == NormPlace::before ? "pre" : "post", norm,
-                     config.is_parallel ? ", both parts side by side" : "", activation_name(config.activation),
-                     is_gated(*config.names) ? " gated" : "", positions, config.max_positions);
+  const std::string blocks = config.norm_place == NormPlace::before  ? fmt::format("pre-{} blocks", norm)
+                             : config.norm_place == NormPlace::after ? fmt::format("post-{} blocks", norm)
+                                                                     : "blocks without norms";
+  const std::string feed_forward =
+      config.feed_forward_dim == 0
+          ? "no feed-forward part"
+          : fmt::format("{}{}", activation_name(config.activation), is_gated(*config.names) ? " gated" : "");
+  return fmt::format("{}{}, {}{}, {} positions (at most {} tokens)", blocks,
+                     config.is_parallel ? ", both parts side by side" : "",
+                     config.has_output_projection ? "" : "no output projection, ", feed_forward, positions,
+                     config.max_positions);
 }
 
 }  // namespace headwise

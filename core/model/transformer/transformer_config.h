@@ -10,21 +10,23 @@
 
 namespace headwise {
 
-// BERT: x = norm(x + f(x)); GPT-2 and Llama: x = x + f(norm(x)).
-enum class NormPlace { after, before };
+// BERT: x = norm(x + f(x)); GPT-2 and Llama: x = x + f(norm(x)); without norms: x = x + f(x).
+enum class NormPlace { after, before, none };
 // Which linear maps have a bias: all; those that have one in the file; none, and one in the file is an error.
 enum class Biases { all, as_in_file, none };
-enum class PositionKind { learned, sinusoidal, rotary, alibi };
+enum class PositionKind { none, learned, sinusoidal, rotary, alibi };
 
 struct TransformerConfig {
   const TransformerNames* names = nullptr;  // never null in a transformer
   std::string root;                         // the prefix of the family's names: "bert."; may be empty
   Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
   Index word_width = 0;  // of the embeddings; if it is not embed_dim, a projection follows them (ELECTRA, OPT)
-  Index feed_forward_dim = 0;
-  Index vocabulary = 0;     // ids are below this
-  Index max_positions = 0;  // tokens of the longest text
+  Index feed_forward_dim = 0;  // 0: the blocks have no feed-forward part
+  Index vocabulary = 0;        // ids are below this
+  Index max_positions = 0;     // tokens of the longest text
   bool is_causal = false;
+  std::optional<double> scale;          // of the scores; null: 1/√D
+  bool has_output_projection = true;    // false: the heads side by side are the output of attention
   std::optional<Index> sliding_window;  // query i sees keys j with i − j < this
   NormKind norm = NormKind::layer_norm;
   NormPlace norm_place = NormPlace::after;
@@ -46,6 +48,11 @@ struct TransformerConfig {
 // Throws Error(input), one sentence: no config.json, a family whose blocks are not known here, a model_type or a setting that
 // would be computed differently, layers of several kinds, arrays that are missing or have the wrong shape. Reads no arrays.
 TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers);
+
+// What the token predicted at a position is: the next one; the one in this place (masked-word models); the answer of the task that the
+// model was trained on, which asks for one at some positions only.
+enum class PredictedToken { next, in_place, answer };
+PredictedToken predicted_token(const TransformerConfig& config);
 
 const char* activation_name(Activation activation);  // "GELU", "GELU (tanh)" …
 

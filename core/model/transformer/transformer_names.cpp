@@ -15,6 +15,7 @@ constexpr std::array<Names, 1> gpt_neox_types{"gpt_neox"};
 constexpr std::array<Names, 1> opt_types{"opt"};
 constexpr std::array<Names, 1> bloom_types{"bloom"};
 constexpr std::array<Names, 1> phi3_types{"phi3"};
+constexpr std::array<Names, 1> headwise_types{"headwise"};
 
 constexpr std::array bert_heads{LmHeadNames{.dense = "cls.predictions.transform.dense.",
                                             .norm = "cls.predictions.transform.LayerNorm.",
@@ -39,6 +40,8 @@ constexpr std::array plain_heads{LmHeadNames{.decoder = "lm_head.weight", .bias 
 // embed_out until transformers 5.
 constexpr std::array gpt_neox_heads{LmHeadNames{.decoder = "embed_out.weight"},
                                     LmHeadNames{.decoder = "lm_head.weight"}};
+
+constexpr std::array headwise_heads{LmHeadNames{.decoder = "unembedding.weight"}};
 
 constexpr std::array<Names, 2> gpt2_buffers{"attn.bias", "attn.masked_bias"};
 constexpr std::array<Names, 1> llama_buffers{"self_attn.rotary_emb.inv_freq"};
@@ -168,7 +171,24 @@ constexpr std::array families{
                      .activation = Activation::silu,
                      .ties_words = false,
                      .heads = plain_heads,
-                     .buffers = llama_buffers}};
+                     .buffers = llama_buffers},
+    // core/train/train_model.h
+    TransformerNames{.family = "Headwise",
+                     .model_types = headwise_types,
+                     .blocks = "layers.",
+                     .word_embeddings = "embedding.weight",
+                     .position_embeddings = "positions.weight",
+                     .final_norm = "norm.",
+                     .attention_norm = "norm1.",
+                     .feed_forward_norm = "norm2.",
+                     .feed_in = "linear1.",
+                     .feed_out = "linear2.",
+                     .activation = Activation::gelu_tanh,
+                     .ties_words = false,
+                     .norms_key = "layer_norm",
+                     .feed_forward_key = "feed_forward",
+                     .is_of_training = true,
+                     .heads = headwise_heads}};
 
 std::string first_that_is_there(const ModelFiles& files, const std::string& stem, Names one, Names other) {
   for (const Names ending : {one, other})

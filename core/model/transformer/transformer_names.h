@@ -50,8 +50,12 @@ struct TransformerNames {
   std::string_view bias_key = {}, attention_bias_key = {};  // false: no linear map (of attention) has one
   std::string_view norm_before_key = {};                    // false: post-norm blocks, and no final norm
   std::string_view no_final_norm_key = {};                  // true: there is none, even in pre-norm blocks
-  std::string_view parallel_key = {};                       // false: one part of the block after the other
-  std::span<const LmHeadNames> heads;                       // the first one present is used
+  std::string_view norms_key = {}, feed_forward_key = {};  // false: the model has no norms, no feed-forward part
+  std::string_view parallel_key = {};                      // false: one part of the block after the other
+  // core/train/train_model.h: position_embedding_type is one of its words, no array has another name, and a prediction is the answer of a
+  // task.
+  bool is_of_training = false;
+  std::span<const LmHeadNames> heads;              // the first one present is used
   std::span<const std::string_view> buffers = {};  // endings of arrays in a block that are not parameters
 };
 

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_files.h"
@@ -278,4 +279,39 @@ TEST_CASE("info scores every head of a model on a text, and mutes each where tha
   CHECK(refused.status == 2);
   CHECK(refused.err.find("only a model can read text") != std::string::npos);
   CHECK(run_program({"info", model, "--mute"}).status == 2);
+}
+
+TEST_CASE("info lists the checkpoints of a training, and the folder stands for the newest one") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run"), newest = run + "/checkpoint-10";
+  REQUIRE(run_program({"train", "induction", "-o", run, "--width", "16", "--heads", "2", "--batch", "4",
+                       "--steps", "10", "--every", "5"})
+              .status == 0);
+  const ProgramResult text = run_program({"info", run});
+  CHECK(text.status == 0);
+  CHECK(text.out.starts_with(run + ": 3 checkpoints of a training\n  step 0: " + run +
+                             "/checkpoint-0\n  step 5: "));
+  CHECK(text.out.find("\n  step 10: " + newest + "\n") != std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(run_program({"info", run, "--json"}).out);
+  REQUIRE(json.at("checkpoints").size() == 3);
+  CHECK(json.at("checkpoints")[2] == nlohmann::json{{"step", 10}, {"path", newest}});
+
+  const ProgramResult model = run_program({"info", newest});
+  CHECK(model.out.find("encoder: pre-LayerNorm blocks, GELU (tanh), learned positions (at most 32 tokens)") !=
+        std::string::npos);
+  CHECK(model.out.find("tokenizer: word list, 32 pieces") != std::string::npos);
+  CHECK(model.out.find("not computed") == std::string::npos);
+  CHECK(run_program({"info", newest, "--strict"}).status == 0);
+  CHECK(run_program({"info", run, "--text", "garden river garden"})
+            .out.find("heads on 3 tokens: garden river garden\n") != std::string::npos);
+  const ProgramResult unknown = run_program({"info", run, "--text", "garden gryphon"});
+  CHECK(unknown.status == 2);
+  CHECK(unknown.err.find("\"gryphon\"") != std::string::npos);
+  CHECK(is_one_line(unknown.err));
+
+  for (const std::string& file : {"model.safetensors", "config.json"})
+    std::filesystem::copy(newest + "/" + file, run + "/" + file);
+  const ProgramResult both = run_program({"info", run});
+  CHECK(both.out.find("2 attention layers") != std::string::npos);
+  CHECK(both.out.find("3 checkpoints of a training\n") != std::string::npos);
 }

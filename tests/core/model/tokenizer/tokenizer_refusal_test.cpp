@@ -107,6 +107,36 @@ TEST_CASE("the small files that the refusals vary are themselves taken") {
         std::vector<TokenId>{5, 3, 1, 2, 0});
 }
 
+TEST_CASE("a list of words is split at white space or into characters, and other ways are named") {
+  const auto words = [](const std::string& parts) {
+    return R"({"model":{"type":"WordLevel","unk_token":"[UNK]","vocab":{"a":0,"ab":1,"b":2,"é":3," ":4}},)" +
+           parts + "}";
+  };
+  const std::string white_space = R"("pre_tokenizer":{"type":"WhitespaceSplit"})";
+  const auto split = [](const std::string& pattern, const std::string& behavior) {
+    return R"("pre_tokenizer":{"type":"Split","pattern":)" + pattern + R"(,"behavior":")" + behavior + R"("})";
+  };
+  const std::string any = R"({"Regex":"[\\s\\S]"})";
+  CHECK(ids_of(tokenizer_from_json(words(white_space), where).encode(" ab\na ab")) ==
+        std::vector<TokenId>{1, 0, 1});
+  for (const std::string& pattern : {any, std::string(R"({"String":""})")})
+    CHECK(ids_of(tokenizer_from_json(words(split(pattern, "Isolated")), where).encode("ab éa")) ==
+          std::vector<TokenId>{0, 2, 4, 3, 0});
+  const std::vector<EncodedToken> unknown = tokenizer_from_json(words(white_space), where).encode("a cd");
+  REQUIRE(unknown.size() == 2);
+  CHECK((unknown[1].id == no_token && unknown[1].unknown && unknown[1].piece.empty()));
+  CHECK((unknown[1].begin == 2 && unknown[1].end == 4));
+  const TokenId none = no_token;
+  CHECK_THROWS_AS(tokenizer_from_json(words(white_space), where).decode({&none, 1}), Error);
+  CHECK(contains(refusal(words(R"("pre_tokenizer":{"type":"Whitespace"})")),
+                 "WordLevel with the pre_tokenizer Whitespace"));
+  CHECK(contains(refusal(words(split(any, "Removed"))), "Split"));
+  CHECK(contains(refusal(words(split(R"({"String":" "})", "Isolated"))), "Split"));
+  CHECK(contains(refusal(words(split(R"({"Regex":"\\s"})", "Isolated"))), "Split"));
+  CHECK(contains(refusal(words(white_space + R"(,"normalizer":{"type":"Lowercase"})")), "Lowercase"));
+  CHECK(contains(refusal(words(white_space + R"(,"decoder":{"type":"WordPiece"})")), "decoder WordPiece"));
+}
+
 TEST_CASE("other kinds of tokenizers are named") {
   CHECK(contains(refusal(R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0.0],["a",-1.5]]}})"),
                  "Unigram"));

@@ -160,7 +160,7 @@ TEST_CASE("a word of a million letters is tokenized") {
     CAPTURE(name);
     const Tokenizer tokenizer = load_tokenizer(golden_tokenizer_path(name));
     const std::vector<EncodedToken> tokens = tokenizer.encode(word);
-    if (tokenizer.kind() == "WordPiece") {
+    if (tokenizer.kind() == "WordPiece" || tokenizer.kind() == "word list") {
       CHECK(std::ranges::count_if(tokens, [](const EncodedToken& token) { return token.unknown; }) == 1);
     } else {
       CHECK(tokenizer.decode(ids_of(tokens)).ends_with(word));

@@ -12,11 +12,25 @@
 
 namespace headwise {
 
-inline constexpr std::array golden_tokenizers{
-    "bert_uncased_json",    "bert_uncased_vocab",   "bert_cased_vocab", "bert_options_json", "word_list",
-    "gpt2_merges",          "gpt_neox_json",        "opt_json",         "opt_merges",        "roberta_json",
-    "llama3_json",          "qwen2_json",           "bloom_json",       "digits_json",       "llama2_json",
-    "metaspace_first_json", "metaspace_always_json"};
+inline constexpr std::array golden_tokenizers{"bert_uncased_json",
+                                              "bert_uncased_vocab",
+                                              "bert_cased_vocab",
+                                              "bert_options_json",
+                                              "word_list",
+                                              "gpt2_merges",
+                                              "gpt_neox_json",
+                                              "opt_json",
+                                              "opt_merges",
+                                              "roberta_json",
+                                              "llama3_json",
+                                              "qwen2_json",
+                                              "bloom_json",
+                                              "digits_json",
+                                              "llama2_json",
+                                              "metaspace_first_json",
+                                              "metaspace_always_json",
+                                              "word_level_json",
+                                              "characters_json"};
 
 struct TokenizerCase {
   std::string text;
