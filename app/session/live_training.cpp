@@ -86,10 +86,6 @@ LiveTraining::LiveTraining(std::function<void()> wake)
 
 LiveTraining::~LiveTraining() = default;
 
-const TrainTask& LiveTraining::task() const {
-  return runs_.front()->run.task();
-}
-
 Index LiveTraining::step() const {
   Index step = 0;
   for (const WatchedRun& run : watched_) step = std::max(step, run.step());
@@ -103,10 +99,12 @@ Index LiveTraining::reached() const {
 }
 
 void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
-  const TrainTask task = task_of(source);
+  const auto begun = std::make_shared<const TrainTask>(task_of(source));
+  const TrainTask& task = *begun;
   auto run = std::make_unique<Run>(task, settings);
   stop();
   source_ = std::move(source);
+  task_ = begun;
   ++number_;
   runs_.clear();
   watched_.clear();
@@ -178,6 +176,7 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
   error_.clear();
   answer_.reset();
   asked_ = false;
+  standing_.clear();
   worker_.start([this, work = std::move(work)] {
     // One processor is left to the window.
     const ThreadLimit limit(std::max(1, available_threads() - 1));
@@ -355,6 +354,13 @@ std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_
 TrainingRun<float>& LiveTraining::stopped_run(std::size_t run) {
   stop();
   return runs_[run]->run;
+}
+
+std::shared_ptr<const TrainingState<float>> LiveTraining::standing_state(std::size_t run) {
+  if (worker_.busy()) return nullptr;
+  standing_.resize(runs_.size());
+  if (!standing_[run]) standing_[run] = std::make_shared<const TrainingState<float>>(runs_[run]->run.state());
+  return standing_[run];
 }
 
 Index LiveTraining::most_bytes(const TrainingSettings& settings) {

@@ -65,8 +65,11 @@ class LiveTraining {
 
   bool begun() const { return !runs_.empty(); }
   const TaskSource& source() const { return source_; }
-  int number() const { return number_; }  // counts the trainings that have begun, those beside others too
-  const TrainTask& task() const;          // of a training that has begun
+  // Counts the trainings that have begun, those beside others too.
+  int number() const { return number_; }
+  // Of a training that has begun.
+  const TrainTask& task() const { return *task_; }
+  const std::shared_ptr<const TrainTask>& shared_task() const { return task_; }
   // The first held-out example: its tokens, and what should be said at each of them (−1: nothing).
   const std::vector<std::int32_t>& tokens() const { return tokens_; }
   const std::vector<std::int32_t>& targets() const { return targets_; }
@@ -98,6 +101,9 @@ class LiveTraining {
   // The run itself, at the step where it stands. Stops what is under way.
   TrainingRun<float>& stopped_run(std::size_t run = 0);
 
+  // The state where a run stands; null while something is under way.
+  std::shared_ptr<const TrainingState<float>> standing_state(std::size_t run);
+
   // Bytes that such a training keeps at most for its past.
   static Index most_bytes(const TrainingSettings& settings);
 
@@ -120,6 +126,7 @@ class LiveTraining {
 
   std::function<void()> wake_;
   TaskSource source_;
+  std::shared_ptr<const TrainTask> task_;
   int number_ = 0;
   std::vector<std::unique_ptr<Run>> runs_;  // the worker's while it is busy
   std::vector<WatchedRun> watched_;
@@ -128,7 +135,8 @@ class LiveTraining {
   double tokens_per_second_ = 0.0;
   std::string error_;
   std::shared_ptr<const ChangeAnswer> answer_;
-  bool asked_ = false;  // for the answer, where they stand
+  std::vector<std::shared_ptr<const TrainingState<float>>> standing_;  // of each run, once asked for
+  bool asked_ = false;                                                 // for the answer, where they stand
   std::mutex mutex_;
   std::unique_ptr<Arrived> arrived_;  // under the mutex
   Worker worker_;                     // last: it ends before the rest

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, habit_count> names{"previous token", "ind
 constexpr std::array<std::string_view, habit_count> what{"the token before",
                                                          "the token after the last one that was the same",
                                                          "a token that is the same", "the first token"};
-constexpr float row_pitch = 20.0f, name_width = 150.0f,
+constexpr float row_pitch = 20.0f, name_width = 118.0f,
                 value_width = 36.0f;  // design units
 
 // The habits of a head in a point that has them.
@@ -30,16 +30,17 @@ const TrainedHabits& of_head(const TrainingPoint& point, Index layer, Index head
 // The habit that a head's line shows: the strongest one where it stands or, before it has one, of all that was measured.
 std::optional<Habit> habit_shown(const WatchedRun& run, const TrainingPoint& now, Index layer, Index head) {
   if (const auto has = strongest_habit(of_head(now, layer, head))) return has;
-  std::optional<Habit> strongest;
+  int strongest = -1;
   double most = habit_from;
   for (const TrainingPointPtr& point : run.past)
     for (int i = 0; i < habit_count; ++i) {
       const double value = habit_of(of_head(*point, layer, head), static_cast<Habit>(i)).value_or(0.0);
       if (value < most) continue;
       most = value;
-      strongest = static_cast<Habit>(i);
+      strongest = i;
     }
-  return strongest;
+  if (strongest < 0) return std::nullopt;
+  return static_cast<Habit>(strongest);
 }
 
 // The last point with habits at or before the step where the run stands.
@@ -114,15 +115,15 @@ std::optional<double> habit_of(const TrainedHabits& habits, Habit habit) {
 }
 
 std::optional<Habit> strongest_habit(const TrainedHabits& habits) {
-  std::optional<Habit> strongest;
-  double most = habit_from;
+  Habit strongest = Habit::previous_token;
+  double most = 0.0;
   for (int i = 0; i < habit_count; ++i) {
     const double value = habit_of(habits, static_cast<Habit>(i)).value_or(0.0);
-    if (value < most || (strongest && value == most)) continue;
+    if (value <= most) continue;
     most = value;
     strongest = static_cast<Habit>(i);
   }
-  return strongest;
+  return most >= habit_from ? std::make_optional(strongest) : std::nullopt;
 }
 
 std::string trained_head_name(Index layer, Index head) {

@@ -18,7 +18,7 @@
 namespace headwise {
 namespace {
 
-constexpr float heads_title = 20.0f;  // design units
+constexpr float heads_title = 20.0f, choice_room = 170.0f;  // design units
 
 // −inf above the diagonal.
 TensorPtr causal_bias_of(Index length) {
@@ -92,11 +92,12 @@ void draw_name(const PanelContext& context, const WatchedRun& run, const MapPlac
   const std::string number = trained_head_name(place.layer, place.head);
   write_text(list, font, at, im_color(has ? context.palette.text : context.palette.text_dim), number);
   if (!has) return;
+  const Habit habit = has.value_or(Habit::previous_token);
   const float used = width_of(font, number) + widgets.px(5);
   const float dot = widgets.px(3.5f), y = std::floor(at.y + 0.6f * font->FontSize);
-  list->AddCircleFilled({at.x + used + dot, y}, dot, im_color(color_of_habit(context.palette, *has)));
+  list->AddCircleFilled({at.x + used + dot, y}, dot, im_color(color_of_habit(context.palette, habit)));
   const float left = used + 2 * dot + widgets.px(4);
-  const std::string word(habit_name(*has));
+  const std::string word(habit_name(habit));
   if (width_of(font, word) <= width - left)
     write_text(list, font, {at.x + left, at.y}, im_color(context.palette.text), word);
 }
@@ -117,8 +118,9 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
     at.x += widgets.px(14);
     title = fmt::format("{}, step {}", label_of_run(run), run.step());
   }
-  write_text(list, font, at, im_color(context.palette.text_dim),
-             fitted_text(title, font, static_cast<float>(area.x + area.width) - at.x));
+  write_text(
+      list, font, at, im_color(context.palette.text_dim),
+      fitted_text(title, font, static_cast<float>(area.x + area.width) - at.x - widgets.px(choice_room)));
   if (!run.now) return std::nullopt;
 
   const TrainingMaps maps = training_maps(

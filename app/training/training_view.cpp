@@ -158,16 +158,31 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
                        state.told);
 }
 
+constexpr std::array<std::string_view, 2> below_names{"heads", "one number"};
+
+// At the right of the line above the maps.
+void draw_below_choice(const PanelContext& context, TrainingViewState& state, const RectF& area) {
+  const WidgetContext widgets = context.widgets();
+  const ImVec2 size = segmented_control_size(widgets, below_names);
+  ImGui::SetCursorScreenPos(
+      {static_cast<float>(area.x + area.width) - size.x, static_cast<float>(area.y) - widgets.px(4)});
+  segmented_control(widgets, "below", below_names, state.below);
+  ui_probe_item("training/below");
+  tooltip(widgets, "The maps of the heads; or one number of the model, and what the next step makes of it.");
+}
+
 // What was measured where it stands: of the last step's batch, and on unseen examples.
 std::string figures_of(const LiveTraining& training) {
   std::string text = fmt::format("step {}", training.step());
+  const bool beside = training.runs().size() > 1;
   for (const WatchedRun& run : training.runs()) {
-    if (training.runs().size() > 1) text += fmt::format(" · {}:", label_of_run(run));
-    if (run.last)
-      text += fmt::format(" · loss {:.4f}, gradient norm {:.3g}, learning rate {:.3g}", run.last->batch.loss,
-                          run.last->update.gradient_norm, run.last->update.learning_rate);
+    text += beside ? fmt::format("   {}:", label_of_run(run)) : "  ";
+    if (run.last) text += fmt::format(" loss {:.4f}", run.last->batch.loss);
+    if (run.last && !beside)
+      text += fmt::format(", gradient norm {:.3g}, learning rate {:.3g}", run.last->update.gradient_norm,
+                          run.last->update.learning_rate);
     if (run.now && run.now->held_out.counted > 0)
-      text += fmt::format(" · on unseen examples: loss {:.4f}, {:.1f} % right", run.now->held_out.loss,
+      text += fmt::format("{} {:.1f} % of unseen examples right", run.last ? "," : "",
                           100.0 * accuracy_of(run.now->held_out));
   }
   return text;
@@ -198,7 +213,7 @@ void draw_sentence(const PanelContext& context, const LiveTraining& training, co
 
 }  // namespace
 
-TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training,
+TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
                                   TrainingViewState& state) {
   TrainingAction action;
   training.take_in();
@@ -228,7 +243,12 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     TimelineMove wanted = draw_training_timeline(context, training, state, layout.timeline, steps);
     draw_training_plot(context, training, state, layout.plot, steps);
     draw_beside_plot(context, training, state, layout.habits, steps);
-    action.look_inside = draw_training_heads(context, training, state, layout.maps);
+    draw_below_choice(context, state, layout.maps);
+    const std::size_t run = training.runs().size() > 1 && state.beside == 1 ? 1 : 0;
+    if (state.below == 0)
+      action.look_inside = draw_training_heads(context, training, state, layout.maps);
+    else
+      draw_update_view(context, training, cells, state.update, run, layout.maps, state.told);
     if (state.told.empty()) state.told = figures_of(training);
     write_text(ImGui::GetWindowDrawList(), context.fonts.small, corner(layout.told),
                im_color(context.palette.text),

@@ -7,6 +7,7 @@
 
 #include "app/panels/panel.h"
 #include "app/session/live_training.h"
+#include "app/training/update_view.h"
 #include "app/widgets/drop_down.h"
 
 namespace headwise {
@@ -36,6 +37,8 @@ struct TrainingViewState {
   TrainingCurve curve = TrainingCurve::loss;
   std::optional<Index> target;  // the step that was pointed at and is not computed yet
   TrainingMapsState maps;
+  int below = 0;  // the curve: the heads' maps, or one number
+  UpdateViewState update;
   std::string error;  // why the last task could not begin
   std::string told;   // what the mouse is on, a line
 };
@@ -45,7 +48,7 @@ struct TrainingAction {
 };
 
 // Draws while open. Closing it pauses the training, which stays as it is.
-TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training,
+TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
                                   TrainingViewState& state);
 
 }  // namespace headwise

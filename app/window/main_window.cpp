@@ -19,6 +19,7 @@
 #include "app/window/window_opening.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_settings.h"
+#include "app/window/window_training.h"
 
 namespace headwise {
 namespace {
@@ -269,6 +270,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
                      .caption_height = caption_height(fonts, scale, beside_filmstrip, size.y, document.walk),
                      .writes_caption = document.walk.edits_words,
                      .unfolded = view.unfolded,
+                     .training = stands_in_training(state_),
                      .filmstrip = filmstrip});
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);

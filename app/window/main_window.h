@@ -42,7 +42,8 @@ class MainWindow {
     caption_part,
     filmstrip_part,
     menu_part,
-    opening_part
+    opening_part,
+    training_part
   };
   // State at the start of a frame, compared with that at its end.
   struct Before {

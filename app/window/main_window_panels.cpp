@@ -105,6 +105,12 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   };
   if (!view.full_screen) draw_steps();
   const WidgetContext widgets = context.widgets();
+  if (begin_panel("panel/training", grounds_, layout.training, px(12), px(3),
+                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    begin_focus_part(view.focus, training_part);
+    draw_place_in_training(state_, widgets);
+    ImGui::EndChild();
+  }
   struct Tab {
     bool folded;
     Part part;
@@ -208,8 +214,9 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
                         document.comparisons, dialogs.comparison);
   draw_full_size_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), document.full_size_runs,
                        dialogs.full_size);
-  const TrainingAction trained = draw_training_view(looked.context(view, heatmaps_, fonts, scale, wake_after),
-                                                    document.training, dialogs.training);
+  const TrainingAction trained =
+      draw_training_view(looked.context(view, heatmaps_, fonts, scale, wake_after), document.training,
+                         document.explained_cells, dialogs.training);
   if (trained.look_inside) look_inside(state_, *trained.look_inside);
   const PanelAction led = draw_heads_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after),
                                            document.head_finding, dialogs.heads);

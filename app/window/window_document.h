@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/session/comparisons.h"
+#include "app/session/explained_cell.h"
 #include "app/session/full_size_runs.h"
 #include "app/session/gradients.h"
 #include "app/session/head_finding.h"
@@ -27,6 +28,7 @@ struct WindowDocument {
         predictions(wake),
         full_size_runs(wake),
         training(wake),
+        explained_cells(explain_cell, wake),
         head_finding(wake) {}
 
   // The session's trace, with its gradients if they are available.
@@ -39,6 +41,7 @@ struct WindowDocument {
   PredictionRuns predictions;
   FullSizeRuns full_size_runs;
   LiveTraining training;
+  ExplainedCells explained_cells;
   HeadFinding head_finding;
   PlaylistWalk walk;
 

@@ -17,9 +17,10 @@ constexpr double hall_caption = 0.32;     // of its width
 constexpr double caption_below_from_height = 440, caption_beside_from_width = 560, low_caption = 0.38;
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
-constexpr double status_height = 26;
-constexpr double graph_from_height = 560;  // of the window; with less, the graph folds
-constexpr double least_stage_width = 360;  // next to the panels; with less, they fold
+constexpr double status_height = 26, training_height = 30;
+constexpr double training_from_height = 400;  // of the window
+constexpr double graph_from_height = 560;     // of the window; with less, the graph folds
+constexpr double least_stage_width = 360;     // next to the panels; with less, they fold
 constexpr double least_stage_beside = 300,
                  least_stage_above = 170;  // of what is unfolded; with less, it takes the stage's place
 constexpr double filmstrip_width = 164, filmstrip_from_width = 1040;  // of a window that has room for it
@@ -129,6 +130,10 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   if (!wishes.hall || wishes.steps_over)
     layout.steps = rect_of(left, top, right - left, std::min(px(steps_height), height - top));
   if (!wishes.hall) top += px(steps_height) + px(gap);
+  if (wishes.training && !wishes.hall && units_high >= training_from_height) {
+    layout.training = rect_of(left, top, right - left, px(training_height));
+    top += px(training_height) + px(gap);
+  }
 
   double bottom = height - px(margin);
   if (units_high >= 320 && !wishes.stage_only) {

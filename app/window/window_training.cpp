@@ -1,13 +1,19 @@
 #include "app/window/window_training.h"
 
 #include <fmt/format.h>
+#include <imgui.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 
+#include "app/training/checkpoint_strip.h"
 #include "app/training/training_habits.h"
+#include "app/training/training_plot.h"
 #include "app/window/window_state.h"
+#include "core/files/file_paths.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/opened_scenario.h"
 
 namespace headwise {
@@ -21,21 +27,67 @@ std::string looked_into_folder(const LiveTraining& training, std::size_t run) {
   return (folder / fmt::format("{}-{}-{}", training.source().name, training.number(), run)).string();
 }
 
+std::string model_path(const Scenario& scenario) {
+  if (!is_of_model(scenario) || !scenario.parameters.file || is_builtin(*scenario.parameters.file)) return "";
+  return path_from(scenario.origin.folder, *scenario.parameters.file);
+}
+
+bool is_watched(const WindowState& window, const std::string& path) {
+  const PlaceInTraining& place = window.view.place_in_training;
+  return !place.folder.empty() && place.number == window.document.training.number() &&
+         place.run < window.document.training.runs().size() && path.starts_with(place.folder + "/");
+}
+
+// The model where the run stands; its step may have been looked into before, and is the same then, to the last bit.
+std::string written_checkpoint(LiveTraining& training, const std::string& folder, std::size_t run) {
+  const std::string path = checkpoint_path(folder, training.stopped_run(run).step());
+  return is_there(path) ? path : training.write_checkpoint(folder, run);
+}
+
+// The scenario with another model of the same training: everything else stays.
+void show_checkpoint(WindowState& window, const std::string& path, Index step, bool continues) {
+  Scenario edited = window.document.session.scenario();
+  edited.parameters.file = path;
+  window.document.session.edit(edited, fmt::format("go to step {}", step), continues);
+  window.document.scenario_path = path;
+}
+
+// Takes the watched training to the step that was asked for, and shows its model as soon as it is there.
+void follow_asked_step(WindowState& window) {
+  PlaceInTraining& place = window.view.place_in_training;
+  LiveTraining& training = window.document.training;
+  if (!place.target || training.busy()) return;
+  const Index step = training.runs()[place.run].step();
+  const Index wanted = std::min(*place.target, training.runs()[place.run].reached());
+  if (step != wanted && training.error().empty()) return training.go_to(wanted);
+  place.target.reset();
+  try {
+    show_checkpoint(window, written_checkpoint(training, place.folder, place.run), step, true);
+  } catch (const std::exception& error) {
+    window.view.notices.complain(error.what());
+  }
+}
+
 }  // namespace
 
 void look_inside(WindowState& window, const TrainedHead& head) {
   WindowDocument& document = window.document;
   LiveTraining& training = document.training;
   try {
-    const std::string folder = looked_into_folder(training, head.run);
-    const std::string path = training.write_checkpoint(folder, head.run);
+    PlaceInTraining place;
+    place.folder = looked_into_folder(training, head.run);
+    place.number = training.number();
+    place.run = head.run;
+    const std::string path = written_checkpoint(training, place.folder, head.run);
     Scenario scenario = scenario_of_file(path);
     scenario.parameters.layer = head.layer;
     document.walk.page.reset();
     document.walk.own_history.reset();
     window.view.setup.edited_row.clear();
-    document.session.open(scenario, fmt::format("look inside step {}", training.runs()[head.run].step()));
+    const Index step = training.runs()[head.run].step();
+    document.session.open(scenario, fmt::format("look inside step {}", step));
     document.scenario_path = path;
+    window.view.place_in_training = std::move(place);
     Selection& selection = window.view.selection;
     selection.step = Step::softmax;
     selection.view = StageView::one_head;
@@ -47,12 +99,61 @@ void look_inside(WindowState& window, const TrainedHead& head) {
     skip_motion(window.view.motion);
     window.dialogs.training.open = false;
     window.view.notices.say(fmt::format(
-        "The model after {} steps, at head {}. Every number is its own; {} leads back to the training.",
-        training.runs()[head.run].step(), trained_head_name(head.layer, head.head),
-        first_key_text(CommandId::train)));
+        "The model after {} steps of training, at head {}. Drag the line below the steps to other moments.",
+        step, trained_head_name(head.layer, head.head)));
   } catch (const std::exception& error) {
     window.view.notices.complain(error.what());
   }
+}
+
+bool stands_in_training(WindowState& window) {
+  const std::string path = model_path(window.document.session.scenario());
+  PlaceInTraining& place = window.view.place_in_training;
+  if (path.empty()) return false;
+  if (is_watched(window, path)) return true;
+  if (place.of != path) {
+    place.of = path;
+    place.checkpoints = sibling_checkpoints(path);
+  }
+  return place.checkpoints.size() > 1;
+}
+
+void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
+  PlaceInTraining& place = window.view.place_in_training;
+  LiveTraining& training = window.document.training;
+  const std::string path = model_path(window.document.session.scenario());
+  const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+  const RectF area{at.x, at.y, room.x, room.y};
+  CheckpointStrip strip;
+  if (is_watched(window, path)) {
+    training.take_in();
+    const WatchedRun& run = training.runs()[place.run];
+    const Index step = place.target.value_or(run.step());
+    strip = {.name = fmt::format("{}, {}", training.task().name, label_of_run(run)),
+             .place = fmt::format("step {} of {}", step, run.reached()),
+             .shown = step,
+             .count = run.reached() + 1,
+             .watched = true};
+  } else {
+    const auto shown = std::ranges::find_if(place.checkpoints, [&](const ModelCheckpoint& each) {
+      return path == each.path || path.starts_with(each.path + "/");
+    });
+    const auto index = shown == place.checkpoints.end() ? Index{0} : shown - place.checkpoints.begin();
+    strip = {.name = fs::path(place.checkpoints.front().path).parent_path().filename().string(),
+             .place = fmt::format("step {} of {}", place.checkpoints[static_cast<std::size_t>(index)].step,
+                                  place.checkpoints.back().step),
+             .shown = index,
+             .count = std::ssize(place.checkpoints)};
+  }
+  const CheckpointStripAction action = draw_checkpoint_strip(widgets, strip, area);
+  if (action.to_training) window.dialogs.training.open = true;
+  if (strip.watched) {
+    if (action.place) place.target = action.place;
+    return follow_asked_step(window);
+  }
+  if (!action.place) return;
+  const ModelCheckpoint& to = place.checkpoints[static_cast<std::size_t>(*action.place)];
+  show_checkpoint(window, to.path, to.step, action.held);
 }
 
 }  // namespace headwise

@@ -1,7 +1,8 @@
-// From the training view to the window: the model of a step, opened like any other.
+// From the training view to the window: the model of a step, opened like any other, with a line on which other steps are reached.
 #pragma once
 
 #include "app/training/training_view.h"
+#include "app/widgets/widget_context.h"
 
 namespace headwise {
 
@@ -10,5 +11,10 @@ struct WindowState;
 // Writes the model of the step where the run stands as a checkpoint, and opens it at this head, on the example that the training view
 // shows. A notice says why where that fails; the training view then stays.
 void look_inside(WindowState& window, const TrainedHead& head);
+
+// Whether the scenario's model is one of several of a training: of the one that is watched, or checkpoints in a folder.
+bool stands_in_training(WindowState& window);
+// The line, in the current ImGui window; takes at once what was asked for. Only if it stands in one.
+void draw_place_in_training(WindowState& window, const WidgetContext& widgets);
 
 }  // namespace headwise

@@ -20,6 +20,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/window/first_steps.h"
 #include "app/window/notices.h"
+#include "app/window/place_in_training.h"
 #include "app/window/window_layout.h"
 
 namespace headwise {
@@ -37,7 +38,7 @@ struct WindowView {
   Pointed pointing;  // what the panels of this frame have found so far
   MotionState motion;
   std::shared_ptr<PictureRecording> recording;  // null: no pictures are being saved
-  double seconds_to_next_step = 0.0;           // while playing
+  double seconds_to_next_step = 0.0;            // while playing
   bool opened_on_result = false;  // until another step is selected: play starts with the first one
 
   Settings settings;
@@ -47,6 +48,7 @@ struct WindowView {
   bool full_screen = false;  // and on the whole screen, for a hall: the map and the caption alone
   double steps_shown = 0.0;  // seconds that the steps still lie over the full screen after the mouse moved
 
+  PlaceInTraining place_in_training;
   OpeningState opening;  // what the window begins with
 
   StageChoices stage_choices;  // of the last frame

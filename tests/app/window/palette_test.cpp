@@ -30,15 +30,15 @@ Situation situation(const WindowBench& bench) {
   std::string notices;
   for (const Notice& notice : w.view.notices.notices) notices += notice.text + "; ";
   const char* clipboard = ImGui::GetClipboardText();
-  return {
-      bench.scenario(), bench.selection(), w.view.settings,
-      fmt::format("keys {} about {} docs {} compare {} full size {} heads {} files {} export {} palette {} "
-                  "playing {} full {} quit {} "
-                  "path {} notices {} clipboard {}",
-                  w.dialogs.help.keys, w.dialogs.help.about, w.dialogs.docs.open, w.dialogs.comparison.open,
-                  w.dialogs.full_size.open, w.dialogs.heads.open, w.dialogs.files.open,
-                  w.dialogs.export_dialog.open, w.dialogs.palette.open, w.view.steps.playing,
-                  w.view.full_screen, w.quit, w.dialogs.files.path, notices, clipboard ? clipboard : "")};
+  return {bench.scenario(), bench.selection(), w.view.settings,
+          fmt::format(
+              "keys {} about {} docs {} compare {} full size {} heads {} files {} export {} palette {} "
+              "playing {} full {} quit {} "
+              "path {} notices {} clipboard {}",
+              w.dialogs.help.keys, w.dialogs.help.about, w.dialogs.docs.open, w.dialogs.comparison.open,
+              w.dialogs.full_size.open, w.dialogs.training.open, w.dialogs.heads.open, w.dialogs.files.open,
+              w.dialogs.export_dialog.open, w.dialogs.palette.open, w.view.steps.playing, w.view.full_screen,
+              w.quit, w.dialogs.files.path, notices, clipboard ? clipboard : "")};
 }
 
 // The same place for every command: something to copy, to let go, to take back and to do again.
@@ -49,8 +49,8 @@ void prepare(WindowBench& bench) {
   window.dialogs.help = {};
   window.dialogs.docs.open = false;
   window.dialogs.palette.open = false;
-  window.dialogs.full_size.open = window.dialogs.heads.open = window.dialogs.comparison.open =
-      window.dialogs.files.open = window.dialogs.export_dialog.open = false;
+  window.dialogs.full_size.open = window.dialogs.training.open = window.dialogs.heads.open =
+      window.dialogs.comparison.open = window.dialogs.files.open = window.dialogs.export_dialog.open = false;
   window.view.full_screen = window.quit = window.view.steps.playing = false;
   window.view.settings = {};
   window.document.session.edit(preset_scenario("hand_made"), "begin again");

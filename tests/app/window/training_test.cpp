@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "tests/app/window_bench.h"
@@ -177,4 +178,107 @@ TEST_CASE("the training view fits the usual windows, light and dark") {
       }
       bench.ui->save_png("training_" + std::to_string(width) + (theme == Theme::dark ? "_dark" : "_light"));
     }
+}
+
+TEST_CASE("the line below the steps shows the whole window at another step of the training") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 6);
+  bench.ui->click("training/map/0/0.2");
+  bench.ui->run_frames(3);
+  REQUIRE(bench.ui->has("panel/training"));
+  const auto shown = [&] { return *bench.scenario().parameters.file; };
+  const auto go_to = [&](float share) {
+    const UiRect line = bench.ui->rect("checkpoint/place");
+    bench.ui->click(line.min.x + 5.0f + share * (line.max.x - line.min.x - 10.0f),
+                    0.5f * (line.min.y + line.max.y));
+    for (int i = 0;
+         i < 2000 && (training_of(bench).busy() || bench.window->state().view.place_in_training.target); ++i) {
+      bench.ui->run_frames(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    bench.ui->run_frames(3);
+  };
+  CHECK(shown().ends_with("checkpoint-6"));
+  const double at_six = bench.output(0);
+  go_to(0.5f);
+  CHECK(shown().ends_with("checkpoint-3"));
+  CHECK(bench.output(0) != at_six);
+  CHECK(bench.selection().head == 2);
+  CHECK(bench.selection().step == Step::softmax);
+  go_to(1.0f);
+  CHECK(shown().ends_with("checkpoint-6"));
+  CHECK(bench.output(0) == at_six);
+  go_to(0.0f);
+  CHECK(shown().ends_with("checkpoint-0"));
+  CHECK(bench.session().error().empty());
+  bench.ui->click("checkpoint/back");
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("overlay/training"));
+  CHECK(training_of(bench).reached() == 6);
+  // Another training's steps are not on that line.
+  bench.ui->click("training/task");
+  bench.ui->click("training/task/majority");
+  wait_until_idle(bench);
+  bench.ui->key("Escape");
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("checkpoint/back"));
+}
+
+TEST_CASE("one thing is changed and trained beside, and what it did is said when both stand at one step") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 4);
+  bench.ui->click("training/change/equal-heads");
+  CHECK(training_of(bench).playing());
+  REQUIRE(training_of(bench).runs().size() == 2);
+  while (training_of(bench).runs()[1].reached() < 6) bench.ui->run_frames(1);
+  CHECK(bench.ui->has("training/map/1/0.7"));
+  bench.ui->key("Space");
+  for (int i = 0; i < 3000 && !training_of(bench).answer(); ++i) {
+    bench.ui->run_frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (training_of(bench).runs()[0].step() == training_of(bench).runs()[1].step())
+    CHECK(bench.ui->has("training/answer"));
+  wait_until_idle(bench);
+  bench.ui->click("training/alone");
+  bench.ui->run_frames(2);
+  CHECK(training_of(bench).runs().size() == 1);
+}
+
+TEST_CASE("one number is explained: the formula of its update, and the token that moves it most") {
+  WindowBench bench = open_training(1600, 1000);
+  if (!bench.ui) return;
+  step_to(bench, 2);
+  const UiRect choice = bench.ui->rect("training/below");
+  bench.ui->click(choice.max.x - 10.0f, 0.5f * (choice.min.y + choice.max.y));
+  const auto explained = [&] {
+    ExplainedCells& cells = bench.window->state().document.explained_cells;
+    for (int i = 0; i < 3000; ++i) {
+      bench.ui->run_frames(1);
+      if (!cells.running() && bench.ui->has("training/formula")) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    bench.ui->run_frames(2);
+    REQUIRE(cells.known());
+    REQUIRE(cells.known()->answer);
+    return cells.known()->answer;
+  };
+  const auto most = explained();
+  // The number that changes most, unless another one is chosen.
+  for (Index i = 0; i < most->pictures.change->size(); ++i)
+    CHECK(std::abs(most->pictures.change->flat(i)) <= std::abs(most->update.result - most->update.value));
+  double sum = 0.0;
+  for (Index i = 0; i < most->sources->size(); ++i) sum += most->sources->flat(i);
+  CHECK(sum == doctest::Approx(most->update.gradient).epsilon(1e-4));
+  const UiRect picture = bench.ui->rect("training/picture/0");
+  bench.ui->click(picture.min.x + 1.0f, picture.min.y + 1.0f);
+  const auto first = explained();
+  CHECK(first->place == CellPlace{0, 0});
+  // The next step does just that.
+  const double result = first->update.result;
+  bench.ui->key("Right");
+  wait_until_idle(bench);
+  CHECK(explained()->update.value == result);
 }

@@ -1,0 +1,77 @@
+#include "app/session/explained_cell.h"
+
+#include <cmath>
+
+#include "core/tensor/cancellation.h"
+
+namespace headwise {
+namespace {
+
+std::shared_ptr<Tensor> like_parameter(const TrainParameter& parameter) {
+  return std::make_shared<Tensor>(Shape{{"R", parameter.rows()}, {"C", parameter.columns()}}, DType::f64);
+}
+
+bool has_first(OptimiserKind kind) {
+  return kind != OptimiserKind::sgd;
+}
+bool has_second(OptimiserKind kind) {
+  return kind == OptimiserKind::adam || kind == OptimiserKind::adamw;
+}
+
+// Sets `most` to the cell that changes most.
+ParameterPictures pictures_of(const StepExplanation<float>& step, const CellQuestion& question,
+                              CellPlace& most) {
+  const TrainParameter& parameter = step.parameters()[question.parameter];
+  const auto value = like_parameter(parameter), gradient = like_parameter(parameter),
+             change = like_parameter(parameter);
+  const OptimiserKind kind = question.settings.optimiser.kind;
+  const auto first = has_first(kind) ? like_parameter(parameter) : nullptr;
+  const auto second = has_second(kind) ? like_parameter(parameter) : nullptr;
+  double largest = -1.0;
+  for (Index row = 0; row < parameter.rows(); ++row) {
+    check_cancelled();
+    for (Index column = 0; column < parameter.columns(); ++column) {
+      const CellUpdate update = step.update(question.parameter, row, column);
+      const Index cell = row * parameter.columns() + column;
+      value->set_flat(cell, update.value);
+      gradient->set_flat(cell, update.gradient);
+      change->set_flat(cell, update.result - update.value);
+      if (first) first->set_flat(cell, second ? update.first_unbiased : update.first);
+      if (second) second->set_flat(cell, update.second_unbiased);
+      if (std::abs(update.result - update.value) <= largest) continue;
+      largest = std::abs(update.result - update.value);
+      most = {row, column};
+    }
+  }
+  return {value, gradient, first, second, change};
+}
+
+}  // namespace
+
+ExplainedCell explain_cell(const CellQuestion& question) {
+  StepExplanation<float> step(*question.task, question.settings, *question.state);
+  ExplainedCell explained;
+  CellPlace most;
+  explained.pictures = pictures_of(step, question, most);
+  explained.place = question.place.value_or(most);
+  explained.update = step.update(question.parameter, explained.place.row, explained.place.column);
+  explained.terms = update_terms(explained.update);
+  explained.formula = update_formula(explained.update);
+  const GradientSources sources = step.sources(question.parameter, explained.place.row, explained.place.column);
+  const auto shares =
+      std::make_shared<Tensor>(Shape{{"N", sources.sequences}, {"L", sources.length}}, DType::f64);
+  for (Index i = 0; i < shares->size(); ++i) {
+    const double share = sources.of_tokens[static_cast<std::size_t>(i)];
+    shares->set_flat(i, share);
+    if (std::abs(share) <= std::abs(explained.share)) continue;
+    explained.share = share;
+    explained.sequence = i / sources.length;
+    explained.position = i % sources.length;
+  }
+  explained.sources = shares;
+  const auto token = static_cast<std::size_t>(explained.sequence * sources.length + explained.position);
+  explained.token = question.task->token_texts[static_cast<std::size_t>(step.batch().tokens[token])];
+  return explained;
+}
+
+}  // namespace headwise

@@ -1,0 +1,61 @@
+// One number of a model in training, explained: what the next step makes of it and from which tokens its gradient comes, with pictures of
+// the whole parameter. Computed in the background from the state where the training stands.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/asked_work.h"
+#include "app/session/live_training.h"
+#include "core/train/cell_update.h"
+
+namespace headwise {
+
+struct CellPlace {
+  Index row = 0, column = 0;
+  friend bool operator==(const CellPlace&, const CellPlace&) = default;
+};
+
+struct CellQuestion {
+  int training = 0;  // LiveTraining::number()
+  std::size_t run = 0;
+  Index step = 0;
+  std::size_t parameter = 0;       // of train_parameters()
+  std::optional<CellPlace> place;  // null: the number that changes most
+  // What it is computed from; given by the fields above.
+  std::shared_ptr<const TrainingState<float>> state;
+  std::shared_ptr<const TrainTask> task;
+  TrainingSettings settings;
+
+  friend bool operator==(const CellQuestion& a, const CellQuestion& b) {
+    return a.training == b.training && a.run == b.run && a.step == b.step && a.parameter == b.parameter &&
+           a.place == b.place;
+  }
+};
+
+// Of the parameter's shape; a vector is one row.
+struct ParameterPictures {
+  TensorPtr value, gradient, first, second,
+      change;  // w, g as it is applied, m̂, v̂, and w after the step − w; m̂ and v̂ may be null
+};
+
+struct ExplainedCell {
+  CellPlace place;
+  CellUpdate update;
+  std::vector<std::string> terms;  // g, m, v, m̂ and v̂
+  std::string formula;
+  ParameterPictures pictures;
+  TensorPtr sources;                 // (sequences,length): what each token of the batch adds to the gradient
+  Index sequence = 0, position = 0;  // of the token that adds most, in size
+  double share = 0.0;                // what it adds
+  std::string token;                 // its text
+};
+
+// Throws Error(usage) where the gradient is not finite, Error(cancelled).
+ExplainedCell explain_cell(const CellQuestion& question);
+
+using ExplainedCells = AskedWork<CellQuestion, ExplainedCell>;
+
+}  // namespace headwise

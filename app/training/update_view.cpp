@@ -1,0 +1,213 @@
+#include "app/training/update_view.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/training/written.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/tooltip.h"
+#include "core/picture/heatmap.h"
+
+namespace headwise {
+namespace {
+
+constexpr float choice_height = 30.0f, picture_title = 18.0f, picture_gap = 12.0f,
+                words_width = 600.0f;  // design units
+
+// A picture of the whole parameter, or of the batch.
+struct UpdatePicture {
+  const char* name;
+  const char* what;
+  TensorPtr values;
+  bool of_parameter = true;
+};
+
+std::vector<UpdatePicture> pictures_shown(const ExplainedCell& cell) {
+  std::vector<UpdatePicture> pictures{
+      {"w", "the parameter before the step", cell.pictures.value},
+      {"gradient g", "the gradient that the step applies, clipped", cell.pictures.gradient}};
+  if (cell.pictures.first)
+    pictures.push_back(
+        {cell.pictures.second ? "m̂" : "m", "the running mean of the gradients", cell.pictures.first});
+  if (cell.pictures.second)
+    pictures.push_back({"v̂", "the running mean of their squares", cell.pictures.second});
+  pictures.push_back({"change", "the parameter after the step, less what it was", cell.pictures.change});
+  pictures.push_back(
+      {"g by token",
+       "what each token of the batch adds to the gradient of the chosen number: sequences below each other",
+       cell.sources, false});
+  return pictures;
+}
+
+std::string default_parameter(const std::vector<TrainParameter>& parameters) {
+  std::string name;
+  for (const TrainParameter& parameter : parameters)
+    if (parameter.role == TrainRole::in_weight) name = parameter.name;
+  return name;
+}
+
+HeatmapSpec update_spec(const UpdatePicture& picture, Theme theme) {
+  HeatmapSpec spec;
+  spec.values = matrix_view(picture.values);
+  const bool diverging = std::string_view(picture.name) != "v̂";
+  spec.color_map = diverging ? ColorMap::blue_orange : ColorMap::viridis;
+  spec.range = range_of(std::span<const MatrixView>(&spec.values, 1), diverging, false);
+  spec.theme = theme;
+  return spec;
+}
+
+// The pictures side by side, each with its name; returns the width that they took.
+double draw_pictures(const PanelContext& context, const ExplainedCell& cell, UpdateViewState& state,
+                     const RectF& area, std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const std::vector<UpdatePicture> pictures = pictures_shown(cell);
+  const double gap = widgets.px(picture_gap), title = widgets.px(picture_title);
+  const double most_width =
+      (area.width - gap * static_cast<double>(pictures.size() - 1)) / static_cast<double>(pictures.size());
+  const double most_height = area.height - title;
+  if (most_height < 8.0) return 0.0;
+  double x = area.x;
+  std::vector<HeatmapSpec> specs;
+  for (const UpdatePicture& picture : pictures) specs.push_back(update_spec(picture, context.theme));
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const HeatmapSpec& spec = specs[i];
+    const auto rows = static_cast<double>(spec.values.rows), columns = static_cast<double>(spec.values.cols);
+    const double side =
+        std::min({most_width / columns, most_height / rows, static_cast<double>(widgets.px(24))});
+    // A long vector is a strip that is still to be seen.
+    const double width = std::max(1.0, side * columns), height = std::max<double>(widgets.px(6), side * rows);
+    const PlaneGeometry plane =
+        plane_geometry({x, area.y + title, width, height}, spec.values.rows, spec.values.cols);
+    write_text(
+        list, context.fonts.small, {static_cast<float>(x), static_cast<float>(area.y)},
+        im_color(context.palette.text_dim),
+        fitted_text(pictures[i].name, context.fonts.small, static_cast<float>(std::max(width, most_width))));
+    draw_heatmap_plane(list, context.heatmaps, spec, corner(plane), far_corner(plane));
+    const CellPlace marked = pictures[i].of_parameter ? cell.place : CellPlace{cell.sequence, cell.position};
+    draw_box_outline(widgets, list, plane,
+                     CellBox{marked.row, marked.row + 1, marked.column, marked.column + 1},
+                     im_color(context.palette.focus), widgets.px(1.5f));
+    ImGui::SetCursorScreenPos(corner(plane));
+    const std::string id = fmt::format("picture {}", i);
+    const bool pressed = ImGui::InvisibleButton(
+        id.c_str(), {static_cast<float>(plane.width), static_cast<float>(plane.height)});
+    ui_probe("training/picture", static_cast<int>(i), corner(plane), far_corner(plane));
+    tooltip(widgets, pictures[i].what);
+    std::optional<std::pair<Index, Index>> at;
+    if (ImGui::IsItemHovered()) at = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
+    const auto keyed =
+        i == 0 ? focus_map(context.focus, ImGui::GetID(id.c_str()), corner(plane), far_corner(plane),
+                           {static_cast<int>(spec.values.rows), static_cast<int>(spec.values.cols)},
+                           {static_cast<int>(cell.place.row), static_cast<int>(cell.place.column)})
+               : std::nullopt;
+    if (keyed) at = {keyed->first, keyed->second};
+    if (at)
+      told = fmt::format("{}: {} [{}, {}] = {:.6g}", pictures[i].name, pictures[i].what, at->first,
+                         at->second, spec.values.value(at->first, at->second));
+    if (at && pictures[i].of_parameter && (pressed || (keyed && context.focus->cell_pressed)))
+      state.place = CellPlace{at->first, at->second};
+    x += std::max(width, std::min(most_width, static_cast<double>(widgets.px(70)))) + gap;
+  }
+  return x - gap - area.x;
+}
+
+void draw_lines(const PanelContext& context, const ExplainedCell& cell, const RectF& area) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* mono = context.fonts.mono_small;
+  ImFont* small = context.fonts.small;
+  auto y = static_cast<float>(area.y);
+  const auto line = [&](ImFont* font, Rgba8 color, const std::string& text) {
+    write_text(list, font, {static_cast<float>(area.x), y}, im_color(color),
+               fitted_text(text, font, static_cast<float>(area.width)));
+    y += 1.3f * font->FontSize;
+  };
+  line(small, context.palette.text_dim,
+       fmt::format("What step {} makes of {}:", cell.update.step + 1, cell.update.name));
+  if (cell.update.frozen)
+    return line(small, context.palette.text, "It belongs to a frozen head: nothing changes it.");
+  for (const std::string& term : cell.terms) line(mono, context.palette.text_dim, term);
+  line(mono, context.palette.text, cell.formula);
+  line(small, context.palette.text_dim,
+       fmt::format("Its gradient comes from the {} × {} tokens of this batch.", cell.sources->shape().size(0),
+                   cell.sources->shape().size(1)));
+  line(small, context.palette.text_dim,
+       fmt::format("The largest share is that of “{}” at position {} of sequence {}: {:+.4g} of {:+.4g}.",
+                   cell.token, cell.position, cell.sequence, cell.share, cell.update.gradient));
+  ui_probe("training/formula", {static_cast<float>(area.x), static_cast<float>(area.y)},
+           {static_cast<float>(area.x + area.width), y});
+}
+
+}  // namespace
+
+void draw_update_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
+                      UpdateViewState& state, std::size_t run, const RectF& area, std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  const TrainingSettings& settings = training.runs()[run].settings;
+  const std::vector<TrainParameter> parameters = train_parameters(settings.model);
+  auto chosen = std::ranges::find(parameters, state.parameter, &TrainParameter::name);
+  if (chosen == parameters.end())
+    chosen = std::ranges::find(parameters, default_parameter(parameters), &TrainParameter::name);
+  ImFont* font = context.fonts.small;
+  write_text(ImGui::GetWindowDrawList(), font,
+             {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
+             im_color(context.palette.text_dim), "parameter");
+  ImGui::SetCursorScreenPos(
+      {static_cast<float>(area.x) + width_of(font, "parameter") + widgets.px(8), static_cast<float>(area.y)});
+  DropDownGroup names;
+  for (const TrainParameter& parameter : parameters) names.words.push_back(parameter.name);
+  const DropDownResult pick =
+      drop_down(widgets, "training/parameter", chosen->name, std::span(&names, 1), state.parameters);
+  if (pick.chosen) {
+    state.parameter = *pick.chosen;
+    state.place.reset();
+    chosen = std::ranges::find(parameters, state.parameter, &TrainParameter::name);
+  }
+  const double used = widgets.px(choice_height);
+  const RectF below{area.x, area.y + used, area.width, area.height - used};
+  ImGui::SetCursorScreenPos(corner(below));
+  const auto standing = training.standing_state(run);
+  if (!standing) {
+    dim_sentence(widgets,
+                 training.playing()
+                     ? "Pause (Space): then the step that comes next can be looked at, number by number."
+                     : "Computing …");
+    return;
+  }
+  const CellQuestion question{training.number(),
+                              run,
+                              standing->step,
+                              static_cast<std::size_t>(chosen - parameters.begin()),
+                              state.place,
+                              standing,
+                              training.shared_task(),
+                              settings};
+  auto outcome = cells.of(question);
+  // Until another number of the same parameter is explained, the last one stays.
+  const auto& known = cells.known();
+  if (!outcome && known && known->question.training == question.training && known->question.run == run &&
+      known->question.parameter == question.parameter)
+    outcome = known;
+  if (!outcome) {
+    dim_sentence(widgets, "Computing …");
+    if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, 0.05);
+    return;
+  }
+  if (!outcome->answer) return error_line(widgets, outcome->error);
+  // The pictures stand at the left, the words beside them.
+  const double text = std::min(0.5 * below.width, static_cast<double>(widgets.px(words_width)));
+  const double gap = widgets.px(2 * picture_gap);
+  const double used_width = draw_pictures(context, *outcome->answer, state,
+                                          {below.x, below.y, below.width - text - gap, below.height}, told);
+  draw_lines(context, *outcome->answer,
+             {below.x + used_width + gap, below.y, below.width - used_width - gap, below.height});
+}
+
+}  // namespace headwise
