@@ -21,6 +21,7 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -29,8 +30,9 @@ constexpr double heads_units = 92.0, side_units = 56.0;    // strip of thumbnail
 constexpr double low_heads_units = 62.0, low_side = 30.0;  // if there is little height
 constexpr double least_details = 120.0;                    // below the list, if they do not fit next to it
 constexpr float row_units = 24.0f, least_row_units = 19.0f, row_units_of_picture = 34.0f;
-constexpr double least_told = 5e-4;  // a less probable token would be shown as 0.000
-constexpr double told_bits = 5e-4;   // changes below the displayed precision are no change
+constexpr double least_told = 5e-4;        // a less probable token would be shown as 0.000
+constexpr double told_bits = 5e-4;         // changes below the displayed precision are no change
+constexpr std::size_t longest_task = 300;  // bytes of the sentence
 
 bool says_another_word(const PredictionChange& change) {
   return !change.before.empty() && !change.now.empty() && change.before[0].id != change.now[0].id;
@@ -95,7 +97,7 @@ class View {
   ImDrawList* list_;
 };
 
-// Two sentences above the list; returns their height.
+// The sentences above the list; returns their height.
 double View::summary(RectF area) const {
   ImFont* font = words_font();
   const auto width = static_cast<float>(area.width);
@@ -119,9 +121,11 @@ double View::summary(RectF area) const {
       : kind_ == PredictedToken::in_place
           ? "Masked-word model: each row is the word it predicts in place of the word at the left, which it "
             "sees too."
-          : "Model of a training: each row is its answer at the word at the left. The task asks at some "
+          : "Each row is the model's answer to its task at the word at the left. A task may ask at some "
             "only.";
   sentence(what, context_.palette.text, "prediction/what");
+  if (const std::string& task = input_.model->task().what; !task.empty())
+    sentence("Its task: " + one_line(task, longest_task), context_.palette.text_dim, "prediction/task");
   Index changed = 0, other_word = 0, most = 0, no_number = 0;
   for (Index i = 0; i < length(); ++i) {
     no_number += std::isnan(at(i).bits) ? 1 : 0;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/files/file_paths.h"
-#include "core/model/files/model_checkpoints.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/presets.h"
@@ -42,7 +41,7 @@ void refuse_missing_files(const std::string& path) {
 // The example that a model of `headwise train` has beside it; else a sentence; else words that the model knows.
 std::string text_to_open_with(const TextModel& model) {
   constexpr Index most_words = 8;
-  if (std::string text = example_text(model.files().folder()); !text.empty()) return text;
+  if (!model.task().example.empty()) return model.task().example;
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
   const Tokenizer& tokenizer = *model.tokenizer();
   const auto has_id = [](const EncodedToken& token) { return token.id != no_token; };

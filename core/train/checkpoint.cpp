@@ -208,6 +208,7 @@ void write_checkpoint(const std::string& folder, const TaskSource& task, const T
                                 {"batch", run.settings().batch},
                                 {"seed", run.settings().seed},
                                 {"dtype", std::is_same_v<T, float> ? "f32" : "f64"},
+                                {"what", run.task().what},
                                 {"example", example_of(run, by_character)}};
   write_file_atomically(files.file("training.json"),
                         json_text(training, {.indent = 1, .replaces_bytes = true}) + "\n");

@@ -4,8 +4,8 @@
 //   config.json            the model's settings, "model_type" headwise
 //   optimizer.safetensors  first.NAME and second.NAME, where the optimiser has them
 //   tokenizer.json         the texts of the task's tokens (task_tokenizer.h); not there if two of them would be written alike
-//   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, and as "example" the text of the
-//                          first held-out example
+//   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, and for those who open the
+//                          model "what", the task's sentence, and "example", the text of the first held-out example
 //
 // A checkpoint is there whole or not at all: it is written under another name, which is changed at the end.
 #pragma once

@@ -66,16 +66,19 @@ std::string newest_checkpoint_or(const std::string& path) {
   return checkpoints.empty() ? path : checkpoints.back().path;
 }
 
-std::string example_text(const std::string& folder) {
+TrainedTask trained_task(const std::string& folder) {
   const std::string path = (fs::path(folder) / "training.json").string();
-  if (is_builtin(folder) || !is_there(path)) return "";
+  if (is_builtin(folder) || !is_there(path)) return {};
   try {
     const nlohmann::json training = read_model_json(path);
-    const auto example = training.find("example");
-    return example != training.end() && example->is_string() ? example->get<std::string>() : "";
+    const auto text = [&](const char* key) {
+      const auto found = training.find(key);
+      return found != training.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    return {text("what"), text("example")};
   } catch (const Error& error) {
     if (error.status() != ExitStatus::input) throw;
-    return "";  // the model is as good without
+    return {};  // the model is as good without
   }
 }
 

@@ -26,8 +26,11 @@ std::vector<ModelCheckpoint> sibling_checkpoints(const std::string& path);
 // The newest checkpoint in a folder that is no model itself; `path` for anything else.
 std::string newest_checkpoint_or(const std::string& path);
 
-// A text that the model was trained to answer, which it has not seen: "example" in the training.json that `headwise train` writes
-// beside its models. Empty if there is none.
-std::string example_text(const std::string& folder);
+// What a model was trained to do, from the training.json that `headwise train` writes beside its models. Empty if there is none.
+struct TrainedTask {
+  std::string what;     // one sentence: what is asked, and what attention must find
+  std::string example;  // a text of the task that the model was not trained on
+};
+TrainedTask trained_task(const std::string& folder);
 
 }  // namespace headwise

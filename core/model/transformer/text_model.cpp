@@ -128,7 +128,9 @@ std::shared_ptr<const TextModel> TextModel::open(const std::string& path) {
 }
 
 TextModel::TextModel(const std::string& path)
-    : files_(std::make_shared<const ModelFiles>(path)), layers_(find_attention_layers(*files_)) {
+    : files_(std::make_shared<const ModelFiles>(path)),
+      layers_(find_attention_layers(*files_)),
+      task_(trained_task(files_->folder())) {
   try {
     transformer_ = Transformer::open(files_, layers_);
   } catch (const Error& error) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/files/model_checkpoints.h"
 #include "core/model/tokenizer/tokenizer.h"
 #include "core/model/transformer/transformer.h"
 
@@ -38,6 +39,7 @@ class TextModel {
   const std::string& no_tokenizer() const { return no_tokenizer_; }
   // How many of the model's tokens have no text in its tokenizer, a sentence; empty if they are only padding.
   const std::string& nameless_words() const { return nameless_words_; }
+  const TrainedTask& task() const { return task_; }
   // Why the model cannot read text, one line; empty if it can.
   const std::string& no_text() const { return transformer_ ? no_tokenizer_ : no_transformer_; }
 
@@ -58,6 +60,7 @@ class TextModel {
   std::shared_ptr<const Transformer> transformer_;
   std::optional<Tokenizer> tokenizer_;
   std::string no_transformer_, no_tokenizer_, nameless_words_;
+  TrainedTask task_;
 };
 
 }  // namespace headwise

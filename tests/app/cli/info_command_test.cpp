@@ -309,7 +309,7 @@ TEST_CASE("info lists the checkpoints of a training, and the folder stands for t
   CHECK(unknown.err.find("\"gryphon\"") != std::string::npos);
   CHECK(is_one_line(unknown.err));
 
-  for (const char* file : {"model.safetensors", "config.json"})
+  for (const std::string file : {"model.safetensors", "config.json"})
     std::filesystem::copy(newest + "/" + file, run + "/" + file);
   const ProgramResult both = run_program({"info", run});
   CHECK(both.out.find("2 attention layers") != std::string::npos);

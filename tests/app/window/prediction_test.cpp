@@ -1,11 +1,15 @@
 // The view Prediction: what the model says, and how a muted head changes it.
 #include <doctest/doctest.h>
 
+#include "app/inspector/inspector_prediction.h"
 #include "app/session/head_gains.h"
 #include "app/stage/prediction_view.h"
+#include "core/scenario/opened_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"
+#include "core/train/checkpoint.h"
 #include "tests/app/window_bench.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 
@@ -59,6 +63,37 @@ TEST_CASE("every position has its row, at both sizes of the window") {
     const UiRect stage = bench.ui->rect("panel/stage"), word = bench.ui->rect("prediction/word/0");
     CHECK(word.max.x <= stage.max.x);
   }
+}
+
+TEST_CASE("a checkpoint of a training answers its task, which stands above the answers") {
+  const TemporaryFolder folder;
+  TaskSource source{.name = "reverse"};
+  TrainingSettings settings = usual_settings(task_of(source));
+  settings.model.causal = false;
+  const TrainingRun<float> run(task_of(source), settings);
+  write_checkpoint(folder.file("run"), source, run);
+  WindowBench bench = open_prediction(scenario_of_file(folder.file("run")));
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("prediction/row/0"));
+  CHECK(bench.ui->has("prediction/task"));
+  const TransformerConfig& trained = bench.session().inputs().model_input->model->transformer()->config();
+  CHECK(predicted_token(trained) == PredictedToken::answer);
+  CHECK(prediction_place("lamp", 2, trained) ==
+        "At “lamp” (position 2): the answer to its task. The model has read the whole sentence, before and "
+        "after "
+        "it.");
+
+  WindowBench other = open_prediction(preset_scenario("welcome"));
+  CHECK_FALSE(other.ui->has("prediction/task"));
+  const TransformerConfig& masked = other.session().inputs().model_input->model->transformer()->config();
+  CHECK(predicted_token(masked) == PredictedToken::in_place);
+  CHECK(prediction_place("it", 9, masked).starts_with("At “it” (position 9): the word in this place. "));
+  TransformerConfig causal = masked;
+  causal.is_causal = true;
+  CHECK(prediction_place("it", 9, causal) ==
+        "After “it” (position 9): the next word. The model has read this word and the ones before it, and no "
+        "later "
+        "one.");
 }
 
 TEST_CASE("where no model predicts, the view says what to do") {

@@ -254,6 +254,7 @@ TEST_CASE("the text of an example becomes the tokens of the example again, in ev
       for (std::size_t t = 0; t < read.ids.size(); ++t)
         CHECK(read.labels[t] == run.task().token_texts[static_cast<std::size_t>(batch.tokens[t])]);
     }
+    CHECK(model->task().what == run.task().what);
     // What the checkpoint opens with is its first held-out example.
     fill_batch(run.task(), TaskSplit::held_out, settings.seed, 0, batch);
     const Scenario scenario = scenario_of_file(checkpoint);
