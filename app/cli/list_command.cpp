@@ -15,6 +15,7 @@
 #include "core/tensor/error.h"
 #include "core/trace/tensor_names.h"
 #include "core/train/train_task.h"
+#include "core/train/training_changes.h"
 
 namespace headwise {
 namespace {
@@ -113,15 +114,23 @@ Json task_list() {
   return list;
 }
 
+Json change_list() {
+  Json list = Json::array();
+  for (const TrainingChangeEntry& entry : training_change_entries())
+    list.push_back({{"name", entry.name}, {"what", entry.question}});
+  return list;
+}
+
 struct ListEntry {
   std::string_view name;
   Json (*list)();
 };
-constexpr ListEntry lists[] = {{"presets", preset_list},      {"lessons", lesson_list},
-                               {"tensors", tensor_list},      {"masks", mask_list},
-                               {"colormaps", color_map_list}, {"backends", backend_list},
-                               {"settings", setting_list},    {"tasks", task_list}};
-constexpr const char* list_names = "presets, lessons, tensors, masks, colormaps, backends, settings or tasks";
+constexpr ListEntry lists[] = {
+    {"presets", preset_list},   {"lessons", lesson_list},      {"tensors", tensor_list},
+    {"masks", mask_list},       {"colormaps", color_map_list}, {"backends", backend_list},
+    {"settings", setting_list}, {"tasks", task_list},          {"changes", change_list}};
+constexpr const char* list_names =
+    "presets, lessons, tensors, masks, colormaps, backends, settings, tasks or changes";
 
 }  // namespace
 

@@ -56,10 +56,12 @@ constexpr std::array commands{
                "  headwise train induction -o wide --heads 1 --steps 300 --seed 1\n"
                "  headwise train reverse -o reverse --positions rotary --layers 2 --learning-rate 0.001\n"
                "  headwise train book.txt -o book --length 64 --steps 2000 --every 200\n"
-               "  headwise train -o run --resume --steps 1000\n",
+               "  headwise train -o run --resume --steps 1000\n"
+               "  headwise train induction -o heads --beside one-wide-head\n"
+               "  headwise train induction -o induction.py\n",
                run_train},
     Subcommand{"list",
-               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings, tasks",
+               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings, tasks, changes",
                "  headwise list tensors\n"
                "  headwise list settings\n"
                "  headwise list presets --json\n",

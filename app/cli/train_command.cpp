@@ -19,7 +19,10 @@
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
 #include "core/train/checkpoint.h"
+#include "core/train/checkpoint_thinning.h"
+#include "core/train/training_answer.h"
 #include "core/train/training_curve.h"
+#include "core/train/training_program.h"
 
 namespace headwise {
 namespace {
@@ -58,9 +61,10 @@ std::string text_of_file(const std::string& path) {
 struct TrainRequest {
   TaskSource source;
   std::string folder;
-  Index steps, every;
+  Index steps, every, keep;
   std::optional<std::string> resumed;  // the checkpoint
   SavedRun saved;                      // of it
+  bool is_compared = false;            // with another run, by its outcome
 };
 
 // A line for a checkpoint, with the habit that stands out.
@@ -85,8 +89,26 @@ std::string checkpoint_line(TrainingRun<T>& run, const TrainingStep& last, const
   return line + strongest + fmt::format(", {:.0f} tokens/s\n", tokens_per_second);
 }
 
+std::string megabytes(Index bytes) {
+  const double of = static_cast<double>(bytes) / 1e6;
+  return of < 10.0 ? fmt::format("{:.1f} MB", of) : fmt::format("{:.0f} MB", of);
+}
+
+// What the run will leave on the disk, before it begins.
+std::string expected_line(const TrainRequest& request, const TrainingSettings& settings, Index value_bytes) {
+  const Index parameters = train_parameter_count(train_parameters(settings.model)),
+              bytes = checkpoint_bytes(settings, value_bytes),
+              written = (request.steps + request.every - 1) / request.every + 1,
+              stay = std::min(written, request.keep);
+  return fmt::format("{} parameters; {} checkpoints of {}{} will stay in {}: {}\n", parameters, stay,
+                     megabytes(bytes), written > stay ? fmt::format(", of {} that are written,", written) : "",
+                     request.folder, megabytes(checked_multiply(bytes, stay, "checkpoints")));
+}
+
+// Trains to the last step or until numbers fail. Throws Error(cancelled) after a signal. Of a run that is not compared, the outcome has
+// only its steps and its failure.
 template <class T>
-void train(const TrainRequest& request, TrainTask task, const TrainingSettings& settings) {
+TrainingOutcome train(const TrainRequest& request, TrainTask task, const TrainingSettings& settings) {
   using Clock = std::chrono::steady_clock;
   TrainingRun<T> run(std::move(task), settings);
   const std::string curve = request.folder + "/curve.csv";
@@ -99,11 +121,13 @@ void train(const TrainRequest& request, TrainTask task, const TrainingSettings& 
   const auto keep = [&] {
     const std::string csv = curve_csv(rows);
     write_checkpoint(request.folder, request.source, run);
+    thin_out_checkpoints(request.folder, request.keep);
     write_file_atomically(curve, before + csv.substr(csv.find('\n') + 1));
   };
   wants_to_stop = false;
   const StopOnSignals stop_on_signals;
   if (!request.resumed) keep();  // as it began
+  print(expected_line(request, settings, static_cast<Index>(sizeof(T))));
   Clock::duration spent{};
   Index taken = 0;
   const Index first = run.step();
@@ -113,10 +137,8 @@ void train(const TrainRequest& request, TrainTask task, const TrainingSettings& 
     const std::optional<TrainingStep> step = run.take_step();
     spent += Clock::now() - begin;
     if (!step) {
-      const std::string where =
-          fmt::format("; the last whole step is in {}", checkpoint_path(request.folder, run.step()));
       if (rows.empty() || checkpoint_steps(request.folder).back() != run.step()) keep();
-      throw Error(ExitStatus::usage, {.where = "training", .what = run.failure()->what + where});
+      break;
     }
     rows.push_back({*step, std::nullopt});
     ++taken;
@@ -132,6 +154,77 @@ void train(const TrainRequest& request, TrainTask task, const TrainingSettings& 
                                           .what = fmt::format("stopped at step {}", run.step()),
                                           .remedy = "headwise train --resume goes on"});
   }
+  TrainingOutcome outcome;
+  outcome.steps = run.step();
+  outcome.failure = run.failure();
+  if (!request.is_compared) return outcome;
+  std::vector<double> losses;
+  for (const CurveRow& row : rows) losses.push_back(row.step.batch.loss);
+  return training_outcome(run, std::span<const double>(losses));
+}
+
+TrainingOutcome train(DType dtype, const TrainRequest& request, const TrainTask& task,
+                      const TrainingSettings& settings) {
+  return dtype == DType::f32 ? train<float>(request, task, settings) : train<double>(request, task, settings);
+}
+
+// A failure that ends the command.
+void refuse_failure(const TrainRequest& request, const TrainingOutcome& outcome) {
+  if (!outcome.failure) return;
+  throw Error(ExitStatus::usage, {.where = "training",
+                                  .what = fmt::format("{}; the last whole step is in {}", outcome.failure->what,
+                                                      checkpoint_path(request.folder, outcome.steps))});
+}
+
+void refuse_folder_in_use(const std::string& folder, const char* remedy) {
+  const std::vector<Index> there = checkpoint_steps(folder);
+  if (!there.empty())
+    throw Error(ExitStatus::usage, {folder, "there is a training in this folder already",
+                                    fmt::format("{} checkpoints", there.size()), "", remedy});
+}
+
+// The same training with one change, in a folder within that of the first; and what the two show.
+void train_beside(const TrainWords& wanted, DType dtype, const TrainRequest& request, const TrainTask& task,
+                  const TrainingSettings& settings) {
+  const TrainingChange change = training_change_named("--beside", wanted.beside);
+  const std::optional<TrainingSettings> changed = changed_settings(settings, change);
+  if (!changed)
+    throw Error(ExitStatus::usage,
+                {"--beside", "this changes nothing of the training, or cannot be trained with its settings",
+                 wanted.beside, "another change", "see headwise list changes"});
+  TrainRequest own = request, other = request;
+  own.is_compared = other.is_compared = true;
+  other.folder = request.folder + "/" + wanted.beside;
+  refuse_folder_in_use(other.folder, "choose another folder");
+  const TrainingOutcome as_it_is = train(dtype, own, task, settings);
+  refuse_failure(own, as_it_is);
+  print(fmt::format("\n{}:\n", training_change_entry(change).with));
+  const TrainingOutcome beside = train(dtype, other, task, *changed);
+  print("\n" + text_of_answer(change_answer(change, as_it_is, beside)));
+}
+
+void require_task(const TrainWords& wanted) {
+  if (wanted.task.empty())
+    throw Error(ExitStatus::usage,
+                {"TASK", "no task is given", "", "a task or a text file", "see headwise list tasks"});
+}
+
+// The program of the training that is described, or of one in a folder.
+void write_program_of(const CommandOptions& options, const TrainWords& wanted, DType dtype, Index steps) {
+  require_task(wanted);
+  const std::vector<Index> there = checkpoint_steps(wanted.task);
+  if (there.empty()) {
+    TaskSource source = source_of(wanted);
+    const TrainTask task = task_of(source);
+    write_training_program(wanted.output, source, settings_of(wanted, task), dtype, steps);
+    return;
+  }
+  const std::string given = options.given_besides({"TASK", "--output", "--steps"});
+  if (!given.empty())
+    throw Error(ExitStatus::usage, {given, "the training in this folder has its task and settings already",
+                                    "", "only --output and --steps", "leave it out"});
+  const SavedRun run = read_saved_run(checkpoint_path(wanted.task, there.back()));
+  write_training_program(wanted.output, run.task, run.settings, run.dtype, steps);
 }
 
 }  // namespace
@@ -148,10 +241,14 @@ void run_train(CommandOptions& options, const Words& words) {
   if (wanted.dtype != "f32" && wanted.dtype != "f64")
     throw Error(ExitStatus::usage, {"--dtype", "there is no such type", wanted.dtype, "f32 or f64", ""});
   DType dtype = wanted.dtype == "f32" ? DType::f32 : DType::f64;
-  const std::vector<Index> there = checkpoint_steps(request.folder);
+  if (wanted.output.ends_with(".py")) return write_program_of(options, wanted, dtype, request.steps);
+  request.keep = count_of("--keep", wanted.keep);
+  if (request.keep < 3)
+    throw Error(ExitStatus::usage, {"--keep", "the value is out of range", wanted.keep, "3 or more", ""});
   TrainingSettings settings;
   TrainTask task;
   if (wanted.resume) {
+    const std::vector<Index> there = checkpoint_steps(request.folder);
     if (there.empty())
       throw Error(ExitStatus::input, {request.folder, "there is no checkpoint to go on from", "",
                                       "a folder of an earlier training", "leave out --resume"});
@@ -167,22 +264,14 @@ void run_train(CommandOptions& options, const Words& words) {
                                       fmt::format("{}, at step {}", request.steps, request.saved.step),
                                       fmt::format("more than {}", request.saved.step), ""});
   } else {
-    if (wanted.task.empty())
-      throw Error(ExitStatus::usage,
-                  {"TASK", "no task is given", "", "a task or a text file", "see headwise list tasks"});
-    if (!there.empty())
-      throw Error(ExitStatus::usage, {request.folder, "there is a training in this folder already",
-                                      fmt::format("{} checkpoints", there.size()), "",
-                                      "add --resume to go on, or choose another folder"});
+    require_task(wanted);
+    refuse_folder_in_use(request.folder, "add --resume to go on, or choose another folder");
     request.source = source_of(wanted);
     task = task_of(request.source);
     settings = settings_of(wanted, task);
   }
-  if (dtype == DType::f32) {
-    train<float>(request, std::move(task), settings);
-  } else {
-    train<double>(request, std::move(task), settings);
-  }
+  if (!wanted.beside.empty()) return train_beside(wanted, dtype, request, task, settings);
+  refuse_failure(request, train(dtype, request, task, settings));
 }
 
 }  // namespace headwise

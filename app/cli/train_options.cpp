@@ -1,6 +1,7 @@
 #include "app/cli/train_options.h"
 
 #include <charconv>
+#include <filesystem>
 #include <optional>
 
 #include "app/cli/subcommand.h"
@@ -36,12 +37,20 @@ FrozenHead frozen_head_of(const std::string& word) {
 void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.value("TASK", words.task,
                 "The task: one of headwise list tasks, a text file to predict character by character, or a "
-                "task in a .json file");
-  options.value("-o,--output", words.output, "The folder for checkpoints and curve.csv",
+                "task in a .json file; with -o FILE.py also the folder of a training");
+  options.value("-o,--output", words.output,
+                "The folder for checkpoints and curve.csv; a name that ends in .py: the PyTorch program that "
+                "trains the same",
                 {.type = "FOLDER", .required = true});
   options.value("--steps", words.steps, "Steps to take altogether", {.type = "N", .shows_default = true});
   options.value("--every", words.every, "Steps between checkpoints; default: a tenth of --steps",
                 {.type = "N"});
+  options.value("--keep", words.keep, "Checkpoints that stay at most, 3 or more: older ones are thinned out",
+                {.type = "N", .shows_default = true});
+  options.value("--beside", words.beside,
+                "Train the same with one change beside it, in FOLDER/CHANGE, and say what it did; one of "
+                "headwise list changes",
+                {.type = "CHANGE"});
   options.flag("--resume", words.resume,
                "Go on from the last checkpoint of the folder, with its task and settings");
   options.value("--seed", words.seed, "The seed of the beginning, the batches and dropout; default: 1",
@@ -68,6 +77,8 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.flag("--no-scale", words.no_scale, "Scores without 1/√D");
   options.flag("--tied", words.tied, "The unembedding is the embedding");
   options.flag("--heads-begin-equal", words.equal_heads, "Every head begins as head 0");
+  options.flag("--heads-begin-equal-but-output", words.equal_but_output,
+               "Every head begins as head 0, but the columns of W_O are random");
   options.value("--dropout", words.dropout, "Of attention weights; default: 0", {.type = "P"});
   options.values("--freeze", words.frozen, "A head that stays as it began: LAYER.HEAD",
                  {.type = "L.H", .delimiter = ','});
@@ -90,6 +101,11 @@ TaskSource source_of(const TrainWords& words) {
   if (!is_named && is_there(words.task)) {
     source.name = "file";
     source.file = words.task;
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(words.task, ignored))
+      throw Error(ExitStatus::input, {words.task, "there is no text in it to learn",
+                                      is_folder(words.task) ? "a folder" : "a device or a pipe",
+                                      "a text file, or a task in a .json file", ""});
   }
   return source;
 }
@@ -110,7 +126,8 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task) {
   model.causal = !words.no_causal;
   model.scaled = !words.no_scale;
   model.tied = words.tied;
-  model.heads_begin_equal = words.equal_heads;
+  model.heads_begin_equal = words.equal_heads || words.equal_but_output;
+  model.equal_out_projection = !words.equal_but_output;
   set_if_given("--dropout", words.dropout, model.dropout);
   for (const std::string& head : words.frozen) model.frozen_heads.push_back(frozen_head_of(head));
   OptimiserConfig& optimiser = settings.optimiser;
@@ -138,10 +155,10 @@ Index count_of(const char* option, const std::string& word) {
 }
 
 void refuse_settings(const CommandOptions& options) {
-  const std::string name = options.given_besides({"--output", "--steps", "--every", "--resume"});
+  const std::string name = options.given_besides({"--output", "--steps", "--every", "--keep", "--resume"});
   if (!name.empty())
     throw Error(ExitStatus::usage, {name, "a training that goes on has its task and settings already", "",
-                                    "only --steps and --every", "leave it out"});
+                                    "only --steps, --every and --keep", "leave it out"});
 }
 
 }  // namespace headwise

@@ -10,11 +10,12 @@
 namespace headwise {
 
 struct TrainWords {
-  std::string task, output, steps = "500", every, seed, dtype = "f32";
+  std::string task, output, steps = "500", every, keep = "32", seed, dtype = "f32";
   std::string length, symbols, layers, width, heads, kv_heads, head_width, positions, dropout;
   std::vector<std::string> frozen;
   bool no_feed_forward = false, no_norms = false, no_out_projection = false, no_causal = false,
-       no_scale = false, tied = false, equal_heads = false, resume = false;
+       no_scale = false, tied = false, equal_heads = false, equal_but_output = false, resume = false;
+  std::string beside;
   std::string optimiser, learning_rate, weight_decay, clip, warm_up, cosine, batch;
 };
 

@@ -49,7 +49,8 @@ Beginning beginning_of(const TrainParameter& parameter, const TrainModelConfig& 
 Index same_in_first_head(const TrainParameter& parameter, const TrainModelConfig& config, Index i) {
   const Index head_width = head_width_of(config), columns = parameter.columns();
   const Index row = i / columns, column = i % columns;
-  if (parameter.role == TrainRole::out_weight) return row * columns + column % head_width;
+  if (parameter.role == TrainRole::out_weight)
+    return !config.equal_out_projection ? i : row * columns + column % head_width;
   if (parameter.role != TrainRole::in_weight) return i;
   const Index unit = row / head_width;  // query heads, then key heads, then value heads
   const Index first = unit < config.heads                     ? 0

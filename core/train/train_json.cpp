@@ -173,6 +173,7 @@ void visit_model(Visitor& visit, Config& config) {
   visit("attention_dropout", config.dropout);
   visit("frozen_heads", config.frozen_heads);
   visit("heads_begin_equal", config.heads_begin_equal);
+  visit("equal_out_projection", config.equal_out_projection);
 }
 
 template <class Visitor, class Config>

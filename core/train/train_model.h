@@ -47,8 +47,9 @@ struct TrainModelConfig {
   bool tied = false;     // the unembedding is the embedding
   double dropout = 0.0;  // of attention weights while training, 0 ≤ p < 1
   std::vector<FrozenHead> frozen_heads;
-  bool heads_begin_equal =
-      false;  // the rows of W_Q, W_K, W_V and the columns of W_O of every head are those of head 0
+  // Every head begins as head 0: in the rows of W_Q, W_K, W_V and, with equal_out_projection, in the columns of W_O.
+  bool heads_begin_equal = false;
+  bool equal_out_projection = true;
 
   friend bool operator==(const TrainModelConfig&, const TrainModelConfig&) = default;
 };

@@ -67,8 +67,7 @@ std::string one_learned(const TrainingOutcome& learner, const std::string& name,
   if (learned_by_heart(other))
     return fmt::format(
         "{} the task is learned; {} the examples are learned by heart, for the loss of the batches falls and "
-        "that of "
-        "held-out examples does not: {} of their answers are right, against {}.",
+        "that of held-out examples does not: {} of their answers are right, against {}.",
         name, other_name, percent(accuracy_of(other.held_out)), percent(accuracy_of(learner.held_out)));
   if (other.steps <= *learner.learned_at)
     return fmt::format(
@@ -76,8 +75,7 @@ std::string one_learned(const TrainingOutcome& learner, const std::string& name,
         *learner.learned_at, other_name, other.steps);
   return fmt::format(
       "{} the task is learned, and {} it is not within {} steps: the loss falls below a fifth of its start "
-      "at step "
-      "{}; of held-out answers {} are right, against {}.",
+      "at step {}; of held-out answers {} are right, against {}.",
       name, other_name, other.steps, *learner.learned_at, percent(accuracy_of(learner.held_out)),
       percent(accuracy_of(other.held_out)));
 }
@@ -95,12 +93,25 @@ std::string verdict_of(const TrainingOutcome& a, const TrainingOutcome& b, const
   return neither_learned(a, b, with);
 }
 
+// Of a model that was trained without the causal mask and answers by what follows.
+std::string verdict_of_cheat(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
+  std::string verdict = fmt::format(
+      "{} the loss falls below a fifth of its start at step {}, but not because the task is learned: with "
+      "the mask on, "
+      "{} of the held-out answers are right, against {} as it is.",
+      with, *b.learned_at, percent(accuracy_of(*b.held_out_causal)), percent(accuracy_of(a.held_out)));
+  verdict.front() = static_cast<char>(verdict.front() - 'a' + 'A');
+  return verdict;
+}
+
 }  // namespace
 
 ChangeAnswer change_answer(TrainingChange change, const TrainingOutcome& as_it_is,
                            const TrainingOutcome& changed) {
   const std::string with(training_change_entry(change).with);
-  ChangeAnswer answer{verdict_of(as_it_is, changed, with), {}};
+  const bool cheats = has_learned(changed) && known_with_mask(changed) < little_left;
+  ChangeAnswer answer{
+      cheats ? verdict_of_cheat(as_it_is, changed, with) : verdict_of(as_it_is, changed, with), {}};
   if (as_it_is.steps > 0 && changed.steps > 0)
     answer.reasons =
         change_reasons(change, {as_it_is, changed, with, has_learned(as_it_is), has_learned(changed)});

@@ -26,6 +26,10 @@ constexpr std::array change_entries{
     TrainingChangeEntry{TrainingChange::equal_heads, "equal-heads", "heads begin equal",
                         "with heads that begin equal",
                         "Every head begins with the same numbers. What could make them differ?"},
+    TrainingChangeEntry{TrainingChange::equal_but_output, "equal-but-output", "equal, but W_O",
+                        "with heads that begin equal but for W_O",
+                        "Every head begins with the same W_Q, W_K and W_V, and random columns of W_O. Is "
+                        "that enough to part?"},
     TrainingChangeEntry{
         TrainingChange::grouped_keys, "grouped-keys", "grouped keys (H/2)", "with grouped keys",
         "Two heads share each key and value head, as in Llama. What does the smaller cache cost?"},
@@ -94,8 +98,12 @@ bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingC
       model.frozen_heads.push_back({0, 0});
       return true;
     case TrainingChange::equal_heads:
-      model.heads_begin_equal = true;
+      model.heads_begin_equal = model.equal_out_projection = true;
       return model.heads > 1;
+    case TrainingChange::equal_but_output:
+      model.heads_begin_equal = true;
+      model.equal_out_projection = false;
+      return model.heads > 1 && model.out_projection;
     case TrainingChange::grouped_keys:
       if (!each_its_keys || model.heads < 4 || model.heads % 2 != 0) return false;
       model.kv_heads = model.heads / 2;

@@ -16,6 +16,7 @@ enum class TrainingChange {
   one_head,           // H = 1, as wide as before
   frozen_head,        // head 0 of layer 0
   equal_heads,        // all heads begin as head 0
+  equal_but_output,   // the same, but with random columns of W_O
   grouped_keys,       // G = H/2
   one_key_head,       // G = 1
   no_scale,           // without 1/√D

@@ -17,6 +17,8 @@ using Sentences = std::vector<std::string>;
 constexpr double least_habit = 0.3;
 // Maps that differ by less are nearly the same.
 constexpr double nearly_same = 0.15;
+// Less above guessing is hardly knowledge.
+constexpr double least_known = 0.1;
 
 struct HabitWords {
   std::optional<double> TrainedHabits::*value;
@@ -85,14 +87,12 @@ std::string layers_apart(const TrainingOutcome& of) {
 Sentences wide_head(const ComparedRuns& runs) {
   const TrainModelConfig& before = runs.as_it_is.settings.model;
   const Index width = head_width_of(runs.changed.settings.model);
-  Sentences sentences{
-      fmt::format("{} {} heads of {} columns and one of {} have matrices of the same size, but not the same "
-                  "function: a head has "
-                  "one attention map, so with {} heads each query takes {} weighted means of the tokens in a "
-                  "layer, and with one "
-                  "head a single one, which it finds by comparing {} numbers instead of {}.",
-                  parameters_of(runs), before.heads, head_width_of(before), width, before.heads, before.heads,
-                  width, head_width_of(before))};
+  Sentences sentences{fmt::format(
+      "{} {} heads of {} columns and one of {} have matrices of the same size, but not the same function: a "
+      "head has one attention map, so with {} heads each query takes {} weighted means of the tokens in a "
+      "layer, and with one head a single one, which it finds by comparing {} numbers instead of {}.",
+      parameters_of(runs), before.heads, head_width_of(before), width, before.heads, before.heads, width,
+      head_width_of(before))};
   sentences.push_back(
       fmt::format("As it is, the maps of two heads differ on average by {}.", layers_apart(runs.as_it_is)));
   add_habits(runs, sentences);
@@ -102,24 +102,20 @@ Sentences wide_head(const ComparedRuns& runs) {
   if (runs.learned && runs.changed_learned && worse)
     sentences.push_back(
         "With one map in each layer some answers stay wrong that several maps get right: one weighted mean "
-        "has to "
-        "serve all purposes of a layer.");
+        "has to serve all purposes of a layer.");
   if (runs.learned && runs.changed_learned && !worse)
     sentences.push_back(
         all_same ? "The heads do nearly the same here, so one map in each layer can stand for all of them."
                  : "This task can be solved with one map in each layer. The others divide the same work, or "
-                   "do what the answer "
-                   "does not need.");
+                   "do what the answer does not need.");
   if (runs.learned && !runs.changed_learned)
     sentences.push_back(
         "One map in each layer was not enough here: a single weighted mean cannot keep apart what it brings "
-        "from two "
-        "places, and different heads can.");
+        "from two places, and different heads can.");
   if (!runs.learned && runs.changed_learned)
     sentences.push_back(
         "Here a few narrow comparisons were harder to learn than one wide one. How many numbers a head "
-        "compares "
-        "counts as well as how many heads there are.");
+        "compares counts as well as how many heads there are.");
   return sentences;
 }
 
@@ -180,14 +176,15 @@ Sentences equal(const ComparedRuns& runs) {
   if (!model.out_projection)
     causes.push_back(
         "without W_O each head writes into other columns, and what follows treats columns differently");
+  if (model.out_projection && !model.equal_out_projection)
+    causes.push_back(
+        "the columns of W_O are random, so each head writes elsewhere and is handed another gradient");
   const bool rounding = causes.empty();
   if (rounding) causes.push_back("nothing in the model does, so these are roundings");
-  return {
-      fmt::format(
-          "After {} steps the heads have parted: their numbers differ by up to {} of the largest, and their "
-          "gradients by {}.",
-          of.steps, percent(of.heads_apart), percent(of.head_gradients_apart)),
-      fmt::format("Something must treat the heads differently: {}.", join(causes, ", and "))};
+  return {fmt::format("After {} steps the heads have parted: their numbers differ by up to {} of the "
+                      "largest, and their gradients by {}.",
+                      of.steps, percent(of.heads_apart), percent(of.head_gradients_apart)),
+          fmt::format("Something must treat the heads differently: {}.", join(causes, ", and "))};
 }
 
 Sentences fewer_keys(const ComparedRuns& runs) {
@@ -198,8 +195,7 @@ Sentences fewer_keys(const ComparedRuns& runs) {
       static_cast<double>(after.kv_heads) / static_cast<double>(after.heads))};
   sentences.push_back(
       fmt::format("Heads that share keys still have queries, and so maps, of their own: two maps differ on "
-                  "average by {} {}, and "
-                  "by {} as it is.",
+                  "average by {} {}, and by {} as it is.",
                   layers_apart(runs.changed), runs.with, layers_apart(runs.as_it_is)));
   add_habits(runs, sentences);
   return sentences;
@@ -209,14 +205,12 @@ Sentences scale(const ComparedRuns& runs) {
   const double root = std::sqrt(static_cast<double>(head_width_of(runs.changed.settings.model)));
   Sentences sentences{
       fmt::format("Scores are √{} = {:.2f} times as large in the beginning. The larger the scores, the "
-                  "nearer the weights are to 0 "
-                  "and 1, where the softmax passes hardly any gradient on.",
+                  "nearer the weights are to 0 and 1, where the softmax passes hardly any gradient on.",
                   head_width_of(runs.changed.settings.model), root)};
   if (runs.learned && runs.changed_learned)
     sentences.push_back(
         fmt::format("Training makes up for a factor of {:.2f} with smaller W_Q and W_K here. Wider heads "
-                    "need the scale more, for "
-                    "it grows with their width.",
+                    "need the scale more, for it grows with their width.",
                     root));
   add_habits(runs, sentences);
   return sentences;
@@ -226,8 +220,8 @@ Sentences no_output_matrix(const ComparedRuns& runs) {
   const TrainModelConfig& model = runs.changed.settings.model;
   Sentences sentences{
       parameters_of(runs),
-      fmt::format("Each head adds its {} numbers to columns of its own of the model's {}. W_V still "
-                  "chooses what it writes there, and what follows reads all columns.",
+      fmt::format("Each head adds its {} numbers to columns of its own of the model's {}. W_V still chooses "
+                  "what it writes there, and what follows reads all columns.",
                   head_width_of(model), model.width)};
   if (runs.learned && runs.changed_learned)
     sentences.push_back("This task does not need the heads to be mixed.");
@@ -239,13 +233,11 @@ Sentences positions(const ComparedRuns& runs) {
   const TrainModelConfig& model = runs.changed.settings.model;
   Sentences sentences;
   if (model.positions == TrainPositions::none)
-    sentences.push_back(
-        model.causal
-            ? "Without positions only the causal mask tells the order: the first token sees one key, the "
-              "next "
-              "two, and so on."
-            : "Without positions and without a mask, another order of the tokens only reorders the result: "
-              "the model cannot know where a token stands.");
+    sentences.push_back(model.causal
+                            ? "Without positions only the causal mask tells the order: the first token sees "
+                              "one key, the next two, and so on."
+                            : "Without positions and without a mask, another order of the tokens only "
+                              "reorders the result: the model cannot know where a token stands.");
   const StrongestHead before = strongest(runs.as_it_is, habit_words[0]),
                       after = strongest(runs.changed, habit_words[0]);
   sentences.push_back(
@@ -261,28 +253,25 @@ Sentences causal_off(const ComparedRuns& runs) {
   const TrainingOutcome& of = runs.changed;
   if (!of.held_out_causal) return {};
   const double seen = accuracy_of(of.held_out), masked = accuracy_of(*of.held_out_causal);
-  Sentences sentences{
-      fmt::format("{} of the answers stand at the next position, where every token can read them without "
-                  "the mask.",
-                  percent(of.next_answers))};
+  Sentences sentences{fmt::format(
+      "{} of the answers stand at the next position, where every token can read them without the mask.",
+      percent(of.next_answers))};
   const StrongestHead next = strongest(of, habit_words[3]);
   if (next.value >= least_habit)
     sentences.push_back(
         fmt::format("Head {} looks at the next token, with {:.2f} of its weight.", next.name(), next.value));
   sentences.push_back(
       fmt::format("With the causal mask on, the same model is right in {} of the answers; without it in {}, "
-                  "and always saying the "
-                  "most frequent answer is right in {}.",
+                  "and always saying the most frequent answer is right in {}.",
                   percent(masked), percent(seen), percent(of.guessed)));
-  // Of what is known above guessing, how much is left.
-  const double known = seen - of.guessed, left = masked - of.guessed;
-  if (known < 0.1)
+  const double left = known_with_mask(of);
+  if (seen - of.guessed < least_known)
     sentences.push_back("It knows little more than a guess either way.");
-  else if (left < 0.25 * known)
+  else if (left < little_left)
     sentences.push_back(of.next_answers > 0.5
                             ? "It has learned to read the answer, and next to nothing of the task."
                             : "What it has learned needs the tokens that follow.");
-  else if (left < 0.75 * known)
+  else if (left < 0.75)
     sentences.push_back("A part of what it has learned needs the tokens that follow.");
   else
     sentences.push_back("What it has learned hardly needs the tokens that follow.");
@@ -290,15 +279,14 @@ Sentences causal_off(const ComparedRuns& runs) {
 }
 
 Sentences dropped(const ComparedRuns& runs) {
-  Sentences sentences{fmt::format(
-      "In training each weight is dropped with a probability of {}, and the others are divided by {}. A head "
-      "whose "
-      "answer hangs on one token loses it in as many of the queries, unless another head looks there too.",
-      percent(runs.changed.settings.model.dropout), 1.0 - runs.changed.settings.model.dropout)};
+  Sentences sentences{
+      fmt::format("In training each weight is dropped with a probability of {}, and the others are divided "
+                  "by {}. A head whose answer hangs on one token loses it in as many of the queries, unless "
+                  "another head looks there too.",
+                  percent(runs.changed.settings.model.dropout), 1.0 - runs.changed.settings.model.dropout)};
   sentences.push_back(
       fmt::format("The loss of the last batches is {:.3g} with it, and {:.3g} as it is; on held-out "
-                  "examples, where nothing is "
-                  "dropped, {:.3g} and {:.3g}.",
+                  "examples, where nothing is dropped, {:.3g} and {:.3g}.",
                   runs.changed.last_loss, runs.as_it_is.last_loss, runs.changed.held_out.loss,
                   runs.as_it_is.held_out.loss));
   add_habits(runs, sentences);
@@ -308,12 +296,11 @@ Sentences dropped(const ComparedRuns& runs) {
 Sentences learning_rate(const ComparedRuns& runs) {
   const TrainingOutcome& of = runs.changed;
   const double guessing = std::log(static_cast<double>(of.settings.model.vocabulary));
-  Sentences sentences{
-      fmt::format("The loss begins at {:.3g}, is {:.3g} at its highest and {:.3g} in the last batches; a "
-                  "guess among all {} tokens "
-                  "costs {:.3g}. As it is, the highest is {:.3g} and the last {:.3g}.",
-                  of.first_loss, of.highest_loss, of.last_loss, of.settings.model.vocabulary, guessing,
-                  runs.as_it_is.highest_loss, runs.as_it_is.last_loss)};
+  Sentences sentences{fmt::format(
+      "The loss begins at {:.3g}, is {:.3g} at its highest and {:.3g} in the last batches; a guess among all "
+      "{} tokens costs {:.3g}. As it is, the highest is {:.3g} and the last {:.3g}.",
+      of.first_loss, of.highest_loss, of.last_loss, of.settings.model.vocabulary, guessing,
+      runs.as_it_is.highest_loss, runs.as_it_is.last_loss)};
   if (of.failure) return sentences;
   const bool rose = of.highest_loss > 1.2 * of.first_loss;
   if (!runs.changed_learned)
@@ -326,6 +313,12 @@ Sentences learning_rate(const ComparedRuns& runs) {
 }
 
 }  // namespace
+
+double known_with_mask(const TrainingOutcome& of) {
+  const double known = accuracy_of(of.held_out) - of.guessed;
+  if (!of.held_out_causal || known < least_known) return 1.0;
+  return (accuracy_of(*of.held_out_causal) - of.guessed) / known;
+}
 
 std::string percent(double share) {
   const double of_hundred = 100.0 * share;
@@ -343,6 +336,7 @@ std::vector<std::string> change_reasons(TrainingChange change, const ComparedRun
     case TrainingChange::frozen_head:
       return frozen(runs);
     case TrainingChange::equal_heads:
+    case TrainingChange::equal_but_output:
       return equal(runs);
     case TrainingChange::grouped_keys:
     case TrainingChange::one_key_head:

@@ -161,7 +161,7 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"info"}, 2, "FILE");
   check_refused({"list"}, 2, "KIND");
   check_refused({"list", "nonsense"}, 2,
-                "presets, lessons, tensors, masks, colormaps, backends, settings or tasks");
+                "presets, lessons, tensors, masks, colormaps, backends, settings, tasks or changes");
 }
 
 TEST_CASE("words that would break the line do not") {

@@ -32,7 +32,8 @@ TEST_CASE("train writes checkpoints and a curve, and a training that is resumed 
       run_program(small_training("sort", parts, {"--steps", "20", "--every", "10", "--dropout", "0.1"}));
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
-  CHECK(result.out.starts_with("step 10: loss "));
+  CHECK(result.out.starts_with("7392 parameters; 3 checkpoints of 0.1 MB will stay in "));
+  CHECK(result.out.find("\nstep 10: loss ") != std::string::npos);
   CHECK(result.out.find("\nstep 20: loss ") != std::string::npos);
   CHECK(checkpoint_steps(parts) == std::vector<Index>{0, 10, 20});
   REQUIRE(run_program({"train", "-o", parts, "--resume", "--steps", "30", "--every", "10"}).status == 0);
@@ -75,6 +76,10 @@ TEST_CASE("every option of train changes the settings that a checkpoint keeps") 
   changed({"--no-scale"}, [](TrainingSettings& s) { s.model.scaled = false; });
   changed({"--tied"}, [](TrainingSettings& s) { s.model.tied = true; });
   changed({"--heads-begin-equal"}, [](TrainingSettings& s) { s.model.heads_begin_equal = true; });
+  changed({"--heads-begin-equal-but-output"}, [](TrainingSettings& s) {
+    s.model.heads_begin_equal = true;
+    s.model.equal_out_projection = false;
+  });
   changed({"--dropout", "0.25"}, [](TrainingSettings& s) { s.model.dropout = 0.25; });
   changed({"--freeze", "0.1,1.0"}, [](TrainingSettings& s) { s.model.frozen_heads = {{0, 1}, {1, 0}}; });
   changed({"--optimiser", "sgd"}, [](TrainingSettings& s) { s.optimiser.kind = OptimiserKind::sgd; });
@@ -121,6 +126,59 @@ TEST_CASE("a signal ends a training with a checkpoint, from which it goes on") {
   CHECK(run_program({"train", "-o", run, "--resume", "--steps", fmt::format("{}", last + 1)}).status == 0);
 }
 
+TEST_CASE("a long training keeps a bounded number of checkpoints, and says so before it starts") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  const ProgramResult result = run_program(
+      small_training("sort", run, {"--steps", "21", "--every", "1", "--keep", "5", "--optimiser", "sgd"}));
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  CHECK(result.out.find("5 checkpoints of 0.0 MB, of 22 that are written, will stay in ") != std::string::npos);
+  CHECK(checkpoint_steps(run) == std::vector<Index>{0, 8, 16, 21});
+  CHECK(content_of(run + "/curve.csv").find("\n20,") != std::string::npos);
+}
+
+TEST_CASE("train --beside trains one change in a folder of its own and says what it did") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  const ProgramResult result =
+      run_program(small_training("sort", run, {"--steps", "10", "--beside", "one-wide-head"}));
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  CHECK(read_saved_run(checkpoint_path(run, 10)).settings.model.heads == 2);
+  CHECK(read_saved_run(checkpoint_path(run + "/one-wide-head", 10)).settings.model.heads == 1);
+  CHECK(result.out.find("\nwith one wide head:\n") != std::string::npos);
+  CHECK(result.out.find("Both have 7392 parameters") != std::string::npos);
+  const ProgramResult failing = run_program(small_training(
+      "sort", folder.file("fails"),
+      {"--steps", "10", "--optimiser", "sgd", "--learning-rate", "0.9e19", "--clip", "0", "--no-norms"}));
+  CHECK(failing.status == 2);
+  check_refused(small_training("sort", folder.file("a"), {"--beside", "two-heads"}), 2, "one-wide-head");
+  check_refused(small_training("sort", folder.file("a"), {"--beside", "learned-positions"}), 2, "--beside");
+  CHECK(!std::filesystem::exists(folder.file("a")));
+}
+
+TEST_CASE("an output that ends in .py is the program of a training, described by options or in a folder") {
+  const TemporaryFolder folder;
+  const std::string first = folder.file("first.py"), second = folder.file("second.py"),
+                    run = folder.file("run");
+  REQUIRE(run_program(small_training("lookup", first, {"--steps", "7", "--dtype", "f64"})).status == 0);
+  CHECK(content_of(first).find("STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 7\n") != std::string::npos);
+  CHECK(content_of(first).find("float64") != std::string::npos);
+  REQUIRE(run_program(small_training("lookup", run, {"--steps", "1", "--dtype", "f64"})).status == 0);
+  REQUIRE(run_program({"train", run, "-o", second, "--steps", "7"}).status == 0);
+  CHECK(content_of(second) == content_of(first));
+  const std::string text = folder.with_file("a b.txt", std::string(500, 'a') + std::string(500, 'b'));
+  REQUIRE(run_program(small_training(text, folder.file("text.py"), {"--length", "8"})).status == 0);
+  CHECK(content_of(folder.file("text.txt")) == content_of(text));
+  CHECK(content_of(folder.file("text.py")).find("DATA = \"text.txt\"\n") != std::string::npos);
+  folder.with_file("taken.txt", "something else");
+  check_refused(small_training(text, folder.file("taken.py"), {"--length", "8"}), 4, "taken.txt");
+  CHECK(content_of(folder.file("taken.txt")) == "something else");
+  check_refused({"train", run, "-o", second, "--width", "32"}, 2, "--width");
+  check_refused({"train", "-o", second}, 2, "TASK");
+}
+
 TEST_CASE("a training that cannot be done is refused in one line") {
   const TemporaryFolder folder;
   const std::string run = folder.file("run");
@@ -133,6 +191,9 @@ TEST_CASE("a training that cannot be done is refused in one line") {
   check_refused({"train", "sort", "-o", run, "--dtype", "bf16"}, 2, "--dtype");
   check_refused({"train", "sort", "-o", run, "--freeze", "one"}, 2, "--freeze");
   check_refused({"train", "sort", "-o", run, "--seed", "-1"}, 2, "--seed");
+  check_refused({"train", "sort", "-o", run, "--keep", "2"}, 2, "--keep");
+  check_refused({"train", "/dev/null", "-o", run}, 3, "no text in it to learn");
+  check_refused({"train", folder.with_file("empty.txt", ""), "-o", run}, 3, "an empty file");
   check_refused({"train", "sort", "-o", run, "--optimiser", "lion"}, 2, "--optimiser");
   check_refused({"train", "-o", run, "--resume"}, 3, "checkpoint");
   CHECK(!std::filesystem::exists(run));
@@ -142,8 +203,10 @@ TEST_CASE("a training that cannot be done is refused in one line") {
   check_refused(small_training("sort", run, {"--steps", "2"}), 2, "--resume");
   check_refused({"train", "-o", run, "--resume", "--steps", "1"}, 2, "--steps");
   check_refused({"train", "-o", run, "--resume", "--steps", "3", "--width", "32"}, 2, "--width");
-  check_refused(small_training("sort", folder.file("high"),
-                               {"--optimiser", "sgd", "--learning-rate", "1e30", "--clip", "0"}),
-                2, "the first tensor that is not finite");
+  const ProgramResult high = run_program(small_training(
+      "sort", folder.file("high"), {"--optimiser", "sgd", "--learning-rate", "1e30", "--clip", "0"}));
+  CHECK(high.status == 2);
+  CHECK(is_one_line(high.err));
+  CHECK(high.err.find("the first tensor that is not finite") != std::string::npos);
   CHECK(checkpoint_steps(folder.file("high")).size() == 2);
 }

@@ -31,14 +31,15 @@ Situation situation(const WindowBench& bench) {
   for (const Notice& notice : w.view.notices.notices) notices += notice.text + "; ";
   const char* clipboard = ImGui::GetClipboardText();
   return {bench.scenario(), bench.selection(), w.view.settings,
-          fmt::format(
-              "keys {} about {} docs {} compare {} full size {} heads {} files {} export {} palette {} "
-              "playing {} full {} quit {} "
-              "path {} notices {} clipboard {}",
-              w.dialogs.help.keys, w.dialogs.help.about, w.dialogs.docs.open, w.dialogs.comparison.open,
-              w.dialogs.full_size.open, w.dialogs.training.open, w.dialogs.heads.open, w.dialogs.files.open,
-              w.dialogs.export_dialog.open, w.dialogs.palette.open, w.view.steps.playing, w.view.full_screen,
-              w.quit, w.dialogs.files.path, notices, clipboard ? clipboard : "")};
+          fmt::format("keys {} about {} docs {} compare {} full size {} training {} heads {} files {} export "
+                      "{} palette {} "
+                      "playing {} full {} quit {} "
+                      "path {} notices {} clipboard {}",
+                      w.dialogs.help.keys, w.dialogs.help.about, w.dialogs.docs.open,
+                      w.dialogs.comparison.open, w.dialogs.full_size.open, w.dialogs.training.open,
+                      w.dialogs.heads.open, w.dialogs.files.open, w.dialogs.export_dialog.open,
+                      w.dialogs.palette.open, w.view.steps.playing, w.view.full_screen, w.quit,
+                      w.dialogs.files.path, notices, clipboard ? clipboard : "")};
 }
 
 // The same place for every command: something to copy, to let go, to take back and to do again.

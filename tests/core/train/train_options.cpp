@@ -52,6 +52,10 @@ std::vector<NamedTrainModel> trained_options() {
     c.causal = false;
   });
   add("heads that begin equal", [](TrainModelConfig& c) { c.heads_begin_equal = true; });
+  add("heads that begin equal but for W_O", [](TrainModelConfig& c) {
+    c.heads_begin_equal = true;
+    c.equal_out_projection = false;
+  });
   add("attention alone", [](TrainModelConfig& c) {
     c.layers = 1;
     c.feed_forward = c.norms = c.out_projection = false;

@@ -107,6 +107,10 @@ TEST_CASE("heads that begin equal are zero apart, in numbers and gradients, and 
   CHECK(usual.heads_apart > 0.1);
   CHECK(usual.head_gradients_apart > 0.1);
   CHECK(usual.maps_apart[0] > 0.0);
+  // Random columns of W_O hand them other gradients.
+  const TrainingOutcome parted = trained(*changed_settings(settings, TrainingChange::equal_but_output));
+  CHECK(parted.heads_apart > 0.1);
+  CHECK(parted.maps_apart[0] > 1e-6);
   // With dropout each head drops other weights.
   settings.model.heads_begin_equal = true;
   settings.model.dropout = 0.2;
