@@ -8,9 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/session/worker.h"
+#include "core/picture/color_map.h"
 #include "core/tensor/tensor.h"
 #include "core/train/checkpoint.h"
 #include "core/train/training_answer.h"
@@ -46,6 +48,8 @@ struct WatchedRun {
   Index step() const { return now ? now->step : 0; }
   Index reached() const { return std::ssize(losses); }
 };
+
+enum class TrainingForm;  // app/session/training_saving.h
 
 // How many steps are taken a second; 0: as many as the machine can.
 using StepsPerSecond = double;
@@ -98,6 +102,14 @@ class LiveTraining {
 
   // Stops what is under way, writes FOLDER/checkpoint-STEP of the first run, or of the second, and returns its path. Throws Error(output).
   std::string write_checkpoint(const std::string& folder, std::size_t run = 0);
+  // Saves the first run in the background: a folder of checkpoints with its curve.csv, a picture, a program, or pages of a lesson with their
+  // checkpoints beside them. saved() tells when it is done, and error() why it could not be. What is written is whole, and goes nowhere
+  // where there is something already that is not replaced by it: a folder with checkpoints is refused.
+  void save(TrainingForm form, const std::string& path, Theme theme);
+  // A sentence, once: what was saved, and where.
+  std::string take_saved() { return std::exchange(saved_, ""); }
+  bool saving() const { return saving_; }
+
   // The run itself, at the step where it stands. Stops what is under way.
   TrainingRun<float>& stopped_run(std::size_t run = 0);
 
@@ -123,6 +135,9 @@ class LiveTraining {
   static TrainingPointPtr measured(Run& run, bool whole);  // whole: not the maps alone
   static TrainingOutcome outcome_of(Run& run, std::vector<double> losses);
   void publish();
+  // The paths of the checkpoints that it wrote, for these steps; the run then stands where it stood.
+  std::vector<std::string> write_checkpoints(const std::string& folder, const std::vector<Index>& steps);
+  void save_here(TrainingForm form, const std::string& path, Theme theme, const WatchedRun& run);
 
   std::function<void()> wake_;
   TaskSource source_;
@@ -135,6 +150,8 @@ class LiveTraining {
   double tokens_per_second_ = 0.0;
   std::string error_;
   std::shared_ptr<const ChangeAnswer> answer_;
+  std::string saved_;
+  bool saving_ = false;
   std::vector<std::shared_ptr<const TrainingState<float>>> standing_;  // of each run, once asked for
   bool asked_ = false;                                                 // for the answer, where they stand
   std::mutex mutex_;

@@ -34,7 +34,15 @@ const Words& words_of(FileDialogPurpose purpose) {
       playlist{"Save playlist", "Save", "a file name, .json", {".json", ".json"}},
       picture{"Save the stage as picture", "Save", "a file name, .png or .svg", {".png", ".svg"}},
       motion{"Save this step's animation", "Save", "a file name, .png", {".png", ".apng"}},
-      slides{"Save the slides, a file for each page", "Save", "a file name, .png", {".png", ".png"}};
+      slides{"Save the slides, a file for each page", "Save", "a file name, .png", {".png", ".png"}},
+      checkpoints{
+          "Save the training as a folder of checkpoints", "Save", "the name of a new folder", {"", ""}},
+      training_picture{
+          "Save the training as an animated picture", "Save", "a file name, .png", {".png", ".apng"}},
+      training_program{
+          "Save the PyTorch program that trains the same", "Save", "a file name, .py", {".py", ".py"}},
+      training_pages{
+          "Save the training as pages of a lesson", "Save", "a file name, .json", {".json", ".json"}};
   switch (purpose) {
     case FileDialogPurpose::open_scenario:
       return open;
@@ -50,6 +58,14 @@ const Words& words_of(FileDialogPurpose purpose) {
       return motion;
     case FileDialogPurpose::save_slides:
       return slides;
+    case FileDialogPurpose::save_training_folder:
+      return checkpoints;
+    case FileDialogPurpose::save_training_picture:
+      return training_picture;
+    case FileDialogPurpose::save_training_program:
+      return training_program;
+    case FileDialogPurpose::save_training_pages:
+      return training_pages;
   }
   return open;
 }

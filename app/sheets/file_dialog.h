@@ -17,7 +17,12 @@ enum class FileDialogPurpose {
   save_playlist,
   save_stage_picture,
   save_motion,
-  save_slides
+  save_slides,
+  // Of a training that is watched
+  save_training_folder,
+  save_training_picture,
+  save_training_program,
+  save_training_pages
 };
 
 struct FileDialogState {

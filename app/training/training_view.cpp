@@ -43,9 +43,26 @@ void begin_task(LiveTraining& training, TrainingViewState& state, const std::str
   state.target.reset();
 }
 
+// "Save ▾" at the right end, which moves to the left of it.
+std::optional<TrainingForm> draw_save_choice(const PanelContext& context, const LiveTraining& training,
+                                             TrainingViewState& state, float& right, float y) {
+  const WidgetContext widgets = context.widgets();
+  const std::string word = "save as";
+  right -= drop_down_size(widgets, word).x;
+  ImGui::SetCursorScreenPos({right, y});
+  DropDownGroup forms;
+  for (int i = 0; i < training_form_count; ++i)
+    forms.words.emplace_back(training_form_entry(static_cast<TrainingForm>(i)).name);
+  const DropDownResult chosen = drop_down(widgets, "training/save", word, std::span(&forms, 1), state.forms);
+  right -= widgets.px(16);
+  if (!chosen.chosen || !training.begun()) return std::nullopt;
+  const auto at = std::ranges::find(forms.words, *chosen.chosen);
+  return static_cast<TrainingForm>(at - forms.words.begin());
+}
+
 // The task, and how fast it goes.
-void draw_choices(const PanelContext& context, LiveTraining& training, TrainingViewState& state,
-                  const RectF& area) {
+std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraining& training,
+                                         TrainingViewState& state, const RectF& area) {
   const WidgetContext widgets = context.widgets();
   ImFont* font = context.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -61,7 +78,9 @@ void draw_choices(const PanelContext& context, LiveTraining& training, TrainingV
   const float left = ImGui::GetItemRectMax().x + widgets.px(20);
 
   const ImVec2 size = segmented_control_size(widgets, pace_names);
-  const auto right = static_cast<float>(area.x + area.width);
+  auto right = static_cast<float>(area.x + area.width);
+  const std::optional<TrainingForm> form =
+      draw_save_choice(context, training, state, right, static_cast<float>(area.y));
   ImGui::SetCursorScreenPos({right - size.x, static_cast<float>(area.y)});
   if (segmented_control(widgets, "pace", pace_names, state.pace) && training.playing())
     training.play(paces[static_cast<std::size_t>(state.pace)], longest_training);
@@ -70,7 +89,7 @@ void draw_choices(const PanelContext& context, LiveTraining& training, TrainingV
   const std::string per_second = "steps a second";
   write_text_before(list, font, right - size.x - widgets.px(8), text_y, im_color(context.palette.text_dim),
                     per_second);
-  if (!training.begun()) return;
+  if (!training.begun()) return form;
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
   const std::string facts = fmt::format(
@@ -80,6 +99,7 @@ void draw_choices(const PanelContext& context, LiveTraining& training, TrainingV
   const float room = right - size.x - width_of(font, per_second) - widgets.px(24) - left;
   write_text(list, context.fonts.mono_small, {left, text_y}, im_color(context.palette.text_dim),
              fitted_text(facts, context.fonts.mono_small, room));
+  return form;
 }
 
 void move(LiveTraining& training, const TrainingViewState& state, TimelineMove wanted) {
@@ -235,7 +255,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   const RectF area{at.x, at.y, ImGui::GetContentRegionAvail().x,
                    std::floor(std::max(widgets.px(420), display.y - above - widgets.px(below_and_around)))};
   const TrainingLayout layout = training_layout(area, context.scale);
-  draw_choices(context, training, state, layout.choices);
+  action.save = draw_choices(context, training, state, layout.choices);
   draw_sentence(context, training, state, layout.sentence);
   if (training.begun()) {
     state.told.clear();
@@ -249,7 +269,9 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
       action.look_inside = draw_training_heads(context, training, state, layout.maps);
     else
       draw_update_view(context, training, cells, state.update, run, layout.maps, state.told);
-    if (state.told.empty()) state.told = figures_of(training);
+    if (training.playing()) state.saved.clear();
+    if (state.told.empty())
+      state.told = training.saving() ? "Saving …" : state.saved.empty() ? figures_of(training) : state.saved;
     write_text(ImGui::GetWindowDrawList(), context.fonts.small, corner(layout.told),
                im_color(context.palette.text),
                fitted_text(state.told, context.fonts.small, static_cast<float>(layout.told.width)));

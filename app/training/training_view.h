@@ -7,6 +7,7 @@
 
 #include "app/panels/panel.h"
 #include "app/session/live_training.h"
+#include "app/session/training_saving.h"
 #include "app/training/update_view.h"
 #include "app/widgets/drop_down.h"
 
@@ -27,12 +28,13 @@ enum class TrainingCurve { loss, accuracy };
 
 struct TrainingViewState {
   bool open = false;
+  bool waits = false;  // for the file dialog, which was opened from here: opens again when that closes
   std::string task = "induction";  // of task_entries(), or the path of a file
-  DropDownState tasks;
+  DropDownState tasks, forms;
   int pace = 0;  // of the paces offered
   DropDownState changes;
-  int beside =
-      0;  // what stands at the right of the curve with two runs: the habits of one, of the other, or the answer
+  // What stands at the right of the curve with two runs: the habits of the one, of the other, or the answer.
+  int beside = 0;
   bool answered = false;  // the answer was there in the last frame
   TrainingCurve curve = TrainingCurve::loss;
   std::optional<Index> target;  // the step that was pointed at and is not computed yet
@@ -40,11 +42,13 @@ struct TrainingViewState {
   int below = 0;  // the curve: the heads' maps, or one number
   UpdateViewState update;
   std::string error;  // why the last task could not begin
+  std::string saved;  // what was saved last, until training goes on
   std::string told;   // what the mouse is on, a line
 };
 
 struct TrainingAction {
   std::optional<TrainedHead> look_inside;  // open the model of this step, at this head
+  std::optional<TrainingForm> save;        // ask where to
 };
 
 // Draws while open. Closing it pauses the training, which stays as it is.

@@ -14,6 +14,7 @@
 #include "app/session/recent_files.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_state.h"
+#include "app/window/window_training.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
@@ -366,6 +367,12 @@ void accept_file(WindowState& window, const std::string& path) {
         break;
       case FileDialogPurpose::save_playlist:
         save_playlist(window, path);
+        break;
+      case FileDialogPurpose::save_training_folder:
+      case FileDialogPurpose::save_training_picture:
+      case FileDialogPurpose::save_training_program:
+      case FileDialogPurpose::save_training_pages:
+        save_training(window, dialog.purpose, path);
         break;
     }
     dialog.open = false;

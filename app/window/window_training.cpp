@@ -11,6 +11,7 @@
 #include "app/training/checkpoint_strip.h"
 #include "app/training/training_habits.h"
 #include "app/training/training_plot.h"
+#include "app/window/window_files.h"
 #include "app/window/window_state.h"
 #include "core/files/file_paths.h"
 #include "core/scenario/layer_scenario.h"
@@ -103,6 +104,32 @@ void look_inside(WindowState& window, const TrainedHead& head) {
         step, trained_head_name(head.layer, head.head)));
   } catch (const std::exception& error) {
     window.view.notices.complain(error.what());
+  }
+}
+
+void ask_for_training(WindowState& window, TrainingForm form) {
+  const std::string name =
+      working_folder() + window.document.training.task().name + std::string(training_form_entry(form).ending);
+  const int purpose = static_cast<int>(FileDialogPurpose::save_training_folder) + static_cast<int>(form);
+  open_file_dialog(window.dialogs.files, static_cast<FileDialogPurpose>(purpose), name);
+  window.dialogs.training.open = false;
+  window.dialogs.training.waits = true;
+}
+
+void save_training(WindowState& window, FileDialogPurpose purpose, const std::string& path) {
+  const int form = static_cast<int>(purpose) - static_cast<int>(FileDialogPurpose::save_training_folder);
+  window.document.training.save(static_cast<TrainingForm>(form), path, window.view.settings.theme);
+}
+
+void tell_of_saved_training(WindowState& window) {
+  TrainingViewState& view = window.dialogs.training;
+  if (view.waits && !window.dialogs.files.open) {
+    view.waits = false;
+    view.open = true;
+  }
+  if (const std::string saved = window.document.training.take_saved(); !saved.empty()) {
+    view.saved = saved;
+    window.view.notices.say(saved);
   }
 }
 

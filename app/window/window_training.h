@@ -1,6 +1,8 @@
 // From the training view to the window: the model of a step, opened like any other, with a line on which other steps are reached.
 #pragma once
 
+#include "app/session/training_saving.h"
+#include "app/sheets/file_dialog.h"
 #include "app/training/training_view.h"
 #include "app/widgets/widget_context.h"
 
@@ -11,6 +13,12 @@ struct WindowState;
 // Writes the model of the step where the run stands as a checkpoint, and opens it at this head, on the example that the training view
 // shows. A notice says why where that fails; the training view then stays.
 void look_inside(WindowState& window, const TrainedHead& head);
+
+// Opens the dialog for a place to save the watched training; saves it there, in the background. A notice says when it is saved.
+void ask_for_training(WindowState& window, TrainingForm form);
+void save_training(WindowState& window, FileDialogPurpose purpose, const std::string& path);
+// Once a frame: says what was saved, and comes back to the training view from the dialog.
+void tell_of_saved_training(WindowState& window);
 
 // Whether the scenario's model is one of several of a training: of the one that is watched, or checkpoints in a folder.
 bool stands_in_training(WindowState& window);

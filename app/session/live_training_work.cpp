@@ -1,0 +1,221 @@
+// What a LiveTraining does on its worker's thread: steps, measurements, checkpoints.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "app/session/live_training_run.h"
+#include "app/session/training_animation.h"
+#include "app/session/training_saving.h"
+#include "core/files/atomic_file.h"
+#include "core/tensor/cancellation.h"
+#include "core/tensor/error.h"
+#include "core/tensor/progress.h"
+#include "core/train/training_program.h"
+
+namespace headwise {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Index past_bytes = Index{96} << 20,
+                maps_bytes = Index{32} << 20;  // of a run, as far as the fewest allow
+constexpr Index fewest_states = 8, most_states = 256, fewest_points = 8, most_points = 256;
+constexpr Index widest_map = 128;  // rows and columns that are kept of each map
+constexpr Index measured_tokens = 4096, most_examples = 128, most_habit_examples = 16;
+constexpr std::chrono::milliseconds between_pictures{25}, longest_sleep{5}, between_speeds{500};
+
+Index states_kept(const TrainingSettings& settings) {
+  return std::clamp(past_bytes / TrainingHistory<float>::bytes(settings, 1), fewest_states, most_states);
+}
+
+// Of one point.
+Index map_bytes(const TrainingSettings& settings) {
+  const Index side = std::min(settings.model.longest_sequence, widest_map);
+  return settings.model.layers * settings.model.heads * side * side * static_cast<Index>(sizeof(float));
+}
+
+Index points_kept(const TrainingSettings& settings) {
+  return std::clamp(maps_bytes / map_bytes(settings), fewest_points, most_points);
+}
+
+// The first rows and columns of each head's map.
+TensorPtr cropped(const Tensor& maps) {
+  const Index heads = maps.shape().size(1), length = maps.shape().size(2), side = std::min(length, widest_map);
+  auto part = std::make_shared<Tensor>(Shape{{"N", 1}, {"H", heads}, {"L", side}, {"S", side}}, DType::f32);
+  for (Index head = 0; head < heads; ++head)
+    for (Index row = 0; row < side; ++row)
+      for (Index column = 0; column < side; ++column)
+        part->set_flat((head * side + row) * side + column, maps.flat((head * length + row) * length + column));
+  return part;
+}
+
+}  // namespace
+
+LiveTraining::Run::Run(const TrainTask& task, const TrainingSettings& settings)
+    : run(task, settings), history(states_kept(settings)), most_points(points_kept(settings)) {
+  history.keep(run);
+}
+
+LiveTraining::Run* LiveTraining::behind(Index last_step) {
+  Run* behind = nullptr;
+  for (const auto& run : runs_)
+    if (!run->run.failure() && run->run.step() < last_step && (!behind || run->run.step() < behind->run.step()))
+      behind = run.get();
+  return behind;
+}
+
+void LiveTraining::play_here(StepsPerSecond pace, Index last_step) {
+  Clock::time_point due = Clock::now(), shown = due, timed = due;
+  Clock::duration spent{};
+  Index tokens = 0;
+  while (Run* next = behind(last_step)) {
+    // Two runs side by side take the same step in the same turn.
+    const bool in_turn = next != runs_.front().get() && runs_.front()->run.step() == next->run.step() + 1;
+    if (pace > 0.0 && !in_turn) {
+      while (Clock::now() < due) {
+        check_cancelled();
+        std::this_thread::sleep_for(std::min<Clock::duration>(due - Clock::now(), longest_sleep));
+      }
+      due = Clock::now() +
+            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / pace));
+    }
+    check_cancelled();
+    if (next->run.step() >= next->next_point) keep_point(*next);
+    const Clock::time_point begun = Clock::now();
+    take_step_here(*next);
+    spent += Clock::now() - begun;
+    tokens += next->run.settings().batch * next->run.task().length;
+    if (Clock::now() - shown < between_pictures) continue;
+    for (const auto& run : runs_) run->now = measured(*run, false);
+    shown = Clock::now();
+    if (shown - timed > between_speeds) {
+      const std::lock_guard lock(mutex_);
+      arrived_->tokens_per_second = static_cast<double>(tokens) / std::chrono::duration<double>(spent).count();
+      timed = shown;
+      spent = {};
+      tokens = 0;
+    }
+    publish();
+  }
+}
+
+void LiveTraining::take_step_here(Run& run) {
+  const Index step = run.run.step();
+  run.last = run.run.take_step();
+  if (!run.last) return;
+  run.history.keep(run.run);
+  if (step < run.told) return;  // again, to the same bits
+  const BatchResult& batch = run.last->batch;
+  run.losses.push_back({static_cast<float>(batch.loss), static_cast<float>(accuracy_of(batch))});
+  run.curve.push_back({*run.last, std::nullopt});
+  ++run.told;
+}
+
+void LiveTraining::keep_point(Run& run) {
+  run.past.push_back(measured(run, true));
+  if (++run.points > run.most_points) {
+    run.spacing *= 2;
+    run.points = (run.points + 1) / 2;
+  }
+  run.next_point = (run.run.step() / run.spacing + 1) * run.spacing;
+}
+
+TrainingPointPtr LiveTraining::measured(Run& run, bool whole) {
+  auto point = std::make_shared<TrainingPoint>();
+  point->step = run.run.step();
+  for (const Tensor& maps : run.run.held_out_maps(0)) point->maps.push_back(cropped(maps));
+  if (whole) {
+    const Index length = run.run.task().length;
+    point->habits = run.run.habits(std::clamp(measured_tokens / length / 4, Index{1}, most_habit_examples));
+    point->held_out = run.run.held_out(std::clamp(measured_tokens / length, Index{1}, most_examples));
+  }
+  return point;
+}
+
+void LiveTraining::publish() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      Run& run = *runs_[i];
+      Arrived::OfRun& told = arrived_->runs[i];
+      told.losses.insert(told.losses.end(), run.losses.begin(), run.losses.end());
+      told.past.insert(told.past.end(), run.past.begin(), run.past.end());
+      run.losses.clear();
+      run.past.clear();
+      told.spacing = run.spacing;
+      told.now = run.now;
+      told.last = run.last;
+      told.failure = run.run.failure();
+    }
+  }
+  if (wake_) wake_();
+}
+
+TrainingOutcome LiveTraining::outcome_of(Run& run, std::vector<double> losses) {
+  const Index length = run.run.task().length;
+  return training_outcome(run.run, std::span<const double>(losses),
+                          std::clamp(measured_tokens / length, Index{1}, most_examples));
+}
+
+std::vector<std::string> LiveTraining::write_checkpoints(const std::string& folder,
+                                                         const std::vector<Index>& steps) {
+  if (!checkpoint_steps(folder).empty())
+    throw Error(ExitStatus::usage, {.where = folder,
+                                    .what = "there are checkpoints of a training in this folder already",
+                                    .remedy = "choose another folder"});
+  Run& run = *runs_.front();
+  const TrainingState<float> stood = run.run.state();
+  std::vector<std::string> paths;
+  std::string error;
+  for (std::size_t i = 0; i < steps.size() && error.empty(); ++i)
+    error = error_of([&] {
+      const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(steps));
+      run.history.go_to(run.run, steps[i]);
+      headwise::write_checkpoint(folder, source_, run.run);
+      paths.push_back(checkpoint_path(folder, steps[i]));
+    });
+  run.run.restore(stood);
+  if (!error.empty()) throw Error(ExitStatus::output, {.where = "", .what = error});
+  return paths;
+}
+
+void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme theme, const WatchedRun& run) {
+  constexpr std::size_t most_checkpoints = 32, most_pages = 8;
+  std::vector<Index> steps;
+  for (const Index step : runs_.front()->history.steps())
+    if (step < run.reached()) steps.push_back(step);
+  steps.push_back(run.reached());
+  std::string what(training_form_entry(form).name);
+  switch (form) {
+    case TrainingForm::folder:
+      write_checkpoints(path, spread_steps(steps, most_checkpoints));
+      write_file_atomically(path + "/curve.csv", curve_csv(runs_.front()->curve));
+      break;
+    case TrainingForm::picture: {
+      const std::vector<std::uint8_t> bytes =
+          training_animation(run, "training: " + task_->name, theme).finish();
+      write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+      break;
+    }
+    case TrainingForm::program:
+      write_training_program(path, source_, run.settings, DType::f32, run.reached());
+      break;
+    case TrainingForm::pages: {
+      const std::string folder = std::filesystem::path(path).replace_extension().string();
+      write_training_pages(path, write_checkpoints(folder, spread_steps(steps, most_pages)), run, task_->name);
+      break;
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  arrived_->saved = fmt::format("Saved the training as {} in {}", what.substr(0, what.find(" (")), path);
+}
+
+Index LiveTraining::most_bytes(const TrainingSettings& settings) {
+  return TrainingHistory<float>::bytes(settings, states_kept(settings)) +
+         map_bytes(settings) * points_kept(settings);
+}
+
+}  // namespace headwise

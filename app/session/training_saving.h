@@ -1,0 +1,29 @@
+// What a watched training is saved as.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/live_training.h"
+
+namespace headwise {
+
+// In the order of a menu.
+enum class TrainingForm { folder, picture, program, pages };
+inline constexpr int training_form_count = 4;
+struct TrainingFormEntry {
+  std::string_view name;    // "a folder of checkpoints"
+  std::string_view ending;  // of the file: ".png"; empty: a folder
+};
+const TrainingFormEntry& training_form_entry(TrainingForm form);
+
+// At most `count` of the steps, evenly spaced, with the first and the last.
+std::vector<Index> spread_steps(const std::vector<Index>& steps, std::size_t count);
+
+// The pages of a lesson: the model at each of these checkpoints, all heads of its last layer side by side. `run` gives the words.
+// Throws Error(output), Error(input).
+void write_training_pages(const std::string& path, const std::vector<std::string>& checkpoints,
+                          const WatchedRun& run, const std::string& task);
+
+}  // namespace headwise
