@@ -49,7 +49,8 @@ class TextModel {
   ModelText read(const std::string& text) const;
 
   // A human-readable token: a WordPiece piece as it is ("##ing"), a byte-level one as the text that it represents, with spaces
-  // as "·" and bytes that are not a character as \xNN; of characters "␣" for a space and "↵" for the end of a line; "#17" for an id that is not in the tokenizer.
+  // as "·" and bytes that are not a character as \xNN; of characters "␣" for a space and "↵" for the end of
+  // a line; "#17" for an id that is not in the tokenizer.
   std::string label(TokenId id) const;
 
  private:

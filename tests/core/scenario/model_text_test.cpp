@@ -83,6 +83,16 @@ TEST_CASE("a text given to a layer of a model is traced as the model itself comp
   }
 }
 
+TEST_CASE("a model whose scores are not scaled is traced as it computes them") {
+  const TemporaryFolder folder;
+  const std::string path = with_words(folder, "gpt2");
+  std::string config = content_of(folder.file("config.json"));
+  config.insert(config.find('{') + 1, R"("scale_attn_weights": false,)");
+  folder.with_file("config.json", config);
+  CHECK(TextModel::open(path)->transformer()->config().scale == 1.0);
+  check_every_layer(path, "w3 w17 w4 w4 w39 w21 w8");
+}
+
 TEST_CASE("a head muted in the scenario is the head muted in the model") {
   const std::string path = own_models + "sentences", text = "the animal was tired .";
   Scenario scenario = text_scenario(path, 1, text);
