@@ -49,6 +49,12 @@ double maps_apart(const Tensor& map) {
   return pairs == 0 ? 0.0 : sum / static_cast<double>(pairs * queries);
 }
 
+double known_with_mask(const TrainingOutcome& of) {
+  const double known = accuracy_of(of.held_out) - of.guessed;
+  if (!of.held_out_causal || known < least_known) return 1.0;
+  return (accuracy_of(*of.held_out_causal) - of.guessed) / known;
+}
+
 double accuracy_of(const BatchResult& result) {
   return result.counted == 0 ? 0.0 : static_cast<double>(result.correct) / static_cast<double>(result.counted);
 }
