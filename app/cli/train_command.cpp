@@ -98,11 +98,11 @@ std::string megabytes(Index bytes) {
 std::string expected_line(const TrainRequest& request, const TrainingSettings& settings, Index value_bytes) {
   const Index parameters = train_parameter_count(train_parameters(settings.model)),
               bytes = checkpoint_bytes(settings, value_bytes),
-              written = (request.steps + request.every - 1) / request.every + 1,
-              stay = std::min(written, request.keep);
-  return fmt::format("{} parameters; {} checkpoints of {}{} will stay in {}: {}\n", parameters, stay,
-                     megabytes(bytes), written > stay ? fmt::format(", of {} that are written,", written) : "",
-                     request.folder, megabytes(checked_multiply(bytes, stay, "checkpoints")));
+              after_first = (request.steps - 1) / request.every + 1,
+              stay = std::min(after_first, request.keep - 1) + 1;
+  return fmt::format("{} parameters; {}{} checkpoints of {} will stay in {}: {}\n", parameters,
+                     after_first < request.keep ? "" : "at most ", stay, megabytes(bytes), request.folder,
+                     megabytes(checked_multiply(bytes, stay, "checkpoints")));
 }
 
 // Trains to the last step or until numbers fail. Throws Error(cancelled) after a signal. Of a run that is not compared, the outcome has

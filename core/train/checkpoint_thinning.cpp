@@ -17,7 +17,7 @@ std::vector<Index> steps_to_drop(std::span<const Index> steps, Index most) {
     std::vector<Index> dropped;
     for (const Index step : steps.subspan(1, steps.size() - 2))
       if ((step - first) % spacing != 0) dropped.push_back(step);
-    if (std::ssize(steps) - std::ssize(dropped) <= most || spacing > last - first) return dropped;
+    if (std::ssize(steps) - std::ssize(dropped) <= most || spacing > (last - first) / 2) return dropped;
   }
 }
 

@@ -42,8 +42,9 @@ TrainTask text_task(const std::string& text, const std::string& where, Index len
     throw Error(ExitStatus::usage,
                 {"text", "the length is out of range", fmt::format("{}", length), "1 to 1024", ""});
   if (text.empty())
-    throw Error(ExitStatus::input, {where, "the text is empty, so there is nothing to learn", "0 characters",
-                                    fmt::format("{} or more for sequences of {}", 10 * (length + 1), length), ""});
+    throw Error(ExitStatus::input,
+                {where, "the text is empty, so there is nothing to learn", "0 characters",
+                 fmt::format("{} or more for sequences of {}", 10 * (length + 1), length), ""});
   std::vector<std::int32_t> characters = characters_of(text, where);
   const std::set<std::int32_t> different(characters.begin(), characters.end());
   const Index count = std::ssize(characters), cut = count - count / 10;

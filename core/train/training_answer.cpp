@@ -106,6 +106,12 @@ std::string verdict_of_cheat(const TrainingOutcome& a, const TrainingOutcome& b,
 
 }  // namespace
 
+std::string percent(double share) {
+  const double of_hundred = 100.0 * share;
+  const bool near_all = of_hundred > 99.0 && of_hundred < 100.0;
+  return near_all ? fmt::format("{:.1f} %", std::min(of_hundred, 99.9)) : fmt::format("{:.0f} %", of_hundred);
+}
+
 ChangeAnswer change_answer(TrainingChange change, const TrainingOutcome& as_it_is,
                            const TrainingOutcome& changed) {
   const std::string with(training_change_entry(change).with);

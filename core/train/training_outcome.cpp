@@ -49,6 +49,12 @@ double maps_apart(const Tensor& map) {
   return pairs == 0 ? 0.0 : sum / static_cast<double>(pairs * queries);
 }
 
+double known_with_mask(const TrainingOutcome& of) {
+  const double known = accuracy_of(of.held_out) - of.guessed;
+  if (!of.held_out_causal || known < least_known) return 1.0;
+  return (accuracy_of(*of.held_out_causal) - of.guessed) / known;
+}
+
 std::optional<Index> learned_step(std::span<const double> losses) {
   if (losses.empty()) return std::nullopt;
   const auto found =

@@ -55,4 +55,11 @@ double heads_apart(const TrainModelConfig& config, const std::vector<TrainParame
 // The mean of ½·Σ|p − p′| over all pairs of heads of a map (1,H,L,S) and its queries.
 double maps_apart(const Tensor& map);
 
+// Of a model that was trained without the causal mask: the share of what it knows, above always saying the most frequent answer, that is
+// left with the mask on; 1 of other models, and of one that knows hardly anything.
+double known_with_mask(const TrainingOutcome& of);
+inline constexpr double little_left = 0.25;
+// Accuracy that is less above guessing is hardly knowledge.
+inline constexpr double least_known = 0.1;
+
 }  // namespace headwise

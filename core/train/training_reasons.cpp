@@ -17,8 +17,6 @@ using Sentences = std::vector<std::string>;
 constexpr double least_habit = 0.3;
 // Maps that differ by less are nearly the same.
 constexpr double nearly_same = 0.15;
-// Less above guessing is hardly knowledge.
-constexpr double least_known = 0.1;
 
 struct HabitWords {
   std::optional<double> TrainedHabits::*value;
@@ -313,18 +311,6 @@ Sentences learning_rate(const ComparedRuns& runs) {
 }
 
 }  // namespace
-
-double known_with_mask(const TrainingOutcome& of) {
-  const double known = accuracy_of(of.held_out) - of.guessed;
-  if (!of.held_out_causal || known < least_known) return 1.0;
-  return (accuracy_of(*of.held_out_causal) - of.guessed) / known;
-}
-
-std::string percent(double share) {
-  const double of_hundred = 100.0 * share;
-  const bool near_all = of_hundred > 99.0 && of_hundred < 100.0;
-  return near_all ? fmt::format("{:.1f} %", std::min(of_hundred, 99.9)) : fmt::format("{:.0f} %", of_hundred);
-}
 
 std::vector<std::string> change_reasons(TrainingChange change, const ComparedRuns& runs) {
   switch (change) {

@@ -20,11 +20,6 @@ std::vector<std::string> change_reasons(TrainingChange change, const ComparedRun
 // Differences of accuracy below this are not spoken of.
 inline constexpr double clearly_better = 0.03;
 
-// Of a model that was trained without the causal mask: the share of what it knows, above always saying the most frequent answer, that is
-// left with the mask on; 1 of other models, and of one that knows hardly anything.
-double known_with_mask(const TrainingOutcome& of);
-inline constexpr double little_left = 0.25;
-
 // "97 %"; one decimal place between 99 and 100, so that a miss shows.
 std::string percent(double share);
 

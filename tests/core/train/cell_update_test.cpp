@@ -94,7 +94,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "an embedding gets its gradient from the tokens that are it, a position from those that stand there") {
+    "an embedding gets its gradient from the tokens that are it, a position from those that stand there, an "
+    "answer where it is asked") {
   TrainModelConfig config = trained_options().front().config;
   const TrainBatch batch = random_batch(config, 10, 7);
   const std::vector<double> values = moved_parameters(config);
@@ -108,6 +109,10 @@ TEST_CASE(
     (batch.tokens[i] == 4 ? of_token : elsewhere) += by_token[i] != 0.0;
     (i % 7 == 2 ? of_place : of_others) += by_place[i] != 0.0;
   }
+  REQUIRE(pass.parameters().back().role == TrainRole::unembedding);
+  const std::vector<double> by_answer =
+      pass.gradient_shares(values, batch, pass.parameters().back().offset + 3);
+  for (std::size_t i = 0; i < by_answer.size(); ++i) CHECK((by_answer[i] != 0.0) == (batch.targets[i] >= 0));
   CHECK(of_token > 3);
   CHECK(elsewhere == 0);
   CHECK(of_place > 3);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "core/train/checkpoint.h"
 #include "tests/core/files/temporary_folder.h"
@@ -42,6 +43,8 @@ TEST_CASE("steps at odd places go first, and a run that began later counts from 
   CHECK(steps_to_drop(std::vector<Index>{5, 6, 7, 8, 9}, 3) == std::vector<Index>{6, 8});
   CHECK(steps_to_drop(std::vector<Index>{0, 1000, 1001, 1002}, 3) == std::vector<Index>{1001});
   CHECK(steps_to_drop(std::vector<Index>{}, 3).empty());
+  const Index far = std::numeric_limits<Index>::max();
+  CHECK(steps_to_drop(std::vector<Index>{0, 1, 2, far - 1, far}, 3) == std::vector<Index>{1, 2, far - 1});
 }
 
 TEST_CASE("checkpoints of a folder are thinned out whole, and those that stay can be read") {
