@@ -99,8 +99,9 @@ Sentences wide_head(const ComparedRuns& runs) {
   const bool worse = accuracy_of(runs.changed.held_out) < accuracy_of(runs.as_it_is.held_out) - clearly_better;
   if (runs.learned && runs.changed_learned && worse)
     sentences.push_back(
-        "With one map in each layer some answers stay wrong that several maps get right: one weighted mean "
-        "has to serve all purposes of a layer.");
+        "After as many steps, one map in each layer leaves some answers wrong here that several maps get "
+        "right. Whether "
+        "one map cannot do it, or learns it less reliably, shows with more steps and another seed.");
   if (runs.learned && runs.changed_learned && !worse)
     sentences.push_back(
         all_same ? "The heads do nearly the same here, so one map in each layer can stand for all of them."
@@ -108,8 +109,10 @@ Sentences wide_head(const ComparedRuns& runs) {
                    "do what the answer does not need.");
   if (runs.learned && !runs.changed_learned)
     sentences.push_back(
-        "One map in each layer was not enough here: a single weighted mean cannot keep apart what it brings "
-        "from two places, and different heads can.");
+        "Within these steps one map in each layer was not enough: a query takes a single weighted mean "
+        "there, in which "
+        "what it needs from several places is mixed. More steps and another seed show whether it only takes "
+        "longer.");
   if (!runs.learned && runs.changed_learned)
     sentences.push_back(
         "Here a few narrow comparisons were harder to learn than one wide one. How many numbers a head "

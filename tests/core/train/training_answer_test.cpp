@@ -143,9 +143,9 @@ TEST_CASE(
   less.held_out.correct = 860;
   const std::string well = said(wide, learned_run(100), changed_run(less, wide));
   says(well, "Both learn it, with one wide head about as soon, but less well");
-  says(well, "some answers stay wrong that several maps get right");
+  says(well, "leaves some answers wrong here that several maps get right");
   silent(well, "can be solved with one map");
-  says(only_many, "One map in each layer was not enough here");
+  says(only_many, "one map in each layer was not enough");
   says(only_many, "With one wide head, no head has a habit that is measured here");
   says(only_wide, "harder to learn than one wide one");
   for (const char* part : {"was not enough", "can be solved", "do nearly the same", "harder to learn"})
