@@ -59,7 +59,7 @@ Json run_json(const RunRecord& run) {
 }
 
 std::string checkpoints_text(const std::vector<ModelCheckpoint>& checkpoints) {
-  std::string text = fmt::format("{} {} of a training\n", checkpoints.size(),
+  std::string text = fmt::format("{} {} of a training run\n", checkpoints.size(),
                                  checkpoints.size() == 1 ? "checkpoint" : "checkpoints");
   for (const ModelCheckpoint& checkpoint : checkpoints)
     text += fmt::format("  step {}: {}\n", checkpoint.step, one_line(checkpoint.path));

@@ -71,8 +71,8 @@ struct TrainRequest {
 template <class T>
 std::string checkpoint_line(TrainingRun<T>& run, const TrainingStep& last, const BatchResult& held_out,
                             double tokens_per_second) {
-  std::string line = fmt::format("step {}: loss {:.4g}, held-out loss {:.4g}, accuracy {:.1f} %", run.step(),
-                                 last.batch.loss, held_out.loss, 100.0 * accuracy_of(held_out));
+  std::string line = fmt::format("step {}: loss {:.4g}, held-out loss {:.4g}, held-out accuracy {:.1f} %",
+                                 run.step(), last.batch.loss, held_out.loss, 100.0 * accuracy_of(held_out));
   double most = 0.0;
   std::string strongest;
   const auto habits = run.habits();

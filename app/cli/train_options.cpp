@@ -45,7 +45,8 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.value("--steps", words.steps, "Steps to take altogether", {.type = "N", .shows_default = true});
   options.value("--every", words.every, "Steps between checkpoints; default: a tenth of --steps",
                 {.type = "N"});
-  options.value("--keep", words.keep, "Checkpoints that stay at most, 3 or more: older ones are thinned out",
+  options.value("--keep", words.keep,
+                "The most checkpoints to keep, 3 or more: the first, the last and evenly spaced ones",
                 {.type = "N", .shows_default = true});
   options.value("--beside", words.beside,
                 "Train the same with one change beside it, in FOLDER/CHANGE, and say what it did; one of "
@@ -53,8 +54,8 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
                 {.type = "CHANGE"});
   options.flag("--resume", words.resume,
                "Go on from the last checkpoint of the folder, with its task and settings");
-  options.value("--seed", words.seed, "The seed of the beginning, the batches and dropout; default: 1",
-                {.type = "N"});
+  options.value("--seed", words.seed,
+                "The seed of the initial parameters, the batches and dropout; default: 1", {.type = "N"});
   options.value("--dtype", words.dtype, "f32 or f64", {.type = "NAME", .shows_default = true});
   options.value("--batch", words.batch, "Sequences per step; default: 64", {.type = "N"});
   options.value("--length", words.length, "Tokens of a sequence; default: as usual for the task",
@@ -86,7 +87,8 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
                 {.type = "NAME"});
   options.value("--learning-rate", words.learning_rate, "Default: 0.003", {.type = "LR"});
   options.value("--weight-decay", words.weight_decay, "Default: 0.01", {.type = "X"});
-  options.value("--clip", words.clip, "The longest gradient, 0 for any; default: 1", {.type = "NORM"});
+  options.value("--clip", words.clip, "The largest gradient norm, 0 for no clipping; default: 1",
+                {.type = "NORM"});
   options.value("--warm-up", words.warm_up, "Steps over which the learning rate rises; default: 20",
                 {.type = "N"});
   options.value("--cosine", words.cosine, "The step by which the learning rate has fallen to 0", {.type = "N"});

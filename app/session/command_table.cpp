@@ -142,7 +142,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::full_size, Menu::view, "Full size…",
             "run attention at the size of real models and see every head's map", {plain(letter('Z'))}),
     command(CommandId::train, Menu::view, "Train…",
-            "train a small model and watch its heads form; every step is a place to stand",
+            "train a small model and watch its heads learn; you can go back to every step",
             {plain(letter('N'))}),
     command(CommandId::slower_motion, Menu::view, "Slower motion", "play each step at half speed",
             {plain(letter(','))})

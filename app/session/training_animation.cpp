@@ -111,7 +111,7 @@ Picture training_picture(const WatchedRun& run, const TrainingPoint& point, cons
   picture.texts.push_back({{margin, margin + 12}, title, FontFace::bold, 16, colors.ink});
   std::string place = fmt::format("step {}", point.step);
   if (point.held_out.counted > 0)
-    place += fmt::format(" · {:.0f} % of unseen examples right", 100.0 * accuracy_of(point.held_out));
+    place += fmt::format(" · {:.0f} % of held-out answers right", 100.0 * accuracy_of(point.held_out));
   picture.texts.push_back(
       {{picture_width - margin, margin + 12}, place, FontFace::mono, 14, colors.ink, TextAnchor::end});
   draw_curve(picture, run, point.step, top, colors);

@@ -31,7 +31,7 @@ std::string page_caption(const WatchedRun& run, Index step, const std::string& t
     caption += fmt::format(" The loss of its last batch was {:.3f}.",
                            run.losses[static_cast<std::size_t>(step - 1)].loss);
   if (const TrainingPoint* point = point_at(run, step); point && point->held_out.counted > 0)
-    caption += fmt::format(" {:.0f} % of its answers to unseen examples {} right.",
+    caption += fmt::format(" {:.0f} % of its answers to held-out examples {} right.",
                            100.0 * accuracy_of(point->held_out),
                            point->step == step ? "are" : fmt::format("were, at step {},", point->step));
   return caption;
@@ -53,7 +53,7 @@ std::vector<Index> spread_steps(const std::vector<Index>& steps, std::size_t cou
 void write_training_pages(const std::string& path, const std::vector<std::string>& checkpoints,
                           const WatchedRun& run, const std::string& task) {
   Playlist playlist;
-  playlist.title = "A training: " + task;
+  playlist.title = "Training: " + task;
   for (const std::string& checkpoint : checkpoints) {
     const Index step = read_saved_run(checkpoint).step;
     auto scenario = std::make_shared<Scenario>(scenario_of_file(checkpoint));

@@ -35,12 +35,13 @@ const Words& words_of(FileDialogPurpose purpose) {
       picture{"Save the stage as picture", "Save", "a file name, .png or .svg", {".png", ".svg"}},
       motion{"Save this step's animation", "Save", "a file name, .png", {".png", ".apng"}},
       slides{"Save the slides, a file for each page", "Save", "a file name, .png", {".png", ".png"}},
+      training_task{"Train on a text, or on examples (.json)", "Train", "a text file, or .json", {"", ""}},
       checkpoints{
           "Save the training as a folder of checkpoints", "Save", "the name of a new folder", {"", ""}},
       training_picture{
           "Save the training as an animated picture", "Save", "a file name, .png", {".png", ".apng"}},
       training_program{
-          "Save the PyTorch program that trains the same", "Save", "a file name, .py", {".py", ".py"}},
+          "Save a PyTorch program that does the same training", "Save", "a file name, .py", {".py", ".py"}},
       training_pages{
           "Save the training as pages of a lesson", "Save", "a file name, .json", {".json", ".json"}};
   switch (purpose) {
@@ -58,6 +59,8 @@ const Words& words_of(FileDialogPurpose purpose) {
       return motion;
     case FileDialogPurpose::save_slides:
       return slides;
+    case FileDialogPurpose::open_training_task:
+      return training_task;
     case FileDialogPurpose::save_training_folder:
       return checkpoints;
     case FileDialogPurpose::save_training_picture:
@@ -191,7 +194,8 @@ void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const s
 }
 
 std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state) {
-  const bool saves = state.purpose != FileDialogPurpose::open_scenario;
+  const bool saves = state.purpose != FileDialogPurpose::open_scenario &&
+                     state.purpose != FileDialogPurpose::open_training_task;
   const Words& words = words_of(state.purpose);
   if (!begin_overlay(context, "overlay/file", words.title, state.open, {.width = 560, .closes_outside = false}))
     return {};

@@ -18,7 +18,8 @@ enum class FileDialogPurpose {
   save_stage_picture,
   save_motion,
   save_slides,
-  // Of a training that is watched
+  // Of a training that is watched: the text or the .json file that it is about, and what it is saved as
+  open_training_task,
   save_training_folder,
   save_training_picture,
   save_training_program,

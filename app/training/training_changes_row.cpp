@@ -17,7 +17,7 @@ namespace headwise {
 namespace {
 
 constexpr std::string_view row_words = "Change one thing and train it beside:";
-constexpr std::string_view more_words = "another change", one_word = "Train one alone";
+constexpr std::string_view more_words = "another change", one_word = "Remove the change";
 // As buttons, in this order, as far as there is room; the list has all of them.
 constexpr std::array buttons{TrainingChange::one_wide_head,  TrainingChange::no_scale,
                              TrainingChange::equal_heads,    TrainingChange::no_positions,
@@ -70,7 +70,7 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
   ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
   action.end = text_button(widgets, "alone", one_word);
   ui_probe_item("training/alone");
-  tooltip(widgets, "Takes the changed training away again.");
+  tooltip(widgets, "Removes the changed model; the first one stays.");
   return action;
 }
 
@@ -81,9 +81,7 @@ void draw_change_answer(const PanelContext& context, const LiveTraining& trainin
   ImGui::PushFont(context.fonts.small);
   scroll_by_keys(widgets);
   if (!training.answer()) {
-    dim_sentence(widgets,
-                 "What the change did is said here, from the numbers of both, when they stand still at the "
-                 "same step: press Space.");
+    dim_sentence(widgets, "To see here what the change did, pause (Space) when both are at the same step.");
   } else {
     const auto say = [&](const std::string& sentence) {
       const float width = ImGui::GetContentRegionAvail().x;

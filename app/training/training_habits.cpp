@@ -17,8 +17,8 @@ namespace {
 constexpr std::array<std::string_view, habit_count> names{"previous token", "induction", "same token",
                                                           "first token"};
 constexpr std::array<std::string_view, habit_count> what{"the token before",
-                                                         "the token after the last one that was the same",
-                                                         "a token that is the same", "the first token"};
+                                                         "what came after the same token before",
+                                                         "the same token elsewhere", "the first token"};
 constexpr float row_pitch = 20.0f, name_width = 118.0f,
                 value_width = 36.0f;  // design units
 

@@ -32,7 +32,7 @@ TensorPtr causal_bias_of(Index length) {
 std::string token_text(const LiveTraining& training, Index position) {
   const auto token = static_cast<std::size_t>(training.tokens()[static_cast<std::size_t>(position)]);
   const std::string& text = training.task().token_texts[token];
-  return text == " " ? "␣" : text == "\n" ? "⏎" : text;
+  return text == " " ? "␣" : text == "\n" ? "↵" : text;
 }
 
 std::string example_text(const LiveTraining& training) {
@@ -60,8 +60,7 @@ std::string cell_words(const LiveTraining& training, const HeatmapSpec& spec, In
                                   token_text(training, column), column, spec.values.value(row, column));
   const std::int32_t target = training.targets()[static_cast<std::size_t>(row)];
   if (target >= 0)
-    words +=
-        fmt::format("; asked for here: “{}”", training.task().token_texts[static_cast<std::size_t>(target)]);
+    words += fmt::format("; right answer: “{}”", training.task().token_texts[static_cast<std::size_t>(target)]);
   return words;
 }
 
@@ -110,7 +109,7 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
   ImVec2 at = corner(area);
-  std::string title = "Its heads on an example that it never trains on: " + example_text(training);
+  std::string title = "Its heads on a held-out example: " + example_text(training);
   if (training.runs().size() > 1) {
     const float middle = std::round(at.y + 0.55f * font->FontSize);
     list->AddLine({at.x, middle}, {at.x + widgets.px(10), middle},
@@ -150,7 +149,7 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
     ui_probe(fmt::format("training/map/{}/{}.{}", run_index, place.layer, place.head), corner(place.plane),
              far_corner(place.plane));
     tooltip(widgets,
-            "A row for each token, and how much weight it gives to each token before it. Click to look "
+            "A row for each token: how much weight it gives to each token that it sees. Click to look "
             "inside the model of "
             "this step, number by number.");
     if (ImGui::IsItemHovered()) {

@@ -95,7 +95,7 @@ void draw_axes(const PanelContext& context, const LiveTraining& training, const 
   write_text_before(
       list, context.fonts.small, right,
       std::max(y - context.fonts.small->FontSize - widgets.px(1), static_cast<float>(scale.inside.y)), ink,
-      fmt::format("every token alike: ln {} = {:.3g}", training.task().vocabulary, guess));
+      fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess));
 }
 
 void draw_curves(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
@@ -153,7 +153,8 @@ Rgba8 color_of_run(const Palette& palette, std::size_t run) {
 std::string label_of_run(const WatchedRun& run) {
   if (run.change) return std::string(training_change_entry(*run.change).label);
   const TrainModelConfig& model = run.settings.model;
-  return fmt::format("{} {} of {}", model.heads, model.heads == 1 ? "head" : "heads", head_width_of(model));
+  return fmt::format("{} {} of width {}", model.heads, model.heads == 1 ? "head" : "heads",
+                     head_width_of(model));
 }
 
 void draw_training_plot(const PanelContext& context, const LiveTraining& training, TrainingViewState& state,

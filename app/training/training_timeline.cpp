@@ -60,9 +60,7 @@ TimelineMove draw_training_timeline(const PanelContext& context, const LiveTrain
   ImGui::SetCursorScreenPos({left, y - widgets.px(12)});
   ImGui::InvisibleButton("steps", {std::max(1.0f, right - left), widgets.px(24)});
   ui_probe("training/steps", {left, y - widgets.px(12)}, {right, y + widgets.px(12)});
-  tooltip(widgets,
-          "Drag: every step that was taken is a place to stand. Home and End lead to the first and the last "
-          "one.");
+  tooltip(widgets, "Drag to any step that was taken. Home and End go to the first and the last one.");
   if (ImGui::IsItemActive()) {
     const double at = (ImGui::GetIO().MousePos.x - left) / std::max(1.0f, right - left);
     state.target = std::clamp<Index>(static_cast<Index>(std::lround(at * static_cast<double>(steps))), 0,

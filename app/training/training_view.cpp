@@ -31,17 +31,7 @@ constexpr Index longest_training = 10'000;                                      
 constexpr std::array<std::string_view, 3> pace_names{"10", "30", "as fast as it can"};
 constexpr std::array<StepsPerSecond, 3> paces{10.0, 30.0, 0.0};
 
-void begin_task(LiveTraining& training, TrainingViewState& state, const std::string& task) {
-  try {
-    TaskSource source{.name = task};
-    training.begin(source, usual_settings(task_of(source)));
-    state.task = task;
-    state.error.clear();
-  } catch (const Error& error) {
-    state.error = error.what();
-  }
-  state.target.reset();
-}
+constexpr std::string_view own_text = "your own text …";
 
 // "Save ▾" at the right end, which moves to the left of it.
 std::optional<TrainingForm> draw_save_choice(const PanelContext& context, const LiveTraining& training,
@@ -62,7 +52,7 @@ std::optional<TrainingForm> draw_save_choice(const PanelContext& context, const 
 
 // The task, and how fast it goes.
 std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraining& training,
-                                         TrainingViewState& state, const RectF& area) {
+                                         TrainingViewState& state, const RectF& area, bool& own_task) {
   const WidgetContext widgets = context.widgets();
   ImFont* font = context.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -72,9 +62,12 @@ std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraini
       {static_cast<float>(area.x) + width_of(font, "task") + widgets.px(8), static_cast<float>(area.y)});
   DropDownGroup tasks;
   for (const TaskEntry& entry : task_entries()) tasks.words.emplace_back(entry.name);
+  tasks.words.emplace_back(own_text);
   const DropDownResult chosen =
       drop_down(widgets, "training/task", state.task, std::span(&tasks, 1), state.tasks);
-  if (chosen.chosen && *chosen.chosen != state.task) begin_task(training, state, *chosen.chosen);
+  own_task = chosen.chosen == own_text;
+  if (chosen.chosen && !own_task && *chosen.chosen != state.task)
+    begin_training(training, state, {.name = *chosen.chosen});
   const float left = ImGui::GetItemRectMax().x + widgets.px(20);
 
   const ImVec2 size = segmented_control_size(widgets, pace_names);
@@ -93,9 +86,10 @@ std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraini
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
   const std::string facts = fmt::format(
-      "{} {} × {} heads · E {} · {} sequences of {} tokens a step · seed {} · keeps at most {}", model.layers,
-      model.layers == 1 ? "layer" : "layers", model.heads, model.width, settings.batch, training.task().length,
-      settings.seed, bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
+      "{} {} × {} heads · E {} · {} sequences of {} tokens a step · seed {} · at most {} of memory",
+      model.layers, model.layers == 1 ? "layer" : "layers", model.heads, model.width, settings.batch,
+      training.task().length, settings.seed,
+      bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
   const float room = right - size.x - width_of(font, per_second) - widgets.px(24) - left;
   write_text(list, context.fonts.mono_small, {left, text_y}, im_color(context.palette.text_dim),
              fitted_text(facts, context.fonts.mono_small, room));
@@ -154,7 +148,7 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
     write_text(ImGui::GetWindowDrawList(), font,
                {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
                im_color(context.palette.text_dim),
-               fitted_text("where each head looks, measured on unseen examples", font,
+               fitted_text("where each head looks, measured on held-out examples", font,
                            static_cast<float>(area.width)));
     return draw_training_habits(context, training.runs().front(),
                                 {area.x, area.y + title, area.width, area.height - title}, steps, state.told);
@@ -164,13 +158,11 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
   if (answered && !state.answered) state.beside = 2;
   if (training.playing() && state.beside == 2) state.beside = 1;
   state.answered = answered;
-  constexpr std::array<std::string_view, 3> names{"heads as it is", "heads changed", "what it did"};
+  constexpr std::array<std::string_view, 3> names{"without", "with the change", "what it did"};
   ImGui::SetCursorScreenPos(corner(area));
   segmented_control(widgets, "beside", names, state.beside);
   ui_probe_item("training/beside");
-  tooltip(widgets,
-          "What the heads of one training have come to do, those of the other, and what the change did, in "
-          "words.");
+  tooltip(widgets, "Where the heads look without the change and with it, and what the change did, in words.");
   const double used = ImGui::GetItemRectMax().y - area.y + widgets.px(6);
   const RectF below{area.x, area.y + used, area.width, area.height - used};
   if (state.beside == 2) return draw_change_answer(context, training, below);
@@ -188,7 +180,7 @@ void draw_below_choice(const PanelContext& context, TrainingViewState& state, co
       {static_cast<float>(area.x + area.width) - size.x, static_cast<float>(area.y) - widgets.px(4)});
   segmented_control(widgets, "below", below_names, state.below);
   ui_probe_item("training/below");
-  tooltip(widgets, "The maps of the heads; or one number of the model, and what the next step makes of it.");
+  tooltip(widgets, "The maps of the heads; or one number of the model, and how the next step changes it.");
 }
 
 // What was measured where it stands: of the last step's batch, and on unseen examples.
@@ -202,7 +194,7 @@ std::string figures_of(const LiveTraining& training) {
       text += fmt::format(", gradient norm {:.3g}, learning rate {:.3g}", run.last->update.gradient_norm,
                           run.last->update.learning_rate);
     if (run.now && run.now->held_out.counted > 0)
-      text += fmt::format("{} {:.1f} % of unseen examples right", run.last ? "," : "",
+      text += fmt::format("{} {:.1f} % of held-out answers right", run.last ? "," : "",
                           100.0 * accuracy_of(run.now->held_out));
   }
   return text;
@@ -233,6 +225,18 @@ void draw_sentence(const PanelContext& context, const LiveTraining& training, co
 
 }  // namespace
 
+void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source) {
+  try {
+    const TrainTask task = task_of(source);
+    state.task = source.file.empty() ? source.name : task.name;
+    training.begin(std::move(source), usual_settings(task));
+    state.error.clear();
+  } catch (const Error& error) {
+    state.error = error.what();
+  }
+  state.target.reset();
+}
+
 TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
                                   TrainingViewState& state) {
   TrainingAction action;
@@ -243,7 +247,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   }
   const WidgetContext widgets = context.widgets();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  if (!training.begun() && state.error.empty()) begin_task(training, state, state.task);
+  if (!training.begun() && state.error.empty()) begin_training(training, state, {.name = state.task});
   if (!begin_overlay(widgets, "overlay/training", "Train: watch it learn", state.open,
                      {.width = std::min(sheet_width, (display.x - widgets.px(around)) / context.scale),
                       .closes_outside = false}))
@@ -255,7 +259,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   const RectF area{at.x, at.y, ImGui::GetContentRegionAvail().x,
                    std::floor(std::max(widgets.px(420), display.y - above - widgets.px(below_and_around)))};
   const TrainingLayout layout = training_layout(area, context.scale);
-  action.save = draw_choices(context, training, state, layout.choices);
+  action.save = draw_choices(context, training, state, layout.choices, action.own_task);
   draw_sentence(context, training, state, layout.sentence);
   if (training.begun()) {
     state.told.clear();

@@ -49,7 +49,11 @@ struct TrainingViewState {
 struct TrainingAction {
   std::optional<TrainedHead> look_inside;  // open the model of this step, at this head
   std::optional<TrainingForm> save;        // ask where to
+  bool own_task = false;                   // ask for a file to train on
 };
+
+// Begins a training with the task's usual settings; where it cannot, `state.error` says why, and the one before it stays.
+void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source);
 
 // Draws while open. Closing it pauses the training, which stays as it is.
 TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,

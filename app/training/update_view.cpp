@@ -32,16 +32,16 @@ struct UpdatePicture {
 std::vector<UpdatePicture> pictures_shown(const ExplainedCell& cell) {
   std::vector<UpdatePicture> pictures{
       {"w", "the parameter before the step", cell.pictures.value},
-      {"gradient g", "the gradient that the step applies, clipped", cell.pictures.gradient}};
+      {"gradient g", "the gradient that the step uses, after clipping", cell.pictures.gradient}};
   if (cell.pictures.first)
     pictures.push_back(
         {cell.pictures.second ? "m̂" : "m", "the running mean of the gradients", cell.pictures.first});
   if (cell.pictures.second)
     pictures.push_back({"v̂", "the running mean of their squares", cell.pictures.second});
-  pictures.push_back({"change", "the parameter after the step, less what it was", cell.pictures.change});
+  pictures.push_back({"change", "the parameter after the step minus before it", cell.pictures.change});
   pictures.push_back(
       {"g by token",
-       "what each token of the batch adds to the gradient of the chosen number: sequences below each other",
+       "what each token of the batch adds to the gradient of the chosen number: a row for each sequence",
        cell.sources, false});
   return pictures;
 }
@@ -130,7 +130,7 @@ void draw_lines(const PanelContext& context, const ExplainedCell& cell, const Re
     y += 1.3f * font->FontSize;
   };
   line(small, context.palette.text_dim,
-       fmt::format("What step {} makes of {}:", cell.update.step + 1, cell.update.name));
+       fmt::format("How step {} changes {}:", cell.update.step + 1, cell.update.name));
   if (cell.update.frozen)
     return line(small, context.palette.text, "It belongs to a frozen head: nothing changes it.");
   for (const std::string& term : cell.terms) line(mono, context.palette.text_dim, term);

@@ -218,6 +218,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
       draw_training_view(looked.context(view, heatmaps_, fonts, scale, wake_after), document.training,
                          document.explained_cells, dialogs.training);
   if (trained.look_inside) look_inside(state_, *trained.look_inside);
+  if (trained.own_task) ask_for_training_task(state_);
   if (trained.save) ask_for_training(state_, *trained.save);
   tell_of_saved_training(state_);
   const PanelAction led = draw_heads_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after),

@@ -368,6 +368,13 @@ void accept_file(WindowState& window, const std::string& path) {
       case FileDialogPurpose::save_playlist:
         save_playlist(window, path);
         break;
+      case FileDialogPurpose::open_training_task:
+        begin_training(window.document.training, window.dialogs.training, {.name = "file", .file = path});
+        if (!window.dialogs.training.error.empty()) {
+          dialog.error = window.dialogs.training.error;
+          return;
+        }
+        break;
       case FileDialogPurpose::save_training_folder:
       case FileDialogPurpose::save_training_picture:
       case FileDialogPurpose::save_training_program:

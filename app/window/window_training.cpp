@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 
@@ -22,10 +25,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the models that were looked into; in a folder of each program that runs, so that none finds another's.
-std::string looked_into_folder(const LiveTraining& training, std::size_t run) {
-  const fs::path folder = fs::temp_directory_path() / fmt::format("headwise-{}", ::getpid());
-  return (folder / fmt::format("{}-{}-{}", training.source().name, training.number(), run)).string();
+// Where the models are that were looked into. They stay until the next program looks into one, so that a scenario that was left unsaved
+// finds its model again.
+fs::path looked_into_folder(const WindowState& window) {
+  const std::string& kept = window.document.kept_folder;
+  return (kept.empty() ? fs::temp_directory_path() / "headwise" : fs::path(kept)) / "training";
+}
+
+// Of one run of a program: "PID-induction-1-0".
+std::string folder_of_run(const WindowState& window, std::size_t run) {
+  const LiveTraining& training = window.document.training;
+  const std::string name =
+      fmt::format("{}-{}-{}-{}", ::getpid(), training.source().name, training.number(), run);
+  return (looked_into_folder(window) / name).string();
+}
+
+// Removes what programs left behind that have ended, except for the model that is open.
+void forget_ended_programs(const WindowState& window, const std::string& open_model) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(looked_into_folder(window), ignored)) {
+    const std::string path = entry.path().string(), name = entry.path().filename().string();
+    const auto program = static_cast<pid_t>(std::atoi(name.c_str()));
+    const bool runs = program > 0 && (::kill(program, 0) == 0 || errno == EPERM);
+    if (!runs && !open_model.starts_with(path + "/")) fs::remove_all(entry.path(), ignored);
+  }
 }
 
 std::string model_path(const Scenario& scenario) {
@@ -76,9 +99,10 @@ void look_inside(WindowState& window, const TrainedHead& head) {
   LiveTraining& training = document.training;
   try {
     PlaceInTraining place;
-    place.folder = looked_into_folder(training, head.run);
+    place.folder = folder_of_run(window, head.run);
     place.number = training.number();
     place.run = head.run;
+    forget_ended_programs(window, model_path(document.session.scenario()));
     const std::string path = written_checkpoint(training, place.folder, head.run);
     Scenario scenario = scenario_of_file(path);
     scenario.parameters.layer = head.layer;
@@ -112,6 +136,12 @@ void ask_for_training(WindowState& window, TrainingForm form) {
       working_folder() + window.document.training.task().name + std::string(training_form_entry(form).ending);
   const int purpose = static_cast<int>(FileDialogPurpose::save_training_folder) + static_cast<int>(form);
   open_file_dialog(window.dialogs.files, static_cast<FileDialogPurpose>(purpose), name);
+  window.dialogs.training.open = false;
+  window.dialogs.training.waits = true;
+}
+
+void ask_for_training_task(WindowState& window) {
+  open_file_dialog(window.dialogs.files, FileDialogPurpose::open_training_task, working_folder());
   window.dialogs.training.open = false;
   window.dialogs.training.waits = true;
 }

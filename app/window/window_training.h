@@ -16,6 +16,8 @@ void look_inside(WindowState& window, const TrainedHead& head);
 
 // Opens the dialog for a place to save the watched training; saves it there, in the background. A notice says when it is saved.
 void ask_for_training(WindowState& window, TrainingForm form);
+// Opens the dialog for a text or examples to train on.
+void ask_for_training_task(WindowState& window);
 void save_training(WindowState& window, FileDialogPurpose purpose, const std::string& path);
 // Once a frame: says what was saved, and comes back to the training view from the dialog.
 void tell_of_saved_training(WindowState& window);

@@ -188,14 +188,14 @@ constexpr std::array entries{
               "its last occurrence, helped by a head of an earlier layer that looks one token back."},
     TaskEntry{"previous-token",
               "Repeat the token before: one head must look one token back, which only positions tell it."},
-    TaskEntry{
-        "reverse",
-        "Write the tokens in reverse: a head must look ever further back, from the sign to the first token."},
+    TaskEntry{"reverse",
+              "Write the tokens in reverse after “→”: with each token written, a head must look two "
+              "positions further back."},
     TaskEntry{"sort",
               "Write the numbers in order: a head must find the smallest number that is not below the last "
               "one written."},
     TaskEntry{"it-and-the-noun",
-              "Say which noun “it” stands for: “too tired” speaks of the animal, “too wide” of the street. "
+              "Say which noun “it” stands for: “too tired” describes the animal, “too wide” the street. "
               "One head must "
               "bring the adjective to the question, and one the noun that it speaks of."},
     TaskEntry{"brackets",
@@ -208,7 +208,7 @@ constexpr std::array entries{
               "Say which letter was seen most often so far: a head that attends to all tokens equally counts "
               "them."},
     TaskEntry{"lookup",
-              "Find the value that belongs to a key: one head must find the key, and what stands behind it, "
+              "Find the value that belongs to a key: one head must find the key, and what comes after it, "
               "like a database that answers by similarity."}};
 
 constexpr std::array<NamedTask, entries.size()> tasks{{

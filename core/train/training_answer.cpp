@@ -14,7 +14,7 @@ namespace {
 constexpr double clearly_sooner = 1.25;
 // The loss of the batches has fallen, that of held-out examples has not, or by less.
 bool learned_by_heart(const TrainingOutcome& of) {
-  return of.learned_at && of.held_out.loss > 1.5 * learned_share * of.first_loss;
+  return of.learned_at && of.held_out.loss > 1.5 * std::max(learned_share * of.first_loss, of.last_loss);
 }
 
 bool has_learned(const TrainingOutcome& of) {
@@ -26,7 +26,7 @@ double more_accurate(const TrainingOutcome& a, const TrainingOutcome& b) {
 }
 
 std::string held_out_words(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
-  return fmt::format("on held-out examples {} of the answers are right as it is, and {} {}",
+  return fmt::format("on held-out examples {} of the answers are right without the change, and {} {}",
                      percent(accuracy_of(a.held_out)), percent(accuracy_of(b.held_out)), with);
 }
 
@@ -41,7 +41,8 @@ std::string both_learned(const TrainingOutcome& a, const TrainingOutcome& b, con
                              : more < -clearly_better ? ", but less well"
                                                       : "";
   return fmt::format(
-      "Both learn it, {} {}{}: the loss falls below a fifth of its start at step {} as it is, and at step {} "
+      "Both learn it, {} {}{}: the loss falls below a fifth of its start at step {} without the change, and "
+      "at step {} "
       "{}; {}.",
       with, sooner, better, *a.learned_at, *b.learned_at, with, held_out_words(a, b, with));
 }
@@ -54,7 +55,7 @@ std::string neither_learned(const TrainingOutcome& a, const TrainingOutcome& b, 
   const bool by_heart = learned_by_heart(a) || learned_by_heart(b);
   const std::string state =
       by_heart ? fmt::format("{} learns the examples of its batches by heart and not the task",
-                             !learned_by_heart(b)   ? "As it is, the model"
+                             !learned_by_heart(b)   ? "Without the change, the model"
                              : !learned_by_heart(a) ? "The changed model"
                                                     : "Each of the two models")
                : fmt::format("Neither loss is below a fifth of its start after {} steps",
@@ -67,7 +68,7 @@ std::string one_learned(const TrainingOutcome& learner, const std::string& name,
   if (learned_by_heart(other))
     return fmt::format(
         "{} the task is learned; {} the examples are learned by heart, for the loss of the batches falls and "
-        "that of held-out examples does not: {} of their answers are right, against {}.",
+        "that of held-out examples stays higher: {} of their answers are right, against {}.",
         name, other_name, percent(accuracy_of(other.held_out)), percent(accuracy_of(learner.held_out)));
   if (other.steps <= *learner.learned_at)
     return fmt::format(
@@ -81,15 +82,15 @@ std::string one_learned(const TrainingOutcome& learner, const std::string& name,
 }
 
 std::string verdict_of(const TrainingOutcome& a, const TrainingOutcome& b, const std::string& with) {
-  if (b.failure) return fmt::format("The run {} stopped, {}.", with, b.failure->what);
-  if (a.failure) return fmt::format("The run as it is stopped, {}.", a.failure->what);
+  if (b.failure) return fmt::format("The run {} stopped: {}.", with, b.failure->what);
+  if (a.failure) return fmt::format("The run without the change stopped: {}.", a.failure->what);
   if (a.steps == 0 || b.steps == 0) return "Nothing can be compared before both runs have taken a step.";
   const bool learns = has_learned(a), changed_learns = has_learned(b);
   if (learns && changed_learns) return both_learned(a, b, with);
-  if (learns) return one_learned(a, "As it is", b, with);
+  if (learns) return one_learned(a, "Without the change", b, with);
   std::string capital = with;
   capital.front() = static_cast<char>(capital.front() - 'a' + 'A');
-  if (changed_learns) return one_learned(b, capital, a, "as it is");
+  if (changed_learns) return one_learned(b, capital, a, "without the change");
   return neither_learned(a, b, with);
 }
 
@@ -98,7 +99,7 @@ std::string verdict_of_cheat(const TrainingOutcome& a, const TrainingOutcome& b,
   std::string verdict = fmt::format(
       "{} the loss falls below a fifth of its start at step {}, but not because the task is learned: with "
       "the mask on, "
-      "{} of the held-out answers are right, against {} as it is.",
+      "{} of the held-out answers are right, against {} without the change.",
       with, *b.learned_at, percent(accuracy_of(*b.held_out_causal)), percent(accuracy_of(a.held_out)));
   verdict.front() = static_cast<char>(verdict.front() - 'a' + 'A');
   return verdict;

@@ -26,13 +26,14 @@ constexpr std::array change_entries{
     TrainingChangeEntry{TrainingChange::equal_heads, "equal-heads", "heads begin equal",
                         "with heads that begin equal",
                         "Every head begins with the same numbers. What could make them differ?"},
-    TrainingChangeEntry{TrainingChange::equal_but_output, "equal-but-output", "equal, but W_O",
-                        "with heads that begin equal but for W_O",
+    TrainingChangeEntry{TrainingChange::equal_but_output, "equal-but-output", "equal except W_O",
+                        "with heads that begin equal except for W_O",
                         "Every head begins with the same W_Q, W_K and W_V, and random columns of W_O. Is "
-                        "that enough to part?"},
-    TrainingChangeEntry{
-        TrainingChange::grouped_keys, "grouped-keys", "grouped keys (H/2)", "with grouped keys",
-        "Two heads share each key and value head, as in Llama. What does the smaller cache cost?"},
+                        "that enough to make the heads differ?"},
+    TrainingChangeEntry{TrainingChange::grouped_keys, "grouped-keys", "grouped keys (H/2)",
+                        "with grouped keys",
+                        "Two query heads share each key and value head; Llama 3 has such groups too. What "
+                        "does the smaller cache cost?"},
     TrainingChangeEntry{TrainingChange::one_key_head, "one-key-head", "one key head (MQA)",
                         "with one key head",
                         "All heads share one key and value head. Can they still look for different things?"},
@@ -54,11 +55,12 @@ constexpr std::array change_entries{
                         "with rotary positions",
                         "Queries and keys are rotated, so that scores depend on distances. Is “one token "
                         "back” found sooner?"},
+    TrainingChangeEntry{TrainingChange::alibi_positions, "alibi-positions", "ALiBi positions",
+                        "with ALiBi positions",
+                        "Scores fall with distance, with a different slope in each head. Which heads see "
+                        "near, and which see far?"},
     TrainingChangeEntry{
-        TrainingChange::alibi_positions, "alibi-positions", "ALiBi positions", "with ALiBi positions",
-        "Scores fall with distance, in each head at another slope. Which heads see near, and which see far?"},
-    TrainingChangeEntry{
-        TrainingChange::no_causal_mask, "no-causal-mask", "causal off", "without the causal mask",
+        TrainingChange::no_causal_mask, "no-causal-mask", "no causal mask", "without the causal mask",
         "Every token also sees what follows it. What does the model learn if it can read the answer?"},
     TrainingChangeEntry{TrainingChange::dropout, "dropout", "dropout 0.2", "with dropout 0.2",
                         "In every step a fifth of the attention weights are dropped. Does that disturb a "

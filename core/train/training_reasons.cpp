@@ -44,7 +44,7 @@ StrongestHead strongest(const TrainingOutcome& of, const HabitWords& habit) {
   return most;
 }
 
-// "As it is, head 0.5 looks at the token before (0.45 of its weight) and head 1.2 at what came after the same token before (0.98)."
+// "Without the change, head 0.5 looks at the token before (0.45 of its weight) and head 1.2 at what came after the same token before (0.98)."
 std::string habits_of(const std::string& name, const TrainingOutcome& of) {
   std::string text;
   for (const HabitWords& habit : habit_words) {
@@ -65,14 +65,14 @@ std::string changed_name(const ComparedRuns& runs) {
 }
 
 void add_habits(const ComparedRuns& runs, Sentences& sentences) {
-  sentences.push_back(habits_of("As it is,", runs.as_it_is));
+  sentences.push_back(habits_of("Without the change,", runs.as_it_is));
   sentences.push_back(habits_of(changed_name(runs), runs.changed));
 }
 
 std::string parameters_of(const ComparedRuns& runs) {
   const Index before = runs.as_it_is.parameters, after = runs.changed.parameters;
   if (before == after) return fmt::format("Both have {} parameters.", before);
-  return fmt::format("It has {} parameters {}, and {} as it is.", after, runs.with, before);
+  return fmt::format("It has {} parameters {}, and {} without the change.", after, runs.with, before);
 }
 
 std::string layers_apart(const TrainingOutcome& of) {
@@ -91,8 +91,8 @@ Sentences wide_head(const ComparedRuns& runs) {
       "layer, and with one head a single one, which it finds by comparing {} numbers instead of {}.",
       parameters_of(runs), before.heads, head_width_of(before), width, before.heads, before.heads, width,
       head_width_of(before))};
-  sentences.push_back(
-      fmt::format("As it is, the maps of two heads differ on average by {}.", layers_apart(runs.as_it_is)));
+  sentences.push_back(fmt::format("Without the change, the maps of two heads differ on average by {}.",
+                                  layers_apart(runs.as_it_is)));
   add_habits(runs, sentences);
   const bool all_same =
       std::ranges::all_of(runs.as_it_is.maps_apart, [](double apart) { return apart < nearly_same; });
@@ -144,7 +144,7 @@ Sentences frozen(const ComparedRuns& runs) {
         other = {0, head, value};
     const double now = (runs.changed.habits[0][0].*habit.value).value_or(0.0);
     sentences.push_back(fmt::format(
-        "As it is, head 0.0 learns to look {} ({:.2f} of its weight). Frozen, it gives {:.2f}; {}.",
+        "Without the change, head 0.0 learns to look {} ({:.2f} of its weight). Frozen, it gives {:.2f}; {}.",
         habit.looks, had, now,
         other.value < least_habit
             ? "and no other head of its layer has the habit"
@@ -171,17 +171,18 @@ Sentences equal(const ComparedRuns& runs) {
             model.heads),
         "What makes heads differ is that they begin at different random numbers."};
   Sentences causes;
-  if (model.positions == TrainPositions::alibi) causes.push_back("ALiBi gives each head another slope");
-  if (model.dropout > 0.0) causes.push_back("dropout drops other weights in each head");
+  if (model.positions == TrainPositions::alibi) causes.push_back("ALiBi gives each head a different slope");
+  if (model.dropout > 0.0) causes.push_back("dropout drops different weights in each head");
   if (!model.frozen_heads.empty()) causes.push_back("some heads are frozen");
   if (!model.out_projection)
     causes.push_back(
         "without W_O each head writes into other columns, and what follows treats columns differently");
   if (model.out_projection && !model.equal_out_projection)
     causes.push_back(
-        "the columns of W_O are random, so each head writes elsewhere and is handed another gradient");
+        "the columns of W_O are random, so each head writes something different and gets a different "
+        "gradient");
   const bool rounding = causes.empty();
-  if (rounding) causes.push_back("nothing in the model does, so these are roundings");
+  if (rounding) causes.push_back("nothing in the model does, so these are rounding errors");
   return {fmt::format("After {} steps the heads have parted: their numbers differ by up to {} of the "
                       "largest, and their gradients by {}.",
                       of.steps, percent(of.heads_apart), percent(of.head_gradients_apart)),
@@ -191,12 +192,12 @@ Sentences equal(const ComparedRuns& runs) {
 Sentences fewer_keys(const ComparedRuns& runs) {
   const TrainModelConfig& after = runs.changed.settings.model;
   Sentences sentences{fmt::format(
-      "{} {} queries share a key and value head, so a cache of keys and values is {:.2g} times as large.",
+      "{} {} query heads share a key and value head, so a cache of keys and values is {:.3g} times as large.",
       parameters_of(runs), after.heads / after.kv_heads,
       static_cast<double>(after.kv_heads) / static_cast<double>(after.heads))};
   sentences.push_back(
       fmt::format("Heads that share keys still have queries, and so maps, of their own: two maps differ on "
-                  "average by {} {}, and by {} as it is.",
+                  "average by {} {}, and by {} without the change.",
                   layers_apart(runs.changed), runs.with, layers_apart(runs.as_it_is)));
   add_habits(runs, sentences);
   return sentences;
@@ -210,8 +211,8 @@ Sentences scale(const ComparedRuns& runs) {
                   head_width_of(runs.changed.settings.model), root)};
   if (runs.learned && runs.changed_learned)
     sentences.push_back(
-        fmt::format("Training makes up for a factor of {:.2f} with smaller W_Q and W_K here. Wider heads "
-                    "need the scale more, for it grows with their width.",
+        fmt::format("Training can make up for a factor of {:.2f} with smaller W_Q and W_K. Wider heads "
+                    "need the scale more, for the factor grows with their width.",
                     root));
   add_habits(runs, sentences);
   return sentences;
@@ -224,8 +225,7 @@ Sentences no_output_matrix(const ComparedRuns& runs) {
       fmt::format("Each head adds its {} numbers to columns of its own of the model's {}. W_V still chooses "
                   "what it writes there, and what follows reads all columns.",
                   head_width_of(model), model.width)};
-  if (runs.learned && runs.changed_learned)
-    sentences.push_back("This task does not need the heads to be mixed.");
+  if (runs.learned && runs.changed_learned) sentences.push_back("This task can be learned without W_O.");
   add_habits(runs, sentences);
   return sentences;
 }
@@ -244,7 +244,7 @@ Sentences positions(const ComparedRuns& runs) {
   sentences.push_back(
       fmt::format("Looking at the token before takes positions. The head that does so most gives it {:.2f} "
                   "of its weight {}, and "
-                  "{:.2f} as it is.",
+                  "{:.2f} without the change.",
                   after.value, runs.with, before.value));
   add_habits(runs, sentences);
   return sentences;
@@ -285,11 +285,10 @@ Sentences dropped(const ComparedRuns& runs) {
                   "by {}. A head whose answer hangs on one token loses it in as many of the queries, unless "
                   "another head looks there too.",
                   percent(runs.changed.settings.model.dropout), 1.0 - runs.changed.settings.model.dropout)};
-  sentences.push_back(
-      fmt::format("The loss of the last batches is {:.3g} with it, and {:.3g} as it is; on held-out "
-                  "examples, where nothing is dropped, {:.3g} and {:.3g}.",
-                  runs.changed.last_loss, runs.as_it_is.last_loss, runs.changed.held_out.loss,
-                  runs.as_it_is.held_out.loss));
+  sentences.push_back(fmt::format(
+      "The loss of the last batches is {:.3g} with it, and {:.3g} without the change; on held-out "
+      "examples, where nothing is dropped, {:.3g} and {:.3g}.",
+      runs.changed.last_loss, runs.as_it_is.last_loss, runs.changed.held_out.loss, runs.as_it_is.held_out.loss));
   add_habits(runs, sentences);
   return sentences;
 }
@@ -299,17 +298,18 @@ Sentences learning_rate(const ComparedRuns& runs) {
   const double guessing = std::log(static_cast<double>(of.settings.model.vocabulary));
   Sentences sentences{fmt::format(
       "The loss begins at {:.3g}, is {:.3g} at its highest and {:.3g} in the last batches; a guess among all "
-      "{} tokens costs {:.3g}. As it is, the highest is {:.3g} and the last {:.3g}.",
+      "{} tokens costs {:.3g}. Without the change, the highest is {:.3g} and the last {:.3g}.",
       of.first_loss, of.highest_loss, of.last_loss, of.settings.model.vocabulary, guessing,
       runs.as_it_is.highest_loss, runs.as_it_is.last_loss)};
   if (of.failure) return sentences;
   const bool rose = of.highest_loss > 1.2 * of.first_loss;
   if (!runs.changed_learned)
-    sentences.push_back(
-        rose ? "The steps jump over the valley they should go down into, and land higher on the other side."
-             : "The steps are too long to settle anywhere low.");
+    sentences.push_back(rose ? "At its highest the loss is well above its start: the steps are so long that "
+                               "they go past the minimum."
+                             : "The steps are too long to settle anywhere low.");
   else if (rose)
-    sentences.push_back("The loss rose at first, and then found its way: not every run would be so lucky.");
+    sentences.push_back(
+        "The loss rose well above its start and then fell; with another seed it may not fall.");
   return sentences;
 }
 

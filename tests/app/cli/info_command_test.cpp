@@ -289,7 +289,7 @@ TEST_CASE("info lists the checkpoints of a training, and the folder stands for t
               .status == 0);
   const ProgramResult text = run_program({"info", run});
   CHECK(text.status == 0);
-  CHECK(text.out.starts_with(run + ": 3 checkpoints of a training\n  step 0: " + run +
+  CHECK(text.out.starts_with(run + ": 3 checkpoints of a training run\n  step 0: " + run +
                              "/checkpoint-0\n  step 5: "));
   CHECK(text.out.find("\n  step 10: " + newest + "\n") != std::string::npos);
   const nlohmann::json json = nlohmann::json::parse(run_program({"info", run, "--json"}).out);
@@ -313,5 +313,5 @@ TEST_CASE("info lists the checkpoints of a training, and the folder stands for t
     std::filesystem::copy(newest + "/" + file, run + "/" + file);
   const ProgramResult both = run_program({"info", run});
   CHECK(both.out.find("2 attention layers") != std::string::npos);
-  CHECK(both.out.find("3 checkpoints of a training\n") != std::string::npos);
+  CHECK(both.out.find("3 checkpoints of a training run\n") != std::string::npos);
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/app/window_bench.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 
@@ -281,4 +282,55 @@ TEST_CASE("one number is explained: the formula of its update, and the token tha
   bench.ui->key("Right");
   wait_until_idle(bench);
   CHECK(explained()->update.value == result);
+}
+
+TEST_CASE("a text of one's own is a task, and one that cannot be learned is refused in the dialog") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "the cat sat on the mat and the dog ran to the hall. ";
+  folder.with_file("story.txt", text);
+  folder.with_file("one.txt", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+  const auto choose = [&](const std::string& name) {
+    bench.ui->key("Ctrl+A");
+    bench.ui->type(folder.file(name));
+    bench.ui->key("Enter");
+    bench.ui->run_frames(2);
+  };
+  bench.ui->click("training/task");
+  bench.ui->click("training/task/your own text …");
+  bench.ui->run_frames(2);
+  REQUIRE(bench.ui->has("overlay/file"));
+  choose("one.txt");
+  CHECK(bench.ui->has("overlay/file"));
+  CHECK(bench.window->state().dialogs.files.error.find("one.txt") != std::string::npos);
+  CHECK(training_of(bench).source().name == "previous-token");
+  choose("story.txt");
+  wait_until_idle(bench);
+  CHECK_FALSE(bench.ui->has("overlay/file"));
+  CHECK(bench.ui->has("overlay/training"));
+  CHECK(training_of(bench).source().name == "file");
+  CHECK(training_of(bench).task().vocabulary > 10);
+}
+
+TEST_CASE("saving asks for a place, comes back to the training and says where it was saved") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  const TemporaryFolder folder;
+  step_to(bench, 3);
+  bench.ui->click("training/save");
+  bench.ui->click("training/save/a PyTorch program (.py)");
+  bench.ui->run_frames(2);
+  REQUIRE(bench.ui->has("overlay/file"));
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("same.py"));
+  bench.ui->key("Enter");
+  bench.ui->run_frames(2);
+  wait_until_idle(bench);
+  CHECK(bench.ui->has("overlay/training"));
+  bench.ui->move_to(2, 2);
+  bench.ui->run_frames(1);
+  CHECK(bench.window->state().dialogs.training.told.find("same.py") != std::string::npos);
+  CHECK(content_of(folder.file("same.py")).find("import torch") != std::string::npos);
 }

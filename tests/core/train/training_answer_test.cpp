@@ -78,14 +78,15 @@ TEST_CASE("a verdict says which run learned, when, and how well, as the numbers 
   };
   says(verdict(learned_run(100), learned_run(110)), "with one wide head about as soon");
   says(verdict(learned_run(100), learned_run(60)), "with one wide head sooner");
-  says(verdict(learned_run(100), learned_run(60)), "at step 100 as it is, and at step 60 with one wide head");
+  says(verdict(learned_run(100), learned_run(60)),
+       "at step 100 without the change, and at step 60 with one wide head");
   says(verdict(learned_run(100), learned_run(200)), "with one wide head later");
   says(verdict(learned_run(100), learned_run(60)), "99.8 % of the answers");
   says(verdict(learned_run(100), lost_run()),
-       "As it is the task is learned, and with one wide head it is not");
+       "Without the change the task is learned, and with one wide head it is not");
   says(verdict(learned_run(100), lost_run()), "99.8 % are right, against 11 %");
   says(verdict(lost_run(), learned_run(100)),
-       "With one wide head the task is learned, and as it is it is not");
+       "With one wide head the task is learned, and without the change it is not");
   says(verdict(lost_run(), lost_run()),
        "Neither loss is below a fifth of its start after 1000 steps, and the two are about as good");
   TrainingOutcome better = lost_run();
@@ -100,7 +101,7 @@ TEST_CASE("a verdict says which run learned, when, and how well, as the numbers 
   TrainingOutcome failed = lost_run();
   failed.failure = TrainingFailure{12, "loss", "step 12: the loss has exploded"};
   says(verdict(learned_run(100), failed),
-       "The run with one wide head stopped, step 12: the loss has exploded");
+       "The run with one wide head stopped: step 12: the loss has exploded");
 }
 
 TEST_CASE("a run whose held-out loss stays high has learned by heart, and its verdict says so") {
@@ -110,11 +111,11 @@ TEST_CASE("a run whose held-out loss stays high has learned by heart, and its ve
   says(said(change, learned_run(300), changed_run(heart, change)),
        "with dropout 0.2 the examples are learned by heart");
   says(said(change, heart, changed_run(learned_run(300), change)),
-       "as it is the examples are learned by heart");
+       "without the change the examples are learned by heart");
   says(said(change, heart, changed_run(heart, change)),
        "Each of the two models learns the examples of its batches by heart");
   says(said(change, heart, changed_run(lost_run(), change)),
-       "As it is, the model learns the examples of its batches by heart");
+       "Without the change, the model learns the examples of its batches by heart");
 }
 
 TEST_CASE(
@@ -136,7 +137,8 @@ TEST_CASE(
   says(both, "can be solved with one map in each layer");
   says(both, "differ on average by 40 % of their weight in layer 0, 30 % of their weight in layer 1");
   says(both,
-       "As it is, head 0.3 looks at the token before (0.90 of its weight), head 1.2 at what came after");
+       "Without the change, head 0.3 looks at the token before (0.90 of its weight), head 1.2 at what came "
+       "after");
   says(both, "With one wide head, head 0.0 looks at the token before (0.90 of its weight), head 1.0 at what");
   says(same, "The heads do nearly the same here");
   TrainingOutcome less = learned_run(80);
@@ -159,12 +161,12 @@ TEST_CASE("heads that begin equal stay equal or have parted, as their numbers an
   says(said(change, learned_run(100), equal), "8 heads work as one, for ever");
   equal.heads_apart = 0.25;
   says(said(change, learned_run(100), equal), "differ by up to 25 % of the largest");
-  says(said(change, learned_run(100), equal), "these are roundings");
+  says(said(change, learned_run(100), equal), "these are rounding errors");
   equal.settings.model.dropout = 0.1;
   equal.settings.model.positions = TrainPositions::alibi;
   says(said(change, learned_run(100), equal),
        "ALiBi gives each head another slope, and dropout drops other weights in each head");
-  silent(said(change, learned_run(100), equal), "roundings");
+  silent(said(change, learned_run(100), equal), "rounding errors");
   TrainingOutcome apart = changed_run(learned_run(120), TrainingChange::equal_but_output);
   says(said(TrainingChange::equal_but_output, learned_run(100), apart), "the columns of W_O are random");
 }
