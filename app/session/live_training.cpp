@@ -114,6 +114,9 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
     const CancelScope seen_in_any_case(nullptr);
     const std::string unseen = error_of(
         [this] {
+          // The maps first: what takes longer must not hold them up.
+          for (const auto& run : runs_) run->now = measured(*run, false);
+          publish();
           for (const auto& run : runs_) run->now = measured(*run, true);
         },
         no_memory);

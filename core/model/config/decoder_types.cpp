@@ -45,8 +45,7 @@ constexpr std::array types{
               .positions = as_trained,
               .reads = gpt2_scale | causal_switch,
               .own_settings = "position_embedding_type out_projection feed_forward layer_norm frozen_heads "
-                              "heads_begin_equal",
-              "equal_out_projection"},
+                              "heads_begin_equal equal_out_projection"},
     ModelType{.name = "imagegpt", .reads = gpt2_scale},
     ModelType{.name = "kosmos_2_5_text_model", .own_settings = "embed_dim layers"},
     ModelType{.name = "metaclip_2_text_model"},
