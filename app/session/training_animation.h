@@ -14,6 +14,6 @@ Picture training_picture(const WatchedRun& run, const TrainingPoint& point, cons
                          Theme theme);
 
 // At most `frames` moments, evenly spaced, the last one longer than the others. Throws Error(usage) if nothing was measured, Error(cancelled).
-AnimatedPng training_animation(const WatchedRun& run, const std::string& title, Theme theme, int frames = 40);
+AnimatedPng training_animation(const WatchedRun& run, const std::string& title, Theme theme, int frames = 32);
 
 }  // namespace headwise

@@ -274,8 +274,12 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     else
       draw_update_view(context, training, cells, state.update, run, layout.maps, state.told);
     if (training.playing()) state.saved.clear();
-    if (state.told.empty())
-      state.told = training.saving() ? "Saving …" : state.saved.empty() ? figures_of(training) : state.saved;
+    if (training.saving())
+      state.told = "Saving …";
+    else if (!state.saved.empty())
+      state.told = state.saved;
+    else if (state.told.empty())
+      state.told = figures_of(training);
     write_text(ImGui::GetWindowDrawList(), context.fonts.small, corner(layout.told),
                im_color(context.palette.text),
                fitted_text(state.told, context.fonts.small, static_cast<float>(layout.told.width)));
@@ -283,7 +287,10 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     if (changed.begin) begin_change(training, state, *changed.begin);
     if (changed.end) training.end_beside();
     if (wanted == TimelineMove::none) wanted = timeline_keys(context);
-    if (wanted != TimelineMove::none) state.target.reset();
+    if (wanted != TimelineMove::none) {
+      state.target.reset();
+      state.saved.clear();
+    }
     move(training, state, wanted);
     follow_target(training, state);
   }

@@ -62,9 +62,9 @@ const std::map<std::string, std::set<std::string>> layers{
 // Parsed by all files of a library (CMakeLists.txt), and so above its rooms.
 const std::set<std::string> precompiled{"core/precompiled.h", "app/precompiled.h", "app/cli/precompiled.h"};
 const std::set<std::string> gl_folders{"core/gpu", "app/gl", "app/render", "app/platform"};
-const std::set<std::string> imgui_folders{"app/platform", "app/widgets",   "app/panels",
-                                          "app/stage",    "app/inspector", "app/setup",
-                                          "app/sheets",   "app/opening",   "app/window"};
+const std::set<std::string> imgui_folders{"app/platform",  "app/widgets", "app/panels", "app/stage",
+                                          "app/inspector", "app/setup",   "app/sheets", "app/training",
+                                          "app/opening",   "app/window"};
 
 // What HEADWISE_GPU_ONLY builds, by itself: folders, and single files that its tests share with others.
 const std::set<std::string> built_alone{"core/tensor",    "core/attention", "core/trace", "core/reference",

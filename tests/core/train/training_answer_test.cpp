@@ -165,7 +165,7 @@ TEST_CASE("heads that begin equal stay equal or have parted, as their numbers an
   equal.settings.model.dropout = 0.1;
   equal.settings.model.positions = TrainPositions::alibi;
   says(said(change, learned_run(100), equal),
-       "ALiBi gives each head another slope, and dropout drops other weights in each head");
+       "ALiBi gives each head a different slope, and dropout drops different weights in each head");
   silent(said(change, learned_run(100), equal), "rounding errors");
   TrainingOutcome apart = changed_run(learned_run(120), TrainingChange::equal_but_output);
   says(said(TrainingChange::equal_but_output, learned_run(100), apart), "the columns of W_O are random");
@@ -209,11 +209,11 @@ TEST_CASE("a learning rate that is too high is told by its losses") {
   TrainingOutcome high = changed_run(lost_run(), change);
   says(said(change, learned_run(100), high), "too long to settle");
   high.highest_loss = 9.0;
-  says(said(change, learned_run(100), high), "land higher on the other side");
+  says(said(change, learned_run(100), high), "the steps are so long that");
   says(said(change, learned_run(100), high), "is 9 at its highest");
   high = changed_run(learned_run(300), change);
   high.highest_loss = 9.0;
-  says(said(change, learned_run(100), high), "rose at first, and then found its way");
+  says(said(change, learned_run(100), high), "rose well above its start and then fell");
 }
 
 TEST_CASE("every change has reasons, whoever learned") {
