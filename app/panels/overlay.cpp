@@ -76,7 +76,11 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   const bool beside = options.closes_outside && !ImGui::IsWindowAppearing() &&
                       !ImGui::IsWindowHovered(anywhere_inside) && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   scroll_by_keys(context);
-  if (beside || (key_pressed(Key::escape, false) && !ImGui::IsWindowAppearing())) open = false;
+  const bool escape = key_pressed(Key::escape, false) && !ImGui::IsWindowAppearing();
+  // A list that is open over it closes first.
+  const bool list = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
+  if (escape && list) ImGui::ClosePopupToLevel(ImGui::GetCurrentContext()->BeginPopupStack.Size, true);
+  if (beside || (escape && !list)) open = false;
   ImGui::PushFont(context.fonts.title);
   ImGui::TextUnformatted(title);
   ImGui::PopFont();

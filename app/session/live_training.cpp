@@ -33,6 +33,7 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   stop();
   source_ = std::move(source);
   task_ = begun;
+  arrived_->tokens_per_second = 0.0;
   ++number_;
   runs_.clear();
   watched_.clear();
@@ -114,6 +115,8 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
     const CancelScope seen_in_any_case(nullptr);
     const std::string unseen = error_of(
         [this] {
+          // Two that were stopped between their turns are brought to the same step.
+          if (Run* late = late_by_one()) take_step_here(*late);
           // The maps first: what takes longer must not hold them up.
           for (const auto& run : runs_) run->now = measured(*run, false);
           publish();
@@ -124,6 +127,13 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     arrived_->error = worker_.cancelled() ? "" : error.empty() ? unseen : error;
   });
+}
+
+LiveTraining::Run* LiveTraining::late_by_one() {
+  if (runs_.size() < 2) return nullptr;
+  const Index first = runs_[0]->run.step(), second = runs_[1]->run.step();
+  if (first + 1 != second && second + 1 != first) return nullptr;
+  return behind(std::max(first, second));
 }
 
 void LiveTraining::stop() {
@@ -186,8 +196,10 @@ std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_
 
 void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme) {
   stop();
+  const std::shared_ptr<const ChangeAnswer> said = answer_;
   start(false, [this, form, path, theme, run = watched_.front()] { save_here(form, path, theme, run); });
   asked_ = true;  // nothing has changed
+  answer_ = said;
   saving_ = true;
 }
 

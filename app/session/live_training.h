@@ -128,6 +128,7 @@ class LiveTraining {
   void answer_if_it_can();
   void stop();
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
+  Run* late_by_one();            // the one of two that has one step less than the other; null: neither
   // On the worker's thread.
   void play_here(StepsPerSecond pace, Index last_step);
   static void take_step_here(Run& run);

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <utility>
 
+#include "app/session/trained_habits.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
@@ -74,24 +73,14 @@ TensorPtr blocked_above_diagonal(Index side) {
   return bias;
 }
 
-std::string head_words(const TrainingPoint& point, Index layer, Index head) {
-  std::string words = fmt::format("{}.{}", layer, head);
+std::string head_words(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head) {
+  const std::string words = fmt::format("{}.{}", layer, head);
   if (point.habits.empty()) return words;
-  const TrainedHabits& of = point.habits[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
-  constexpr double strong = 0.4;
-  double most = strong;
-  std::string_view name;
-  const std::array<std::pair<std::optional<double>, std::string_view>, 4> habits{
-      {{of.previous_token, "previous"},
-       {of.induction, "induction"},
-       {of.same_token, "same"},
-       {of.first_token, "first"}}};
-  for (const auto& [value, word] : habits)
-    if (value && *value > most) {
-      most = *value;
-      name = word;
-    }
-  return name.empty() ? words : words + " " + std::string(name);
+  const auto of_head = [&](const TrainingPoint& of) -> const TrainedHabits& {
+    return of.habits[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+  };
+  const auto has = strongest_habit(of_head(point), of_head(*run.past.front()));
+  return has ? words + " " + std::string(habit_name(*has)) : words;
 }
 
 }  // namespace
@@ -122,7 +111,7 @@ Picture training_picture(const WatchedRun& run, const TrainingPoint& point, cons
       for (Index head = row * per_row; head < std::min(model.heads, (row + 1) * per_row); ++head) {
         const double x = margin + static_cast<double>(head - row * per_row) * (side + map_gap);
         picture.texts.push_back(
-            {{x, y - 6}, head_words(point, layer, head), FontFace::sans, name_size, colors.dim});
+            {{x, y - 6}, head_words(run, point, layer, head), FontFace::sans, name_size, colors.dim});
         HeatmapSpec spec;
         const Index leading[] = {0, head};
         spec.values = matrix_view(point.maps[static_cast<std::size_t>(layer)], leading);

@@ -1,5 +1,6 @@
 #include "app/training/training_changes_row.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <array>
@@ -77,7 +78,9 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
 void draw_change_answer(const PanelContext& context, const LiveTraining& training, const RectF& area) {
   const WidgetContext widgets = context.widgets();
   ImGui::SetCursorScreenPos(corner(area));
-  ImGui::BeginChild("change answer", {static_cast<float>(area.width), static_cast<float>(area.height)});
+  // Each answer begins at its top.
+  ImGui::BeginChild(fmt::format("answer {} {}", training.number(), training.step()).c_str(),
+                    {static_cast<float>(area.width), static_cast<float>(area.height)});
   ImGui::PushFont(context.fonts.small);
   scroll_by_keys(widgets);
   if (!training.answer()) {

@@ -14,8 +14,6 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, habit_count> names{"previous token", "induction", "same token",
-                                                          "first token"};
 constexpr std::array<std::string_view, habit_count> what{"the token before",
                                                          "what came after the same token before",
                                                          "the same token elsewhere", "the first token"};
@@ -29,13 +27,16 @@ const TrainedHabits& of_head(const TrainingPoint& point, Index layer, Index head
 
 // The habit that a head's line shows: the strongest one where it stands or, before it has one, of all that was measured.
 std::optional<Habit> habit_shown(const WatchedRun& run, const TrainingPoint& now, Index layer, Index head) {
-  if (const auto has = strongest_habit(of_head(now, layer, head))) return has;
+  if (const auto has = habit_at(run, now, layer, head)) return has;
   int strongest = -1;
   double most = habit_from;
   for (const TrainingPointPtr& point : run.past)
     for (int i = 0; i < habit_count; ++i) {
-      const double value = habit_of(of_head(*point, layer, head), static_cast<Habit>(i)).value_or(0.0);
-      if (value < most) continue;
+      const auto habit = static_cast<Habit>(i);
+      const double value = habit_of(of_head(*point, layer, head), habit).value_or(0.0);
+      if (value < most ||
+          !has_habit(of_head(*point, layer, head), of_head(*run.past.front(), layer, head), habit))
+        continue;
       most = value;
       strongest = i;
     }
@@ -56,7 +57,7 @@ void draw_row(const PanelContext& context, const WatchedRun& run, const Training
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
   const Palette& palette = context.palette;
-  const auto has = strongest_habit(of_head(now, layer, head));
+  const auto has = habit_at(run, now, layer, head);
   const auto shown = habit_shown(run, now, layer, head);
   const ImU32 ink = im_color(has ? palette.text : palette.text_dim);
   const float y = static_cast<float>(row.y) + 0.5f * (static_cast<float>(row.height) - font->FontSize);
@@ -91,39 +92,14 @@ void draw_row(const PanelContext& context, const WatchedRun& run, const Training
 
 }  // namespace
 
-std::string_view habit_name(Habit habit) {
-  return names[static_cast<std::size_t>(habit)];
-}
-
 Rgba8 color_of_habit(const Palette& palette, Habit habit) {
   constexpr std::array<Index, habit_count> hues{0, 1, 2, 3};
   return head_hue(palette, hues[static_cast<std::size_t>(habit)]);
 }
 
-std::optional<double> habit_of(const TrainedHabits& habits, Habit habit) {
-  switch (habit) {
-    case Habit::previous_token:
-      return habits.previous_token;
-    case Habit::induction:
-      return habits.induction;
-    case Habit::same_token:
-      return habits.same_token;
-    case Habit::first_token:
-      return habits.first_token;
-  }
-  return std::nullopt;
-}
-
-std::optional<Habit> strongest_habit(const TrainedHabits& habits) {
-  Habit strongest = Habit::previous_token;
-  double most = 0.0;
-  for (int i = 0; i < habit_count; ++i) {
-    const double value = habit_of(habits, static_cast<Habit>(i)).value_or(0.0);
-    if (value <= most) continue;
-    most = value;
-    strongest = static_cast<Habit>(i);
-  }
-  return most >= habit_from ? std::make_optional(strongest) : std::nullopt;
+std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head) {
+  const TrainedHabits& now = of_head(point, layer, head);
+  return strongest_habit(now, run.past.empty() ? now : of_head(*run.past.front(), layer, head));
 }
 
 std::string trained_head_name(Index layer, Index head) {

@@ -6,20 +6,13 @@
 
 #include "app/panels/panel.h"
 #include "app/session/live_training.h"
+#include "app/session/trained_habits.h"
 
 namespace headwise {
 
-enum class Habit { previous_token, induction, same_token, first_token };
-inline constexpr int habit_count = 4;
-std::string_view habit_name(Habit habit);
 Rgba8 color_of_habit(const Palette& palette, Habit habit);
-// The mean weight that a head gives to what the habit names; none where no query of the examples has such a token.
-std::optional<double> habit_of(const TrainedHabits& habits, Habit habit);
-
-// A head has a habit if its mean weight there is at least this.
-inline constexpr double habit_from = 0.4;
-// The strongest one; none below habit_from.
-std::optional<Habit> strongest_habit(const TrainedHabits& habits);
+// What a head has come to do at a point of a run that has habits.
+std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head);
 
 // "1.2": layer and head.
 std::string trained_head_name(Index layer, Index head);

@@ -64,14 +64,15 @@ std::string cell_words(const LiveTraining& training, const HeatmapSpec& spec, In
   return words;
 }
 
-const TrainedHabits* habits_of(const WatchedRun& run, Index layer, Index head) {
+// What a head does where the run stands, or at the last point before it that has habits.
+std::optional<Habit> habit_now(const WatchedRun& run, Index layer, Index head) {
   const TrainingPoint* point = run.now.get();
   if (point->habits.empty()) {
     const auto after = std::ranges::upper_bound(run.past, run.step(), {}, &TrainingPoint::step);
-    if (after == run.past.begin()) return nullptr;
+    if (after == run.past.begin()) return std::nullopt;
     point = std::prev(after)->get();
   }
-  return &point->habits[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+  return habit_at(run, *point, layer, head);
 }
 
 struct MapPlace {
@@ -84,8 +85,7 @@ void draw_name(const PanelContext& context, const WatchedRun& run, const MapPlac
   const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
-  const TrainedHabits* habits = habits_of(run, place.layer, place.head);
-  const auto has = habits ? strongest_habit(*habits) : std::nullopt;
+  const auto has = habit_now(run, place.layer, place.head);
   const ImVec2 at{corner(place.plane).x, corner(place.plane).y - name_height + widgets.px(1)};
   const auto width = static_cast<float>(place.plane.width);
   const std::string number = trained_head_name(place.layer, place.head);

@@ -16,7 +16,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 2> curve_names{"loss", "accuracy"};
+constexpr std::array<std::string_view, 2> curve_names{"loss of batch", "accuracy of batch"};
 constexpr float title_height = 26.0f, left_of_plot = 40.0f, below_plot = 20.0f,
                 right_of_plot = 12.0f;  // design units
 

@@ -185,17 +185,19 @@ void draw_below_choice(const PanelContext& context, TrainingViewState& state, co
 
 // What was measured where it stands: of the last step's batch, and on unseen examples.
 std::string figures_of(const LiveTraining& training) {
-  std::string text = fmt::format("step {}", training.step());
   const bool beside = training.runs().size() > 1;
+  std::string text;
   for (const WatchedRun& run : training.runs()) {
-    text += beside ? fmt::format("   {}:", label_of_run(run)) : "  ";
-    if (run.last) text += fmt::format(" loss {:.4f}", run.last->batch.loss);
+    const Index step = run.step();
+    if (beside) text += fmt::format("{}{}: ", text.empty() ? "" : "   ", label_of_run(run));
+    text += fmt::format("step {}", step);
+    if (step > 0 && step <= run.reached())
+      text += fmt::format(", loss {:.4f}", run.losses[static_cast<std::size_t>(step - 1)].loss);
     if (run.last && !beside)
       text += fmt::format(", gradient norm {:.3g}, learning rate {:.3g}", run.last->update.gradient_norm,
                           run.last->update.learning_rate);
     if (run.now && run.now->held_out.counted > 0)
-      text += fmt::format("{} {:.1f} % of held-out answers right", run.last ? "," : "",
-                          100.0 * accuracy_of(run.now->held_out));
+      text += fmt::format(", {:.1f} % of held-out answers right", 100.0 * accuracy_of(run.now->held_out));
   }
   return text;
 }

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/training/training_plot.h"
 #include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "core/picture/heatmap.h"
 
@@ -119,18 +121,19 @@ double draw_pictures(const PanelContext& context, const ExplainedCell& cell, Upd
   return x - gap - area.x;
 }
 
-void draw_lines(const PanelContext& context, const ExplainedCell& cell, const RectF& area) {
+void draw_lines(const PanelContext& context, const ExplainedCell& cell, const std::string& of,
+                const RectF& area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* mono = context.fonts.mono_small;
   ImFont* small = context.fonts.small;
   auto y = static_cast<float>(area.y);
   const auto line = [&](ImFont* font, Rgba8 color, const std::string& text) {
-    write_text(list, font, {static_cast<float>(area.x), y}, im_color(color),
-               fitted_text(text, font, static_cast<float>(area.width)));
-    y += 1.3f * font->FontSize;
+    const std::string broken = with_line_breaks(text, font, static_cast<float>(area.width));
+    write_text(list, font, {static_cast<float>(area.x), y}, im_color(color), broken);
+    y += 1.3f * font->FontSize * static_cast<float>(1 + std::ranges::count(broken, '\n'));
   };
   line(small, context.palette.text_dim,
-       fmt::format("How step {} changes {}:", cell.update.step + 1, cell.update.name));
+       fmt::format("{}How step {} changes {}:", of, cell.update.step + 1, cell.update.name));
   if (cell.update.frozen)
     return line(small, context.palette.text, "It belongs to a frozen head: nothing changes it.");
   for (const std::string& term : cell.terms) line(mono, context.palette.text_dim, term);
@@ -206,7 +209,8 @@ void draw_update_view(const PanelContext& context, LiveTraining& training, Expla
   const double gap = widgets.px(2 * picture_gap);
   const double used_width = draw_pictures(context, *outcome->answer, state,
                                           {below.x, below.y, below.width - text - gap, below.height}, told);
-  draw_lines(context, *outcome->answer,
+  const std::string of = training.runs().size() > 1 ? label_of_run(training.runs()[run]) + ". " : "";
+  draw_lines(context, *outcome->answer, of,
              {below.x + used_width + gap, below.y, below.width - used_width - gap, below.height});
 }
 

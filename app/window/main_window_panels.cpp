@@ -227,6 +227,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
     take_heads(state_, answer->heads);
   if (const std::optional<std::string> path = draw_file_dialog(widgets, dialogs.files))
     accept_file(state_, *path);
+  if (dialogs.training.waits && !dialogs.files.open) wake_after = 0.0;
   if (draw_export_dialog(widgets, dialogs.export_dialog)) accept_export(state_);
   // After the dialogs: one opened here must not see the Enter that chose it.
   if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, dialogs.palette))

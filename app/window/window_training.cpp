@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <regex>
+#include <string_view>
 
 #include "app/training/checkpoint_strip.h"
 #include "app/training/training_habits.h"
@@ -54,6 +56,20 @@ void forget_ended_programs(const WindowState& window, const std::string& open_mo
 std::string model_path(const Scenario& scenario) {
   if (!is_of_model(scenario) || !scenario.parameters.file || is_builtin(*scenario.parameters.file)) return "";
   return path_from(scenario.origin.folder, *scenario.parameters.file);
+}
+
+// Of FOLDER/checkpoint-STEP.
+Index step_in_path(const std::string& path) {
+  constexpr std::string_view word = "/checkpoint-";
+  const std::size_t at = path.rfind(word);
+  return at == std::string::npos ? 0 : std::atoll(path.c_str() + at + word.size());
+}
+
+// "induction" of a training that was watched, "5313-induction-1-0"; any other folder is named as it is.
+std::string name_of_training(const std::string& folder) {
+  static const std::regex of_watched(R"(\d+-(.*)-\d+-\d+)");
+  std::smatch match;
+  return std::regex_match(folder, match, of_watched) ? match[1].str() : folder;
 }
 
 bool is_watched(const WindowState& window, const std::string& path) {
@@ -185,7 +201,7 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
   if (is_watched(window, path)) {
     training.take_in();
     const WatchedRun& run = training.runs()[place.run];
-    const Index step = place.target.value_or(run.step());
+    const Index step = place.target.value_or(step_in_path(path));
     strip = {.name = fmt::format("{}, {}", training.task().name, label_of_run(run)),
              .place = fmt::format("step {} of {}", step, run.reached()),
              .shown = step,
@@ -196,11 +212,12 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
       return path == each.path || path.starts_with(each.path + "/");
     });
     const auto index = shown == place.checkpoints.end() ? Index{0} : shown - place.checkpoints.begin();
-    strip = {.name = fs::path(place.checkpoints.front().path).parent_path().filename().string(),
-             .place = fmt::format("step {} of {}", place.checkpoints[static_cast<std::size_t>(index)].step,
-                                  place.checkpoints.back().step),
-             .shown = index,
-             .count = std::ssize(place.checkpoints)};
+    strip = {
+        .name = name_of_training(fs::path(place.checkpoints.front().path).parent_path().filename().string()),
+        .place = fmt::format("step {} of {}", place.checkpoints[static_cast<std::size_t>(index)].step,
+                             place.checkpoints.back().step),
+        .shown = index,
+        .count = std::ssize(place.checkpoints)};
   }
   const CheckpointStripAction action = draw_checkpoint_strip(widgets, strip, area);
   if (action.to_training) window.dialogs.training.open = true;

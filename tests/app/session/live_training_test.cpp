@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/session/live_training.h"
+#include "app/session/trained_habits.h"
 #include "app/session/training_animation.h"
 #include "app/session/training_saving.h"
 #include "core/playlist/playlist.h"
@@ -183,6 +184,34 @@ TEST_CASE("a training that fails stands where it failed, and the one beside it g
   train_to(training, 10);
   REQUIRE(training.runs()[1].failure);
   CHECK(training.runs()[1].failure->step == failed);
+}
+
+TEST_CASE("two trainings that are paused stand at one step") {
+  LiveTraining training;
+  begin_small(training);
+  training.begin_beside(TrainingChange::no_scale);
+  for (int i = 0; i < 12; ++i) {
+    training.play(0.0, 10'000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(7 + i));
+    training.pause();
+    wait_for(training);
+    CHECK(training.runs()[0].step() == training.runs()[1].step());
+  }
+}
+
+TEST_CASE("a head has a habit where it looks much more than at the beginning") {
+  TrainedHabits begin, now;
+  begin.same_token = 0.45;
+  begin.previous_token = 0.1;
+  now.same_token = 0.5;
+  now.previous_token = 0.2;
+  CHECK_FALSE(strongest_habit(now, begin));
+  now.previous_token = 0.35;
+  CHECK(strongest_habit(now, begin) == Habit::previous_token);
+  now.same_token = 0.7;
+  CHECK(strongest_habit(now, begin) == Habit::same_token);
+  now.induction = 0.9;
+  CHECK(strongest_habit(now, begin) == Habit::induction);
 }
 
 TEST_CASE("what the change did is said once both trainings stand at one step, from their own numbers") {

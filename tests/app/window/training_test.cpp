@@ -334,3 +334,33 @@ TEST_CASE("saving asks for a place, comes back to the training and says where it
   CHECK(bench.window->state().dialogs.training.told.find("same.py") != std::string::npos);
   CHECK(content_of(folder.file("same.py")).find("import torch") != std::string::npos);
 }
+
+TEST_CASE("Escape closes an open list first, and then the training view") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  bench.ui->click("training/changes");
+  bench.ui->run_frames(2);
+  bench.ui->key("Escape");
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("overlay/training"));
+  bench.ui->key("Escape");
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("overlay/training"));
+}
+
+TEST_CASE(
+    "the line below the steps names the step of the model that is shown, wherever the training stands") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 5);
+  bench.ui->click("training/map/0/0.1");
+  bench.ui->run_frames(3);
+  REQUIRE(bench.ui->has("says/step 5 of 5"));
+  bench.ui->key("N");
+  bench.ui->key("Home");
+  wait_until_idle(bench);
+  bench.ui->key("Escape");
+  bench.ui->run_frames(3);
+  CHECK(training_of(bench).step() == 0);
+  CHECK(bench.ui->has("says/step 5 of 5"));
+}

@@ -1,0 +1,24 @@
+// What a head has come to do: where it looks much more than it did before it was trained.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/train/training_run.h"
+
+namespace headwise {
+
+enum class Habit { previous_token, induction, same_token, first_token };
+inline constexpr int habit_count = 4;
+std::string_view habit_name(Habit habit);
+// The mean weight that a head gives to what the habit names; none where no query of the examples has such a token.
+std::optional<double> habit_of(const TrainedHabits& habits, Habit habit);
+
+// A head has a habit if its mean weight there is at least this, and that much more than at the beginning: with few kinds of token, a head
+// that looks everywhere alike gives much of its weight to the same token.
+inline constexpr double habit_from = 0.3, habit_grown_by = 0.2;
+bool has_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning, Habit habit);
+// The strongest of those that it has; none if it has none.
+std::optional<Habit> strongest_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning);
+
+}  // namespace headwise
