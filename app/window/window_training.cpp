@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <regex>
 #include <string_view>
 
 #include "app/training/checkpoint_strip.h"
@@ -67,9 +66,12 @@ Index step_in_path(const std::string& path) {
 
 // "induction" of a training that was watched, "5313-induction-1-0"; any other folder is named as it is.
 std::string name_of_training(const std::string& folder) {
-  static const std::regex of_watched(R"(\d+-(.*)-\d+-\d+)");
-  std::smatch match;
-  return std::regex_match(folder, match, of_watched) ? match[1].str() : folder;
+  const std::size_t first = folder.find('-'), last = folder.rfind('-');
+  const std::size_t before_last =
+      last == std::string::npos || last == 0 ? std::string::npos : folder.rfind('-', last - 1);
+  const bool watched = first != std::string::npos && before_last != std::string::npos &&
+                       before_last > first && folder.find_first_not_of("0123456789") == first;
+  return watched ? folder.substr(first + 1, before_last - first - 1) : folder;
 }
 
 bool is_watched(const WindowState& window, const std::string& path) {

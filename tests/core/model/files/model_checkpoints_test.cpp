@@ -1,4 +1,5 @@
 #include "core/model/files/model_checkpoints.h"
+#include "core/model/files/model_files.h"
 
 #include <doctest/doctest.h>
 
