@@ -9,6 +9,15 @@
 
 namespace headwise {
 
+TrainingPointPtr WatchedRun::measured_at(Index step) const {
+  const auto after = std::ranges::upper_bound(past, step, {}, &TrainingPoint::step);
+  return after == past.begin() ? nullptr : *std::prev(after);
+}
+
+TrainingPointPtr WatchedRun::measured_now() const {
+  return now && !now->habits.empty() ? now : measured_at(step());
+}
+
 LiveTraining::LiveTraining(std::function<void()> wake)
     : wake_(std::move(wake)), arrived_(std::make_unique<Arrived>()), worker_(wake_) {}
 
@@ -88,8 +97,7 @@ void LiveTraining::go_to(Index step) {
   stop();
   // Until the step itself is there: what was measured closest before it.
   for (WatchedRun& run : watched_) {
-    const auto after = std::ranges::upper_bound(run.past, step, {}, &TrainingPoint::step);
-    if (after != run.past.begin()) run.now = *std::prev(after);
+    if (TrainingPointPtr before = run.measured_at(step)) run.now = std::move(before);
   }
   start(false, [this, step] {
     for (const auto& run : runs_) {

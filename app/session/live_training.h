@@ -47,6 +47,10 @@ struct WatchedRun {
 
   Index step() const { return now ? now->step : 0; }
   Index reached() const { return std::ssize(losses); }
+  // The last point of the past at or before a step; null: there is none.
+  TrainingPointPtr measured_at(Index step) const;
+  // Where it stands if its habits were measured there, else the last point before that has them; null: none.
+  TrainingPointPtr measured_now() const;
 };
 
 enum class TrainingForm;  // app/session/training_saving.h

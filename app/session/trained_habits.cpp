@@ -1,5 +1,7 @@
 #include "app/session/trained_habits.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace headwise {
@@ -44,6 +46,10 @@ std::optional<Habit> strongest_habit(const TrainedHabits& now, const TrainedHabi
     strongest = habit;
   }
   return most > 0.0 ? std::make_optional(strongest) : std::nullopt;
+}
+
+std::string trained_head_name(Index layer, Index head) {
+  return fmt::format("{}.{}", layer, head);
 }
 
 }  // namespace headwise

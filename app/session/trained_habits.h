@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/train/training_run.h"
@@ -20,5 +21,8 @@ inline constexpr double habit_from = 0.3, habit_grown_by = 0.2;
 bool has_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning, Habit habit);
 // The strongest of those that it has; none if it has none.
 std::optional<Habit> strongest_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning);
+
+// "1.2": layer and head.
+std::string trained_head_name(Index layer, Index head);
 
 }  // namespace headwise

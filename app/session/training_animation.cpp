@@ -65,16 +65,8 @@ void draw_curve(Picture& picture, const WatchedRun& run, Index step, double top,
   picture.lines.push_back({{x, area.y}, {x, area.y + area.height}, 1.0, colors.ink});
 }
 
-TensorPtr blocked_above_diagonal(Index side) {
-  auto bias = std::make_shared<Tensor>(Shape{{"L", side}, {"S", side}}, DType::f32);
-  for (Index row = 0; row < side; ++row)
-    for (Index column = row + 1; column < side; ++column)
-      bias->set_flat(row * side + column, -std::numeric_limits<double>::infinity());
-  return bias;
-}
-
 std::string head_words(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head) {
-  const std::string words = fmt::format("{}.{}", layer, head);
+  const std::string words = trained_head_name(layer, head);
   if (point.habits.empty()) return words;
   const auto of_head = [&](const TrainingPoint& of) -> const TrainedHabits& {
     return of.habits[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
@@ -84,6 +76,14 @@ std::string head_words(const WatchedRun& run, const TrainingPoint& point, Index 
 }
 
 }  // namespace
+
+TensorPtr blocked_above_diagonal(Index side) {
+  auto bias = std::make_shared<Tensor>(Shape{{"L", side}, {"S", side}}, DType::f32);
+  for (Index row = 0; row < side; ++row)
+    for (Index column = row + 1; column < side; ++column)
+      bias->set_flat(row * side + column, -std::numeric_limits<double>::infinity());
+  return bias;
+}
 
 Picture training_picture(const WatchedRun& run, const TrainingPoint& point, const std::string& title,
                          Theme theme) {

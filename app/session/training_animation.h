@@ -9,6 +9,9 @@
 
 namespace headwise {
 
+// (side,side): −inf where a causal mask blocks, what HeatmapSpec::mask takes.
+TensorPtr blocked_above_diagonal(Index side);
+
 // One moment of it. `point` is one of run.past; `title` stands above.
 Picture training_picture(const WatchedRun& run, const TrainingPoint& point, const std::string& title,
                          Theme theme);

@@ -17,20 +17,12 @@ constexpr std::array<TrainingFormEntry, training_form_count> training_forms{
      {"a PyTorch program (.py)", ".py"},
      {"pages of a lesson (.json)", ".json"}}};
 
-// What was measured at a step, or closest before it.
-const TrainingPoint* point_at(const WatchedRun& run, Index step) {
-  const TrainingPoint* found = nullptr;
-  for (const TrainingPointPtr& point : run.past)
-    if (point->step <= step) found = point.get();
-  return found;
-}
-
 std::string page_caption(const WatchedRun& run, Index step, const std::string& task) {
   std::string caption = fmt::format("The model after {} steps of training on the task {}.", step, task);
   if (step > 0 && step <= run.reached())
     caption += fmt::format(" The loss of its last batch was {:.3f}.",
                            run.losses[static_cast<std::size_t>(step - 1)].loss);
-  if (const TrainingPoint* point = point_at(run, step); point && point->held_out.counted > 0)
+  if (const TrainingPointPtr point = run.measured_at(step); point && point->held_out.counted > 0)
     caption += fmt::format(" {:.0f} % of its answers to held-out examples {} right.",
                            100.0 * accuracy_of(point->held_out),
                            point->step == step ? "are" : fmt::format("were, at step {},", point->step));

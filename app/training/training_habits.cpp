@@ -44,13 +44,6 @@ std::optional<Habit> habit_shown(const WatchedRun& run, const TrainingPoint& now
   return static_cast<Habit>(strongest);
 }
 
-// The last point with habits at or before the step where the run stands.
-const TrainingPoint* measured_now(const WatchedRun& run) {
-  if (run.now && !run.now->habits.empty()) return run.now.get();
-  const auto after = std::ranges::upper_bound(run.past, run.step(), {}, &TrainingPoint::step);
-  return after == run.past.begin() ? nullptr : std::prev(after)->get();
-}
-
 void draw_row(const PanelContext& context, const WatchedRun& run, const TrainingPoint& now, Index layer,
               Index head, const RectF& row, Index steps) {
   const WidgetContext widgets = context.widgets();
@@ -102,14 +95,10 @@ std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point,
   return strongest_habit(now, run.past.empty() ? now : of_head(*run.past.front(), layer, head));
 }
 
-std::string trained_head_name(Index layer, Index head) {
-  return fmt::format("{}.{}", layer, head);
-}
-
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
                           std::string& told) {
   const WidgetContext widgets = context.widgets();
-  const TrainingPoint* now = measured_now(run);
+  const TrainingPointPtr now = run.measured_now();
   if (!now) return;
   ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
   ImGui::BeginChild("habits", {static_cast<float>(area.width), static_cast<float>(area.height)});

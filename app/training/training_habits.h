@@ -14,9 +14,6 @@ Rgba8 color_of_habit(const Palette& palette, Habit habit);
 // What a head has come to do at a point of a run that has habits.
 std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head);
 
-// "1.2": layer and head.
-std::string trained_head_name(Index layer, Index head);
-
 // A row for each head of a run, over steps 0 … `steps`, in a region that scrolls.
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
                           std::string& told);

@@ -4,9 +4,9 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "app/content/training_layout.h"
+#include "app/session/training_animation.h"
 #include "app/training/training_habits.h"
 #include "app/training/training_plot.h"
 #include "app/training/written.h"
@@ -19,15 +19,6 @@ namespace headwise {
 namespace {
 
 constexpr float heads_title = 20.0f, choice_room = 170.0f;  // design units
-
-// −inf above the diagonal.
-TensorPtr causal_bias_of(Index length) {
-  auto bias = std::make_shared<Tensor>(Shape{{"L", length}, {"S", length}}, DType::f32);
-  for (Index row = 0; row < length; ++row)
-    for (Index column = row + 1; column < length; ++column)
-      bias->set_flat(row * length + column, -std::numeric_limits<double>::infinity());
-  return bias;
-}
 
 std::string token_text(const LiveTraining& training, Index position) {
   const auto token = static_cast<std::size_t>(training.tokens()[static_cast<std::size_t>(position)]);
@@ -64,17 +55,6 @@ std::string cell_words(const LiveTraining& training, const HeatmapSpec& spec, In
   return words;
 }
 
-// What a head does where the run stands, or at the last point before it that has habits.
-std::optional<Habit> habit_now(const WatchedRun& run, Index layer, Index head) {
-  const TrainingPoint* point = run.now.get();
-  if (point->habits.empty()) {
-    const auto after = std::ranges::upper_bound(run.past, run.step(), {}, &TrainingPoint::step);
-    if (after == run.past.begin()) return std::nullopt;
-    point = std::prev(after)->get();
-  }
-  return habit_at(run, *point, layer, head);
-}
-
 struct MapPlace {
   Index layer, head;
   PlaneGeometry plane;
@@ -85,7 +65,8 @@ void draw_name(const PanelContext& context, const WatchedRun& run, const MapPlac
   const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
-  const auto has = habit_now(run, place.layer, place.head);
+  const TrainingPointPtr now = run.measured_now();
+  const auto has = now ? habit_at(run, *now, place.layer, place.head) : std::nullopt;
   const ImVec2 at{corner(place.plane).x, corner(place.plane).y - name_height + widgets.px(1)};
   const auto width = static_cast<float>(place.plane.width);
   const std::string number = trained_head_name(place.layer, place.head);
@@ -127,7 +108,7 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
       model.layers, model.heads, context.scale);
   const Index side = run.now->maps.front()->shape().size(2);
   if (!state.maps.causal_bias || state.maps.causal_bias->shape().size(0) != side)
-    state.maps.causal_bias = causal_bias_of(side);
+    state.maps.causal_bias = blocked_above_diagonal(side);
   std::vector<MapPlace> places;
   for (Index layer = 0; layer < model.layers; ++layer)
     for (Index head = 0; head < model.heads; ++head)
