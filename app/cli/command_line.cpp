@@ -22,6 +22,7 @@
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/train/trained_models.h"
 
 namespace headwise {
 namespace {
@@ -163,6 +164,7 @@ int status(ExitStatus status) {
 int run_command_line(int argc, char** argv) {
   keep_standard_descriptors();
   set_signals();
+  offer_trained_models();
   try {
     return dispatch(Words(argv + std::min(argc, 1), argv + argc));
   } catch (const Error& error) {

@@ -197,7 +197,7 @@ void LiveTraining::answer_if_it_can() {
 }
 
 std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_t run) {
-  const TrainingRun<float>& stopped = stopped_run(run);
+  TrainingRun<float>& stopped = stopped_run(run);
   headwise::write_checkpoint(folder, source_, stopped);
   return checkpoint_path(folder, stopped.step());
 }

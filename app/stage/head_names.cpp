@@ -8,26 +8,13 @@
 #include "app/platform/fonts.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/work_probe.h"
+#include "core/answers/traced_habits.h"
 #include "core/model/heads/head_habit.h"
-#include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {
 
 constexpr Index longest_named_text = 128;
-
-// Labels that are equal stand for the same word, if they are words at all.
-std::vector<ScoredToken> tokens_of(const PanelContext& context) {
-  if (context.inputs.model_input) return scored_tokens(context.inputs.model_input->text.tokens);
-  const std::vector<std::string>& labels = context.inputs.labels.query;
-  const bool words = context.scenario.inputs.source == InputSource::text;
-  std::vector<EncodedToken> tokens;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto same = std::ranges::find(labels, labels[i]) - labels.begin();
-    tokens.push_back({static_cast<TokenId>(same), labels[i], i, i + 1, false, !words});
-  }
-  return scored_tokens(tokens);
-}
 
 HeadName named(const HeadScores& scores) {
   const auto habit = head_habit(scores);
@@ -56,18 +43,13 @@ const std::vector<HeadName>& HeadNames::of(const PanelContext& context) {
   weights_ = weights;
   batch_ = batch;
   if (!weights) return names_;
-  const Shape& shape = weights->shape();
-  const Index length = shape.size(2);
-  const auto labels = static_cast<Index>(context.inputs.labels.query.size());
-  const bool self = context.scenario.inputs.self_attention && shape.size(3) == length;
-  if (!self || labels != length || length > longest_named_text || batch >= shape.size(0)) return names_;
-  const std::vector<ScoredToken> tokens = tokens_of(context);
-  if (static_cast<Index>(tokens.size()) != length) return names_;
+  if (weights->shape().size(2) > longest_named_text) return names_;
   work_probe("head names");
-  const AttentionOptions& options = context.trace.options;
-  const SeenKeys seen{options.is_causal, options.sliding_window};
-  for (Index head = 0; head < shape.size(1); ++head)
-    names_.push_back(named(head_scores(*weights, batch, head, tokens, seen)));
+  for (Index head = 0; head < weights->shape().size(1); ++head) {
+    const auto scores = traced_habits(context.trace, context.scenario, context.inputs, batch, head);
+    if (!scores) break;
+    names_.push_back(named(*scores));
+  }
   return names_;
 }
 

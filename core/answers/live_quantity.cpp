@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/answers/live_value.h"
+#include "core/model/heads/head_scores.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::string_view of_a_box[] = {"sum", "mean", "max", "min", "deviation", "argmax", "finite"};
 constexpr std::string_view alone[] = {"N", "L", "S", "S′", "E", "H", "G", "D", "Dv", "scale", "parameters"};
+
+constexpr std::string_view of_a_training[] = {"step", "loss", "accuracy"};
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
@@ -130,6 +133,19 @@ LiveQuantity read_live_quantity(std::string_view& text) {
     } else {
       quantity.argument = take_number(text, word);
     }
+  } else if (is("habit")) {
+    const std::string_view habit = take_word(text);
+    const std::optional<HeadScore> score = head_score_named(habit);
+    if (!score)
+      refuse_live_text(
+          habit, "there is no such habit of heads",
+          "previous_token, next_token, itself, same_word, first_token, induction, punctuation or entropy");
+    quantity.argument = fmt::format("{} {}", habit, take_number(text, word));
+  } else if (is("trained") && has_argument) {
+    const std::string_view what = take_word(text);
+    if (!is_one_of(what, of_a_training))
+      refuse_live_text(what, "there is no such number of a training", "step, loss or accuracy");
+    quantity.argument = what;
   } else if (is_one_of(word, of_a_box) || is("shape")) {
     quantity.boxes = {read_box(take_word(text))};
   } else if (is("difference")) {
@@ -152,7 +168,7 @@ LiveQuantity read_live_quantity(std::string_view& text) {
     if (has_argument && !find_tensor_name(word.substr(0, word.find('['))))
       refuse_live_text(word, "no such number",
                        "a cell, sum, mean, max, min, deviation, argmax, finite, difference, shape, spread, "
-                       "frozen, role, query, key, layouts or wide");
+                       "frozen, role, query, key, habit, trained, layouts or wide");
     quantity.boxes = {read_box(word)};
   }
   return quantity;

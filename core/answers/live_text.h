@@ -12,6 +12,8 @@
 //   {query 8} {key -1}           the token at a position; {key argmax attn_weights[0,0,8,:]} the token at such a position
 //   {role 0}                     the role of a hand-made head: "previous word"
 //   {frozen 0}                   1 if the head is frozen, else 0
+//   {habit induction 2}          how strongly head 2 does that here, 0 … 1: a score of core/model/heads/head_scores.h, of batch 0
+//   {trained loss}               of a model by `headwise train`: step, or loss and accuracy on examples that it was not trained on
 //   {spread 4}                   the deviation of the sums of a score's first 4 products, over all pairs of all heads
 //   {mask.value}                 a setting of the scenario, by its path
 //   {layouts output}             max |Δ| of the output between the three layouts of the input projection

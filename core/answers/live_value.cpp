@@ -10,8 +10,10 @@
 #include "core/answers/layout_comparison.h"
 #include "core/answers/live_text.h"
 #include "core/answers/operation_counts.h"
+#include "core/answers/traced_habits.h"
 #include "core/answers/traced_inputs.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
 
@@ -153,6 +155,25 @@ LiveValue role_value(const std::vector<HeadDescription>& heads, Index head) {
   return live_word_value(heads[static_cast<std::size_t>(head)].name);
 }
 
+// "induction 2": a score of head 2, in batch 0.
+LiveValue habit_value(const std::string& argument, const LiveSubject& subject) {
+  const std::size_t blank = argument.find(' ');
+  const std::optional<HeadScore> score = head_score_named(argument.substr(0, blank));
+  if (!score || !subject.scenario || !subject.inputs) return missing;
+  const auto scores = traced_habits(subject.trace, *subject.scenario, *subject.inputs, 0,
+                                    std::stoll(argument.substr(blank + 1)));
+  if (!scores || !(*scores)[*score].value) return missing;
+  return live_number_value(*(*scores)[*score].value);
+}
+
+LiveValue trained_value(std::string_view what, const LiveSubject& subject) {
+  if (!subject.inputs || !subject.inputs->model_input) return missing;
+  const TrainedTask& task = subject.inputs->model_input->model->task();
+  if (what == "step") return task.step ? live_count_value(*task.step) : missing;
+  const std::optional<double>& number = what == "loss" ? task.held_out_loss : task.held_out_accuracy;
+  return number ? live_number_value(*number) : missing;
+}
+
 LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
   const Trace& trace = subject.trace;
   const auto is = [&](std::string_view word) { return quantity.word == word; };
@@ -160,6 +181,8 @@ LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
   if (is("wide")) return wide_head_value(quantity.argument, subject);
   if (is("parameters")) return live_count_value(total_parameters(parameter_counts(traced_inputs(trace))));
   if (is("setting")) return subject.scenario ? setting_value(*subject.scenario, quantity.argument) : missing;
+  if (is("habit")) return habit_value(quantity.argument, subject);
+  if (is("trained")) return trained_value(quantity.argument, subject);
   if (is("spread")) return spread_value(std::stoll(quantity.argument), trace);
   if (is("shape")) {
     const TensorPtr tensor = trace.tensor(quantity.boxes[0].tensor);

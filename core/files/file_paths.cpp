@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 
+#include "core/files/made_folders.h"
+
 namespace headwise {
 namespace embedded {
 
@@ -63,24 +65,26 @@ std::vector<std::string> builtin_folders() {
 
 std::optional<std::span<const std::byte>> builtin_file(std::string_view path) {
   const auto at = std::ranges::find(builtin_files, path, &BuiltinFile::path);
-  if (at == builtin_files.end()) return std::nullopt;
+  if (at == builtin_files.end()) return made_file(path);
   return std::as_bytes(at->content());
 }
 
 bool is_there(const std::string& path) {
-  if (is_builtin(path)) return builtin_file(path) || is_folder(path);
+  if (is_builtin(path)) return is_made_file(path) || is_folder(path) || builtin_file(path);
   std::error_code error;
   return fs::exists(path, error);
 }
 
 bool is_folder(const std::string& path) {
-  if (is_builtin(path)) return std::ranges::count(builtin_folders(), without_slash(path)) > 0;
+  if (is_builtin(path))
+    return std::ranges::count(builtin_folders(), without_slash(path)) > 0 || is_made_folder(path);
   std::error_code error;
   return fs::is_directory(path, error);
 }
 
 std::vector<std::string> paths_in(const std::string& folder) {
   std::vector<std::string> paths;
+  if (is_made_folder(folder)) return made_paths_in(folder);
   if (is_builtin(folder)) {
     for (const BuiltinFile& file : builtin_files)
       if (folder_of(file.path) == without_slash(folder)) paths.emplace_back(file.path);

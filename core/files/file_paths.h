@@ -1,5 +1,5 @@
 // Paths of what Headwise reads: files and folders of the system, and built-in files, whose paths begin with "builtin:", so that
-// its own models open from any folder without further files.
+// its own models open from any folder without further files. Some of these are made when they are read (core/files/made_folders.h).
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ inline bool is_builtin(std::string_view path) {
   return path.starts_with(builtin_prefix);
 }
 
-// "builtin:sentences", …: the existing built-in folders.
+// "builtin:sentences", …: the built-in folders that are stored in the program.
 std::vector<std::string> builtin_folders();
-// The contents of "builtin:sentences/config.json"; nullopt: the program has no such file.
+// The contents of "builtin:sentences/config.json"; nullopt: the program has no such file. Throws as made_file.
 std::optional<std::span<const std::byte>> builtin_file(std::string_view path);
 
 // False, not an error, for anything inaccessible.

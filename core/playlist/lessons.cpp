@@ -13,6 +13,7 @@ namespace headwise {
 namespace embedded {
 std::span<const unsigned char> lesson_first_walk();
 std::span<const unsigned char> lesson_questions();
+std::span<const unsigned char> lesson_heads_differ();
 std::span<const unsigned char> lesson_break_it();
 }  // namespace embedded
 
@@ -32,10 +33,12 @@ std::map<std::string_view, Playlist> read_all() {
 }  // namespace
 
 std::span<const Lesson> lessons() {
-  static const std::array<Lesson, 3> all{{
+  static const std::array<Lesson, 4> all{{
       {"first_walk", "one word through the layer, step by step", false, text(embedded::lesson_first_walk())},
       {"questions", "30 questions learners ask, each answered with numbers", true,
        text(embedded::lesson_questions())},
+      {"heads_differ", "a model is trained before your eyes: why its heads do different things", false,
+       text(embedded::lesson_heads_differ())},
       {"break_it", "what goes wrong without the scale, the positions, the mask …", false,
        text(embedded::lesson_break_it())},
   }};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "core/files/array_files.h"
+#include "core/files/array_writers.h"
 #include "core/files/atomic_file.h"
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
@@ -27,6 +29,7 @@ namespace fs = std::filesystem;
 using CheckpointJson = nlohmann::ordered_json;
 
 constexpr const char* prefix = "checkpoint-";
+constexpr Index examples_held_out = 128;  // that the loss of a checkpoint is measured on
 constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 20;
 constexpr JsonLimits limits{.levels = 8, .values = 10'000, .keys = 1'000};
 
@@ -148,6 +151,21 @@ std::string example_of(const TrainingRun<T>& run, bool by_character) {
   return task_text(run.task(), by_character, batch.tokens);
 }
 
+std::string safetensors_of(const std::vector<NamedTensor>& arrays) {
+  std::string bytes;
+  write_safetensors(
+      [&](std::span<const std::byte> part) {
+        bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
+      },
+      arrays, {});
+  return bytes;
+}
+
+// JSON has no other numbers.
+CheckpointJson finite_or_null(double number) {
+  return std::isfinite(number) ? CheckpointJson(number) : CheckpointJson();
+}
+
 std::string content_in(const std::string& path) {
   const InputFile file(path);
   if (file.size() > most_file_bytes)
@@ -187,32 +205,41 @@ std::vector<Index> checkpoint_steps(const std::string& folder) {
 }
 
 template <class T>
-void write_checkpoint(const std::string& folder, const TaskSource& task, const TrainingRun<T>& run) {
-  const std::string path = checkpoint_path(folder, run.step());
-  FolderInProgress files(fmt::format("{}/.{}{}.part", folder, prefix, run.step()));
+std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T>& run) {
   const std::vector<TrainParameter>& parameters = run.parameters();
   std::vector<NamedTensor> arrays, moments;
   append_arrays(arrays, "", parameters, run.values());
-  write_safetensors(files.file("model.safetensors"), arrays);
   append_arrays(moments, "first.", parameters, run.optimiser().first());
   append_arrays(moments, "second.", parameters, run.optimiser().second());
-  if (!moments.empty()) write_safetensors(files.file("optimizer.safetensors"), moments);
-  write_file_atomically(files.file("config.json"),
-                        json_text(train_model_json(run.settings().model), {.indent = 1}) + "\n");
   const bool by_character = !task.file.empty() && !is_json_file(task);
-  const std::string tokenizer = task_tokenizer_json(run.task(), by_character);
-  if (!tokenizer.empty()) write_file_atomically(files.file("tokenizer.json"), tokenizer);
+  const BatchResult held_out = run.held_out(examples_held_out);
   const CheckpointJson training{{"step", run.step()},
                                 {"task", task_json(task)},
                                 {"optimiser", optimiser_json(run.settings().optimiser)},
                                 {"batch", run.settings().batch},
                                 {"seed", run.settings().seed},
                                 {"dtype", std::is_same_v<T, float> ? "f32" : "f64"},
+                                {"held_out_loss", finite_or_null(held_out.loss)},
+                                {"held_out_accuracy", finite_or_null(accuracy_of(held_out))},
                                 {"what", run.task().what},
                                 {"example", example_of(run, by_character)}};
-  write_file_atomically(files.file("training.json"),
-                        json_text(training, {.indent = 1, .replaces_bytes = true}) + "\n");
-  files.finish(path);
+  std::vector<NamedContent> files{
+      {"model.safetensors", safetensors_of(arrays)},
+      {"config.json", json_text(train_model_json(run.settings().model), {.indent = 1}) + "\n"},
+      {"training.json", json_text(training, {.indent = 1, .replaces_bytes = true}) + "\n"}};
+  if (!moments.empty()) files.push_back({"optimizer.safetensors", safetensors_of(moments)});
+  if (std::string tokenizer = task_tokenizer_json(run.task(), by_character); !tokenizer.empty())
+    files.push_back({"tokenizer.json", std::move(tokenizer)});
+  return files;
+}
+
+template <class T>
+void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run) {
+  const std::vector<NamedContent> contents = checkpoint_files(task, run);
+  FolderInProgress files(fmt::format("{}/.{}{}.part", folder, prefix, run.step()));
+  for (const NamedContent& file : contents)
+    write_file_atomically(files.file(file.name.c_str()), std::string_view(file.content));
+  files.finish(checkpoint_path(folder, run.step()));
 }
 
 SavedRun read_saved_run(const std::string& checkpoint) {
@@ -258,8 +285,10 @@ TrainingState<T> read_training_state(const std::string& checkpoint, const SavedR
   return state;
 }
 
-template void write_checkpoint(const std::string&, const TaskSource&, const TrainingRun<float>&);
-template void write_checkpoint(const std::string&, const TaskSource&, const TrainingRun<double>&);
+template std::vector<NamedContent> checkpoint_files(const TaskSource&, TrainingRun<float>&);
+template std::vector<NamedContent> checkpoint_files(const TaskSource&, TrainingRun<double>&);
+template void write_checkpoint(const std::string&, const TaskSource&, TrainingRun<float>&);
+template void write_checkpoint(const std::string&, const TaskSource&, TrainingRun<double>&);
 template TrainingState<float> read_training_state(const std::string&, const SavedRun&);
 template TrainingState<double> read_training_state(const std::string&, const SavedRun&);
 

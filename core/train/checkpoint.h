@@ -5,7 +5,8 @@
 //   optimizer.safetensors  first.NAME and second.NAME, where the optimiser has them
 //   tokenizer.json         the texts of the task's tokens (task_tokenizer.h); not there if two of them would be written alike
 //   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, and for those who open the
-//                          model "what", the task's sentence, and "example", the text of the first held-out example
+//                          model "held_out_loss" and "held_out_accuracy" on the first 128 held-out examples, "what", the task's sentence,
+//                          and "example", the text of the first of them
 //
 // A checkpoint is there whole or not at all: it is written under another name, which is changed at the end.
 #pragma once
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files/made_folders.h"
 #include "core/tensor/tensor.h"
 #include "core/train/training_run.h"
 
@@ -37,9 +39,13 @@ struct SavedRun {
   DType dtype = DType::f32;  // f32 or f64
 };
 
+// The files of a checkpoint at the step where the run stands.
+template <class T>
+std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T>& run);
+
 // Writes FOLDER/checkpoint-STEP; the folder is created if it is not there. Throws Error(output); then nothing is left behind.
 template <class T>
-void write_checkpoint(const std::string& folder, const TaskSource& task, const TrainingRun<T>& run);
+void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run);
 
 // The steps of the checkpoints in a folder, ascending; empty if there are none. core/model/files/model_checkpoints.h has their paths.
 std::vector<Index> checkpoint_steps(const std::string& folder);

@@ -82,6 +82,10 @@ std::string layers_apart(const TrainingOutcome& of) {
   return join(layers, ", ");
 }
 
+bool changed_is_worse(const ComparedRuns& runs) {
+  return accuracy_of(runs.changed.held_out) < accuracy_of(runs.as_it_is.held_out) - clearly_better;
+}
+
 Sentences wide_head(const ComparedRuns& runs) {
   const TrainModelConfig& before = runs.as_it_is.settings.model;
   const Index width = head_width_of(runs.changed.settings.model);
@@ -96,7 +100,7 @@ Sentences wide_head(const ComparedRuns& runs) {
   add_habits(runs, sentences);
   const bool all_same =
       std::ranges::all_of(runs.as_it_is.maps_apart, [](double apart) { return apart < nearly_same; });
-  const bool worse = accuracy_of(runs.changed.held_out) < accuracy_of(runs.as_it_is.held_out) - clearly_better;
+  const bool worse = changed_is_worse(runs);
   if (runs.learned && runs.changed_learned && worse)
     sentences.push_back(
         "After as many steps, one map in each layer leaves some answers wrong here that several maps get "
@@ -125,9 +129,16 @@ Sentences fewer_heads(const ComparedRuns& runs) {
   Sentences sentences{fmt::format("{} Each layer has {} of {} attention maps, of heads with {} columns.",
                                   parameters_of(runs), after.heads, before.heads, head_width_of(after))};
   add_habits(runs, sentences);
-  if (runs.learned && runs.changed_learned)
+  if (runs.learned && runs.changed_learned && !changed_is_worse(runs))
     sentences.push_back(fmt::format("The task needs no more than {} head{} in a layer.", after.heads,
                                     after.heads == 1 ? "" : "s"));
+  if (runs.learned && runs.changed_learned && changed_is_worse(runs))
+    sentences.push_back(
+        fmt::format("After as many steps, {} in a layer leave{} some answers wrong here that {} get right. "
+                    "More steps show "
+                    "whether that lasts.",
+                    after.heads == 1 ? "one head" : fmt::format("{} heads", after.heads),
+                    after.heads == 1 ? "s" : "", before.heads));
   return sentences;
 }
 

@@ -35,7 +35,7 @@ const std::map<std::string, std::set<std::string>> layers{
     {"core/scenario", {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}},
     {"core/answers",
      {"core/tensor", "core/attention", "core/trace", "core/reference", "core/compare", "core/scenario",
-      "core/picture"}},  // views of a matrix
+      "core/model", "core/picture"}},  // the habits of heads; views of a matrix
     {"core/code", {"core/tensor", "core/attention", "core/trace", "core/files", "core/answers"}},
     {"core/full_size", {"core/tensor", "core/attention", "core/trace", "core/fused", "core/scenario"}},
     {"core/playlist", {"core/tensor", "core/trace", "core/files", "core/scenario", "core/answers"}},

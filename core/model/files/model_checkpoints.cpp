@@ -68,14 +68,24 @@ std::string newest_checkpoint_or(const std::string& path) {
 
 TrainedTask trained_task(const std::string& folder) {
   const std::string path = (fs::path(folder) / "training.json").string();
-  if (is_builtin(folder) || !is_there(path)) return {};
+  if (!is_there(path)) return {};
   try {
     const nlohmann::json training = read_model_json(path);
     const auto text = [&](const char* key) {
       const auto found = training.find(key);
       return found != training.end() && found->is_string() ? found->get<std::string>() : "";
     };
-    return {text("what"), text("example")};
+    const auto number = [&](const char* key) -> std::optional<double> {
+      const auto found = training.find(key);
+      if (found == training.end() || !found->is_number()) return std::nullopt;
+      return found->get<double>();
+    };
+    TrainedTask task{.what = text("what"), .example = text("example")};
+    if (const auto step = number("step"); step && *step >= 0.0 && *step < 1e15)
+      task.step = static_cast<Index>(*step);
+    task.held_out_loss = number("held_out_loss");
+    task.held_out_accuracy = number("held_out_accuracy");
+    return task;
   } catch (const Error& error) {
     if (error.status() != ExitStatus::input) throw;
     return {};  // the model is as good without

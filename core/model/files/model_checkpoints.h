@@ -28,8 +28,12 @@ std::string newest_checkpoint_or(const std::string& path);
 
 // What a model was trained to do, from the training.json that `headwise train` writes beside its models. Empty if there is none.
 struct TrainedTask {
-  std::string what;     // one sentence: what is asked, and what attention must find
-  std::string example;  // a text of the task that the model was not trained on
+  std::string what;                          // one sentence: what is asked, and what attention must find
+  std::string example;                       // a text of the task that the model was not trained on
+  std::optional<Index> step = std::nullopt;  // after which the model was written
+  std::optional<double> held_out_loss =
+                            std::nullopt,  // cross-entropy in nats, on examples that it was not trained on
+      held_out_accuracy = std::nullopt;    // 0 … 1
 };
 TrainedTask trained_task(const std::string& folder);
 

@@ -188,6 +188,12 @@ const HeadScoreWords& head_score_words(HeadScore score) {
   return words[static_cast<std::size_t>(score)];
 }
 
+std::optional<HeadScore> head_score_named(std::string_view id) {
+  const auto found = std::ranges::find(words, id, &HeadScoreWords::id);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<HeadScore>(found - words.begin());
+}
+
 std::vector<ScoredToken> scored_tokens(std::span<const EncodedToken> tokens) {
   std::vector<ScoredToken> scored;
   scored.reserve(tokens.size());

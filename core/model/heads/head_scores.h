@@ -50,6 +50,7 @@ struct HeadScoreWords {
   std::string_view what;  // one sentence
 };
 const HeadScoreWords& head_score_words(HeadScore score);
+std::optional<HeadScore> head_score_named(std::string_view id);
 
 struct ScoredToken {
   TokenId id = 0;

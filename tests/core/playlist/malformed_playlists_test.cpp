@@ -81,7 +81,8 @@ const std::vector<Malformed> malformed{
     {page("\"ask\": \"?\", \"caption\": \"!\", \"veil\": true, \"ask_step\": \"mask\""),
      {"page 2: veil", "asks elsewhere", "ask_step"}},
     {asks("3"), {"page 2: answer", "wrong type", "an object"}},
-    {asks("{}"), {"answer", "\"kind\" is missing", "number, choice, shape, head, cell, tensor, weights or mask"}},
+    {asks("{}"),
+     {"answer", "\"kind\" is missing", "number, choice, shape, head, cell, tensor, weights or mask"}},
     {asks("{\"kind\": \"nubmer\"}"), {"answer.kind", "\"number\""}},
     {asks("{\"kind\": \"number\"}"), {"answer", "\"is\" is missing"}},
     {asks("{\"kind\": \"number\", \"is\": \" \"}"), {"answer.is", "empty"}},
@@ -153,8 +154,8 @@ TEST_CASE("a playlist has at most 1000 pages, and its scenarios fit in 256 MiB")
   CHECK(playlist_from_json(many(1000, "{}"), "p").pages.size() == 1000);
   CHECK_THROWS_WITH_AS(playlist_from_json(many(1001, "{}"), "p"), doctest::Contains("1 to 1000"), Error);
   // A page of other settings has a scenario of its own, here of a text of 1 MiB.
-  const std::string large = "{\"scenario\": {\"inputs\": {\"text\": \"" + std::string(std::size_t{1} << 20, 'x') +
-                            "\"}}},{\"set\": [\"inputs.seed=1\"]}";
+  const std::string large = "{\"scenario\": {\"inputs\": {\"text\": \"" +
+                            std::string(std::size_t{1} << 20, 'x') + "\"}}},{\"set\": [\"inputs.seed=1\"]}";
   const auto settings = [&](int count) {
     std::string list = "[" + large;
     for (int i = 0; i < count; ++i) list += ",{\"set\": []}";

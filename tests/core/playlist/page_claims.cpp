@@ -402,7 +402,12 @@ const std::vector<PageClaim> claims{
 }  // namespace
 
 std::span<const PageClaim> page_claims() {
-  return claims;
+  static const std::vector<PageClaim> all = [] {
+    std::vector<PageClaim> both = claims, trained = training_claims();
+    both.insert(both.end(), trained.begin(), trained.end());
+    return both;
+  }();
+  return all;
 }
 
 }  // namespace headwise::lessons_test

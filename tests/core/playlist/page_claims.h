@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tests/core/playlist/seen_page.h"
 
@@ -15,5 +16,7 @@ struct PageClaim {
 };
 
 std::span<const PageClaim> page_claims();
+// Those among them of the pages whose models are trained when they open.
+std::vector<PageClaim> training_claims();
 
 }  // namespace headwise::lessons_test

@@ -143,7 +143,8 @@ double SeenPage::output(Index query, Index column) const {
   if (terms == 0) return sum;
   const auto row = offset(t().concat, {0, query, 0}), weights = offset(t().out_proj_weight, {column, 0});
   if (!row || !weights || size(t().out_proj_weight, 1) != terms) return none;
-  for (Index c = 0; c < terms; ++c) sum += t().concat->flat(*row + c) * t().out_proj_weight->flat(*weights + c);
+  for (Index c = 0; c < terms; ++c)
+    sum += t().concat->flat(*row + c) * t().out_proj_weight->flat(*weights + c);
   return sum;
 }
 
@@ -157,7 +158,8 @@ double SeenPage::spread(Index products) const {
         for (Index j = 0; j < size(k, 2); ++j) {
           const auto of_q = offset(q, {n, h, i, 0}), of_k = offset(k, {n, h / (heads() / size(k, 1)), j, 0});
           double score = of_q && of_k && products <= size(q, 3) ? 0.0 : none;
-          for (Index c = 0; c < products && !std::isnan(score); ++c) score += q->flat(*of_q + c) * k->flat(*of_k + c);
+          for (Index c = 0; c < products && !std::isnan(score); ++c)
+            score += q->flat(*of_q + c) * k->flat(*of_k + c);
           sum += score, squares += score * score, count += 1.0;
         }
   return spreads[products] = std::sqrt(std::max(0.0, squares / count - sum / count * (sum / count)));

@@ -71,6 +71,18 @@ bool silent(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("fewer heads are said to be enough only if they are as right") {
+  const TrainingOutcome whole = learned_run(90);
+  TrainingOutcome fewer = learned_run(120);
+  CHECK(says(said(TrainingChange::half_the_heads, whole, changed_run(fewer, TrainingChange::half_the_heads)),
+             "needs no more than 4 heads"));
+  fewer.held_out.correct = 700;
+  const std::string text =
+      said(TrainingChange::half_the_heads, whole, changed_run(fewer, TrainingChange::half_the_heads));
+  CHECK(text.find("needs no more than") == std::string::npos);
+  CHECK(says(text, "4 heads in a layer leave some answers wrong"));
+}
+
 TEST_CASE("a verdict says which run learned, when, and how well, as the numbers have it") {
   const TrainingChange wide = TrainingChange::one_wide_head;
   const auto verdict = [&](const TrainingOutcome& a, const TrainingOutcome& b) {

@@ -1,0 +1,123 @@
+#include "core/files/made_folders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t most_made_bytes = std::size_t{256} << 20;
+
+struct MadeFolders {
+  std::mutex making;  // of `made` and `bytes`; held while a folder is made
+  std::map<std::string, std::vector<NamedContent>, std::less<>> made;
+  std::size_t bytes = 0;
+};
+
+MadeFolders& made_folders() {
+  static MadeFolders folders;
+  return folders;
+}
+
+struct FolderMakers {
+  std::mutex adding;
+  std::deque<FolderMaker> all;  // which stay where they are
+};
+
+FolderMakers& folder_makers() {
+  static FolderMakers makers;
+  return makers;
+}
+
+const FolderMaker* maker_of(std::string_view path) {
+  FolderMakers& makers = folder_makers();
+  const std::lock_guard lock(makers.adding);
+  for (const FolderMaker& maker : makers.all)
+    if (path.starts_with(maker.prefix) && path.size() > maker.prefix.size()) return &maker;
+  return nullptr;
+}
+
+std::string_view before_slash(std::string_view path) {
+  return path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
+}
+
+bool is_folder_of(const FolderMaker& maker, std::string_view path) {
+  if (!path.starts_with(maker.prefix)) return false;
+  path.remove_prefix(maker.prefix.size());
+  std::size_t parts = 1;
+  for (std::size_t i = 0; i < path.size(); ++i) parts += path[i] == '/';
+  return parts == maker.parts && !path.starts_with('/') && !path.ends_with('/') &&
+         path.find("//") == std::string_view::npos;
+}
+
+// The folder of a file that a maker has, and the file's name; an empty name: it is no file.
+std::pair<std::string_view, std::string_view> folder_and_name(const FolderMaker& maker, std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = path.substr(slash + 1);
+  if (!std::ranges::count(maker.names, name) || !is_folder_of(maker, path.substr(0, slash))) return {};
+  return {path.substr(0, slash), name};
+}
+
+}  // namespace
+
+void add_folder_maker(FolderMaker maker) {
+  FolderMakers& makers = folder_makers();
+  const std::lock_guard lock(makers.adding);
+  if (!std::ranges::count(makers.all, maker.prefix, &FolderMaker::prefix))
+    makers.all.push_back(std::move(maker));
+}
+
+bool is_made_folder(std::string_view path) {
+  const FolderMaker* const maker = maker_of(path);
+  return maker != nullptr && is_folder_of(*maker, before_slash(path));
+}
+
+std::vector<std::string> made_paths_in(std::string_view folder) {
+  std::vector<std::string> paths;
+  if (!is_made_folder(folder)) return paths;
+  for (const std::string& name : maker_of(folder)->names)
+    paths.push_back(fmt::format("{}/{}", before_slash(folder), name));
+  std::ranges::sort(paths);
+  return paths;
+}
+
+bool is_made_file(std::string_view path) {
+  const FolderMaker* const maker = maker_of(path);
+  return maker != nullptr && !folder_and_name(*maker, path).second.empty();
+}
+
+std::optional<std::span<const std::byte>> made_file(std::string_view path) {
+  const FolderMaker* const maker = maker_of(path);
+  if (maker == nullptr) return std::nullopt;
+  const auto [folder, name] = folder_and_name(*maker, path);
+  if (name.empty()) return std::nullopt;
+  MadeFolders& folders = made_folders();
+  const std::lock_guard lock(folders.making);
+  auto found = folders.made.find(folder);
+  if (found == folders.made.end()) {
+    std::vector<NamedContent> files = maker->make(std::string(folder));
+    std::size_t bytes = 0;
+    for (const NamedContent& file : files) bytes += file.content.size();
+    if (folders.bytes + bytes > most_made_bytes)
+      throw Error(ExitStatus::memory,
+                  {.where = std::string(folder),
+                   .what = "too many models have been made at once",
+                   .got = fmt::format("{} MiB", (folders.bytes + bytes) >> 20),
+                   .expected = fmt::format("at most {} MiB altogether", most_made_bytes >> 20),
+                   .remedy = "start the program again, or train into a folder with headwise train"});
+    folders.bytes += bytes;
+    found = folders.made.emplace(std::string(folder), std::move(files)).first;
+  }
+  const auto file = std::ranges::find(found->second, name, &NamedContent::name);
+  if (file == found->second.end()) return std::nullopt;
+  return std::as_bytes(std::span(file->content));
+}
+
+}  // namespace headwise

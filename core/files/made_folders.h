@@ -1,0 +1,42 @@
+// Built-in folders whose files are not stored in the program but made when the first of them is read: models that are trained on the spot.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwise {
+
+struct NamedContent {
+  std::string name;     // of the file in its folder, "config.json"
+  std::string content;  // its bytes
+};
+
+struct FolderMaker {
+  std::string prefix;              // "builtin:trained/": how the paths of its folders begin
+  std::size_t parts = 1;           // what follows, separated by slashes: 2 in "builtin:trained/induction/120"
+  std::vector<std::string> names;  // of the files that each of its folders has, whether it has been made or not
+  // Makes the files of a folder, named by its path without a slash at the end. Called once for each folder, never twice at a time, from
+  // any thread. Throws Error(input) for a path that describes nothing it can make.
+  std::function<std::vector<NamedContent>(const std::string& folder)> make;
+};
+
+// For the whole program; a second maker for a prefix is left out.
+void add_folder_maker(FolderMaker maker);
+
+// Whether a path is that of a folder which can be asked for: a maker's prefix with as many parts, whether or not they make sense to it.
+bool is_made_folder(std::string_view path);
+// The paths of the files in it, without making them; empty for other folders.
+std::vector<std::string> made_paths_in(std::string_view folder);
+// Whether a path is that of a file in such a folder.
+bool is_made_file(std::string_view path);
+
+// The content of such a file; nullopt if it is none, or the folder has been made without it. Made folders stay in memory, altogether at
+// most 256 MiB. Throws Error(memory) beyond, and what the maker throws.
+std::optional<std::span<const std::byte>> made_file(std::string_view path);
+
+}  // namespace headwise

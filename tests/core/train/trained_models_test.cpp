@@ -1,0 +1,122 @@
+#include "core/train/trained_models.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/files/array_files.h"
+#include "core/files/file_paths.h"
+#include "core/files/input_file.h"
+#include "core/model/files/model_checkpoints.h"
+#include "core/tensor/error.h"
+
+namespace headwise::test {
+namespace {
+
+const std::string small_recipe = "induction,length=8,symbols=8,layers=1,width=16,heads=2,batch=4";
+
+std::string trained_folder_of(const std::string& recipe, Index step) {
+  return std::string(trained_prefix) + recipe + "/" + std::to_string(step);
+}
+
+std::vector<double> parameter_of(const std::string& recipe, Index step, const std::string& name) {
+  for (const NamedTensor& array : read_array_file(trained_folder_of(recipe, step) + "/model.safetensors"))
+    if (array.name == name) {
+      const auto values = array.tensor->values<double>();
+      return {values.begin(), values.end()};
+    }
+  return {};
+}
+
+std::unique_ptr<TrainingRun<double>> run_of(const std::string& recipe, Index steps) {
+  TrainingRecipe read = training_recipe(recipe);
+  auto run = std::make_unique<TrainingRun<double>>(task_of(read.source), read.settings);
+  while (run->step() < steps) run->take_step();
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a model that is trained when it is read is that of the same training, in whatever order its steps are "
+    "read") {
+  offer_trained_models();
+  for (const Index step : {5, 0, 9, 2}) {
+    CAPTURE(step);
+    const auto run = run_of(small_recipe, step);
+    for (const TrainParameter& parameter : run->parameters()) {
+      const std::vector<double> read = parameter_of(small_recipe, step, parameter.name);
+      REQUIRE(std::ssize(read) == parameter.size());
+      CHECK(std::equal(read.begin(), read.end(), run->values().begin() + parameter.offset));
+    }
+    CHECK(trained_task(trained_folder_of(small_recipe, step)).step == step);
+  }
+}
+
+TEST_CASE("such a model tells how right it is on examples that it was not trained on") {
+  offer_trained_models();
+  const TrainedTask task = trained_task(trained_folder_of(small_recipe, 5));
+  const BatchResult held_out = run_of(small_recipe, 5)->held_out(128);
+  REQUIRE(task.held_out_loss);
+  CHECK(*task.held_out_loss == doctest::Approx(held_out.loss).epsilon(1e-12));
+  CHECK(*task.held_out_accuracy == doctest::Approx(accuracy_of(held_out)).epsilon(1e-12));
+}
+
+TEST_CASE("a recipe changes what it names and nothing else") {
+  const TrainingSettings usual = training_recipe("reverse").settings;
+  CHECK(usual == usual_settings(named_task("reverse")));
+  TrainingSettings changed = usual;
+  changed.model.width = 32;
+  changed.model.heads = changed.model.kv_heads = 4;
+  changed.optimiser.learning_rate = 0.006;
+  changed.seed = 7;
+  changed.batch = 16;
+  CHECK(training_recipe("reverse,seed=7,width=32,heads=4,batch=16,learning-rate=0.006").settings == changed);
+  changed.model.scaled = false;
+  CHECK(training_recipe("reverse,seed=7,width=32,heads=4,batch=16,learning-rate=0.006,no-scale").settings ==
+        changed);
+  const TrainingRecipe sizes = training_recipe("induction,length=12,symbols=6,layers=1");
+  CHECK(sizes.source.sizes.length == 12);
+  CHECK(sizes.source.sizes.symbols == 6);
+  CHECK(sizes.settings.model.layers == 1);
+  CHECK(sizes.settings.model.longest_sequence == 12);
+}
+
+TEST_CASE("a recipe that cannot be read or trained is refused in one sentence that names it") {
+  struct Wrong {
+    const char *recipe, *says;
+  };
+  for (const Wrong& wrong : {Wrong{"", "there is no task of this name"},
+                             {"inducton", "there is no task of this name"},
+                             {"induction,", "there is no such change"},
+                             {"induction,colour=3", "there is no such option"},
+                             {"induction,width=wide", "cannot be read"},
+                             {"induction,seed=-1", "cannot be read"},
+                             {"induction,heads=3", "must divide"},
+                             {"induction,batch=0", "batch"},
+                             {"induction,learning-rate=nan", "learning"},
+                             {"induction,no-scale,no-positions", "one thing can be changed"},
+                             {"induction,no-scale,seed=2", "an option follows the change"},
+                             {"induction,heads=1,one-wide-head", "changes nothing"}}) {
+    CAPTURE(wrong.recipe);
+    CHECK_THROWS_WITH_AS(training_recipe(wrong.recipe), doctest::Contains(wrong.says), Error);
+  }
+  offer_trained_models();
+  for (const char* path : {"induction/", "induction/x", "induction/-1", "induction/10001", "induction/1.5",
+                           "induction,batch=4096,width=128,layers=4/9000", "inducton/5"}) {
+    CAPTURE(path);
+    CHECK_THROWS_AS(InputFile{std::string(trained_prefix) + path + "/config.json"}, Error);
+  }
+  CHECK_THROWS_WITH_AS(
+      trained_model_path(std::string(trained_prefix) + "induction,batch=4096,width=128/9000"),
+      doctest::Contains("too long to wait for"), Error);
+}
+
+TEST_CASE("a training that stops by itself says where") {
+  offer_trained_models();
+  CHECK_THROWS_WITH_AS(InputFile{trained_folder_of(small_recipe + ",learning-rate=900", 60) + "/config.json"},
+                       doctest::Contains("stops by itself"), Error);
+}
+
+}  // namespace headwise::test
