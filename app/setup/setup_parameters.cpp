@@ -101,7 +101,7 @@ void draw_layer(SetupRows& rows) {
   dim_text(rows.widgets(), told);
   tooltip(rows.widgets(), path);
   ui_probe_item("setup/model");
-  if (is_builtin(path)) {
+  if (is_stored(path)) {
     constexpr std::string_view words = "How it was trained";
     const float end = ImGui::GetItemRectMax().x + rows.widgets().px(10);
     if (end + text_link_width(rows.widgets(), words) <=

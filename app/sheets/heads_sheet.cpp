@@ -178,7 +178,7 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
     const auto muted = finding.to_mute ? finding.muting.of(*question) : finding.muting.at_hand(*question);
     if (muted) finding.to_mute.reset();
     if (draw_above(widgets, finding, *question, found, muted ? muted->error : "",
-                   is_builtin(context.scenario.parameters.file.value_or("")))) {
+                   is_stored(context.scenario.parameters.file.value_or("")))) {
       action.command = CommandId::model_training;
       state.open = false;
       ImGui::CloseCurrentPopup();

@@ -9,9 +9,9 @@
 
 namespace headwise {
 
-// The scores of one head (core/model/heads/head_scores.h). nullopt where there is nothing to measure: without attention weights or
-// self-attention, if there are more keys than tokens, or no such batch or head. Of a model's text the tokens are compared, else the
-// words of the labels.
+// The scores of one head (core/model/heads/head_scores.h). nullopt without attention weights, without
+// self-attention, if tokens and keys do not match one to one, or if there is no such batch or head. Two positions hold the same word if
+// their tokens (of a model's text), or else their labels, are equal.
 std::optional<HeadScores> traced_habits(const Trace& trace, const Scenario& scenario,
                                         const ScenarioInputs& inputs, Index batch, Index head);
 

@@ -56,6 +56,10 @@ FileState state_of_file(const fs::path& path) {
 
 }  // namespace
 
+bool is_stored(std::string_view path) {
+  return is_builtin(path) && !is_made_folder(path) && !is_made_file(path);
+}
+
 std::vector<std::string> builtin_folders() {
   std::vector<std::string> folders;
   for (const BuiltinFile& file : builtin_files)

@@ -18,6 +18,9 @@ inline bool is_builtin(std::string_view path) {
   return path.starts_with(builtin_prefix);
 }
 
+// Built in and stored in the program, not made when it is read.
+bool is_stored(std::string_view path);
+
 // "builtin:sentences", …: the built-in folders that are stored in the program.
 std::vector<std::string> builtin_folders();
 // The contents of "builtin:sentences/config.json"; nullopt: the program has no such file. Throws as made_file.

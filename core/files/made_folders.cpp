@@ -108,10 +108,10 @@ std::optional<std::span<const std::byte>> made_file(std::string_view path) {
     if (folders.bytes + bytes > most_made_bytes)
       throw Error(ExitStatus::memory,
                   {.where = std::string(folder),
-                   .what = "too many models have been made at once",
+                   .what = "the models made so far take too much memory",
                    .got = fmt::format("{} MiB", (folders.bytes + bytes) >> 20),
                    .expected = fmt::format("at most {} MiB altogether", most_made_bytes >> 20),
-                   .remedy = "start the program again, or train into a folder with headwise train"});
+                   .remedy = "restart the program, or train into a folder with headwise train"});
     folders.bytes += bytes;
     found = folders.made.emplace(std::string(folder), std::move(files)).first;
   }

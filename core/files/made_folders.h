@@ -20,8 +20,8 @@ struct FolderMaker {
   std::string prefix;              // "builtin:trained/": how the paths of its folders begin
   std::size_t parts = 1;           // what follows, separated by slashes: 2 in "builtin:trained/induction/120"
   std::vector<std::string> names;  // of the files that each of its folders has, whether it has been made or not
-  // Makes the files of a folder, named by its path without a slash at the end. Called once for each folder, never twice at a time, from
-  // any thread. Throws Error(input) for a path that describes nothing it can make.
+  // Makes the files of a folder, named by its path without a slash at the end. Called from any thread, but never by two at a time, until
+  // it has succeeded once for a folder. Throws Error(usage) for a path that it cannot read, Error(input) if the making fails.
   std::function<std::vector<NamedContent>(const std::string& folder)> make;
 };
 

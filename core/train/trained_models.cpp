@@ -45,11 +45,11 @@ Number recipe_number(const std::string& recipe, const std::string& option, const
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size() || number < Number{0})
     refuse_recipe(recipe, "the value of an option cannot be read", option + "=" + word,
-                  std::is_integral_v<Number> ? "a whole number" : "a number");
+                  std::is_integral_v<Number> ? "a whole number, 0 or more" : "a number, 0 or more");
   return number;
 }
 
-// What each multiply-add of a forward pass costs, with its two of the backward pass.
+// Of a whole training: those of the forward passes, and twice as many of the backward passes.
 double multiply_adds(const TrainingSettings& settings, Index length, Index steps) {
   const double tokens = static_cast<double>(settings.batch) * static_cast<double>(length),
                parameters = static_cast<double>(train_parameter_count(train_parameters(settings.model))),
@@ -58,7 +58,7 @@ double multiply_adds(const TrainingSettings& settings, Index length, Index steps
   return 3.0 * tokens * (parameters + scores) * static_cast<double>(steps);
 }
 
-// Trainings that were begun, by their recipes; the one used last is the last.
+// Trainings that were begun, by their recipes; the one that was used least recently comes first.
 class KeptRuns {
  public:
   struct Entry {
@@ -97,8 +97,7 @@ std::vector<NamedContent> trained_folder(KeptRuns& kept, const std::string& fold
   TrainingRun<double>& run = *training.run;
   while (run.step() < path.step && !run.failure()) run.take_step();
   if (run.failure())
-    throw Error(ExitStatus::input,
-                {.where = folder, .what = "this training stops by itself: " + run.failure()->what});
+    throw Error(ExitStatus::input, {.where = folder, .what = "this training failed: " + run.failure()->what});
   return checkpoint_files(training.source, run);
 }
 
@@ -118,14 +117,14 @@ TrainingRecipe training_recipe(const std::string& text) {
     const std::size_t equals = words[i].find('=');
     const std::string name = words[i].substr(0, equals);
     if (equals == std::string::npos) {
-      if (change) refuse_recipe(text, "one thing can be changed", words[i], "the last word");
+      if (change) refuse_recipe(text, "only one change is allowed", words[i], "one change, at the end");
       change = training_change_named("the training " + text, name);
       continue;
     }
     if (change || !std::ranges::count(recipe_options, name))
-      refuse_recipe(text, change ? "an option follows the change" : "there is no such option", name,
+      refuse_recipe(text, change ? "an option stands after the change" : "there is no such option", name,
                     change
-                        ? "the change at the end"
+                        ? "options first, then the change"
                         : join(std::vector<std::string>(recipe_options.begin(), recipe_options.end()), ", "));
     given.emplace_back(name, words[i].substr(equals + 1));
   }
@@ -149,8 +148,8 @@ TrainingRecipe training_recipe(const std::string& text) {
   if (change) {
     const std::optional<TrainingSettings> changed = changed_settings(settings, *change);
     if (!changed)
-      refuse_recipe(text, "the change changes nothing here", std::string(training_change_entry(*change).name),
-                    "");
+      refuse_recipe(text, "this change does not apply here", std::string(training_change_entry(*change).name),
+                    "a change that applies to these settings");
     settings = *changed;
   }
   return recipe;
@@ -165,14 +164,15 @@ TrainedModelPath trained_model_path(const std::string& folder) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), path.step);
   if (error != std::errc() || end != word.data() + word.size() || path.step < 0 ||
       path.step > most_trained_steps)
-    refuse_recipe(path.recipe, "the step is out of range", word.empty() ? "none" : word,
+    refuse_recipe(path.recipe, "the step is missing, not a number or out of range",
+                  word.empty() ? "none" : word,
                   fmt::format("{}{}/STEP with 0 to {}", trained_prefix, path.recipe, most_trained_steps));
   const double work = multiply_adds(recipe.settings, task_of(recipe.source).length, path.step);
   if (work > most_multiply_adds)
     throw Error(ExitStatus::usage,
                 {"the training " + path.recipe, "it takes too long to wait for",
                  fmt::format("{:.1e} multiply-adds", work), fmt::format("at most {:.0e}", most_multiply_adds),
-                 "train it into a folder with headwise train, and name that"});
+                 "train it into a folder with headwise train, and name that folder"});
   return path;
 }
 

@@ -6,7 +6,7 @@
 //
 //   induction
 //   induction,length=16,width=32,heads=4,learning-rate=0.006,seed=2
-//   induction,one-wide-head            a change of core/train/training_changes.h, the last one named
+//   induction,one-wide-head            at most one change (core/train/training_changes.h), at the end
 //
 // Options: length, symbols, layers, width, heads, batch, learning-rate, seed.
 #pragma once
@@ -33,11 +33,12 @@ struct TrainedModelPath {
   std::string recipe;
   Index step = 0;
 };
-// The parts of a folder's path: both are checked, nothing is trained. Throws Error(usage) for a step outside 0 … 10,000, too, and for a
-// training that takes too long to wait for: more than 2·10¹² multiply-adds, some seconds to minutes.
+// The parts of a folder's path, which must begin with trained_prefix. Both are checked, nothing is trained. Throws Error(usage) as
+// training_recipe does, for a step outside 0 … 10,000, and for a training that takes too long to wait for: more than 2·10¹² multiply-adds.
 TrainedModelPath trained_model_path(const std::string& folder);
 
-// Adds the maker of such folders to core/files. A training that was begun for one step goes on for a later one.
+// Adds the maker of such folders to core/files. An unfinished training is kept, and goes on when a later step is asked
+// for.
 void offer_trained_models();
 
 }  // namespace headwise

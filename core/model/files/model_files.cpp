@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "core/files/file_paths.h"
 #include "core/files/foreign_model.h"
 #include "core/files/json_text.h"
+#include "core/files/made_folders.h"
 #include "core/files/pickle.h"
 #include "core/files/reachable.h"
 #include "core/model/files/model_checkpoints.h"
@@ -66,6 +68,16 @@ std::string arrays_in(const std::string& folder) {
                                   "a .safetensors or .npz file, or a .safetensors.index.json", ""});
 }
 
+// "it-and-the-noun, no-scale, step 60" for "builtin:trained/it-and-the-noun,width=32,no-scale/60": without the settings.
+std::string made_name(const std::string& path) {
+  const fs::path folder(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
+  std::stringstream words(folder.parent_path().filename().string());
+  std::string name;
+  for (std::string word; std::getline(words, word, ',');)
+    if (word.find('=') == std::string::npos) name += word + ", ";
+  return name + "step " + folder.filename().string();
+}
+
 }  // namespace
 
 bool names_model(const std::string& path) {
@@ -73,6 +85,7 @@ bool names_model(const std::string& path) {
 }
 
 std::string model_name(const std::string& path) {
+  if (is_made_folder(path)) return made_name(path);
   if (is_builtin(path)) return path.substr(builtin_prefix.size());
   std::error_code ignored;
   const fs::path absolute = fs::absolute(path, ignored).lexically_normal();

@@ -12,7 +12,8 @@ namespace headwise {
 
 // Whether a path looks like that of a model: a folder, or the index of a sharded model. (An array file may be one too.)
 bool names_model(const std::string& path);
-// The display name of the model at a path: "sentences" for "builtin:sentences" and for the folder "models/sentences/".
+// The display name of the model at a path: "sentences" for "builtin:sentences" and for the folder "models/sentences/"; "reverse, step 60"
+// for "builtin:trained/reverse,width=32/60".
 std::string model_name(const std::string& path);
 
 class ModelFiles {

@@ -70,7 +70,7 @@ TEST_CASE("a checkpoint of a training answers its task, which stands above the a
   TaskSource source{.name = "reverse"};
   TrainingSettings settings = usual_settings(task_of(source));
   settings.model.causal = false;
-  const TrainingRun<float> run(task_of(source), settings);
+  TrainingRun<float> run(task_of(source), settings);
   write_checkpoint(folder.file("run"), source, run);
   WindowBench bench = open_prediction(scenario_of_file(folder.file("run")));
   if (!bench.ui) return;

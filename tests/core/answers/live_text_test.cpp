@@ -155,10 +155,10 @@ TEST_CASE("a choice without a part that holds is told, and so is a number that i
 }
 
 TEST_CASE("a condition that nobody could check is refused") {
-  for (const char* text :
-       {"{if H = 8 eight}", "{if H = 8: eight", "{if scoers > 1: a}", "{if H = : a}", "{if (H = 8: a}",
-        "{if H = 'a: b}", "{if H = 8: a | else: b | if H = 9: c}", "{= H +}", "{= H 8}", "{spread}",
-        "{query x}", "{if : a}", "{if attention.heads = 8: a}"}) {
+  for (const char* text : {"{if H = 8 eight}", "{if H = 8: eight", "{if scoers > 1: a}", "{if H = : a}",
+                           "{if (H = 8: a}", "{if H = 'a: b}", "{if H = 8: a | else: b | if H = 9: c}",
+                           "{= H +}", "{= H 8}", "{spread}", "{habit induction}", "{habit foo 1}",
+                           "{trained colour}", "{query x}", "{if : a}", "{if attention.heads = 8: a}"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(check_live_text(text), Error);
     CHECK(live_text(text, *welcome()).find("{if ") ==

@@ -72,9 +72,12 @@ bool looks_at(See s, Index head, const std::string& word) {
 
 std::vector<PageClaim> training_claims() {
   return {
-      {"At nothing in particular: no head",
-       [](See s) { return most_of_all(s, last(s)) < 0.3 && s.says(most_of_all(s, last(s))); }},
-      {"A head gives a word", [](See s) { return s.says(most_of_all(s, last(s))); }},
+      {"A little to many words: no weight",
+       [](See s) {
+         return most_of_all(s, last(s)) < 0.3 && s.says(most_of_all(s, last(s))) &&
+                s.says(1.0 / static_cast<double>(s.queries()));
+       }},
+      {"The largest weight in the last row is", [](See s) { return s.says(most_of_all(s, last(s))); }},
       {"No: in the last row head 0",
        [](See s) {
          return looks_at(s, 0, key(s, brightest(s, 0, last(s)))) &&
@@ -86,7 +89,7 @@ std::vector<PageClaim> training_claims() {
          return looks_at(s, 0, key(s, brightest(s, 0, last(s)))) &&
                 brightest(s, 0, last(s)) == brightest(s, 3, last(s));
        }},
-      {"no head attends to", [](See s) { return most_on(s, last(s), 11) < 0.1 && s.says(key(s, 11)); }},
+      {"no head of this layer attends to", [](See s) { return most_on(s, last(s), 11) < 0.1 && s.says(key(s, 11)); }},
       {"No head gives ", [](See s) { return most_on(s, last(s), 11) < 0.1 && s.says(most_on(s, last(s), 11)); }},
       {"The most that a head gives to", [](See s) { return s.says(most_on(s, last(s), 11)); }},
       {"The adjective says which", [](See s) { return key(s, 11) == "'wild'" && brightest(s, 0, 14) == 11; }},
@@ -98,12 +101,12 @@ std::vector<PageClaim> training_claims() {
        }},
       {"It has become an induction head",
        [](See s) { return induction_of_head_0(s) > 0.5 && s.says(induction_of_head_0(s)); }},
-      {"Over all words that stood before",
+      {"At words that stood before",
        [](See s) { return induction_of_head_0(s) < 0.501 && s.says(induction_of_head_0(s)); }},
-      {"Before it was head 0", [](See s) { return s.weight(0, last(s), 11) < most_on(s, last(s), 11); }},
       {"Not at all.", [](See s) { return apart(s) < 1.1e-5; }},
       {"Their weights differ by up to", [](See s) { return s.says(apart(s)); }},
-      {"They part: weights of heads 0 and 1", [](See s) { return apart(s) > 0.099 && s.says(apart(s)); }},
+      {"Yes: somewhere in their maps, weights of heads 0 and 1",
+       [](See s) { return apart(s) > 0.099 && s.says(apart(s)); }},
       {"Weights of heads 0 and 1 differ", [](See s) { return s.says(apart(s)); }},
   };
 }

@@ -96,9 +96,9 @@ TEST_CASE("a recipe that cannot be read or trained is refused in one sentence th
                              {"induction,heads=3", "must divide"},
                              {"induction,batch=0", "batch"},
                              {"induction,learning-rate=nan", "learning"},
-                             {"induction,no-scale,no-positions", "one thing can be changed"},
-                             {"induction,no-scale,seed=2", "an option follows the change"},
-                             {"induction,heads=1,one-wide-head", "changes nothing"}}) {
+                             {"induction,no-scale,no-positions", "only one change is allowed"},
+                             {"induction,no-scale,seed=2", "an option stands after the change"},
+                             {"induction,heads=1,one-wide-head", "does not apply here"}}) {
     CAPTURE(wrong.recipe);
     CHECK_THROWS_WITH_AS(training_recipe(wrong.recipe), doctest::Contains(wrong.says), Error);
   }
@@ -116,7 +116,7 @@ TEST_CASE("a recipe that cannot be read or trained is refused in one sentence th
 TEST_CASE("a training that stops by itself says where") {
   offer_trained_models();
   CHECK_THROWS_WITH_AS(InputFile{trained_folder_of(small_recipe + ",learning-rate=900", 60) + "/config.json"},
-                       doctest::Contains("stops by itself"), Error);
+                       doctest::Contains("this training failed"), Error);
 }
 
 }  // namespace headwise::test
