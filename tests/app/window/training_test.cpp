@@ -45,7 +45,7 @@ void step_to(WindowBench& bench, Index step) {
 
 }  // namespace
 
-TEST_CASE("the training view opens with its key and from the menu, on a model that nothing has taught yet") {
+TEST_CASE("the training view opens with its key and from two menus, on a model that nothing has taught yet") {
   WindowBench bench = open_training();
   if (!bench.ui) return;
   CHECK(bench.ui->has("overlay/training"));
@@ -57,11 +57,13 @@ TEST_CASE("the training view opens with its key and from the menu, on a model th
   CHECK(training_of(bench).step() == 0);
   bench.ui->key("N");
   CHECK_FALSE(bench.ui->has("overlay/training"));
-  bench.ui->click("menu/View");
-  bench.ui->click("menu/Train…");
-  CHECK(bench.ui->has("overlay/training"));
-  bench.ui->key("Escape");
-  CHECK_FALSE(bench.ui->has("overlay/training"));
+  for (const char* menu : {"menu/View", "menu/Teach"}) {
+    bench.ui->click(menu);
+    bench.ui->click("menu/Train: watch it learn…");
+    CHECK(bench.ui->has("overlay/training"));
+    bench.ui->key("Escape");
+    CHECK_FALSE(bench.ui->has("overlay/training"));
+  }
 }
 
 TEST_CASE("Space trains and pauses; the arrows take a step and go back; Home and End lead to the ends") {
