@@ -179,6 +179,7 @@ void LiveTraining::take_arrived() {
 
 void LiveTraining::answer_if_it_can() {
   if (asked_ || watched_.size() < 2 || !error_.empty()) return;
+  if (watched_[0].losses_from > 0) return;  // what it did then is not known
   const bool stands_still = watched_[0].step() == watched_[1].step() || watched_[1].failure;
   if (!stands_still || watched_[0].step() == 0) return;
   const auto losses_of = [](const WatchedRun& run) {

@@ -15,6 +15,7 @@ struct CheckpointStrip {
   std::string place;  // "step 412 of 900"
   Index shown = 0, count = 1;
   bool watched = false;  // its training is in the training view
+  bool goes_on = false;  // it is not, but can go on there
 };
 
 struct CheckpointStripAction {
