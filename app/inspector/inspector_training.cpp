@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/platform/needed_characters.h"
 #include "app/session/watched_model.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
@@ -22,6 +23,7 @@ void draw_update_lines(const PanelContext& context, TextColumn& column, const Ex
       column.paragraph(line.text, context.palette.text_dim);
       continue;
     }
+    need_characters(line.text, *mono);
     const Rgba8 color = line.result ? context.palette.text : context.palette.text_dim;
     for (const std::string& part : wrapped_code(line.text, columns)) {
       ImGui::GetWindowDrawList()->AddText(mono, mono->FontSize, column.cursor(), im_color(color), part.c_str());
@@ -30,7 +32,7 @@ void draw_update_lines(const PanelContext& context, TextColumn& column, const Ex
     }
     column.space(2);
   }
-  column.paragraph("The batch is the training's; the text that is shown is none of it.",
+  column.paragraph("The batch is that of the training step, not the text that is shown here.",
                    context.palette.text_dim);
 }
 

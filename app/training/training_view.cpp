@@ -253,6 +253,7 @@ void go_on_with_training(LiveTraining& training, TrainingViewState& state, const
       state.saved += fmt::format(" Its curve.csv begins at step {}.", run.losses_from);
   } catch (const Error& error) {
     state.error = error.what();
+    if (!training.begun()) state.task = no_task;
   }
   state.target.reset();
 }

@@ -30,6 +30,9 @@ struct SavedTraining {
   Index step = 0;
 };
 
+// In the place of a task while there is none: what was to go on could not.
+inline constexpr const char* no_task = "choose a task";
+
 enum class TrainingCurve { loss, accuracy };
 
 struct TrainingViewState {
@@ -62,7 +65,8 @@ struct TrainingAction {
 // Begins a training with the task's usual settings; where it cannot, `state.error` says why, and the one before it stays.
 void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source);
 
-// The same for a training in a folder, which goes on; `state.saved` says from where.
+// The same for a training in a folder, which goes on; `state.saved` says from where. Where it cannot and none has begun, a task is to be
+// chosen.
 void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved);
 
 // Draws while open. Closing it pauses the training, which stays as it is.

@@ -186,6 +186,9 @@ void toggle_training(WindowState& window) {
   const std::string path = model_path(window.document.session.scenario());
   find_checkpoints(place, path);
   if (place.goes_on) view.goes_on = saved_training(place, path);
+  if (view.task != no_task) return;
+  view.error.clear();
+  view.task = TrainingViewState{}.task;
 }
 
 void ask_for_training(WindowState& window, TrainingForm form) {

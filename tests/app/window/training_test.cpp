@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <thread>
 
 #include "app/window/window_files.h"
@@ -527,4 +528,44 @@ TEST_CASE(
   second.ui->key("Escape");
   second.ui->click("checkpoint/on");
   goes_on(second);
+}
+
+TEST_CASE("a training that cannot go on says why, and another task can be chosen") {
+  const TemporaryFolder folder;
+  TaskSource source{.name = "previous-token"};
+  write_checkpoint(folder.file("run"), source,
+                   TrainingRun<float>(task_of(source), usual_settings(task_of(source))));
+  std::filesystem::remove(folder.file("run") + "/checkpoint-0/optimizer.safetensors");
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  open_file(bench.window->state(), folder.file("run"));
+  bench.ui->run_frames(2);
+  bench.ui->key("N");
+  bench.ui->run_frames(2);
+  CHECK_FALSE(training_of(bench).begun());
+  CHECK(bench.ui->has("training/error"));
+  CHECK(bench.window->state().dialogs.training.error.find("optimizer.safetensors") != std::string::npos);
+  bench.ui->key("Escape");
+  bench.window->state().document.session.open(before, "open");
+  bench.ui->run_frames(2);
+  bench.ui->key("N");
+  wait_until_idle(bench);
+  CHECK_FALSE(bench.ui->has("training/error"));
+  CHECK(training_of(bench).source().name == "induction");
+}
+
+TEST_CASE("the task that the view begins with can be chosen where a training cannot go on") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  TrainingViewState& view = bench.window->state().dialogs.training;
+  view.goes_on = SavedTraining{"/no such folder", 0};
+  view.open = true;
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("training/error"));
+  bench.ui->click("training/task");
+  bench.ui->click("training/task/induction");
+  wait_until_idle(bench);
+  CHECK_FALSE(bench.ui->has("training/error"));
+  CHECK(training_of(bench).source().name == "induction");
 }
