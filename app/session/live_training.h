@@ -139,6 +139,8 @@ class LiveTraining {
   struct Run;
   struct Arrived;
 
+  void stand_at_start(TaskSource source,
+                      const TrainingSettings& settings);  // begin(), but for what is measured then
   void start(bool playing, std::function<void()> work);
   void take_arrived();
   void answer_if_it_can();

@@ -66,8 +66,7 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
   const SavedRun saved = newest_run(folder, newest);
   TrainingState<float> state = read_training_state<float>(newest, saved);
   const std::string curve = saved_curve(folder, saved.step);
-  begin(saved.task, saved.settings);
-  stop();
+  stand_at_start(saved.task, saved.settings);
   Run& run = *runs_.front();
   run.folder = folder;
   run.curve_before = curve;
@@ -78,7 +77,7 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
   steps.pop_back();
   start(false, [this, &run, folder, state = std::move(state), step,
                 older = spread_steps(steps, static_cast<std::size_t>(most_held(run)))] {
-    if (run.points == 0) keep_point(run);  // of step 0, to which its habits are compared
+    keep_point(run);  // of step 0, to which its habits are compared
     run.run.restore(state);
     run.history.hold(state);
     run.next_point = state.step;

@@ -28,12 +28,13 @@ CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const 
   ImFont* font = widgets.fonts.small;
   const float y = static_cast<float>(area.y) + widgets.px(strip_text_down), gap = widgets.px(strip_gap);
   auto right = static_cast<float>(area.x + area.width);
-  if (strip.watched || strip.goes_on) {
-    const std::string_view words = strip.watched ? back_words : on_words;
+  const bool in_view = strip.watched || strip.goes_on;
+  if (in_view || strip.can_go_on) {
+    const std::string_view words = in_view ? back_words : on_words;
     const float width = text_link_width(widgets, words);
     ImGui::SetCursorScreenPos({right - width, y});
     action.to_training =
-        strip.watched
+        in_view
             ? text_link(widgets, "checkpoint/back", words,
                         "Opens the training view again, where the training stands.")
             : text_link(widgets, "checkpoint/on", words,

@@ -105,7 +105,7 @@ void find_checkpoints(PlaceInTraining& place, const std::string& path) {
   if (place.of == path) return;
   place.of = path;
   place.checkpoints = path.empty() ? std::vector<ModelCheckpoint>{} : sibling_checkpoints(path);
-  place.goes_on = !place.checkpoints.empty() && is_there(place.checkpoints.back().path + "/training.json");
+  place.can_go_on = !place.checkpoints.empty() && is_there(place.checkpoints.back().path + "/training.json");
 }
 
 // Of place.checkpoints, that of the model at `path`; the first if it is none of them.
@@ -185,7 +185,7 @@ void toggle_training(WindowState& window) {
   PlaceInTraining& place = window.view.place_in_training;
   const std::string path = model_path(window.document.session.scenario());
   find_checkpoints(place, path);
-  if (place.goes_on) view.goes_on = saved_training(place, path);
+  if (place.can_go_on) view.goes_on = saved_training(place, path);
   if (view.task != no_task) return;
   view.error.clear();
   view.task = TrainingViewState{}.task;
@@ -274,16 +274,13 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
         .place = fmt::format("step {} of {}", place.checkpoints[index].step, place.checkpoints.back().step),
         .shown = static_cast<Index>(index),
         .count = std::ssize(place.checkpoints),
-        .goes_on = place.goes_on};
+        .goes_on = place.can_go_on && training.saved_folder() == saved_training(place, path).folder,
+        .can_go_on = place.can_go_on};
   }
   const CheckpointStripAction action = draw_checkpoint_strip(widgets, strip, area);
   if (action.to_training) {
     window.dialogs.training.open = true;
-    // Unless it goes on already, and has been left for a look at a checkpoint.
-    if (!strip.watched) {
-      const SavedTraining saved = saved_training(place, path);
-      if (training.saved_folder() != saved.folder) window.dialogs.training.goes_on = saved;
-    }
+    if (!strip.watched && !strip.goes_on) window.dialogs.training.goes_on = saved_training(place, path);
   }
   if (strip.watched) {
     if (action.place) place.target = action.place;

@@ -502,12 +502,12 @@ TEST_CASE(
     // A look at the model, and back: it goes on where it stands.
     bench.ui->key("Escape");
     bench.ui->run_frames(2);
-    CHECK(bench.ui->has("checkpoint/on"));
+    CHECK_FALSE(bench.ui->has("checkpoint/on"));
     const CellRef cell{{TensorId::out_proj_weight}, {5, 40}};
     const auto explained = inspected(bench, cell);
     REQUIRE(explained);
     CHECK(explained->update.step == 3);
-    bench.ui->click("checkpoint/on");
+    bench.ui->click("checkpoint/back");
     bench.ui->run_frames(2);
     CHECK(bench.ui->has("overlay/training"));
     CHECK(training_of(bench).reached() == 7);
