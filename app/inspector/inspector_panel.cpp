@@ -17,6 +17,7 @@
 #include "app/inspector/code_section.h"
 #include "app/inspector/inspector_prediction.h"
 #include "app/inspector/inspector_statistics.h"
+#include "app/inspector/inspector_training.h"
 #include "app/inspector/output_shares.h"
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
@@ -289,6 +290,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   if (provenance.combine == Combine::product_sum && many) column.row("sum", decimal_text(terms.sum));
   for (const auto& [what, amount] : provenance.quantities) column.row(what, decimal_text(amount, 4));
   if (!provenance.note.empty()) column.paragraph(provenance.note, context.palette.text_dim);
+  draw_training_update(context, column, *cell);
   column.space(4);
   draw_way_switch(context, column, action);
   if (selection.all_the_way) {

@@ -23,6 +23,7 @@ namespace headwise {
 
 class HeatmapRenderer;  // app/render
 struct AnswerMask;      // app/panels/answer_mask.h
+struct WatchedModel;    // app/session/watched_model.h
 enum class CommandId : int;
 struct OtherSide;         // app/session/other_side.h
 struct TokenPredictions;  // app/session/token_predictions.h
@@ -72,6 +73,7 @@ struct PanelContext {
   bool points_at_tensors = false;          // while a page asks for a tensor, which may be veiled
   bool points_at_heads = false;       // while a page asks for a head: none is marked as the one that is shown
   AnswerMask* answer_mask = nullptr;  // of a page that asks for a mask
+  const WatchedModel* watched = nullptr;  // if the model is a step of the watched training, which can be asked
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
   // On the whole screen of a hall, for its back row: `picture` is true then, and labels are as large as this.

@@ -141,7 +141,7 @@ constexpr std::array<CommandEntry, command_count> table{{
         .below_rule(),
     command(CommandId::full_size, Menu::view, "Full size…",
             "run attention at the size of real models and see every head's map", {plain(letter('Z'))}),
-    command(CommandId::train, Menu::view, "Train…",
+    command(CommandId::train, Menu::view, "Train: watch it learn…",
             "train a small model and watch its heads learn; you can go back to every step",
             {plain(letter('N'))}),
     command(CommandId::slower_motion, Menu::view, "Slower motion", "play each step at half speed",

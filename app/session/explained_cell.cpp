@@ -1,8 +1,12 @@
 #include "app/session/explained_cell.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/tensor/cancellation.h"
+#include "core/tensor/error.h"
+#include "core/train/checkpoint.h"
 
 namespace headwise {
 namespace {
@@ -46,10 +50,18 @@ ParameterPictures pictures_of(const StepExplanation<float>& step, const CellQues
   return {value, gradient, first, second, change};
 }
 
+TrainingState<float> state_of(const CellQuestion& question) {
+  if (question.state) return *question.state;
+  const SavedRun saved = read_saved_run(question.checkpoint);
+  if (saved.step != question.step || saved.settings != question.settings)
+    throw Error(ExitStatus::input, {question.checkpoint, "this checkpoint is of another training"});
+  return read_training_state<float>(question.checkpoint, saved);
+}
+
 }  // namespace
 
 ExplainedCell explain_cell(const CellQuestion& question) {
-  StepExplanation<float> step(*question.task, question.settings, *question.state);
+  StepExplanation<float> step(*question.task, question.settings, state_of(question));
   ExplainedCell explained;
   CellPlace most;
   explained.pictures = pictures_of(step, question, most);
@@ -72,6 +84,23 @@ ExplainedCell explain_cell(const CellQuestion& question) {
   const auto token = static_cast<std::size_t>(explained.sequence * sources.length + explained.position);
   explained.token = question.task->token_texts[static_cast<std::size_t>(step.batch().tokens[token])];
   return explained;
+}
+
+std::vector<UpdateLine> update_lines(const ExplainedCell& cell) {
+  std::vector<UpdateLine> lines{
+      {fmt::format("How step {} changes {}:", cell.update.step + 1, cell.update.name)}};
+  if (cell.update.frozen) {
+    lines.push_back({"It belongs to a frozen head: nothing changes it.", false, true});
+    return lines;
+  }
+  for (const std::string& term : cell.terms) lines.push_back({term, true});
+  lines.push_back({cell.formula, true, true});
+  lines.push_back({fmt::format("Its gradient comes from the {} × {} tokens of this batch.",
+                               cell.sources->shape().size(0), cell.sources->shape().size(1))});
+  lines.push_back(
+      {fmt::format("The largest share is that of “{}” at position {} of sequence {}: {:+.4g} of {:+.4g}.",
+                   cell.token, cell.position, cell.sequence, cell.share, cell.update.gradient)});
+  return lines;
 }
 
 }  // namespace headwise

@@ -25,9 +25,10 @@ struct CellQuestion {
   std::size_t parameter = 0;       // of train_parameters()
   std::optional<CellPlace> place;  // null: the number that changes most
   // What it is computed from; given by the fields above.
-  std::shared_ptr<const TrainingState<float>> state;
+  std::shared_ptr<const TrainingState<float>> state;  // null: that of the checkpoint
   std::shared_ptr<const TrainTask> task;
   TrainingSettings settings;
+  std::string checkpoint = {};  // the folder that the state is read from where it is not given
 
   friend bool operator==(const CellQuestion& a, const CellQuestion& b) {
     return a.training == b.training && a.run == b.run && a.step == b.step && a.parameter == b.parameter &&
@@ -53,8 +54,17 @@ struct ExplainedCell {
   std::string token;                 // its text
 };
 
-// Throws Error(usage) where the gradient is not finite, Error(cancelled).
+// Throws Error(usage) where the gradient is not finite, Error(input) for a checkpoint that cannot be read or is of
+// another training, Error(cancelled).
 ExplainedCell explain_cell(const CellQuestion& question);
+
+// The explanation in words: which step, the terms and the formula, and where the gradient comes from.
+struct UpdateLine {
+  std::string text;
+  bool computed = false;  // a term or the formula, and not a sentence
+  bool result = false;    // the formula, or the sentence that stands for it
+};
+std::vector<UpdateLine> update_lines(const ExplainedCell& cell);
 
 using ExplainedCells = AskedWork<CellQuestion, ExplainedCell>;
 

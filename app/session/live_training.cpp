@@ -35,7 +35,7 @@ Index LiveTraining::reached() const {
   return reached;
 }
 
-void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
+void LiveTraining::stand_at_start(TaskSource source, const TrainingSettings& settings) {
   const auto begun = std::make_shared<const TrainTask>(task_of(source));
   const TrainTask& task = *begun;
   auto run = std::make_unique<Run>(task, settings);
@@ -52,6 +52,10 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   tokens_.assign(static_cast<std::size_t>(task.length), 0);
   targets_ = tokens_;
   task.example(TaskSplit::held_out, settings.seed, 0, tokens_, targets_);
+}
+
+void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
+  stand_at_start(std::move(source), settings);
   start(false, [this] { keep_point(*runs_.front()); });
 }
 
@@ -179,6 +183,7 @@ void LiveTraining::take_arrived() {
 
 void LiveTraining::answer_if_it_can() {
   if (asked_ || watched_.size() < 2 || !error_.empty()) return;
+  if (watched_[0].losses_from > 0) return;  // what it did then is not known
   const bool stands_still = watched_[0].step() == watched_[1].step() || watched_[1].failure;
   if (!stands_still || watched_[0].step() == 0) return;
   const auto losses_of = [](const WatchedRun& run) {

@@ -40,6 +40,7 @@ struct WatchedRun {
   TrainingSettings settings;
   std::optional<TrainingChange> change = {};  // of a second one, to what the first one is
   std::vector<TrainingLoss> losses = {};      // of steps 0, 1, … up to the furthest one reached
+  Index losses_from = 0;  // the first step from which all of them are known; those before are not a number
   std::vector<TrainingPointPtr> past = {};  // at steps that are evenly spaced, ascending; ever fewer of them
   TrainingPointPtr now = {};                // where it stands
   std::optional<TrainingStep> last = {};    // the step that led there, if one was taken
@@ -47,6 +48,10 @@ struct WatchedRun {
 
   Index step() const { return now ? now->step : 0; }
   Index reached() const { return std::ssize(losses); }
+  // Null for a step that was not taken yet, or whose loss is not known.
+  const TrainingLoss* loss_of(Index step) const {
+    return step >= losses_from && step < reached() ? &losses[static_cast<std::size_t>(step)] : nullptr;
+  }
   // The last point of the past at or before a step; null: there is none.
   TrainingPointPtr measured_at(Index step) const;
   // Where it stands if its habits were measured there, else the last point before that has them; null: none.
@@ -67,6 +72,13 @@ class LiveTraining {
 
   // A new training, which stands at step 0; forgets those before. Throws Error(usage) or Error(input): then those before are still there.
   void begin(TaskSource source, const TrainingSettings& settings);
+  // Goes on with the training whose checkpoints are in this folder, as `headwise train --resume` does: from the newest one, to the same
+  // bits; the others are places of its past, and what lies between them is computed again. It stands at `step`. The losses of the past are
+  // those of the folder's curve.csv, as far back as it has all of them. Throws Error(input) if there is no checkpoint, it cannot be read, it
+  // computes in f64, or the task's file has changed; Error(usage) as begin(). Then those before are still there.
+  void begin_saved(const std::string& folder, Index step);
+  // The folder that the first one goes on from; empty: it began here.
+  const std::string& saved_folder() const;
   // A second one beside the first, from step 0; it takes the place of another second one. The first one's settings must allow the change.
   void begin_beside(TrainingChange change);
   void end_beside();
@@ -127,6 +139,8 @@ class LiveTraining {
   struct Run;
   struct Arrived;
 
+  void stand_at_start(TaskSource source,
+                      const TrainingSettings& settings);  // begin(), but for what is measured then
   void start(bool playing, std::function<void()> work);
   void take_arrived();
   void answer_if_it_can();
@@ -137,7 +151,11 @@ class LiveTraining {
   void play_here(StepsPerSecond pace, Index last_step);
   static void take_step_here(Run& run);
   static void keep_point(Run& run);
+  static Index most_held(const Run& run);  // checkpoints of the past
+  void take_checkpoint(Run& run, const std::string& path,
+                       Index step);  // into the past of the run, which then stands there
   static TrainingPointPtr measured(Run& run, bool whole);  // whole: not the maps alone
+  static std::string curve_of(const Run& run);             // curve.csv
   static TrainingOutcome outcome_of(Run& run, std::vector<double> losses);
   void publish();
   // The paths of the checkpoints that it wrote, for these steps; the run then stands where it stood.

@@ -55,7 +55,10 @@ TensorPtr cropped(const Tensor& maps) {
 }  // namespace
 
 LiveTraining::Run::Run(const TrainTask& task, const TrainingSettings& settings)
-    : run(task, settings), history(states_kept(settings)), most_points(points_kept(settings)) {
+    : run(task, settings),
+      history(states_kept(settings)),
+      curve_before(headwise::curve_before("", 0)),
+      most_points(points_kept(settings)) {
   history.keep(run);
 }
 
@@ -114,6 +117,11 @@ void LiveTraining::take_step_here(Run& run) {
   ++run.told;
 }
 
+// Of the states and the points that are kept, as many may be those of checkpoints, the newest one among them.
+Index LiveTraining::most_held(const Run& run) {
+  return std::min(states_kept(run.run.settings()), run.most_points) / 2 - 1;
+}
+
 void LiveTraining::keep_point(Run& run) {
   run.past.push_back(measured(run, true));
   if (++run.points > run.most_points) {
@@ -131,6 +139,8 @@ TrainingPointPtr LiveTraining::measured(Run& run, bool whole) {
     const Index length = run.run.task().length;
     point->habits = run.run.habits(std::clamp(measured_tokens / length / 4, Index{1}, most_habit_examples));
     point->held_out = run.run.held_out(std::clamp(measured_tokens / length, Index{1}, most_examples));
+    if (!run.curve.empty() && run.curve.back().step.step + 1 == point->step)
+      run.curve.back().held_out = point->held_out;
   }
   return point;
 }
@@ -152,6 +162,11 @@ void LiveTraining::publish() {
     }
   }
   if (wake_) wake_();
+}
+
+std::string LiveTraining::curve_of(const Run& run) {
+  const std::string taken = curve_csv(run.curve);
+  return run.curve_before + taken.substr(taken.find('\n') + 1);
 }
 
 TrainingOutcome LiveTraining::outcome_of(Run& run, std::vector<double> losses) {
@@ -192,7 +207,7 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
   switch (form) {
     case TrainingForm::folder:
       write_checkpoints(path, spread_steps(steps, most_checkpoints));
-      write_file_atomically(path + "/curve.csv", curve_csv(runs_.front()->curve));
+      write_file_atomically(path + "/curve.csv", curve_of(*runs_.front()));
       break;
     case TrainingForm::picture: {
       const std::vector<std::uint8_t> bytes =

@@ -18,6 +18,7 @@ constexpr std::array<SuggestionEntry, suggestion_count> table{{
      "press I to compare many heads with one wide head, in numbers", CommandId::compare},
     {Suggestion::cross_attention, "cross_attention",
      "let one sentence attend to another: set attention to cross", std::nullopt},
+    {Suggestion::train, "train", "press N to train a small model and watch its heads learn", CommandId::train},
     {Suggestion::ask, "ask", "ask a question in your own words", CommandId::ask_question},
     {Suggestion::playlist, "playlist", "keep what you see as a page of your own lesson", CommandId::add_page},
 }};
@@ -32,6 +33,7 @@ bool fits(Suggestion suggestion, const SuggestionContext& now) {
     case Suggestion::heads_of_model:
       return now.model;
     case Suggestion::timeline:
+    case Suggestion::train:
       return now.stepped;
     case Suggestion::is_it_the_same:
       return now.muted;

@@ -18,10 +18,11 @@ enum class Suggestion : int {
   timeline,
   is_it_the_same,
   cross_attention,
+  train,
   ask,
   playlist,
 };
-inline constexpr std::size_t suggestion_count = 8;
+inline constexpr std::size_t suggestion_count = 9;
 using SuggestionSet = std::bitset<suggestion_count>;
 
 struct SuggestionEntry {

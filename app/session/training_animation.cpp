@@ -33,7 +33,11 @@ AnimationColors colors_of(Theme theme) {
 void draw_curve(Picture& picture, const WatchedRun& run, Index step, double top, const AnimationColors& colors) {
   const RectF area{margin + axis_room, top, picture_width - 2 * margin - axis_room, plot_height};
   double most = 0.0;
-  for (const TrainingLoss& loss : run.losses) most = std::max(most, static_cast<double>(loss.loss));
+  const auto loss_of = [&](Index of) {
+    const TrainingLoss* known = run.loss_of(of);
+    return known ? static_cast<double>(known->loss) : 0.0;
+  };
+  for (Index i = run.losses_from; i < run.reached(); ++i) most = std::max(most, loss_of(i));
   const auto at = [&](double of, double value) {
     return PointF{area.x + area.width * of / static_cast<double>(std::max<Index>(1, run.reached())),
                   area.y + area.height * (1.0 - value / std::max(most, 1e-9))};
@@ -50,14 +54,14 @@ void draw_curve(Picture& picture, const WatchedRun& run, Index step, double top,
   picture.texts.push_back(
       {{margin, area.y + 0.5 * area.height}, "loss", FontFace::sans, small_size, colors.dim});
   const Index columns = static_cast<Index>(area.width / 2);
-  PointF before = at(0, run.losses.empty() ? 0.0 : static_cast<double>(run.losses.front().loss));
-  Index column = 0;
-  for (Index i = 1; i < std::min(step, run.reached()); ++i) {
+  const Index first = run.losses_from;
+  PointF before = at(static_cast<double>(first), loss_of(first));
+  Index column = first * columns / std::max<Index>(1, run.reached());
+  for (Index i = first + 1; i < std::min(step, run.reached()); ++i) {
     const Index here = i * columns / std::max<Index>(1, run.reached());
     if (here == column && i + 1 < step) continue;
     column = here;
-    const PointF next =
-        at(static_cast<double>(i), static_cast<double>(run.losses[static_cast<std::size_t>(i)].loss));
+    const PointF next = at(static_cast<double>(i), loss_of(i));
     picture.lines.push_back({before, next, 2.0, colors.curve});
     before = next;
   }

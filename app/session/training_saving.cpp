@@ -19,9 +19,8 @@ constexpr std::array<TrainingFormEntry, training_form_count> training_forms{
 
 std::string page_caption(const WatchedRun& run, Index step, const std::string& task) {
   std::string caption = fmt::format("The model after {} steps of training on the task {}.", step, task);
-  if (step > 0 && step <= run.reached())
-    caption += fmt::format(" The loss of its last batch was {:.3f}.",
-                           run.losses[static_cast<std::size_t>(step - 1)].loss);
+  if (const TrainingLoss* loss = run.loss_of(step - 1))
+    caption += fmt::format(" The loss of its last batch was {:.3f}.", loss->loss);
   if (const TrainingPointPtr point = run.measured_at(step); point && point->held_out.counted > 0)
     caption += fmt::format(" {:.0f} % of its answers to held-out examples {} right.",
                            100.0 * accuracy_of(point->held_out),

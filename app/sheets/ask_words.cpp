@@ -44,6 +44,10 @@ constexpr auto words_of_pages = std::to_array<AskWords>({
      "visualise show all heads lines bertviz colours compare side by side difference gradients memory "
      "prediction kinds of "
      "pictures displays query columns"},
+    {"The window: Train: watch it learn",
+     "train a model train my own model train a transformer training data learns why heads differ do "
+     "different things "
+     "come to differ who tells a head its job"},
     {"The window: Full size",
      "long sequence length many tokens thousands 512 1024 2048 4096 8192 documents context big large models "
      "llama gpt real "
@@ -206,6 +210,7 @@ constexpr auto words_of_pages = std::to_array<AskWords>({
     {"Command: Heads of the model…",
      "table list overview find interesting heads previous token induction entropy score"},
     {"Command: Full size…", "long sequences many tokens thousands 2048 4096 large real models llama gpt"},
+    {"Command: Train: watch it learn…", "train model heads learn form differ"},
     {"Command: Slower motion", "animation too fast speed"},
     {"Command: Faster motion", "animation too slow speed"},
     {"Command: Reduce motion", "animation off sick accessibility fade disable"},

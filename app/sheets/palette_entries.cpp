@@ -39,6 +39,12 @@ constexpr std::array<BrushName, 4> brush_names{{
      "mask attn_mask brush pairs"},
 }};
 
+// By which a command is asked for whose name says little of it.
+constexpr std::string_view words_of_training =
+    "learns learning trains training data teach taught teacher tells told itself why how do different things "
+    "who what job "
+    "form emerge grow loss optimiser gradient descent own model";
+
 constexpr int question_handicap = 6;  // less than a letter that follows another scores (session/fuzzy_match)
 
 std::string what_it_does(const CommandEntry& entry, const Session& session) {
@@ -56,7 +62,8 @@ void add_commands(std::vector<PaletteEntry>& entries, const Session& session) {
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu || entry.key_count > 1) continue;
       entries.push_back({std::string(entry.name), what_it_does(entry, session), all_keys_text(entry.id),
-                         CommandCall{entry.id}});
+                         CommandCall{entry.id},
+                         std::string(entry.id == CommandId::train ? words_of_training : "")});
     }
   }
 }

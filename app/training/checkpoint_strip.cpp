@@ -15,7 +15,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::string_view back_words = "Back to the training";
+constexpr std::string_view back_words = "Back to the training", on_words = "Go on with the training";
 constexpr Index most_ticks = 40;
 constexpr float strip_text_down = 5.0f, strip_gap = 12.0f, least_track = 80.0f;  // design units
 
@@ -28,11 +28,17 @@ CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const 
   ImFont* font = widgets.fonts.small;
   const float y = static_cast<float>(area.y) + widgets.px(strip_text_down), gap = widgets.px(strip_gap);
   auto right = static_cast<float>(area.x + area.width);
-  if (strip.watched) {
-    const float width = text_link_width(widgets, back_words);
+  const bool in_view = strip.watched || strip.goes_on;
+  if (in_view || strip.can_go_on) {
+    const std::string_view words = in_view ? back_words : on_words;
+    const float width = text_link_width(widgets, words);
     ImGui::SetCursorScreenPos({right - width, y});
-    action.to_training = text_link(widgets, "checkpoint/back", back_words,
-                                   "Opens the training view again, where the training stands.");
+    action.to_training =
+        in_view
+            ? text_link(widgets, "checkpoint/back", words,
+                        "Opens the training view again, where the training stands.")
+            : text_link(widgets, "checkpoint/on", words,
+                        "Opens the training view: the training goes on there from its newest checkpoint.");
     right -= width + gap;
   }
   // The widest place that there can be, so that the line does not move while it is dragged.

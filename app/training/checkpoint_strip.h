@@ -14,7 +14,9 @@ struct CheckpointStrip {
   std::string name;   // "induction"
   std::string place;  // "step 412 of 900"
   Index shown = 0, count = 1;
-  bool watched = false;  // its training is in the training view
+  bool watched = false;    // its training is in the training view
+  bool goes_on = false;    // it has gone on there from these checkpoints
+  bool can_go_on = false;  // it could
 };
 
 struct CheckpointStripAction {

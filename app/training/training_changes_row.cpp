@@ -83,7 +83,12 @@ void draw_change_answer(const PanelContext& context, const LiveTraining& trainin
                     {static_cast<float>(area.width), static_cast<float>(area.height)});
   ImGui::PushFont(context.fonts.small);
   scroll_by_keys(widgets);
-  if (!training.answer()) {
+  if (training.runs().front().losses_from > 0) {
+    dim_sentence(
+        widgets,
+        "What the change did is not known: the folder of this training has no curve.csv with the losses of "
+        "its first steps.");
+  } else if (!training.answer()) {
     dim_sentence(widgets, "To see here what the change did, pause (Space) when both are at the same step.");
   } else {
     const auto say = [&](const std::string& sentence) {

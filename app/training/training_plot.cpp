@@ -23,7 +23,7 @@ constexpr float title_height = 26.0f, left_of_plot = 40.0f, below_plot = 20.0f,
 std::vector<CurvePoint> curve_of(const WatchedRun& run, TrainingCurve curve) {
   std::vector<CurvePoint> points;
   points.reserve(run.losses.size());
-  for (std::size_t i = 0; i < run.losses.size(); ++i)
+  for (auto i = static_cast<std::size_t>(run.losses_from); i < run.losses.size(); ++i)
     points.push_back(
         {static_cast<double>(i),
          static_cast<double>(curve == TrainingCurve::loss ? run.losses[i].loss : run.losses[i].accuracy)});
@@ -41,7 +41,7 @@ double top_of_axis(const LiveTraining& training, TrainingCurve curve) {
   for (const WatchedRun& run : training.runs()) {
     // A single jump of the loss must not flatten the rest.
     std::vector<float> losses;
-    for (const TrainingLoss& loss : run.losses) losses.push_back(loss.loss);
+    for (Index i = run.losses_from; i < run.reached(); ++i) losses.push_back(run.loss_of(i)->loss);
     if (losses.empty()) continue;
     const auto high =
         losses.begin() + static_cast<std::ptrdiff_t>(0.98 * static_cast<double>(losses.size() - 1));
@@ -195,11 +195,9 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
     state.told = fmt::format("step {}", reached);
     for (const WatchedRun& run : training.runs())
-      if (reached < run.reached()) {
-        const TrainingLoss& loss = run.losses[static_cast<std::size_t>(reached)];
-        state.told += fmt::format("   {}: loss {:.4f}, accuracy {:.1f} %", label_of_run(run), loss.loss,
-                                  100.0f * loss.accuracy);
-      }
+      if (const TrainingLoss* loss = run.loss_of(reached))
+        state.told += fmt::format("   {}: loss {:.4f}, accuracy {:.1f} %", label_of_run(run), loss->loss,
+                                  100.0f * loss->accuracy);
   }
   if (ImGui::IsItemActive()) state.target = reached;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/content/training_layout.h"
 #include "app/panels/overlay.h"
@@ -191,8 +192,7 @@ std::string figures_of(const LiveTraining& training) {
     const Index step = run.step();
     if (beside) text += fmt::format("{}{}: ", text.empty() ? "" : "   ", label_of_run(run));
     text += fmt::format("step {}", step);
-    if (step > 0 && step <= run.reached())
-      text += fmt::format(", loss {:.4f}", run.losses[static_cast<std::size_t>(step - 1)].loss);
+    if (const TrainingLoss* loss = run.loss_of(step - 1)) text += fmt::format(", loss {:.4f}", loss->loss);
     if (run.last && !beside)
       text += fmt::format(", gradient norm {:.3g}, learning rate {:.3g}", run.last->update.gradient_norm,
                           run.last->update.learning_rate);
@@ -239,6 +239,25 @@ void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource
   state.target.reset();
 }
 
+void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved) {
+  try {
+    training.begin_saved(saved.folder, saved.step);
+    const TaskSource& source = training.source();
+    state.task = source.file.empty() ? source.name : training.task().name;
+    state.error.clear();
+    const WatchedRun& run = training.runs().front();
+    state.saved = fmt::format("Goes on from step {} of {}.", run.reached(), saved.folder);
+    if (run.losses_from > 0 && run.losses_from == run.reached())
+      state.saved += " The losses of the steps before are not known: there is no curve.csv with them.";
+    else if (run.losses_from > 0)
+      state.saved += fmt::format(" Its curve.csv begins at step {}.", run.losses_from);
+  } catch (const Error& error) {
+    state.error = error.what();
+    if (!training.begun()) state.task = no_task;
+  }
+  state.target.reset();
+}
+
 TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
                                   TrainingViewState& state) {
   TrainingAction action;
@@ -249,6 +268,8 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   }
   const WidgetContext widgets = context.widgets();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
+  if (const auto saved = std::exchange(state.goes_on, std::nullopt))
+    go_on_with_training(training, state, *saved);
   if (!training.begun() && state.error.empty()) begin_training(training, state, {.name = state.task});
   if (!begin_overlay(widgets, "overlay/training", "Train: watch it learn", state.open,
                      {.width = std::min(sheet_width, (display.x - widgets.px(around)) / context.scale),

@@ -24,12 +24,22 @@ struct TrainingMapsState {
   TensorPtr causal_bias;  // (T,T): −inf where the causal mask blocks
 };
 
+// A training in a folder of checkpoints, and the step of the one that is shown.
+struct SavedTraining {
+  std::string folder;
+  Index step = 0;
+};
+
+// In the place of a task while there is none: what was to go on could not.
+inline constexpr const char* no_task = "choose a task";
+
 enum class TrainingCurve { loss, accuracy };
 
 struct TrainingViewState {
   bool open = false;
   bool waits = false;  // for the file dialog, which was opened from here: opens again when that closes
-  std::string task = "induction";  // of task_entries(), or the path of a file
+  std::string task = "induction";        // of task_entries(), or the path of a file
+  std::optional<SavedTraining> goes_on;  // to go on with as soon as the view is open
   DropDownState tasks, forms;
   int pace = 0;  // of the paces offered
   DropDownState changes;
@@ -54,6 +64,10 @@ struct TrainingAction {
 
 // Begins a training with the task's usual settings; where it cannot, `state.error` says why, and the one before it stays.
 void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source);
+
+// The same for a training in a folder, which goes on; `state.saved` says from where. Where it cannot and none has begun, a task is to be
+// chosen.
+void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved);
 
 // Draws while open. Closing it pauses the training, which stays as it is.
 TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,

@@ -132,18 +132,12 @@ void draw_lines(const PanelContext& context, const ExplainedCell& cell, const st
     write_text(list, font, {static_cast<float>(area.x), y}, im_color(color), broken);
     y += 1.3f * font->FontSize * static_cast<float>(1 + std::ranges::count(broken, '\n'));
   };
-  line(small, context.palette.text_dim,
-       fmt::format("{}How step {} changes {}:", of, cell.update.step + 1, cell.update.name));
-  if (cell.update.frozen)
-    return line(small, context.palette.text, "It belongs to a frozen head: nothing changes it.");
-  for (const std::string& term : cell.terms) line(mono, context.palette.text_dim, term);
-  line(mono, context.palette.text, cell.formula);
-  line(small, context.palette.text_dim,
-       fmt::format("Its gradient comes from the {} × {} tokens of this batch.", cell.sources->shape().size(0),
-                   cell.sources->shape().size(1)));
-  line(small, context.palette.text_dim,
-       fmt::format("The largest share is that of “{}” at position {} of sequence {}: {:+.4g} of {:+.4g}.",
-                   cell.token, cell.position, cell.sequence, cell.share, cell.update.gradient));
+  std::string before = of;
+  for (const UpdateLine& each : update_lines(cell)) {
+    line(each.computed ? mono : small, each.result ? context.palette.text : context.palette.text_dim,
+         before + each.text);
+    before.clear();
+  }
   ui_probe("training/formula", {static_cast<float>(area.x), static_cast<float>(area.y)},
            {static_cast<float>(area.x + area.width), y});
 }

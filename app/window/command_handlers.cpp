@@ -20,6 +20,7 @@
 #include "app/window/window_pictures.h"
 #include "app/window/window_settings.h"
 #include "app/window/window_state.h"
+#include "app/window/window_training.h"
 
 namespace headwise {
 namespace {
@@ -234,7 +235,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::colors_by_head, [](WindowState& window, int) { toggle(window.view.selection.colors_by_head); }},
     {CommandId::heads_of_model, [](WindowState& window, int) { toggle(window.dialogs.heads.open); }},
     {CommandId::full_size, [](WindowState& window, int) { toggle(window.dialogs.full_size.open); }},
-    {CommandId::train, [](WindowState& window, int) { toggle(window.dialogs.training.open); }},
+    {CommandId::train, [](WindowState& window, int) { toggle_training(window); }},
     // Settings and the screen
     {CommandId::slower_motion, [](WindowState& window, int) { scale_motion(window.view, 0.5f); }},
     {CommandId::faster_motion, [](WindowState& window, int) { scale_motion(window.view, 2.0f); }},

@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* what_it_is = "See multi-head attention happen:";
 constexpr const char* where_to_ask = "questions: Help";
+constexpr const char* where_to_train = "watch heads learn: N";
 constexpr const char* things[] = {"press Space to watch it happen", "point at a number", "click to pin it",
                                   "type your own sentence"};
 constexpr float gap_units = 16.0f;
@@ -55,6 +56,9 @@ void draw_first_steps(const PanelContext& context, const FirstSteps& done, float
   if (wanted > room) return;
   const bool with_questions = first_steps_width(context) <= room;
   if (with_questions) wanted = first_steps_width(context);
+  const float training = gap + width_of(font, where_to_train);
+  const bool with_training = with_questions && wanted + training <= room;
+  if (with_training) wanted += training;
   const float heading = width_of(font, what_it_is) + gap;
   const bool with_heading = heading + wanted <= room;
   float x = std::round(left + 0.5f * (room - wanted - (with_heading ? heading : 0.0f)));
@@ -78,6 +82,11 @@ void draw_first_steps(const PanelContext& context, const FirstSteps& done, float
   if (with_questions) {
     ui_probe("first_steps/questions", {x, top}, {x + width_of(font, where_to_ask), top + font->FontSize});
     put(where_to_ask, context.palette.text_dim);
+  }
+  if (with_training) {
+    x += gap;
+    ui_probe("first_steps/training", {x, top}, {x + width_of(font, where_to_train), top + font->FontSize});
+    put(where_to_train, context.palette.text_dim);
   }
 }
 

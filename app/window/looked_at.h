@@ -8,6 +8,7 @@
 
 #include "app/panels/panel.h"
 #include "app/window/window_state.h"
+#include "app/window/window_training.h"
 
 namespace headwise {
 
@@ -20,6 +21,7 @@ struct LookedAt {
   OtherSidePtr other_side;
   WordPredictionsPtr predictions;
   std::string no_predictions;
+  std::optional<WatchedModel> watched;
   Scenario scenario;
   std::string error, last_edit;
   Selection selection;
@@ -79,6 +81,11 @@ struct LookedAt {
     if (!predictions) no_predictions = told("computing the predicted words", document.predictions.waiting());
   }
 
+  // Not while the training view is open, which asks for explanations of its own.
+  void add_training(WindowState& state) {
+    if (!state.dialogs.training.open) watched = watched_model(state, computation->scenario);
+  }
+
   // "computing the gradients: scores, 43 % (Escape cancels)"
   std::string told(const char* what, const Waiting& waiting) {
     tells_of_waiting = true;
@@ -120,6 +127,7 @@ struct LookedAt {
             .points_at = points_at,
             .points_at_tensors = points_at_tensors,
             .points_at_heads = points_at_heads,
+            .watched = watched ? &*watched : nullptr,
             .wake_after = &wake_after};
   }
 };

@@ -48,6 +48,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   looked.add_gradients(state_);
   looked.add_other_side(document);
   looked.add_predictions(document);
+  looked.add_training(state_);
   Selection& selection = looked.selection;
   const ComputationPtr computation = shown_ = looked.computation;
   cover_focus(view.focus, state_.dialogs.any_open() || menu_open());

@@ -93,6 +93,16 @@ void show_reached_item() {
   GImGui->NavDisableMouseHover = true;
 }
 
+void draw_command(const PanelContext& context, const CommandEntry& entry, const MenuBarInfo& info,
+                  PanelAction& action) {
+  // ImGui places the keys close to the longest name.
+  const std::string name = item_name(entry, info) + "    ";
+  if (ImGui::MenuItem(name.c_str(), first_key_text(entry.id).c_str(), is_checked(context, entry.id, info),
+                      is_enabled(context, entry.id, info)))
+    action.command = entry.id;
+  ui_probe_item(fmt::format("menu/{}", entry.name));
+}
+
 // Files that no longer exist stay in the list, marked as such.
 void draw_recent_files(const MenuBarInfo& info, PanelAction& action, bool& on_submenu) {
   if (info.recent_files.empty()) return;
@@ -237,19 +247,15 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
     if (menu.menu == Menu::teach) {  // what most people open it for comes first
       draw_lessons(action, on_submenu);
       ImGui::Separator();
+      draw_command(context, command_entry(CommandId::train), info, action);  // the View menu has it as well
+      ImGui::Separator();
       ImGui::TextDisabled("Present");
     }
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu.menu) continue;
       if (entry.separated && !first) ImGui::Separator();
       first = false;
-      // ImGui places the keys close to the longest name.
-      const std::string name = item_name(entry, info) + "    ";
-      if (ImGui::MenuItem(name.c_str(), first_key_text(entry.id).c_str(), is_checked(context, entry.id, info),
-                          is_enabled(context, entry.id, info))) {
-        action.command = entry.id;
-      }
-      ui_probe_item(fmt::format("menu/{}", entry.name));
+      draw_command(context, entry, info, action);
       if (entry.id == CommandId::open_scenario) draw_recent_files(info, action, on_submenu);
     }
     if (menu.menu == Menu::file) draw_presets(context, action);

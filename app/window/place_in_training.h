@@ -12,6 +12,7 @@ namespace headwise {
 struct PlaceInTraining {
   std::string of;                            // the path of the model that this was looked up for
   std::vector<ModelCheckpoint> checkpoints;  // beside it in its folder, itself among them
+  bool can_go_on = false;                    // the training can be gone on with: Headwise wrote them
   std::string folder;  // where the watched training's models are written that are looked into; empty: none yet
   int number = 0;      // LiveTraining::number() of that training
   std::size_t run = 0;

@@ -86,12 +86,41 @@ std::string written_checkpoint(LiveTraining& training, const std::string& folder
   return is_there(path) ? path : training.write_checkpoint(folder, run);
 }
 
+// Whether the model is a checkpoint of the folder that the watched training goes on from.
+bool goes_on_from(const LiveTraining& training, const std::string& path) {
+  if (path.empty() || training.saved_folder().empty()) return false;
+  return fs::absolute(path).lexically_normal().string().starts_with(training.saved_folder() + "/checkpoint-");
+}
+
 // The scenario with another model of the same training: everything else stays.
 void show_checkpoint(WindowState& window, const std::string& path, Index step, bool continues) {
   Scenario edited = window.document.session.scenario();
   edited.parameters.file = path;
   window.document.session.edit(edited, fmt::format("go to step {}", step), continues);
   window.document.scenario_path = path;
+}
+
+// Looks up the checkpoints beside the model at `path`.
+void find_checkpoints(PlaceInTraining& place, const std::string& path) {
+  if (place.of == path) return;
+  place.of = path;
+  place.checkpoints = path.empty() ? std::vector<ModelCheckpoint>{} : sibling_checkpoints(path);
+  place.can_go_on = !place.checkpoints.empty() && is_there(place.checkpoints.back().path + "/training.json");
+}
+
+// Of place.checkpoints, that of the model at `path`; the first if it is none of them.
+std::size_t shown_checkpoint(const PlaceInTraining& place, const std::string& path) {
+  const std::string whole = fs::absolute(path).lexically_normal().string();
+  const auto shown = std::ranges::find_if(place.checkpoints, [&](const ModelCheckpoint& each) {
+    return whole == each.path || whole.starts_with(each.path + "/");
+  });
+  return shown == place.checkpoints.end() ? 0 : static_cast<std::size_t>(shown - place.checkpoints.begin());
+}
+
+// The training of place.checkpoints, at the step of the model at `path`.
+SavedTraining saved_training(const PlaceInTraining& place, const std::string& path) {
+  return {fs::path(place.checkpoints.front().path).parent_path().string(),
+          place.checkpoints[shown_checkpoint(place, path)].step};
 }
 
 // Takes the watched training to the step that was asked for, and shows its model as soon as it is there.
@@ -149,6 +178,19 @@ void look_inside(WindowState& window, const TrainedHead& head) {
   }
 }
 
+void toggle_training(WindowState& window) {
+  TrainingViewState& view = window.dialogs.training;
+  view.open = !view.open;
+  if (!view.open || window.document.training.begun()) return;
+  PlaceInTraining& place = window.view.place_in_training;
+  const std::string path = model_path(window.document.session.scenario());
+  find_checkpoints(place, path);
+  if (place.can_go_on) view.goes_on = saved_training(place, path);
+  if (view.task != no_task) return;
+  view.error.clear();
+  view.task = TrainingViewState{}.task;
+}
+
 void ask_for_training(WindowState& window, TrainingForm form) {
   const std::string name =
       working_folder() + window.document.training.task().name + std::string(training_form_entry(form).ending);
@@ -181,15 +223,31 @@ void tell_of_saved_training(WindowState& window) {
   }
 }
 
+std::optional<WatchedModel> watched_model(WindowState& window, const Scenario& scenario) {
+  const std::string path = model_path(scenario);
+  const PlaceInTraining& place = window.view.place_in_training;
+  const LiveTraining& training = window.document.training;
+  const bool looked_into = is_watched(window, path);
+  if (!looked_into && !goes_on_from(training, path)) return std::nullopt;
+  const std::string& folder = looked_into ? place.folder : training.saved_folder();
+  const std::size_t run = looked_into ? place.run : 0;
+  return WatchedModel{.training = training.number(),
+                      .run = run,
+                      .step = step_in_path(path),
+                      .layer = scenario.parameters.layer,
+                      .task = training.shared_task(),
+                      .settings = training.runs()[run].settings,
+                      .checkpoint = checkpoint_path(folder, step_in_path(path)),
+                      .edited = !is_as_trained(scenario),
+                      .cells = &window.document.explained_cells};
+}
+
 bool stands_in_training(WindowState& window) {
   const std::string path = model_path(window.document.session.scenario());
   PlaceInTraining& place = window.view.place_in_training;
   if (path.empty()) return false;
   if (is_watched(window, path)) return true;
-  if (place.of != path) {
-    place.of = path;
-    place.checkpoints = sibling_checkpoints(path);
-  }
+  find_checkpoints(place, path);
   return place.checkpoints.size() > 1;
 }
 
@@ -210,19 +268,20 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
              .count = run.reached() + 1,
              .watched = true};
   } else {
-    const auto shown = std::ranges::find_if(place.checkpoints, [&](const ModelCheckpoint& each) {
-      return path == each.path || path.starts_with(each.path + "/");
-    });
-    const auto index = shown == place.checkpoints.end() ? Index{0} : shown - place.checkpoints.begin();
+    const std::size_t index = shown_checkpoint(place, path);
     strip = {
         .name = name_of_training(fs::path(place.checkpoints.front().path).parent_path().filename().string()),
-        .place = fmt::format("step {} of {}", place.checkpoints[static_cast<std::size_t>(index)].step,
-                             place.checkpoints.back().step),
-        .shown = index,
-        .count = std::ssize(place.checkpoints)};
+        .place = fmt::format("step {} of {}", place.checkpoints[index].step, place.checkpoints.back().step),
+        .shown = static_cast<Index>(index),
+        .count = std::ssize(place.checkpoints),
+        .goes_on = place.can_go_on && training.saved_folder() == saved_training(place, path).folder,
+        .can_go_on = place.can_go_on};
   }
   const CheckpointStripAction action = draw_checkpoint_strip(widgets, strip, area);
-  if (action.to_training) window.dialogs.training.open = true;
+  if (action.to_training) {
+    window.dialogs.training.open = true;
+    if (!strip.watched && !strip.goes_on) window.dialogs.training.goes_on = saved_training(place, path);
+  }
   if (strip.watched) {
     if (action.place) place.target = action.place;
     return follow_asked_step(window);

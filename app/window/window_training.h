@@ -1,7 +1,10 @@
 // From the training view to the window: the model of a step, opened like any other, with a line on which other steps are reached.
 #pragma once
 
+#include <optional>
+
 #include "app/session/training_saving.h"
+#include "app/session/watched_model.h"
 #include "app/sheets/file_dialog.h"
 #include "app/training/training_view.h"
 #include "app/widgets/widget_context.h"
@@ -14,6 +17,9 @@ struct WindowState;
 // shows. A notice says why where that fails; the training view then stays.
 void look_inside(WindowState& window, const TrainedHead& head);
 
+// Opens the training view, or closes it. Before any training has begun, the one that the scenario's model is a checkpoint of goes on.
+void toggle_training(WindowState& window);
+
 // Opens the dialog for a place to save the watched training; saves it there, in the background. A notice says when it is saved.
 void ask_for_training(WindowState& window, TrainingForm form);
 // Opens the dialog for a text or examples to train on.
@@ -22,6 +28,8 @@ void save_training(WindowState& window, FileDialogPurpose purpose, const std::st
 // Once a frame: says what was saved, and comes back to the training view from the dialog.
 void tell_of_saved_training(WindowState& window);
 
+// The scenario's model if it is a step of the watched training, looked into or a checkpoint that it goes on from.
+std::optional<WatchedModel> watched_model(WindowState& window, const Scenario& scenario);
 // Whether the scenario's model is one of several of a training: of the one that is watched, or checkpoints in a folder.
 bool stands_in_training(WindowState& window);
 // The line, in the current ImGui window; takes at once what was asked for. Only if it stands in one.

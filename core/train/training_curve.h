@@ -22,4 +22,12 @@ std::string curve_csv(const std::vector<CurveRow>& rows);
 // its own are dropped.
 std::string curve_before(const std::string& csv, Index step);
 
+// What such a table says of the batch of a step.
+struct CurveLoss {
+  Index step = 0;
+  double loss = 0.0, accuracy = 0.0;
+};
+// Of each line that has both, in the order of the lines; others are skipped.
+std::vector<CurveLoss> curve_losses(const std::string& csv);
+
 }  // namespace headwise

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
@@ -35,9 +36,31 @@ void TrainingHistory<T>::keep(const TrainingRun<T>& run) {
   const auto at = std::ranges::lower_bound(states_, run.step(), {}, &TrainingState<T>::step);
   if (at != states_.end() && at->step == run.step()) return;  // the same bits: the run has been here before
   states_.insert(at, run.state());
+  thin_out();
+}
+
+template <class T>
+void TrainingHistory<T>::hold(TrainingState<T> state) {
+  if (std::ranges::find(held_, state.step) != held_.end()) return;
+  if (2 * (std::ssize(held_) + 1) > most_states_)
+    throw Error(ExitStatus::usage, {.where = "training history", .what = "too many states are held"});
+  held_.push_back(state.step);
+  const auto at = std::ranges::lower_bound(states_, state.step, {}, &TrainingState<T>::step);
+  if (at != states_.end() && at->step == state.step)
+    *at = std::move(state);
+  else
+    states_.insert(at, std::move(state));
+  thin_out();
+}
+
+// Ends: of those that are not held, none but that of step 0 is a multiple of every spacing.
+template <class T>
+void TrainingHistory<T>::thin_out() {
   while (std::ssize(states_) > most_states_) {
     spacing_ *= 2;
-    std::erase_if(states_, [&](const TrainingState<T>& state) { return state.step % spacing_ != 0; });
+    std::erase_if(states_, [&](const TrainingState<T>& state) {
+      return state.step % spacing_ != 0 && std::ranges::find(held_, state.step) == held_.end();
+    });
   }
 }
 

@@ -17,6 +17,9 @@ class TrainingHistory {
   // To be called before the first step and after each: keeps the state if its step is a multiple of spacing(). When there are more than
   // most_states, the spacing doubles and every second state is dropped.
   void keep(const TrainingRun<T>& run);
+  // Keeps this state whatever the spacing, as one of most_states: at most half of them are held. For states that were saved.
+  // Throws Error(usage) for more.
+  void hold(TrainingState<T> state);
 
   // Brings the run to a step: onwards from where it is, or from the last state kept before that step if the run has passed it or the state
   // is closer. Throws Error(usage) if no such state is kept, or the run fails on the way; Error(cancelled).
@@ -29,9 +32,12 @@ class TrainingHistory {
   static Index bytes(const TrainingSettings& settings, Index states);
 
  private:
+  void thin_out();
+
   Index most_states_;
   Index spacing_ = 1;
   std::vector<TrainingState<T>> states_;  // by step
+  std::vector<Index> held_;               // the steps of those that stay
 };
 
 extern template class TrainingHistory<float>;

@@ -22,6 +22,10 @@ TEST_CASE("a suggestion comes when it fits, once, and all come in the end") {
   CHECK(next_suggestion({}, {.model = true}) == Suggestion::heads_of_model);
   CHECK(next_suggestion({}, {.model = true, .pinned = true}) == Suggestion::all_the_way);
   CHECK(next_suggestion({}, {.muted = true}) == Suggestion::is_it_the_same);
+  CHECK(next_suggestion({}, {.stepped = true}) == Suggestion::timeline);
+  SuggestionSet dragged;
+  dragged.set(static_cast<std::size_t>(Suggestion::timeline));
+  CHECK(next_suggestion(dragged, {.stepped = true}) == Suggestion::train);
   CHECK(next_suggestion({}, {.own_text = true}) == Suggestion::cross_attention);
   const SuggestionContext everything{true, true, true, true, true, 100};
   SuggestionSet done;

@@ -42,6 +42,12 @@ TEST_CASE("the first steps say where to ask, and let the operator's name go for 
   CHECK(bench.ui->has("first_steps/questions"));
 }
 
+TEST_CASE("a wide window's first steps say how to watch heads learn") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("first_steps/training"));
+}
+
 TEST_CASE("a window too narrow for the first steps leaves them out") {
   WindowBench bench = open_window(640, 700);
   if (!bench.ui) return;
@@ -164,7 +170,7 @@ TEST_CASE(
   bench.ui->run_until_still();
   CHECK(suggested() == Suggestion::timeline);
   bench.ui->click("suggestion/dismiss");
-  CHECK(suggested() == Suggestion::ask);
+  CHECK(suggested() == Suggestion::train);
   bench.ui->click("stage/result");
   CHECK(suggested() == Suggestion::all_the_way);
   bench.ui->click("suggestion");  // does it
@@ -172,6 +178,10 @@ TEST_CASE(
   CHECK(suggested() == Suggestion::spotlight);
   bench.ui->key("L");  // by its key
   CHECK(bench.selection().spotlight);
+  CHECK(suggested() == Suggestion::train);
+  bench.ui->key("N");
+  bench.ui->key("Escape");
+  bench.ui->run_frames(2);
   CHECK(suggested() == Suggestion::ask);
   bench.ui->key("M");
   CHECK(suggested() == Suggestion::is_it_the_same);

@@ -47,6 +47,25 @@ TEST_CASE("a question in plain English finds its answer") {
   CHECK(first(all, "blorp xyzzy qqzz") != "nothing");
 }
 
+TEST_CASE("the training is found by whoever wonders how heads come to differ") {
+  const Session session(preset_scenario("hand_made"));
+  const std::vector<PaletteEntry> entries = palette_entries(session);
+  for (const char* query : {"why do the heads do different things", "how do heads learn", "watch it learn",
+                            "train", "who tells a head what to do", "training data"}) {
+    CAPTURE(query);
+    const std::vector<PaletteMatch> matches = find_entries(entries, query);
+    std::string listed;
+    bool near = false;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, matches.size()); ++i) {
+      const PaletteEntry& entry = entries[matches[i].entry];
+      near = near || entry.target == decltype(entry.target)(CommandCall{CommandId::train});
+      listed += entry.name + "; ";
+    }
+    CAPTURE(listed);
+    CHECK(near);
+  }
+}
+
 TEST_CASE("names are found before sentences, and a sentence before some of its words") {
   const Session session(preset_scenario("hand_made"));
   const std::vector<PaletteEntry> entries = palette_entries(session);

@@ -19,6 +19,7 @@
 #include "core/tensor/random.h"
 #include "core/train/checkpoint.h"
 #include "core/train/train_json.h"
+#include "core/train/trained_cell.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/train/train_options.h"
 
@@ -148,6 +149,60 @@ TEST_CASE("a checkpoint opens as the model that was trained: attention in every 
     CHECK(cross_entropy(transformer, *pass.last_hidden, batch.targets) ==
           doctest::Approx(loss).epsilon(f32_tolerance));
   }
+}
+
+TEST_CASE("each number of a layer's attention is found among the training's parameters, to the last bit") {
+  constexpr std::array trained{TensorId::in_proj_weight, TensorId::in_proj_bias, TensorId::out_proj_weight,
+                               TensorId::out_proj_bias};
+  for (const auto& [name, config] : options_and_combinations()) {
+    CAPTURE(name);
+    const TemporaryFolder folder;
+    TaskSource source = source_for(config);
+    const auto run = moved_run(source, config);
+    write_checkpoint(folder.file("run"), source, *run);
+    const auto model = TextModel::open(checkpoint_path(folder.file("run"), 0));
+    std::vector<int> found(run->values().size(), 0);
+    const auto find_all = [&](const TraceTensors& tensors, Index layer, std::span<const TensorId> ids) {
+      for (const TensorId id : ids) {
+        const TensorPtr& tensor = tensors.*tensor_entry(id).member;
+        REQUIRE(tensor);
+        const Index columns = tensor->shape().size(tensor->shape().rank() - 1);
+        for (Index i = 0; i < tensor->size(); ++i) {
+          std::vector<Index> index{i % columns};
+          if (tensor->shape().rank() == 2) index.insert(index.begin(), i / columns);
+          const auto cell = trained_cell(config, layer, id, index);
+          const bool is_output = id == TensorId::out_proj_weight || id == TensorId::out_proj_bias;
+          if (is_output && !config.out_projection) {
+            CHECK_FALSE(cell);
+            continue;
+          }
+          REQUIRE(cell);
+          const TrainParameter& parameter = run->parameters()[cell->parameter];
+          const auto at =
+              static_cast<std::size_t>(parameter.offset + cell->row * parameter.columns() + cell->column);
+          ++found[at];
+          if (tensor->flat(i) != static_cast<double>(run->values()[at])) FAIL(parameter.name);
+        }
+      }
+    };
+    for (Index layer = 0; layer < config.layers; ++layer) {
+      Scenario scenario = layer_scenario(model->files().path(), model->layers(), layer);
+      scenario.inputs.query_length = 4;
+      find_all(make_scenario_inputs(scenario, DType::f32).attention.tensors, layer, trained);
+    }
+    for (const TrainParameter& parameter : run->parameters()) {
+      const bool attends = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias ||
+                           parameter.role == TrainRole::out_weight || parameter.role == TrainRole::out_bias;
+      const auto first = found.begin() + parameter.offset;
+      CHECK(std::all_of(first, first + parameter.size(), [&](int count) { return count == (attends ? 1 : 0); }));
+    }
+  }
+  const TrainModelConfig config = trained_options().front().config;
+  const std::array<Index, 2> origin{0, 0}, below{in_rows_of(config), 0};
+  CHECK_FALSE(trained_cell(config, 0, TensorId::attn_weights, origin));
+  CHECK_FALSE(trained_cell(config, config.layers, TensorId::in_proj_weight, origin));
+  CHECK_FALSE(trained_cell(config, 0, TensorId::in_proj_weight, below));
+  CHECK_FALSE(trained_cell(config, 0, TensorId::in_proj_bias, origin));
 }
 
 TEST_CASE("a checkpoint in f64 opens like one in f32") {

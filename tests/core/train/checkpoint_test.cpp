@@ -150,6 +150,12 @@ TEST_CASE("a curve is a row for each step, and a run that goes on keeps those be
   rows.resize(5);
   CHECK(curve_before(csv, 5) == curve_csv(rows));
   CHECK(curve_before("nonsense\n-3,4\n7\n", 12) == curve_csv({}));
+  const std::vector<CurveLoss> losses = curve_losses(csv);
+  REQUIRE(losses.size() == 12);
+  CHECK(losses[7].step == 7);
+  CHECK(losses[7].loss == 2.5);
+  CHECK(losses[7].accuracy == 0.25);
+  CHECK(curve_losses("-3,4,5,\n7\n8,,0.5,\n9,1.5\n9,one,2,\n11,0.5,0.25,0.1,1,,\n").size() == 1);
 }
 
 }  // namespace headwise::test

@@ -39,6 +39,29 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("states that are held stay, and as many are kept in all") {
+  const TrainTask task = named_task("majority");
+  TrainingRun<float> run(task, two_head_settings(task, 4, 0.1));
+  TrainingHistory<float> history(6);
+  history.keep(run);
+  std::vector<float> at_seven;
+  for (Index step = 1; step <= 40; ++step) {
+    REQUIRE(run.take_step());
+    if (step == 7) at_seven = {run.values().begin(), run.values().end()};
+    if (step == 7 || step == 11) history.hold(run.state());
+    history.keep(run);
+    REQUIRE(history.steps().size() <= 6);
+  }
+  CHECK(history.steps() == std::vector<Index>{0, 7, 11, 16, 32});
+  history.hold(run.state());
+  history.hold(run.state());  // it is held already
+  CHECK_THROWS_AS(history.hold({41, {}, {}, {}}), Error);
+  history.go_to(run, 9);
+  CHECK(run.step() == 9);
+  history.go_to(run, 7);
+  CHECK(std::ranges::equal(run.values(), at_seven));
+}
+
 TEST_CASE("a history without a state before a step refuses to go there, and says how large it may become") {
   const TrainTask task = named_task("majority");
   const TrainingSettings settings = two_head_settings(task, 4, 0.1);
