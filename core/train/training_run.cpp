@@ -16,21 +16,6 @@ namespace {
 
 constexpr Index most_sequences = 4096;
 
-TrainingSettings checked_settings(const TrainTask& task, const TrainingSettings& settings) {
-  const auto refuse = [&](const char* setting, const char* what, Index got, const std::string& expected) {
-    throw Error(ExitStatus::usage, {setting, what, fmt::format("{}", got), expected, ""});
-  };
-  if (settings.batch < 1 || settings.batch > most_sequences)
-    refuse("batch", "the value is out of range", settings.batch, fmt::format("1 to {}", most_sequences));
-  if (settings.model.vocabulary < task.vocabulary)
-    refuse("vocabulary", "the model knows fewer tokens than the task has", settings.model.vocabulary,
-           fmt::format("{} or more", task.vocabulary));
-  if (settings.model.longest_sequence < task.length)
-    refuse("longest_sequence", "the task's sequences are too long for the model",
-           settings.model.longest_sequence, fmt::format("{} or more", task.length));
-  return settings;
-}
-
 // The parameter with the longest gradient, or the first with one that is not finite, from the last parameter to the first: the way back
 // reaches that one first.
 template <class T>
@@ -66,6 +51,31 @@ TrainingSettings usual_settings(const TrainTask& task) {
   return settings;
 }
 
+void check_training(const TrainTask& task, const TrainingSettings& settings) {
+  const auto refuse = [&](const char* setting, const char* what, Index got, const std::string& expected) {
+    throw Error(ExitStatus::usage, {setting, what, fmt::format("{}", got), expected, ""});
+  };
+  if (settings.batch < 1 || settings.batch > most_sequences)
+    refuse("batch", "the value is out of range", settings.batch, fmt::format("1 to {}", most_sequences));
+  if (settings.model.vocabulary < task.vocabulary)
+    refuse("vocabulary", "the model knows fewer tokens than the task has", settings.model.vocabulary,
+           fmt::format("{} or more", task.vocabulary));
+  if (settings.model.longest_sequence < task.length)
+    refuse("longest_sequence", "the task's sequences are too long for the model",
+           settings.model.longest_sequence, fmt::format("{} or more", task.length));
+  check_train_model(settings.model);
+  check_optimiser(settings.optimiser);
+}
+
+namespace {
+
+const TrainingSettings& checked_training(const TrainTask& task, const TrainingSettings& settings) {
+  check_training(task, settings);
+  return settings;
+}
+
+}  // namespace
+
 std::vector<std::uint64_t> dropout_seeds_of(const TrainingSettings& settings, Index step) {
   const CounterRandom random(settings.seed, "dropout of steps");
   std::vector<std::uint64_t> seeds;
@@ -78,7 +88,7 @@ std::vector<std::uint64_t> dropout_seeds_of(const TrainingSettings& settings, In
 template <class T>
 TrainingRun<T>::TrainingRun(TrainTask task, const TrainingSettings& settings)
     : task_(std::move(task)),
-      settings_(checked_settings(task_, settings)),
+      settings_(checked_training(task_, settings)),
       pass_(settings_.model),
       optimiser_(settings_.optimiser, pass_.size(), frozen_values(settings_.model, pass_.parameters())),
       values_(static_cast<std::size_t>(pass_.size())),

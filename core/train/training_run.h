@@ -24,6 +24,9 @@ struct TrainingSettings {
 // Settings that a task is usually learned with.
 TrainingSettings usual_settings(const TrainTask& task);
 
+// Throws Error(usage) if the settings are out of range or do not fit the task: one sentence, naming the setting.
+void check_training(const TrainTask& task, const TrainingSettings& settings);
+
 // What a step measured and did.
 struct TrainingStep {
   Index step = 0;     // 0, 1, …
@@ -54,7 +57,7 @@ struct TrainedHabits {
 template <class T>
 class TrainingRun {
  public:
-  // Throws Error(usage) if the settings are out of range or do not fit the task.
+  // Throws as check_training does.
   TrainingRun(TrainTask task, const TrainingSettings& settings);
 
   const TrainTask& task() const { return task_; }
