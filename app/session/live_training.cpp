@@ -40,18 +40,19 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   const TrainTask& task = *begun;
   auto run = std::make_unique<Run>(task, settings);
   stop();
+  keep_current();
   source_ = std::move(source);
   task_ = begun;
   arrived_->tokens_per_second = 0.0;
-  ++number_;
+  number_ = ++last_number_;
   runs_.clear();
   watched_.clear();
   runs_.push_back(std::move(run));
-  watched_.push_back({.settings = settings});
+  watched_.push_back({.settings = runs_.front()->run.settings()});
   arrived_->runs.assign(1, {});
   tokens_.assign(static_cast<std::size_t>(task.length), 0);
   targets_ = tokens_;
-  task.example(TaskSplit::held_out, settings.seed, 0, tokens_, targets_);
+  task.example(TaskSplit::held_out, watched_.front().settings.seed, 0, tokens_, targets_);
   start(false, [this] { keep_point(*runs_.front()); });
 }
 
@@ -59,7 +60,7 @@ void LiveTraining::begin_beside(TrainingChange change) {
   stop();
   const TrainingSettings settings = changed_settings(watched_.front().settings, change).value();
   auto run = std::make_unique<Run>(task(), settings);
-  ++number_;
+  number_ = ++last_number_;
   runs_.resize(1);
   watched_.resize(1);
   runs_.push_back(std::move(run));

@@ -53,6 +53,14 @@ struct WatchedRun {
   TrainingPointPtr measured_now() const;
 };
 
+// A training that had taken steps when another one began. It waits, and goes on where it stood.
+struct KeptTraining {
+  int number = 0;    // LiveTraining::number() of it
+  std::string name;  // LiveTraining::name() of it
+  Index reached = 0;
+  TrainingSettings settings;  // of its first run
+};
+
 enum class TrainingForm;  // app/session/training_saving.h
 
 // How many steps are taken a second; 0: as many as the machine can.
@@ -65,15 +73,23 @@ class LiveTraining {
   explicit LiveTraining(std::function<void()> wake = {});
   ~LiveTraining();
 
-  // A new training, which stands at step 0; forgets those before. Throws Error(usage) or Error(input): then those before are still there.
+  // A new training, which stands at step 0. The one before is kept if it has taken a step. Throws Error(usage) or Error(input): then it goes
+  // on.
   void begin(TaskSource source, const TrainingSettings& settings);
   // A second one beside the first, from step 0; it takes the place of another second one. The first one's settings must allow the change.
   void begin_beside(TrainingChange change);
   void end_beside();
 
+  // The latest first: at most four, and only the latest if they take more than 512 MiB; the oldest ones are forgotten.
+  std::vector<KeptTraining> kept() const;
+  // Goes back to one of them, where it stood; the training before is kept as with begin(). Nothing if there is none of that number.
+  void return_to(int number);
+
   bool begun() const { return !runs_.empty(); }
+  // Of the task: "induction"; the name of its file: "story.txt".
+  std::string name() const;
   const TaskSource& source() const { return source_; }
-  // Counts the trainings that have begun, those beside others too.
+  // Differs for each training that has begun, also with another one beside it.
   int number() const { return number_; }
   // Of a training that has begun.
   const TrainTask& task() const { return *task_; }
@@ -126,11 +142,14 @@ class LiveTraining {
  private:
   struct Run;
   struct Arrived;
+  struct Aside;
 
   void start(bool playing, std::function<void()> work);
   void take_arrived();
   void answer_if_it_can();
   void stop();
+  void keep_current();  // it is stopped; the next one takes its place
+  static Index bytes_of(const Aside& aside);
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
   Run* late_by_one();            // the one of two that has one step less than the other; null: neither
   // On the worker's thread.
@@ -147,8 +166,9 @@ class LiveTraining {
   std::function<void()> wake_;
   TaskSource source_;
   std::shared_ptr<const TrainTask> task_;
-  int number_ = 0;
-  std::vector<std::unique_ptr<Run>> runs_;  // the worker's while it is busy
+  int number_ = 0, last_number_ = 0;
+  std::vector<std::unique_ptr<Aside>> aside_;  // the latest first
+  std::vector<std::unique_ptr<Run>> runs_;     // the worker's while it is busy
   std::vector<WatchedRun> watched_;
   std::vector<std::int32_t> tokens_, targets_;
   bool playing_ = false;

@@ -22,6 +22,16 @@ struct LiveTraining::Run {
   Index next_point = 0;  // the next step at which a point is kept
 };
 
+// All of a training while another one is watched.
+struct LiveTraining::Aside {
+  int number = 0;
+  TaskSource source;
+  std::shared_ptr<const TrainTask> task;
+  std::vector<std::unique_ptr<Run>> runs;
+  std::vector<WatchedRun> watched;
+  std::vector<std::int32_t> tokens, targets;
+};
+
 struct LiveTraining::Arrived {
   struct OfRun {
     std::vector<TrainingLoss> losses;

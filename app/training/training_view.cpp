@@ -16,6 +16,7 @@
 #include "app/training/training_timeline.h"
 #include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
@@ -32,6 +33,43 @@ constexpr std::array<std::string_view, 3> pace_names{"10", "30", "as fast as it 
 constexpr std::array<StepsPerSecond, 3> paces{10.0, 30.0, 0.0};
 
 constexpr std::string_view own_text = "your own text …";
+
+// Those that wait, in words that differ: "induction, 412 steps"; where `shown` or another one has that task, too, with the size of the model.
+std::vector<std::string> words_of_kept(const std::vector<KeptTraining>& kept, const std::string& shown) {
+  std::vector<std::string> words;
+  for (const KeptTraining& each : kept) {
+    std::string word = fmt::format("{}, {} {}", each.name, each.reached, each.reached == 1 ? "step" : "steps");
+    if (each.name == shown || std::ranges::count(kept, each.name, &KeptTraining::name) > 1)
+      word += fmt::format(", {} × {} heads, E {}", each.settings.model.layers, each.settings.model.heads,
+                          each.settings.model.width);
+    if (std::ranges::count(words, word) > 0) word += fmt::format(" ({})", each.number);
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+// The list of tasks, with the trainings to go back to. Whether a file was asked for.
+bool draw_tasks(const WidgetContext& widgets, LiveTraining& training, TrainingViewState& state) {
+  const std::vector<KeptTraining> kept = training.kept();
+  std::array<DropDownGroup, 2> groups;
+  for (const TaskEntry& entry : task_entries()) groups[1].words.emplace_back(entry.name);
+  groups[1].words.emplace_back(own_text);
+  groups[0].words = words_of_kept(kept, state.task);
+  if (!kept.empty()) {
+    groups[0].caption = "back to";
+    groups[1].caption = "begin";
+  }
+  const DropDownResult chosen = drop_down(widgets, "training/task", state.task, groups, state.tasks);
+  tooltip(widgets,
+          "What is learned. A training that has taken steps stays in this list when another one begins.");
+  if (!chosen.chosen) return false;
+  const auto back = std::ranges::find(groups[0].words, *chosen.chosen);
+  if (back != groups[0].words.end())
+    return_to_training(training, state, kept[static_cast<std::size_t>(back - groups[0].words.begin())].number);
+  else if (*chosen.chosen != own_text && *chosen.chosen != state.task)
+    begin_training(training, state, {.name = *chosen.chosen});
+  return chosen.chosen == own_text;
+}
 
 // "Save ▾" at the right end, which moves to the left of it.
 std::optional<TrainingForm> draw_save_choice(const PanelContext& context, const LiveTraining& training,
@@ -60,15 +98,13 @@ std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraini
   write_text(list, font, {static_cast<float>(area.x), text_y}, im_color(context.palette.text_dim), "task");
   ImGui::SetCursorScreenPos(
       {static_cast<float>(area.x) + width_of(font, "task") + widgets.px(8), static_cast<float>(area.y)});
-  DropDownGroup tasks;
-  for (const TaskEntry& entry : task_entries()) tasks.words.emplace_back(entry.name);
-  tasks.words.emplace_back(own_text);
-  const DropDownResult chosen =
-      drop_down(widgets, "training/task", state.task, std::span(&tasks, 1), state.tasks);
-  own_task = chosen.chosen == own_text;
-  if (chosen.chosen && !own_task && *chosen.chosen != state.task)
-    begin_training(training, state, {.name = *chosen.chosen});
-  const float left = ImGui::GetItemRectMax().x + widgets.px(20);
+  own_task = draw_tasks(widgets, training, state);
+  ImGui::SetCursorScreenPos({ImGui::GetItemRectMax().x + widgets.px(8), static_cast<float>(area.y)});
+  if (text_button(widgets, "setup", "set up", ButtonLook::filled, training.begun()))
+    state.setup.open = !state.setup.open;
+  ui_probe_item("training/setup");
+  tooltip(widgets, "The task's sizes, the model, and how it is trained.");
+  const float left = ImGui::GetItemRectMax().x + widgets.px(16);
 
   const ImVec2 size = segmented_control_size(widgets, pace_names);
   auto right = static_cast<float>(area.x + area.width);
@@ -225,17 +261,35 @@ void draw_sentence(const PanelContext& context, const LiveTraining& training, co
   ui_probe(wrong ? "training/error" : "training/sentence", corner(area), far_corner(area));
 }
 
+// In the place of the curves, the maps and the timeline.
+void draw_setup(const PanelContext& context, LiveTraining& training, TrainingViewState& state,
+                const RectF& area) {
+  const TrainingSetupWish wish = draw_training_setup(context, training, state.setup, area);
+  if (wish == TrainingSetupWish::begin)
+    begin_training(training, state, state.setup.draft.source, state.setup.draft.settings);
+  if (wish == TrainingSetupWish::close || (wish == TrainingSetupWish::begin && state.error.empty()))
+    state.setup.open = false;
+}
+
 }  // namespace
 
-void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source) {
+void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source,
+                    const std::optional<TrainingSettings>& settings) {
   try {
-    const TrainTask task = task_of(source);
-    state.task = source.file.empty() ? source.name : task.name;
-    training.begin(std::move(source), usual_settings(task));
+    const TrainingSettings wanted = settings ? *settings : usual_settings(task_of(source));
+    training.begin(std::move(source), wanted);
+    state.task = training.name();
     state.error.clear();
   } catch (const Error& error) {
     state.error = error.what();
   }
+  state.target.reset();
+}
+
+void return_to_training(LiveTraining& training, TrainingViewState& state, int number) {
+  training.return_to(number);
+  state.task = training.name();
+  state.error.clear();
   state.target.reset();
 }
 
@@ -252,7 +306,8 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   if (!training.begun() && state.error.empty()) begin_training(training, state, {.name = state.task});
   if (!begin_overlay(widgets, "overlay/training", "Train: watch it learn", state.open,
                      {.width = std::min(sheet_width, (display.x - widgets.px(around)) / context.scale),
-                      .closes_outside = false}))
+                      .closes_outside = false,
+                      .inner = &state.setup.open}))
     return action;
   work_probe("training");
   ImGui::PushFont(context.fonts.small);
@@ -263,7 +318,10 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   const TrainingLayout layout = training_layout(area, context.scale);
   action.save = draw_choices(context, training, state, layout.choices, action.own_task);
   draw_sentence(context, training, state, layout.sentence);
-  if (training.begun()) {
+  if (training.begun() && state.setup.open) {
+    const double from = layout.plot.y + widgets.px(10);
+    draw_setup(context, training, state, {area.x, from, area.width, area.y + area.height - from});
+  } else if (training.begun()) {
     state.told.clear();
     const Index steps = last_step_shown(training.reached());
     TimelineMove wanted = draw_training_timeline(context, training, state, layout.timeline, steps);

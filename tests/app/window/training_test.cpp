@@ -6,44 +6,10 @@
 #include <cmath>
 #include <thread>
 
-#include "tests/app/window_bench.h"
+#include "tests/app/window/training_bench.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
-
-namespace {
-
-const LiveTraining& training_of(const WindowBench& bench) {
-  return bench.window->state().document.training;
-}
-
-void wait_until_idle(WindowBench& bench) {
-  for (int i = 0; i < 4000 && training_of(bench).busy(); ++i) {
-    bench.ui->run_frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  REQUIRE_FALSE(training_of(bench).busy());
-  bench.ui->run_frames(2);
-}
-
-// A window with the view open on a task whose steps are quick.
-WindowBench open_training(int width = 1280, int height = 720) {
-  WindowBench bench = open_window(width, height);
-  if (!bench.ui) return bench;
-  bench.window->state().dialogs.training.task = "previous-token";
-  bench.ui->key("N");
-  wait_until_idle(bench);
-  return bench;
-}
-
-void step_to(WindowBench& bench, Index step) {
-  while (training_of(bench).step() < step) {
-    bench.ui->key("Right");
-    wait_until_idle(bench);
-  }
-}
-
-}  // namespace
 
 TEST_CASE("the training view opens with its key and from the menu, on a model that nothing has taught yet") {
   WindowBench bench = open_training();
@@ -125,17 +91,6 @@ TEST_CASE("a click on the curve and a drag of the timeline lead to their step") 
   bench.ui->run_frames(2);
   wait_until_idle(bench);
   CHECK(training_of(bench).step() == 0);
-}
-
-TEST_CASE("another task begins anew") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
-  step_to(bench, 2);
-  bench.ui->click("training/task");
-  bench.ui->click("training/task/majority");
-  wait_until_idle(bench);
-  CHECK(training_of(bench).source().name == "majority");
-  CHECK(training_of(bench).reached() == 0);
 }
 
 TEST_CASE("a click on a head's map opens the model of that step, at that head") {

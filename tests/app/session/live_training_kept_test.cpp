@@ -1,0 +1,154 @@
+// Trainings that wait while another one is watched.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/session/live_training.h"
+#include "core/tensor/error.h"
+#include "tests/core/files/temporary_folder.h"
+#include "tests/core/train/small_training.h"
+
+using namespace headwise;
+using headwise::test::two_head_settings;
+
+namespace {
+
+TrainingSettings quick_settings(const std::string& task, std::uint64_t seed = 1) {
+  TrainingSettings settings = two_head_settings(named_task(task), 4, 0.0);
+  settings.seed = seed;
+  return settings;
+}
+
+void begin_quick(LiveTraining& training, const std::string& task, Index steps, std::uint64_t seed = 1) {
+  training.begin({.name = task}, quick_settings(task, seed));
+  training.play(0.0, steps);
+  while (training.busy()) {
+    training.take_in();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  training.take_in();
+}
+
+void wait_until_still(LiveTraining& training) {
+  while (training.busy()) {
+    training.take_in();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  training.take_in();
+}
+
+std::vector<float> losses_seen(const LiveTraining& training) {
+  std::vector<float> losses;
+  for (const TrainingLoss& loss : training.runs().front().losses) losses.push_back(loss.loss);
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("a training that took steps is kept when another one begins, and goes on where it stood") {
+  LiveTraining training;
+  begin_quick(training, "previous-token", 6);
+  const int number = training.number();
+  const std::vector<float> losses = losses_seen(training);
+  const std::vector<std::int32_t> tokens = training.tokens();
+  CHECK(training.kept().empty());
+  begin_quick(training, "majority", 3);
+  REQUIRE(training.kept().size() == 1);
+  CHECK(training.kept()[0].number == number);
+  CHECK(training.kept()[0].name == "previous-token");
+  CHECK(training.kept()[0].reached == 6);
+  training.return_to(number);
+  wait_until_still(training);
+  CHECK(training.number() == number);
+  CHECK(training.name() == "previous-token");
+  CHECK(training.task().name == "previous-token");
+  CHECK(training.tokens() == tokens);
+  CHECK(training.step() == 6);
+  CHECK(losses_seen(training) == losses);
+  REQUIRE(training.kept().size() == 1);
+  CHECK(training.kept()[0].name == "majority");
+  CHECK(training.kept()[0].reached == 3);
+  // Its past is there, and its future is that of a training that was never left.
+  training.go_to(2);
+  wait_until_still(training);
+  CHECK(training.step() == 2);
+  training.play(0.0, 9);
+  wait_until_still(training);
+  LiveTraining alone;
+  begin_quick(alone, "previous-token", 9);
+  CHECK(losses_seen(training) == losses_seen(alone));
+  CHECK(std::ranges::equal(training.stopped_run().values(), alone.stopped_run().values()));
+}
+
+TEST_CASE("a training is kept with the one beside it") {
+  LiveTraining training;
+  begin_quick(training, "previous-token", 4);
+  training.begin_beside(TrainingChange::no_scale);
+  training.play(0.0, 5);
+  wait_until_still(training);
+  const int number = training.number();
+  begin_quick(training, "majority", 1);
+  CHECK(training.runs().size() == 1);
+  training.return_to(number);
+  wait_until_still(training);
+  REQUIRE(training.runs().size() == 2);
+  CHECK(training.runs()[1].change == TrainingChange::no_scale);
+  CHECK(training.runs()[0].step() == 5);
+  CHECK(training.runs()[1].step() == 5);
+}
+
+TEST_CASE("a training without a step is not kept, and one that is running is") {
+  LiveTraining training;
+  begin_quick(training, "previous-token", 0);
+  begin_quick(training, "majority", 0);
+  CHECK(training.kept().empty());
+  training.play(0.0, 100'000);
+  while (training.reached() < 3) {
+    training.take_in();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  begin_quick(training, "previous-token", 0);
+  REQUIRE(training.kept().size() == 1);
+  CHECK(training.kept()[0].reached >= 3);
+  training.return_to(training.kept()[0].number);
+  wait_until_still(training);
+  CHECK(training.runs().front().reached() == training.step());
+  CHECK(training.kept().empty());
+}
+
+TEST_CASE("the last four trainings are kept, the latest first") {
+  LiveTraining training;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    begin_quick(training, "majority", static_cast<Index>(seed), seed);
+  std::vector<Index> reached;
+  for (const KeptTraining& kept : training.kept()) reached.push_back(kept.reached);
+  CHECK(reached == std::vector<Index>{5, 4, 3, 2});
+  CHECK(training.kept()[0].settings.seed == 5);
+  const int number = training.number();
+  training.return_to(12345);  // there is none
+  CHECK(training.number() == number);
+}
+
+TEST_CASE("a training that cannot begin keeps nothing aside") {
+  LiveTraining training;
+  begin_quick(training, "majority", 2);
+  TrainingSettings wrong = quick_settings("majority");
+  wrong.batch = 0;
+  CHECK_THROWS_AS(training.begin({.name = "majority"}, wrong), Error);
+  CHECK(training.kept().empty());
+  CHECK(training.step() == 2);
+}
+
+TEST_CASE("a training on a file has the name of the file") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "a cat sat. ";
+  folder.with_file("story.txt", text);
+  LiveTraining training;
+  TaskSource source{.name = "file", .file = folder.file("story.txt")};
+  const TrainTask task = task_of(source);
+  training.begin(source, two_head_settings(task, 2, 0.0));
+  CHECK(training.name() == "story.txt");
+  CHECK(training.task().length == 43);
+}
