@@ -203,10 +203,12 @@ std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_
   return checkpoint_path(folder, stopped.step());
 }
 
-void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme) {
+void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme, std::size_t run) {
   stop();
   const std::shared_ptr<const ChangeAnswer> said = answer_;
-  start(false, [this, form, path, theme, run = watched_.front()] { save_here(form, path, theme, run); });
+  start(false, [this, form, path, theme, run, watched = watched_[run]] {
+    save_here(form, path, theme, *runs_[run], watched);
+  });
   asked_ = true;  // nothing has changed
   answer_ = said;
   saving_ = true;

@@ -122,10 +122,10 @@ class LiveTraining {
 
   // Stops what is under way, writes FOLDER/checkpoint-STEP of the first run, or of the second, and returns its path. Throws Error(output).
   std::string write_checkpoint(const std::string& folder, std::size_t run = 0);
-  // Saves the first run in the background: a folder of checkpoints with its curve.csv, a picture, a program, or pages of a lesson with their
+  // Saves the first run, or the second, in the background: a folder of checkpoints with its curve.csv, a picture, a program, or pages of a lesson with their
   // checkpoints beside them. saved() tells when it is done, and error() why it could not be. What is written is whole, and goes nowhere
   // where there is something already that is not replaced by it: a folder with checkpoints is refused.
-  void save(TrainingForm form, const std::string& path, Theme theme);
+  void save(TrainingForm form, const std::string& path, Theme theme, std::size_t run = 0);
   // A sentence, once: what was saved, and where.
   std::string take_saved() { return std::exchange(saved_, ""); }
   bool saving() const { return saving_; }
@@ -160,8 +160,9 @@ class LiveTraining {
   static TrainingOutcome outcome_of(Run& run, std::vector<double> losses);
   void publish();
   // The paths of the checkpoints that it wrote, for these steps; the run then stands where it stood.
-  std::vector<std::string> write_checkpoints(const std::string& folder, const std::vector<Index>& steps);
-  void save_here(TrainingForm form, const std::string& path, Theme theme, const WatchedRun& run);
+  std::vector<std::string> write_checkpoints(Run& run, const std::string& folder,
+                                             const std::vector<Index>& steps);
+  void save_here(TrainingForm form, const std::string& path, Theme theme, Run& run, const WatchedRun& watched);
 
   std::function<void()> wake_;
   TaskSource source_;

@@ -43,14 +43,21 @@ struct TrainingViewState {
   TrainingSetupState setup;  // in the place of all below the task, while it is open
   int below = 0;             // the curve: the heads' maps, or one number
   UpdateViewState update;
-  std::string error;  // why the last task could not begin
-  std::string saved;  // what was saved last, until training goes on
-  std::string told;   // what the mouse is on, a line
+  std::string error;          // why the last task could not begin
+  std::size_t saved_run = 0;  // that the file dialog asks a place for
+  std::string saved;          // what was saved last, until training goes on
+  std::string told;           // what the mouse is on, a line
+};
+
+// What to save, and as what.
+struct TrainingToSave {
+  TrainingForm form{};
+  std::size_t run = 0;
 };
 
 struct TrainingAction {
   std::optional<TrainedHead> look_inside;  // open the model of this step, at this head
-  std::optional<TrainingForm> save;        // ask where to
+  std::optional<TrainingToSave> save;      // ask where to
   bool own_task = false;                   // ask for a file to train on
 };
 

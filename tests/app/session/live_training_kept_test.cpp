@@ -1,16 +1,16 @@
 // Trainings that wait while another one is watched.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
-#include "app/session/live_training.h"
 #include "core/tensor/error.h"
+#include "tests/app/session/small_live_training.h"
 #include "tests/core/files/temporary_folder.h"
-#include "tests/core/train/small_training.h"
 
 using namespace headwise;
-using headwise::test::two_head_settings;
+using namespace headwise::test;
 
 namespace {
 
@@ -22,20 +22,7 @@ TrainingSettings quick_settings(const std::string& task, std::uint64_t seed = 1)
 
 void begin_quick(LiveTraining& training, const std::string& task, Index steps, std::uint64_t seed = 1) {
   training.begin({.name = task}, quick_settings(task, seed));
-  training.play(0.0, steps);
-  while (training.busy()) {
-    training.take_in();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  training.take_in();
-}
-
-void wait_until_still(LiveTraining& training) {
-  while (training.busy()) {
-    training.take_in();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  training.take_in();
+  train_to(training, steps);
 }
 
 std::vector<float> losses_seen(const LiveTraining& training) {
@@ -59,7 +46,7 @@ TEST_CASE("a training that took steps is kept when another one begins, and goes 
   CHECK(training.kept()[0].name == "previous-token");
   CHECK(training.kept()[0].reached == 6);
   training.return_to(number);
-  wait_until_still(training);
+  wait_for(training);
   CHECK(training.number() == number);
   CHECK(training.name() == "previous-token");
   CHECK(training.task().name == "previous-token");
@@ -71,10 +58,10 @@ TEST_CASE("a training that took steps is kept when another one begins, and goes 
   CHECK(training.kept()[0].reached == 3);
   // Its past is there, and its future is that of a training that was never left.
   training.go_to(2);
-  wait_until_still(training);
+  wait_for(training);
   CHECK(training.step() == 2);
   training.play(0.0, 9);
-  wait_until_still(training);
+  wait_for(training);
   LiveTraining alone;
   begin_quick(alone, "previous-token", 9);
   CHECK(losses_seen(training) == losses_seen(alone));
@@ -86,12 +73,12 @@ TEST_CASE("a training is kept with the one beside it") {
   begin_quick(training, "previous-token", 4);
   training.begin_beside(TrainingChange::no_scale);
   training.play(0.0, 5);
-  wait_until_still(training);
+  wait_for(training);
   const int number = training.number();
   begin_quick(training, "majority", 1);
   CHECK(training.runs().size() == 1);
   training.return_to(number);
-  wait_until_still(training);
+  wait_for(training);
   REQUIRE(training.runs().size() == 2);
   CHECK(training.runs()[1].change == TrainingChange::no_scale);
   CHECK(training.runs()[0].step() == 5);
@@ -112,7 +99,7 @@ TEST_CASE("a training without a step is not kept, and one that is running is") {
   REQUIRE(training.kept().size() == 1);
   CHECK(training.kept()[0].reached >= 3);
   training.return_to(training.kept()[0].number);
-  wait_until_still(training);
+  wait_for(training);
   CHECK(training.runs().front().reached() == training.step());
   CHECK(training.kept().empty());
 }

@@ -1,12 +1,7 @@
 // What a training that is set up comes to before it begins.
 #include <doctest/doctest.h>
 
-#include <chrono>
-#include <thread>
-
 #include "app/session/training_draft.h"
-#include "core/tensor/error.h"
-#include "tests/core/files/temporary_folder.h"
 #include "tests/core/train/small_training.h"
 
 using namespace headwise;

@@ -5,6 +5,7 @@
 
 #include "tests/app/window/edit_bench.h"
 #include "tests/app/window/training_bench.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 
@@ -12,6 +13,18 @@ namespace {
 
 const TrainingDraft& draft_in(const WindowBench& bench) {
   return bench.window->state().dialogs.training.setup.draft;
+}
+
+// The whole text is drawn, in lines that break at blanks.
+bool is_said_in_lines(const WindowBench& bench, std::string text) {
+  while (!text.empty()) {
+    std::size_t end = text.size();
+    while (end != std::string::npos && end > 0 && !bench.ui->has("says/" + text.substr(0, end)))
+      end = text.rfind(' ', end - 1);
+    if (end == std::string::npos || end == 0) return false;
+    text.erase(0, end + 1);
+  }
+  return true;
 }
 
 }  // namespace
@@ -151,6 +164,80 @@ TEST_CASE("a model that was looked into is on the line of its training again onc
   bench.ui->run_frames(3);
   CHECK(bench.ui->has("checkpoint/back"));
   CHECK(bench.ui->has("says/step 3 of 3"));
+}
+
+TEST_CASE("the change that is trained beside is marked, and its model can be saved") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 2);
+  CHECK_FALSE(bench.ui->has("training/chosen_change"));
+  bench.ui->click("training/change/no-scale");
+  bench.ui->key("Space");
+  wait_until_idle(bench);
+  REQUIRE(bench.ui->has("training/chosen_change"));
+  CHECK(bench.ui->rect("training/chosen_change").min.x == bench.ui->rect("training/change/no-scale").min.x);
+  bench.ui->click("training/save");
+  bench.ui->click("training/save/a PyTorch program (.py), " +
+                  std::string(training_change_entry(TrainingChange::no_scale).with));
+  bench.ui->run_frames(2);
+  REQUIRE(bench.ui->has("overlay/file"));
+  const TemporaryFolder folder;
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("without.py"));
+  bench.ui->key("Enter");
+  bench.ui->run_frames(2);
+  wait_until_idle(bench);
+  const std::string program = content_of(folder.file("without.py"));
+  CHECK(program.find("scores = q @ k.transpose(-1, -2)\n") != std::string::npos);
+}
+
+TEST_CASE("the words of the held-out example are all there, and each habit's colour has its name") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
+    WindowBench bench = open_window(width, height);
+    if (!bench.ui) return;
+    bench.ui->key("N");  // induction
+    wait_until_idle(bench);
+    const LiveTraining& training = training_of(bench);
+    std::string example = "Its heads on a held-out example:";
+    for (const std::int32_t token : training.tokens())
+      example += " " + training.task().token_texts[static_cast<std::size_t>(token)];
+    CHECK(is_said_in_lines(bench, example));
+    CHECK(bench.ui->has("training/legend"));
+    for (const char* habit : {"previous token", "induction", "same token", "first token"})
+      CHECK(bench.ui->has(std::string("says/") + habit));
+    CHECK(bench.ui->rect("training/example").max.y <= bench.ui->rect("training/map/0/0.0").min.y);
+  }
+}
+
+TEST_CASE("a short text of one's own is learned in shorter sequences, and is shown under its file's name") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  const TemporaryFolder folder;
+  folder.with_file("haiku.txt", "an old silent pond\na frog jumps into the pond\nsplash! silence again\n");
+  bench.ui->click("training/task");
+  bench.ui->click("training/task/your own text …");
+  bench.ui->run_frames(2);
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("haiku.txt"));
+  bench.ui->key("Enter");
+  bench.ui->run_frames(2);
+  wait_until_idle(bench);
+  REQUIRE(bench.ui->has("overlay/training"));
+  CHECK(training_of(bench).task().length == 5);
+  CHECK(bench.window->state().dialogs.training.task == "haiku.txt");
+  CHECK(is_said_in_lines(bench, training_of(bench).task().what + " " + training_of(bench).task().note));
+  step_to(bench, 1);
+  bench.ui->click("training/setup");
+  bench.ui->run_frames(2);
+  type_into(bench, "training/setup/length", "6");
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("training/setup/error"));
+  type_into(bench, "training/setup/length", "4");
+  bench.ui->run_frames(2);
+  bench.ui->click("training/setup/begin");
+  wait_until_idle(bench);
+  CHECK(training_of(bench).task().length == 4);
+  CHECK(training_of(bench).name() == "haiku.txt");
 }
 
 TEST_CASE("the set-up fits the usual windows") {
