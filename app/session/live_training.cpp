@@ -47,6 +47,7 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   number_ = ++last_number_;
   runs_.clear();
   watched_.clear();
+  seconds_aside_.clear();
   runs_.push_back(std::move(run));
   watched_.push_back({.settings = runs_.front()->run.settings()});
   arrived_->runs.assign(1, {});
@@ -58,23 +59,25 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
 
 void LiveTraining::begin_beside(TrainingChange change) {
   stop();
+  if (runs_.size() > 1 && watched_[1].change == change) return start(false, [] {});
   const TrainingSettings settings = changed_settings(watched_.front().settings, change).value();
-  auto run = std::make_unique<Run>(task(), settings);
+  std::unique_ptr<Aside> before = second_aside(change);
+  set_second_aside();
   number_ = ++last_number_;
-  runs_.resize(1);
-  watched_.resize(1);
-  runs_.push_back(std::move(run));
-  watched_.push_back({.settings = settings, .change = change});
-  arrived_->runs.resize(1);
   arrived_->runs.emplace_back();
+  if (before) {
+    runs_.push_back(std::move(before->runs.front()));
+    watched_.push_back(std::move(before->watched.front()));
+    return start(false, [] {});
+  }
+  runs_.push_back(std::make_unique<Run>(task(), settings));
+  watched_.push_back({.settings = settings, .change = change});
   start(false, [this] { keep_point(*runs_.back()); });
 }
 
 void LiveTraining::end_beside() {
   stop();
-  runs_.resize(std::min<std::size_t>(runs_.size(), 1));
-  watched_.resize(runs_.size());
-  arrived_->runs.resize(runs_.size());
+  set_second_aside();
   answer_.reset();
 }
 

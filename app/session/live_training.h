@@ -76,7 +76,8 @@ class LiveTraining {
   // A new training, which stands at step 0. The one before is kept if it has taken a step. Throws Error(usage) or Error(input): then it goes
   // on.
   void begin(TaskSource source, const TrainingSettings& settings);
-  // A second one beside the first, from step 0; it takes the place of another second one. The first one's settings must allow the change.
+  // A second one beside the first, from step 0; or, if this change is one of the last two that were trained beside it, that one with its
+  // steps. It takes the place of another second one; nothing changes if it is there already. The first one's settings must allow the change.
   void begin_beside(TrainingChange change);
   void end_beside();
 
@@ -149,6 +150,8 @@ class LiveTraining {
   void answer_if_it_can();
   void stop();
   void keep_current();  // it is stopped; the next one takes its place
+  void set_second_aside();
+  std::unique_ptr<Aside> second_aside(TrainingChange change);  // taken from them; null: it is not among them
   static Index bytes_of(const Aside& aside);
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
   Run* late_by_one();            // the one of two that has one step less than the other; null: neither
@@ -168,8 +171,9 @@ class LiveTraining {
   TaskSource source_;
   std::shared_ptr<const TrainTask> task_;
   int number_ = 0, last_number_ = 0;
-  std::vector<std::unique_ptr<Aside>> aside_;  // the latest first
-  std::vector<std::unique_ptr<Run>> runs_;     // the worker's while it is busy
+  std::vector<std::unique_ptr<Aside>> aside_;          // the latest first
+  std::vector<std::unique_ptr<Aside>> seconds_aside_;  // of this training, the latest first
+  std::vector<std::unique_ptr<Run>> runs_;             // the worker's while it is busy
   std::vector<WatchedRun> watched_;
   std::vector<std::int32_t> tokens_, targets_;
   bool playing_ = false;

@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t most_kept = 4;
+constexpr std::size_t most_kept = 4, most_seconds = 2;
 constexpr Index most_kept_bytes = Index{512} << 20;
 
 std::string name_of_source(const TaskSource& source) {
@@ -39,7 +39,8 @@ void LiveTraining::keep_current() {
                                              .runs = std::move(runs_),
                                              .watched = std::move(watched_),
                                              .tokens = std::move(tokens_),
-                                             .targets = std::move(targets_)});
+                                             .targets = std::move(targets_),
+                                             .seconds = std::move(seconds_aside_)});
   aside_.insert(aside_.begin(), std::move(aside));
   Index bytes = 0;
   std::size_t fitting = 0;
@@ -65,10 +66,34 @@ void LiveTraining::return_to(int number) {
   watched_ = std::move(wanted->watched);
   tokens_ = std::move(wanted->tokens);
   targets_ = std::move(wanted->targets);
+  seconds_aside_ = std::move(wanted->seconds);
   arrived_->runs.clear();
   arrived_->runs.resize(runs_.size());
   arrived_->tokens_per_second = 0.0;
   start(false, [] {});
+}
+
+void LiveTraining::set_second_aside() {
+  if (runs_.size() < 2) return;
+  if (watched_[1].reached() > 0) {
+    auto aside = std::make_unique<Aside>();
+    aside->runs.push_back(std::move(runs_[1]));
+    aside->watched.push_back(std::move(watched_[1]));
+    seconds_aside_.insert(seconds_aside_.begin(), std::move(aside));
+    seconds_aside_.resize(std::min(seconds_aside_.size(), most_seconds));
+  }
+  runs_.resize(1);
+  watched_.resize(1);
+  arrived_->runs.resize(1);
+}
+
+std::unique_ptr<LiveTraining::Aside> LiveTraining::second_aside(TrainingChange change) {
+  const auto found = std::ranges::find(seconds_aside_, std::make_optional(change),
+                                       [](const auto& aside) { return aside->watched.front().change; });
+  if (found == seconds_aside_.end()) return nullptr;
+  std::unique_ptr<Aside> aside = std::move(*found);
+  seconds_aside_.erase(found);
+  return aside;
 }
 
 }  // namespace headwise

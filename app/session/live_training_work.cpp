@@ -226,6 +226,7 @@ Index LiveTraining::bytes_of(const Aside& aside) {
   for (const auto& run : aside.runs)
     bytes += TrainingHistory<float>::bytes(run->run.settings(), std::ssize(run->history.steps())) +
              map_bytes(run->run.settings()) * run->points;
+  for (const auto& second : aside.seconds) bytes += bytes_of(*second);
   return bytes;
 }
 

@@ -81,7 +81,7 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
   ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
   action.end = text_button(widgets, "alone", one_word);
   ui_probe_item("training/alone");
-  tooltip(widgets, "Removes the changed model; the first one stays.");
+  tooltip(widgets, "Shows the first model alone. The changed one goes on with its steps when you choose the change again.");
   return action;
 }
 

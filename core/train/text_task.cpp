@@ -73,9 +73,8 @@ TrainTask text_task(const std::string& text, const std::string& where, std::opti
   task.vocabulary = std::ssize(different);
   task.length = length;
   if (!wanted && length < usual_length)
-    task.note = fmt::format(
-        "Its sequences have {} {}: the longest that fit into the tenth of the text that is held out.", length,
-        length == 1 ? "character" : "characters");
+    task.note = fmt::format("The text is short, so its sequences have {} {}.", length,
+                            length == 1 ? "character" : "characters");
   for (const std::int32_t character : different) task.token_texts.push_back(text_of(character));
   for (std::int32_t& character : characters)
     character = static_cast<std::int32_t>(std::distance(different.begin(), different.find(character)));

@@ -85,6 +85,53 @@ TEST_CASE("a training is kept with the one beside it") {
   CHECK(training.runs()[1].step() == 5);
 }
 
+TEST_CASE("the last two changes that were trained beside come back with their steps") {
+  LiveTraining training;
+  begin_quick(training, "previous-token", 3);
+  const auto train_beside = [&](TrainingChange change, Index steps) {
+    training.begin_beside(change);
+    train_to(training, steps);
+  };
+  const auto begin_again = [&](TrainingChange change) {
+    training.begin_beside(change);
+    wait_for(training);
+    REQUIRE(training.runs().size() == 2);
+    CHECK(training.runs()[1].change == change);
+    return training.runs()[1].reached();
+  };
+  train_beside(TrainingChange::no_scale, 4);
+  const float loss = training.runs()[1].losses[3].loss;
+  train_beside(TrainingChange::one_head, 8);
+  CHECK(begin_again(TrainingChange::no_scale) == 4);
+  CHECK(training.runs()[1].step() == 4);
+  CHECK(training.runs()[1].losses[3].loss == loss);
+  training.end_beside();
+  CHECK(training.runs().size() == 1);
+  CHECK(begin_again(TrainingChange::no_scale) == 4);
+  // Chosen once more, it stays.
+  CHECK(begin_again(TrainingChange::no_scale) == 4);
+  // It goes on as if it had never been away.
+  train_to(training, 9);
+  LiveTraining alone;
+  alone.begin({.name = "previous-token"},
+              *changed_settings(quick_settings("previous-token"), TrainingChange::no_scale));
+  train_to(alone, 9);
+  CHECK(std::ranges::equal(training.stopped_run(1).values(), alone.stopped_run().values()));
+  // With the whole training, too.
+  const int number = training.number();
+  begin_quick(training, "majority", 4);
+  CHECK(begin_again(TrainingChange::no_scale) == 0);
+  training.return_to(number);
+  wait_for(training);
+  train_to(training, 12);
+  CHECK(begin_again(TrainingChange::one_head) == 8);
+  // The oldest of three is forgotten.
+  train_beside(TrainingChange::no_positions, 14);
+  train_beside(TrainingChange::no_causal_mask, 14);
+  CHECK(begin_again(TrainingChange::one_head) == 8);
+  CHECK(begin_again(TrainingChange::no_scale) == 0);
+}
+
 TEST_CASE("a training without a step is not kept, and one that is running is") {
   LiveTraining training;
   begin_quick(training, "previous-token", 0);
