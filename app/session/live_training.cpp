@@ -5,6 +5,7 @@
 
 #include "app/session/live_training_run.h"
 #include "core/tensor/cancellation.h"
+#include "core/tensor/memory.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -38,6 +39,8 @@ Index LiveTraining::reached() const {
 void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   const auto begun = std::make_shared<const TrainTask>(task_of(source));
   const TrainTask& task = *begun;
+  check_training(task, settings);
+  require_memory(most_bytes(settings), "the past of the training");
   auto run = std::make_unique<Run>(task, settings);
   stop();
   keep_current();

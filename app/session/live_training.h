@@ -73,8 +73,8 @@ class LiveTraining {
   explicit LiveTraining(std::function<void()> wake = {});
   ~LiveTraining();
 
-  // A new training, which stands at step 0. The one before is kept if it has taken a step. Throws Error(usage) or Error(input): then it goes
-  // on.
+  // A new training, which stands at step 0. The one before is kept if it has taken a step. Throws Error(usage), Error(input) or
+  // Error(memory): then it is still there.
   void begin(TaskSource source, const TrainingSettings& settings);
   // A second one beside the first, from step 0; or, if this change is one of the last two that were trained beside it, that one with its
   // steps. It takes the place of another second one; nothing changes if it is there already. The first one's settings must allow the change.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/tensor/error.h"
+#include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
@@ -55,6 +56,7 @@ void weigh(TrainingDraft& draft) {
     check_training(*draft.task, draft.settings);
     draft.parameters = train_parameter_count(train_parameters(model));
     draft.most_bytes = LiveTraining::most_bytes(draft.settings);
+    require_memory(draft.most_bytes, "the past of the training");
   } catch (const Error& error) {
     draft.error = error.what();
   }

@@ -14,7 +14,7 @@ struct TrainingSetupState {
 
 enum class TrainingSetupWish { none, begin, close };
 
-// Fills the area. Changes the draft, which is that of the watched training when the set-up opens, and nothing else.
+// Fills the area. Changes the draft, which begins as the watched training was set up, and nothing else.
 TrainingSetupWish draw_training_setup(const PanelContext& context, const LiveTraining& training,
                                       TrainingSetupState& state, const RectF& area);
 

@@ -39,7 +39,7 @@ bool draw_training_tasks(const WidgetContext& widgets, LiveTraining& training, T
   groups[0].words = words_of_kept(kept, state.task);
   if (!kept.empty()) {
     groups[0].caption = "back to";
-    groups[1].caption = "begin";
+    groups[1].caption = "begin another";
   }
   const DropDownResult chosen = drop_down(widgets, "training/task", state.task, groups, state.tasks);
   tooltip(widgets,

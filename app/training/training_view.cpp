@@ -150,10 +150,14 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
     ImFont* font = context.fonts.small;
     const double title = widgets.px(26);
     const std::string words = "where each head looks";
-    const ImVec2 at{static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)};
-    write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text_dim), words);
-    draw_habit_legend(context, {at.x + width_of(font, words) + widgets.px(14), at.y},
-                      static_cast<float>(area.x + area.width));
+    const float used = width_of(font, words) + widgets.px(14), right = static_cast<float>(area.x + area.width);
+    ImVec2 at{static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)};
+    // Where there is no room for both, the legend says more.
+    if (at.x + used + habit_legend_width(context) <= right) {
+      write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text_dim), words);
+      at.x += used;
+    }
+    draw_habit_legend(context, at, right);
     return draw_training_habits(context, training.runs().front(),
                                 {area.x, area.y + title, area.width, area.height - title}, steps, state.told);
   }
