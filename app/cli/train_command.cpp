@@ -111,6 +111,7 @@ template <class T>
 TrainingOutcome train(const TrainRequest& request, TrainTask task, const TrainingSettings& settings) {
   using Clock = std::chrono::steady_clock;
   TrainingRun<T> run(std::move(task), settings);
+  if (!run.task().note.empty()) print(run.task().note + "\n");
   const std::string curve = request.folder + "/curve.csv";
   std::string before = curve_before("", 0);
   if (request.resumed) {

@@ -7,7 +7,8 @@ namespace headwise {
 namespace {
 
 // Design units
-constexpr double row = 30.0, sentence_lines = 20.0, gap = 10.0, timeline_height = 46.0, told_height = 20.0;
+constexpr double row = 30.0, sentence_end = 5.0, sentence_line = 15.0, gap = 10.0, timeline_height = 46.0,
+                 told_height = 20.0;
 constexpr double least_maps = 120.0, least_plot = 110.0, most_plot = 300.0;
 constexpr double plot_share = 0.38;  // of what plot and maps have together
 constexpr double plot_width = 0.56;  // of the width
@@ -15,7 +16,7 @@ constexpr double map_gap = 8.0, map_name = 18.0, least_side = 34.0;
 
 }  // namespace
 
-TrainingLayout training_layout(const RectF& area, double scale) {
+TrainingLayout training_layout(const RectF& area, double scale, std::size_t sentence_lines) {
   TrainingLayout layout;
   double y = area.y;
   const auto take = [&](double height) {
@@ -24,7 +25,7 @@ TrainingLayout training_layout(const RectF& area, double scale) {
     return taken;
   };
   layout.choices = take(row * scale);
-  layout.sentence = take(sentence_lines * scale);
+  layout.sentence = take((sentence_end + sentence_line * static_cast<double>(sentence_lines)) * scale);
   const double fixed = (gap + told_height + row + timeline_height) * scale;
   const double left = std::max((least_maps + least_plot) * scale, area.y + area.height - y - fixed);
   const double plot = std::clamp(plot_share * left, least_plot * scale, most_plot * scale);

@@ -21,7 +21,8 @@ struct TrainingLayout {
   RectF timeline;  // the steps
 };
 
-TrainingLayout training_layout(const RectF& area, double scale);
+// `sentence_lines`: 1 or 2.
+TrainingLayout training_layout(const RectF& area, double scale, std::size_t sentence_lines = 1);
 
 // The planes of the heads of one run: a row for each layer, a name above each plane.
 struct TrainingMaps {

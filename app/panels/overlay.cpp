@@ -80,7 +80,9 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   // A list that is open over it closes first.
   const bool list = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
   if (escape && list) ImGui::ClosePopupToLevel(ImGui::GetCurrentContext()->BeginPopupStack.Size, true);
-  if (beside || (escape && !list)) open = false;
+  const bool in_inner = options.inner && *options.inner;
+  if (escape && !list) (in_inner ? *options.inner : open) = false;
+  if (beside) open = false;
   ImGui::PushFont(context.fonts.title);
   ImGui::TextUnformatted(title);
   ImGui::PopFont();

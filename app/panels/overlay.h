@@ -8,6 +8,7 @@ namespace headwise {
 struct OverlayOptions {
   float width = 420.0f;        // design units; narrower if the window is
   bool closes_outside = true;  // by a click outside it
+  bool* inner = nullptr;       // something in it that Escape closes first, while it is open
 };
 
 // While `open`: centres the overlay, dims the window, writes the title, and returns true; the caller fills it and then

@@ -5,6 +5,7 @@
 
 #include "app/session/live_training_run.h"
 #include "core/tensor/cancellation.h"
+#include "core/tensor/memory.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -38,20 +39,24 @@ Index LiveTraining::reached() const {
 void LiveTraining::stand_at_start(TaskSource source, const TrainingSettings& settings) {
   const auto begun = std::make_shared<const TrainTask>(task_of(source));
   const TrainTask& task = *begun;
+  check_training(task, settings);
+  require_memory(most_bytes(settings), "the past of the training");
   auto run = std::make_unique<Run>(task, settings);
   stop();
+  keep_current();
   source_ = std::move(source);
   task_ = begun;
   arrived_->tokens_per_second = 0.0;
-  ++number_;
+  number_ = ++last_number_;
   runs_.clear();
   watched_.clear();
+  seconds_aside_.clear();
   runs_.push_back(std::move(run));
-  watched_.push_back({.settings = settings});
+  watched_.push_back({.settings = runs_.front()->run.settings()});
   arrived_->runs.assign(1, {});
   tokens_.assign(static_cast<std::size_t>(task.length), 0);
   targets_ = tokens_;
-  task.example(TaskSplit::held_out, settings.seed, 0, tokens_, targets_);
+  task.example(TaskSplit::held_out, watched_.front().settings.seed, 0, tokens_, targets_);
 }
 
 void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
@@ -61,23 +66,25 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
 
 void LiveTraining::begin_beside(TrainingChange change) {
   stop();
+  if (runs_.size() > 1 && watched_[1].change == change) return start(false, [] {});
   const TrainingSettings settings = changed_settings(watched_.front().settings, change).value();
-  auto run = std::make_unique<Run>(task(), settings);
-  ++number_;
-  runs_.resize(1);
-  watched_.resize(1);
-  runs_.push_back(std::move(run));
-  watched_.push_back({.settings = settings, .change = change});
-  arrived_->runs.resize(1);
+  std::unique_ptr<Aside> before = second_aside(change);
+  set_second_aside();
+  number_ = ++last_number_;
   arrived_->runs.emplace_back();
+  if (before) {
+    runs_.push_back(std::move(before->runs.front()));
+    watched_.push_back(std::move(before->watched.front()));
+    return start(false, [] {});
+  }
+  runs_.push_back(std::make_unique<Run>(task(), settings));
+  watched_.push_back({.settings = settings, .change = change});
   start(false, [this] { keep_point(*runs_.back()); });
 }
 
 void LiveTraining::end_beside() {
   stop();
-  runs_.resize(std::min<std::size_t>(runs_.size(), 1));
-  watched_.resize(runs_.size());
-  arrived_->runs.resize(runs_.size());
+  set_second_aside();
   answer_.reset();
 }
 
@@ -207,10 +214,12 @@ std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_
   return checkpoint_path(folder, stopped.step());
 }
 
-void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme) {
+void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme, std::size_t run) {
   stop();
   const std::shared_ptr<const ChangeAnswer> said = answer_;
-  start(false, [this, form, path, theme, run = watched_.front()] { save_here(form, path, theme, run); });
+  start(false, [this, form, path, theme, run, watched = watched_[run]] {
+    save_here(form, path, theme, *runs_[run], watched);
+  });
   asked_ = true;  // nothing has changed
   answer_ = said;
   saving_ = true;

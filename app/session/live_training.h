@@ -58,6 +58,14 @@ struct WatchedRun {
   TrainingPointPtr measured_now() const;
 };
 
+// A training that had taken steps when another one began. It waits, and goes on where it stood.
+struct KeptTraining {
+  int number = 0;    // LiveTraining::number() of it
+  std::string name;  // LiveTraining::name() of it
+  Index reached = 0;
+  TrainingSettings settings;  // of its first run
+};
+
 enum class TrainingForm;  // app/session/training_saving.h
 
 // How many steps are taken a second; 0: as many as the machine can.
@@ -70,7 +78,8 @@ class LiveTraining {
   explicit LiveTraining(std::function<void()> wake = {});
   ~LiveTraining();
 
-  // A new training, which stands at step 0; forgets those before. Throws Error(usage) or Error(input): then those before are still there.
+  // A new training, which stands at step 0. The one before is kept if it has taken a step. Throws Error(usage), Error(input) or
+  // Error(memory): then it is still there.
   void begin(TaskSource source, const TrainingSettings& settings);
   // Goes on with the training whose checkpoints are in this folder, as `headwise train --resume` does: from the newest one, to the same
   // bits; the others are places of its past, and what lies between them is computed again. It stands at `step`. The losses of the past are
@@ -79,13 +88,21 @@ class LiveTraining {
   void begin_saved(const std::string& folder, Index step);
   // The folder that the first one goes on from; empty: it began here.
   const std::string& saved_folder() const;
-  // A second one beside the first, from step 0; it takes the place of another second one. The first one's settings must allow the change.
+  // A second one beside the first, from step 0; or, if this change is one of the last two that were trained beside it, that one with its
+  // steps. It takes the place of another second one; nothing changes if it is there already. The first one's settings must allow the change.
   void begin_beside(TrainingChange change);
   void end_beside();
 
+  // The latest first: at most four, and only the latest if they take more than 512 MiB; the oldest ones are forgotten.
+  std::vector<KeptTraining> kept() const;
+  // Goes back to one of them, where it stood; the training before is kept as with begin(). Nothing if there is none of that number.
+  void return_to(int number);
+
   bool begun() const { return !runs_.empty(); }
+  // Of the task: "induction"; the name of its file: "story.txt".
+  std::string name() const;
   const TaskSource& source() const { return source_; }
-  // Counts the trainings that have begun, those beside others too.
+  // Differs for each training that has begun, also with another one beside it.
   int number() const { return number_; }
   // Of a training that has begun.
   const TrainTask& task() const { return *task_; }
@@ -118,10 +135,10 @@ class LiveTraining {
 
   // Stops what is under way, writes FOLDER/checkpoint-STEP of the first run, or of the second, and returns its path. Throws Error(output).
   std::string write_checkpoint(const std::string& folder, std::size_t run = 0);
-  // Saves the first run in the background: a folder of checkpoints with its curve.csv, a picture, a program, or pages of a lesson with their
+  // Saves the first run, or the second, in the background: a folder of checkpoints with its curve.csv, a picture, a program, or pages of a lesson with their
   // checkpoints beside them. saved() tells when it is done, and error() why it could not be. What is written is whole, and goes nowhere
   // where there is something already that is not replaced by it: a folder with checkpoints is refused.
-  void save(TrainingForm form, const std::string& path, Theme theme);
+  void save(TrainingForm form, const std::string& path, Theme theme, std::size_t run = 0);
   // A sentence, once: what was saved, and where.
   std::string take_saved() { return std::exchange(saved_, ""); }
   bool saving() const { return saving_; }
@@ -138,6 +155,7 @@ class LiveTraining {
  private:
   struct Run;
   struct Arrived;
+  struct Aside;
 
   void stand_at_start(TaskSource source,
                       const TrainingSettings& settings);  // begin(), but for what is measured then
@@ -145,6 +163,10 @@ class LiveTraining {
   void take_arrived();
   void answer_if_it_can();
   void stop();
+  void keep_current();  // it is stopped; the next one takes its place
+  void set_second_aside();
+  std::unique_ptr<Aside> second_aside(TrainingChange change);  // taken from them; null: it is not among them
+  static Index bytes_of(const Aside& aside);
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
   Run* late_by_one();            // the one of two that has one step less than the other; null: neither
   // On the worker's thread.
@@ -159,14 +181,17 @@ class LiveTraining {
   static TrainingOutcome outcome_of(Run& run, std::vector<double> losses);
   void publish();
   // The paths of the checkpoints that it wrote, for these steps; the run then stands where it stood.
-  std::vector<std::string> write_checkpoints(const std::string& folder, const std::vector<Index>& steps);
-  void save_here(TrainingForm form, const std::string& path, Theme theme, const WatchedRun& run);
+  std::vector<std::string> write_checkpoints(Run& run, const std::string& folder,
+                                             const std::vector<Index>& steps);
+  void save_here(TrainingForm form, const std::string& path, Theme theme, Run& run, const WatchedRun& watched);
 
   std::function<void()> wake_;
   TaskSource source_;
   std::shared_ptr<const TrainTask> task_;
-  int number_ = 0;
-  std::vector<std::unique_ptr<Run>> runs_;  // the worker's while it is busy
+  int number_ = 0, last_number_ = 0;
+  std::vector<std::unique_ptr<Aside>> aside_;          // the latest first
+  std::vector<std::unique_ptr<Aside>> seconds_aside_;  // of this training, the latest first
+  std::vector<std::unique_ptr<Run>> runs_;             // the worker's while it is busy
   std::vector<WatchedRun> watched_;
   std::vector<std::int32_t> tokens_, targets_;
   bool playing_ = false;

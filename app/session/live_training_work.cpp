@@ -175,13 +175,12 @@ TrainingOutcome LiveTraining::outcome_of(Run& run, std::vector<double> losses) {
                           std::clamp(measured_tokens / length, Index{1}, most_examples));
 }
 
-std::vector<std::string> LiveTraining::write_checkpoints(const std::string& folder,
+std::vector<std::string> LiveTraining::write_checkpoints(Run& run, const std::string& folder,
                                                          const std::vector<Index>& steps) {
   if (!checkpoint_steps(folder).empty())
     throw Error(ExitStatus::usage, {.where = folder,
                                     .what = "there are checkpoints of a training in this folder already",
                                     .remedy = "choose another folder"});
-  Run& run = *runs_.front();
   const TrainingState<float> stood = run.run.state();
   std::vector<std::string> paths;
   std::string error;
@@ -197,30 +196,34 @@ std::vector<std::string> LiveTraining::write_checkpoints(const std::string& fold
   return paths;
 }
 
-void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme theme, const WatchedRun& run) {
+void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme theme, Run& run,
+                             const WatchedRun& watched) {
   constexpr std::size_t most_checkpoints = 32, most_pages = 8;
+  const std::string called =
+      watched.change ? fmt::format("{}, {}", name(), training_change_entry(*watched.change).with) : name();
   std::vector<Index> steps;
-  for (const Index step : runs_.front()->history.steps())
-    if (step < run.reached()) steps.push_back(step);
-  steps.push_back(run.reached());
+  for (const Index step : run.history.steps())
+    if (step < watched.reached()) steps.push_back(step);
+  steps.push_back(watched.reached());
   std::string what(training_form_entry(form).name);
   switch (form) {
     case TrainingForm::folder:
-      write_checkpoints(path, spread_steps(steps, most_checkpoints));
-      write_file_atomically(path + "/curve.csv", curve_of(*runs_.front()));
+      write_checkpoints(run, path, spread_steps(steps, most_checkpoints));
+      write_file_atomically(path + "/curve.csv", curve_of(run));
       break;
     case TrainingForm::picture: {
       const std::vector<std::uint8_t> bytes =
-          training_animation(run, "training: " + task_->name, theme).finish();
+          training_animation(watched, "training: " + called, theme).finish();
       write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
       break;
     }
     case TrainingForm::program:
-      write_training_program(path, source_, run.settings, DType::f32, run.reached());
+      write_training_program(path, source_, watched.settings, DType::f32, watched.reached());
       break;
     case TrainingForm::pages: {
       const std::string folder = std::filesystem::path(path).replace_extension().string();
-      write_training_pages(path, write_checkpoints(folder, spread_steps(steps, most_pages)), run, task_->name);
+      write_training_pages(path, write_checkpoints(run, folder, spread_steps(steps, most_pages)), watched,
+                           called);
       break;
     }
   }
@@ -231,6 +234,15 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
 Index LiveTraining::most_bytes(const TrainingSettings& settings) {
   return TrainingHistory<float>::bytes(settings, states_kept(settings)) +
          map_bytes(settings) * points_kept(settings);
+}
+
+Index LiveTraining::bytes_of(const Aside& aside) {
+  Index bytes = 0;
+  for (const auto& run : aside.runs)
+    bytes += TrainingHistory<float>::bytes(run->run.settings(), std::ssize(run->history.steps())) +
+             map_bytes(run->run.settings()) * run->points;
+  for (const auto& second : aside.seconds) bytes += bytes_of(*second);
+  return bytes;
 }
 
 }  // namespace headwise

@@ -9,8 +9,14 @@ namespace {
 
 constexpr std::array<std::string_view, habit_count> habit_names{"previous token", "induction", "same token",
                                                                 "first token"};
+constexpr std::array<std::string_view, habit_count> habit_short_names{"previous", "induction", "same",
+                                                                      "first"};
 
 }  // namespace
+
+std::string_view habit_short_name(Habit habit) {
+  return habit_short_names[static_cast<std::size_t>(habit)];
+}
 
 std::string_view habit_name(Habit habit) {
   return habit_names[static_cast<std::size_t>(habit)];

@@ -11,7 +11,8 @@ namespace headwise {
 
 enum class Habit { previous_token, induction, same_token, first_token };
 inline constexpr int habit_count = 4;
-std::string_view habit_name(Habit habit);
+std::string_view habit_name(Habit habit);        // "previous token"
+std::string_view habit_short_name(Habit habit);  // "previous", where there is little room
 // The mean weight that a head gives to what the habit names; none where no query of the examples has such a token.
 std::optional<double> habit_of(const TrainedHabits& habits, Habit habit);
 

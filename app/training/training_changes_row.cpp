@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/panels/overlay.h"
+#include "app/training/training_plot.h"
 #include "app/training/written.h"
 #include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
@@ -24,6 +25,15 @@ constexpr std::array buttons{TrainingChange::one_wide_head,  TrainingChange::no_
                              TrainingChange::equal_heads,    TrainingChange::no_positions,
                              TrainingChange::no_causal_mask, TrainingChange::no_out_projection,
                              TrainingChange::one_key_head,   TrainingChange::high_learning_rate};
+
+// The last button: in the colour of the second run.
+void mark_as_trained(const PanelContext& context) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                                      im_color(color_of_run(context.palette, 1)), widgets.px(4), 0,
+                                      widgets.px(2) * context.palette.stroke);
+  ui_probe_item("training/chosen_change");
+}
 
 }  // namespace
 
@@ -51,9 +61,9 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
     ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
     const bool chosen = beside && training.runs()[1].change == change;
     const std::string name(entry.name);
-    if (text_button(widgets, name.c_str(), entry.label, chosen ? ButtonLook::plain : ButtonLook::filled))
-      action.begin = change;
+    if (text_button(widgets, name.c_str(), entry.label)) action.begin = change;
     ui_probe_item("training/change/" + name);
+    if (chosen) mark_as_trained(context);
     tooltip(widgets, entry.question);
     x = ImGui::GetItemRectMax().x + gap;
   }
@@ -71,7 +81,9 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
   ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
   action.end = text_button(widgets, "alone", one_word);
   ui_probe_item("training/alone");
-  tooltip(widgets, "Removes the changed model; the first one stays.");
+  tooltip(widgets,
+          "Shows the first model alone. The changed one goes on with its steps when you choose the change "
+          "again.");
   return action;
 }
 

@@ -10,6 +10,7 @@
 #include "app/panels/overlay.h"
 #include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/tooltip.h"
 
 namespace headwise {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 constexpr std::array<std::string_view, habit_count> what{"the token before",
                                                          "what came after the same token before",
                                                          "the same token elsewhere", "the first token"};
-constexpr float row_pitch = 20.0f, name_width = 118.0f,
-                value_width = 36.0f;  // design units
+constexpr float row_pitch = 20.0f, name_width = 128.0f, value_width = 36.0f, dot_radius = 3.5f,
+                dot_gap = 4.0f, legend_gap = 12.0f;  // design units
 
 // The habits of a head in a point that has them.
 const TrainedHabits& of_head(const TrainingPoint& point, Index layer, Index head) {
@@ -54,10 +55,13 @@ void draw_row(const PanelContext& context, const WatchedRun& run, const Training
   const auto shown = habit_shown(run, now, layer, head);
   const ImU32 ink = im_color(has ? palette.text : palette.text_dim);
   const float y = static_cast<float>(row.y) + 0.5f * (static_cast<float>(row.height) - font->FontSize);
-  const std::string words =
-      trained_head_name(layer, head) + " " + std::string(has ? habit_name(*has) : "none yet");
-  write_text(list, font, {static_cast<float>(row.x), y}, ink,
-             fitted_text(words, font, widgets.px(name_width - 8)));
+  const std::string number = trained_head_name(layer, head);
+  write_text(list, font, {static_cast<float>(row.x), y}, ink, number);
+  float x_of_words = static_cast<float>(row.x) + width_of(font, number) + widgets.px(dot_gap);
+  if (has) x_of_words = draw_habit_dot(context, {x_of_words, y}, *has);
+  write_text(list, font, {x_of_words, y}, ink,
+             fitted_text(std::string(has ? habit_name(*has) : "none yet"), font,
+                         static_cast<float>(row.x) + widgets.px(name_width - 6) - x_of_words));
   const auto right = static_cast<float>(row.x + row.width);
   if (has)
     write_text_before(list, context.fonts.mono_small, right, y, ink,
@@ -93,6 +97,46 @@ Rgba8 color_of_habit(const Palette& palette, Habit habit) {
 std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head) {
   const TrainedHabits& now = of_head(point, layer, head);
   return strongest_habit(now, run.past.empty() ? now : of_head(*run.past.front(), layer, head));
+}
+
+float draw_habit_dot(const PanelContext& context, ImVec2 at, Habit habit) {
+  const WidgetContext widgets = context.widgets();
+  const float radius = widgets.px(dot_radius);
+  const ImVec2 middle{at.x + radius, std::floor(at.y + 0.6f * context.fonts.small->FontSize)};
+  ImGui::GetWindowDrawList()->AddCircleFilled(middle, radius, im_color(color_of_habit(context.palette, habit)));
+  return at.x + 2 * radius + widgets.px(dot_gap);
+}
+
+float habit_legend_width(const PanelContext& context) {
+  const WidgetContext widgets = context.widgets();
+  float width = 0.0f;
+  for (int i = 0; i < habit_count; ++i)
+    width += width_of(context.fonts.small, habit_name(static_cast<Habit>(i))) +
+             widgets.px(2 * dot_radius + dot_gap + legend_gap);
+  return width - widgets.px(legend_gap);
+}
+
+void draw_habit_legend(const PanelContext& context, ImVec2 at, float right) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  const float left = at.x, room_of_dot = widgets.px(2 * dot_radius + dot_gap);
+  for (int i = 0; i < habit_count; ++i) {
+    const auto habit = static_cast<Habit>(i);
+    const std::string name(habit_name(habit));
+    if (at.x + room_of_dot + width_of(font, name) > right) break;
+    at.x = draw_habit_dot(context, at, habit);
+    write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text_dim), name);
+    at.x += width_of(font, name) + widgets.px(legend_gap);
+  }
+  const ImVec2 size{std::max(1.0f, at.x - left), font->FontSize};
+  ImGui::SetCursorScreenPos({left, at.y});
+  ImGui::Dummy(size);
+  ui_probe_item("training/legend");
+  tooltip(
+      widgets,
+      "What a head gives most of its weight to, once that is 0.3 or more and 0.2 above its value before the "
+      "first step: the token before, what came after the same token before, the same token elsewhere, or the "
+      "first token. Measured on held-out examples.");
 }
 
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,

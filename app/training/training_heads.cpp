@@ -9,6 +9,7 @@
 #include "app/session/training_animation.h"
 #include "app/training/training_habits.h"
 #include "app/training/training_plot.h"
+#include "app/training/wrapped_lines.h"
 #include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
@@ -18,7 +19,7 @@
 namespace headwise {
 namespace {
 
-constexpr float heads_title = 20.0f, choice_room = 170.0f;  // design units
+constexpr float heads_title = 20.0f, choice_room = 170.0f, three_lines_from = 300.0f;  // design units
 
 std::string token_text(const LiveTraining& training, Index position) {
   const auto token = static_cast<std::size_t>(training.tokens()[static_cast<std::size_t>(position)]);
@@ -73,13 +74,13 @@ void draw_name(const PanelContext& context, const WatchedRun& run, const MapPlac
   write_text(list, font, at, im_color(has ? context.palette.text : context.palette.text_dim), number);
   if (!has) return;
   const Habit habit = has.value_or(Habit::previous_token);
-  const float used = width_of(font, number) + widgets.px(5);
-  const float dot = widgets.px(3.5f), y = std::floor(at.y + 0.6f * font->FontSize);
-  list->AddCircleFilled({at.x + used + dot, y}, dot, im_color(color_of_habit(context.palette, habit)));
-  const float left = used + 2 * dot + widgets.px(4);
-  const std::string word(habit_name(habit));
-  if (width_of(font, word) <= width - left)
-    write_text(list, font, {at.x + left, at.y}, im_color(context.palette.text), word);
+  const float left =
+      draw_habit_dot(context, {at.x + width_of(font, number) + widgets.px(5), at.y}, habit) - at.x;
+  for (const std::string_view word : {habit_name(habit), habit_short_name(habit)}) {
+    if (width_of(font, word) > width - left) continue;
+    write_text(list, font, {at.x + left, at.y}, im_color(context.palette.text), std::string(word));
+    break;
+  }
 }
 
 std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTraining& training,
@@ -90,22 +91,32 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
   ImVec2 at = corner(area);
-  std::string title = "Its heads on a held-out example: " + example_text(training);
-  if (training.runs().size() > 1) {
+  const float room = static_cast<float>(area.x + area.width) - at.x - widgets.px(choice_room);
+  double used = widgets.px(heads_title);
+  if (training.runs().size() < 2) {
+    const bool is_high = area.height > widgets.px(three_lines_from);
+    const std::vector<std::string> lines = wrapped_lines(
+        "Its heads on a held-out example: " + example_text(training), font, room, is_high ? 3 : 2);
+    const float height = write_lines(list, font, at, im_color(context.palette.text_dim), lines);
+    used += height - height / static_cast<float>(lines.size());
+    ui_probe("training/example", at, {at.x + room, static_cast<float>(area.y + used)});
+  } else {
     const float middle = std::round(at.y + 0.55f * font->FontSize);
     list->AddLine({at.x, middle}, {at.x + widgets.px(10), middle},
                   im_color(color_of_run(context.palette, run_index)), widgets.px(3));
     at.x += widgets.px(14);
-    title = fmt::format("{}, step {}", label_of_run(run), run.step());
+    const std::string title =
+        fitted_text(fmt::format("{}, step {}", label_of_run(run), run.step()), font, room);
+    write_text(list, font, at, im_color(context.palette.text_dim), title);
+    // At the right end, where the choice is over the other run.
+    const float legend = habit_legend_width(context), right = static_cast<float>(area.x + area.width);
+    if (run_index == 0 && at.x + width_of(font, title) + legend < right)
+      draw_habit_legend(context, {right - legend, at.y}, right + 1.0f);
   }
-  write_text(
-      list, font, at, im_color(context.palette.text_dim),
-      fitted_text(title, font, static_cast<float>(area.x + area.width) - at.x - widgets.px(choice_room)));
   if (!run.now) return std::nullopt;
 
-  const TrainingMaps maps = training_maps(
-      {area.x, area.y + widgets.px(heads_title), area.width, area.height - widgets.px(heads_title)},
-      model.layers, model.heads, context.scale);
+  const TrainingMaps maps = training_maps({area.x, area.y + used, area.width, area.height - used},
+                                          model.layers, model.heads, context.scale);
   const Index side = run.now->maps.front()->shape().size(2);
   if (!state.maps.causal_bias || state.maps.causal_bias->shape().size(0) != side)
     state.maps.causal_bias = blocked_above_diagonal(side);

@@ -84,7 +84,7 @@ TimelineMove draw_training_timeline(const PanelContext& context, const LiveTrain
              im_color(context.palette.text), at);
   const auto end = static_cast<float>(area.x + area.width);
   write_text_before(list, font, end, y - widgets.px(13), im_color(context.palette.text_dim),
-                    fmt::format("{} steps taken", training.reached()));
+                    fmt::format("{} {} taken", training.reached(), training.reached() == 1 ? "step" : "steps"));
   write_text_before(list, font, end, y + widgets.px(2), im_color(context.palette.text_dim),
                     speed_text(training));
   return move;

@@ -14,9 +14,12 @@
 #include "app/training/training_habits.h"
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
+#include "app/training/training_tasks.h"
 #include "app/training/training_timeline.h"
+#include "app/training/wrapped_lines.h"
 #include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
@@ -29,31 +32,34 @@ namespace {
 
 constexpr float sheet_width = 1560.0f, around = 40.0f, below_and_around = 76.0f;  // design units
 constexpr Index longest_training = 10'000;                                        // steps
+constexpr std::size_t most_sentence_lines = 2;
 constexpr std::array<std::string_view, 3> pace_names{"10", "30", "as fast as it can"};
 constexpr std::array<StepsPerSecond, 3> paces{10.0, 30.0, 0.0};
 
-constexpr std::string_view own_text = "your own text …";
-
-// "Save ▾" at the right end, which moves to the left of it.
-std::optional<TrainingForm> draw_save_choice(const PanelContext& context, const LiveTraining& training,
-                                             TrainingViewState& state, float& right, float y) {
+// "Save ▾" at the right end, which moves to the left of it. Of two runs each has its words.
+std::optional<TrainingToSave> draw_save_choice(const PanelContext& context, const LiveTraining& training,
+                                               TrainingViewState& state, float& right, float y) {
   const WidgetContext widgets = context.widgets();
   const std::string word = "save as";
   right -= drop_down_size(widgets, word).x;
   ImGui::SetCursorScreenPos({right, y});
   DropDownGroup forms;
-  for (int i = 0; i < training_form_count; ++i)
-    forms.words.emplace_back(training_form_entry(static_cast<TrainingForm>(i)).name);
+  for (const WatchedRun& run : training.runs())
+    for (int i = 0; i < training_form_count; ++i) {
+      forms.words.emplace_back(training_form_entry(static_cast<TrainingForm>(i)).name);
+      if (run.change) forms.words.back() += fmt::format(", {}", training_change_entry(*run.change).with);
+    }
   const DropDownResult chosen = drop_down(widgets, "training/save", word, std::span(&forms, 1), state.forms);
   right -= widgets.px(16);
   if (!chosen.chosen || !training.begun()) return std::nullopt;
-  const auto at = std::ranges::find(forms.words, *chosen.chosen);
-  return static_cast<TrainingForm>(at - forms.words.begin());
+  const auto at = static_cast<int>(std::ranges::find(forms.words, *chosen.chosen) - forms.words.begin());
+  return TrainingToSave{static_cast<TrainingForm>(at % training_form_count),
+                        static_cast<std::size_t>(at / training_form_count)};
 }
 
 // The task, and how fast it goes.
-std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraining& training,
-                                         TrainingViewState& state, const RectF& area, bool& own_task) {
+std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTraining& training,
+                                           TrainingViewState& state, const RectF& area, bool& own_task) {
   const WidgetContext widgets = context.widgets();
   ImFont* font = context.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -61,19 +67,17 @@ std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraini
   write_text(list, font, {static_cast<float>(area.x), text_y}, im_color(context.palette.text_dim), "task");
   ImGui::SetCursorScreenPos(
       {static_cast<float>(area.x) + width_of(font, "task") + widgets.px(8), static_cast<float>(area.y)});
-  DropDownGroup tasks;
-  for (const TaskEntry& entry : task_entries()) tasks.words.emplace_back(entry.name);
-  tasks.words.emplace_back(own_text);
-  const DropDownResult chosen =
-      drop_down(widgets, "training/task", state.task, std::span(&tasks, 1), state.tasks);
-  own_task = chosen.chosen == own_text;
-  if (chosen.chosen && !own_task && *chosen.chosen != state.task)
-    begin_training(training, state, {.name = *chosen.chosen});
-  const float left = ImGui::GetItemRectMax().x + widgets.px(20);
+  own_task = draw_training_tasks(widgets, training, state);
+  ImGui::SetCursorScreenPos({ImGui::GetItemRectMax().x + widgets.px(8), static_cast<float>(area.y)});
+  if (text_button(widgets, "setup", "set up", ButtonLook::filled, training.begun()))
+    state.setup.open = !state.setup.open;
+  ui_probe_item("training/setup");
+  tooltip(widgets, "The task's sizes, the model, and how it is trained.");
+  const float left = ImGui::GetItemRectMax().x + widgets.px(16);
 
   const ImVec2 size = segmented_control_size(widgets, pace_names);
   auto right = static_cast<float>(area.x + area.width);
-  const std::optional<TrainingForm> form =
+  const std::optional<TrainingToSave> to_save =
       draw_save_choice(context, training, state, right, static_cast<float>(area.y));
   ImGui::SetCursorScreenPos({right - size.x, static_cast<float>(area.y)});
   if (segmented_control(widgets, "pace", pace_names, state.pace) && training.playing())
@@ -83,7 +87,7 @@ std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraini
   const std::string per_second = "steps a second";
   write_text_before(list, font, right - size.x - widgets.px(8), text_y, im_color(context.palette.text_dim),
                     per_second);
-  if (!training.begun()) return form;
+  if (!training.begun()) return to_save;
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
   const std::string facts = fmt::format(
@@ -94,7 +98,7 @@ std::optional<TrainingForm> draw_choices(const PanelContext& context, LiveTraini
   const float room = right - size.x - width_of(font, per_second) - widgets.px(24) - left;
   write_text(list, context.fonts.mono_small, {left, text_y}, im_color(context.palette.text_dim),
              fitted_text(facts, context.fonts.mono_small, room));
-  return form;
+  return to_save;
 }
 
 void move(LiveTraining& training, const TrainingViewState& state, TimelineMove wanted) {
@@ -146,11 +150,15 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
   if (training.runs().size() < 2) {
     ImFont* font = context.fonts.small;
     const double title = widgets.px(26);
-    write_text(ImGui::GetWindowDrawList(), font,
-               {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
-               im_color(context.palette.text_dim),
-               fitted_text("where each head looks, measured on held-out examples", font,
-                           static_cast<float>(area.width)));
+    const std::string words = "where each head looks";
+    const float used = width_of(font, words) + widgets.px(14), right = static_cast<float>(area.x + area.width);
+    ImVec2 at{static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)};
+    // Where there is no room for both, the legend says more.
+    if (at.x + used + habit_legend_width(context) <= right) {
+      write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text_dim), words);
+      at.x += used;
+    }
+    draw_habit_legend(context, at, right);
     return draw_training_habits(context, training.runs().front(),
                                 {area.x, area.y + title, area.width, area.height - title}, steps, state.told);
   }
@@ -203,35 +211,46 @@ std::string figures_of(const LiveTraining& training) {
 }
 
 // The sentence of the task, or why something went wrong.
-void draw_sentence(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
-                   const RectF& area) {
-  std::string text = training.begun() ? training.task().what : std::string();
-  bool wrong = true;
-  if (!state.error.empty())
-    text = state.error;
-  else if (!training.error().empty())
-    text = training.error();
-  else
-    wrong = false;
+struct Sentence {
+  std::string text;
+  bool wrong = false;
+};
+
+Sentence sentence_of(const LiveTraining& training, const TrainingViewState& state) {
+  if (!state.error.empty()) return {state.error, true};
+  if (!training.error().empty()) return {training.error(), true};
   for (const WatchedRun& run : training.runs())
-    if (run.failure && !wrong) {
-      text = (run.change ? label_of_run(run) + ": " : "") + run.failure->what;
-      wrong = true;
-    }
-  ImFont* font = context.fonts.small;
-  write_text(ImGui::GetWindowDrawList(), font, corner(area),
-             im_color(wrong ? context.palette.error : context.palette.text),
-             fitted_text(text, font, static_cast<float>(area.width)));
+    if (run.failure) return {(run.change ? label_of_run(run) + ": " : "") + run.failure->what, true};
+  if (!training.begun()) return {};
+  const TrainTask& task = training.task();
+  return {task.note.empty() ? task.what : task.what + " " + task.note, false};
+}
+
+void draw_sentence(const PanelContext& context, bool wrong, const std::vector<std::string>& lines,
+                   const RectF& area) {
+  write_lines(ImGui::GetWindowDrawList(), context.fonts.small, corner(area),
+              im_color(wrong ? context.palette.error : context.palette.text), lines);
   ui_probe(wrong ? "training/error" : "training/sentence", corner(area), far_corner(area));
+}
+
+// In the place of the curves, the maps and the timeline.
+void draw_setup(const PanelContext& context, LiveTraining& training, TrainingViewState& state,
+                const RectF& area) {
+  const TrainingSetupWish wish = draw_training_setup(context, training, state.setup, area);
+  if (wish == TrainingSetupWish::begin)
+    begin_training(training, state, state.setup.draft.source, state.setup.draft.settings);
+  if (wish == TrainingSetupWish::close || (wish == TrainingSetupWish::begin && state.error.empty()))
+    state.setup.open = false;
 }
 
 }  // namespace
 
-void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source) {
+void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source,
+                    const std::optional<TrainingSettings>& settings) {
   try {
-    const TrainTask task = task_of(source);
-    state.task = source.file.empty() ? source.name : task.name;
-    training.begin(std::move(source), usual_settings(task));
+    const TrainingSettings wanted = settings ? *settings : usual_settings(task_of(source));
+    training.begin(std::move(source), wanted);
+    state.task = training.name();
     state.error.clear();
   } catch (const Error& error) {
     state.error = error.what();
@@ -242,8 +261,7 @@ void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource
 void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved) {
   try {
     training.begin_saved(saved.folder, saved.step);
-    const TaskSource& source = training.source();
-    state.task = source.file.empty() ? source.name : training.task().name;
+    state.task = training.name();
     state.error.clear();
     const WatchedRun& run = training.runs().front();
     state.saved = fmt::format("Goes on from step {} of {}.", run.reached(), saved.folder);
@@ -255,6 +273,13 @@ void go_on_with_training(LiveTraining& training, TrainingViewState& state, const
     state.error = error.what();
     if (!training.begun()) state.task = no_task;
   }
+  state.target.reset();
+}
+
+void return_to_training(LiveTraining& training, TrainingViewState& state, int number) {
+  training.return_to(number);
+  state.task = training.name();
+  state.error.clear();
   state.target.reset();
 }
 
@@ -273,7 +298,8 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   if (!training.begun() && state.error.empty()) begin_training(training, state, {.name = state.task});
   if (!begin_overlay(widgets, "overlay/training", "Train: watch it learn", state.open,
                      {.width = std::min(sheet_width, (display.x - widgets.px(around)) / context.scale),
-                      .closes_outside = false}))
+                      .closes_outside = false,
+                      .inner = &state.setup.open}))
     return action;
   work_probe("training");
   ImGui::PushFont(context.fonts.small);
@@ -281,10 +307,16 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   const float above = at.y - ImGui::GetWindowPos().y;
   const RectF area{at.x, at.y, ImGui::GetContentRegionAvail().x,
                    std::floor(std::max(widgets.px(420), display.y - above - widgets.px(below_and_around)))};
-  const TrainingLayout layout = training_layout(area, context.scale);
+  const Sentence sentence = sentence_of(training, state);
+  const std::vector<std::string> lines =
+      wrapped_lines(sentence.text, context.fonts.small, static_cast<float>(area.width), most_sentence_lines);
+  const TrainingLayout layout = training_layout(area, context.scale, lines.size());
   action.save = draw_choices(context, training, state, layout.choices, action.own_task);
-  draw_sentence(context, training, state, layout.sentence);
-  if (training.begun()) {
+  draw_sentence(context, sentence.wrong, lines, layout.sentence);
+  if (training.begun() && state.setup.open) {
+    const double from = layout.plot.y + widgets.px(10);
+    draw_setup(context, training, state, {area.x, from, area.width, area.y + area.height - from});
+  } else if (training.begun()) {
     state.told.clear();
     const Index steps = last_step_shown(training.reached());
     TimelineMove wanted = draw_training_timeline(context, training, state, layout.timeline, steps);

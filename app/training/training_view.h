@@ -8,6 +8,7 @@
 #include "app/panels/panel.h"
 #include "app/session/live_training.h"
 #include "app/session/training_saving.h"
+#include "app/training/training_setup.h"
 #include "app/training/update_view.h"
 #include "app/widgets/drop_down.h"
 
@@ -49,21 +50,33 @@ struct TrainingViewState {
   TrainingCurve curve = TrainingCurve::loss;
   std::optional<Index> target;  // the step that was pointed at and is not computed yet
   TrainingMapsState maps;
-  int below = 0;  // the curve: the heads' maps, or one number
+  TrainingSetupState setup;  // in the place of all below the task, while it is open
+  int below = 0;             // the curve: the heads' maps, or one number
   UpdateViewState update;
-  std::string error;  // why the last task could not begin
-  std::string saved;  // what was saved last, until training goes on
-  std::string told;   // what the mouse is on, a line
+  std::string error;          // why the last task could not begin
+  std::size_t saved_run = 0;  // that the file dialog asks a place for
+  std::string saved;          // what was saved last, until training goes on
+  std::string told;           // what the mouse is on, a line
+};
+
+// What to save, and as what.
+struct TrainingToSave {
+  TrainingForm form{};
+  std::size_t run = 0;
 };
 
 struct TrainingAction {
   std::optional<TrainedHead> look_inside;  // open the model of this step, at this head
-  std::optional<TrainingForm> save;        // ask where to
+  std::optional<TrainingToSave> save;      // ask where to
   bool own_task = false;                   // ask for a file to train on
 };
 
-// Begins a training with the task's usual settings; where it cannot, `state.error` says why, and the one before it stays.
-void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source);
+// Begins a training with these settings, or with the task's usual ones; where it cannot, `state.error` says why, and the one before stays.
+void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source,
+                    const std::optional<TrainingSettings>& settings = std::nullopt);
+
+// Goes back to one of LiveTraining::kept().
+void return_to_training(LiveTraining& training, TrainingViewState& state, int number);
 
 // The same for a training in a folder, which goes on; `state.saved` says from where. Where it cannot and none has begun, a task is to be
 // chosen.

@@ -15,7 +15,7 @@ namespace {
 // Design units
 constexpr float chip_height = 24.0f, chip_padding = 7.0f, arrow_room = 15.0f;
 constexpr float listed_height = 22.0f, list_padding = 6.0f, least_list_width = 120.0f;
-constexpr int most_lines = 12;       // at once; the rest is scrolled to
+constexpr int most_lines = 17;       // at once; the rest is scrolled to
 constexpr float least_lines = 6.0f;  // with these a list below the chip is high enough
 
 // A line of the list: a word, or the caption above a group.

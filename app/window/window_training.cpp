@@ -191,11 +191,16 @@ void toggle_training(WindowState& window) {
   view.task = TrainingViewState{}.task;
 }
 
-void ask_for_training(WindowState& window, TrainingForm form) {
-  const std::string name =
-      working_folder() + window.document.training.task().name + std::string(training_form_entry(form).ending);
-  const int purpose = static_cast<int>(FileDialogPurpose::save_training_folder) + static_cast<int>(form);
-  open_file_dialog(window.dialogs.files, static_cast<FileDialogPurpose>(purpose), name);
+void ask_for_training(WindowState& window, const TrainingToSave& wanted) {
+  const LiveTraining& training = window.document.training;
+  const std::optional<TrainingChange> change = training.runs()[wanted.run].change;
+  const std::string name = training.source().file.empty() ? training.name()
+                                                          : fs::path(training.name()).stem().string(),
+                    changed = change ? fmt::format("{}-{}", name, training_change_entry(*change).name) : name;
+  const int purpose = static_cast<int>(FileDialogPurpose::save_training_folder) + static_cast<int>(wanted.form);
+  open_file_dialog(window.dialogs.files, static_cast<FileDialogPurpose>(purpose),
+                   working_folder() + changed + std::string(training_form_entry(wanted.form).ending));
+  window.dialogs.training.saved_run = wanted.run;
   window.dialogs.training.open = false;
   window.dialogs.training.waits = true;
 }
@@ -208,7 +213,8 @@ void ask_for_training_task(WindowState& window) {
 
 void save_training(WindowState& window, FileDialogPurpose purpose, const std::string& path) {
   const int form = static_cast<int>(purpose) - static_cast<int>(FileDialogPurpose::save_training_folder);
-  window.document.training.save(static_cast<TrainingForm>(form), path, window.view.settings.theme);
+  window.document.training.save(static_cast<TrainingForm>(form), path, window.view.settings.theme,
+                                window.dialogs.training.saved_run);
 }
 
 void tell_of_saved_training(WindowState& window) {
@@ -262,7 +268,7 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
     training.take_in();
     const WatchedRun& run = training.runs()[place.run];
     const Index step = place.target.value_or(step_in_path(path));
-    strip = {.name = fmt::format("{}, {}", training.task().name, label_of_run(run)),
+    strip = {.name = fmt::format("{}, {}", training.name(), label_of_run(run)),
              .place = fmt::format("step {} of {}", step, run.reached()),
              .shown = step,
              .count = run.reached() + 1,

@@ -21,7 +21,7 @@ void look_inside(WindowState& window, const TrainedHead& head);
 void toggle_training(WindowState& window);
 
 // Opens the dialog for a place to save the watched training; saves it there, in the background. A notice says when it is saved.
-void ask_for_training(WindowState& window, TrainingForm form);
+void ask_for_training(WindowState& window, const TrainingToSave& wanted);
 // Opens the dialog for a text or examples to train on.
 void ask_for_training_task(WindowState& window);
 void save_training(WindowState& window, FileDialogPurpose purpose, const std::string& path);

@@ -187,7 +187,7 @@ TrainTask task_of(TaskSource& source) {
     refuse_checkpoint(source.file,
                       "the file has changed since the training began, which would go on with another task");
   source.file_hash = hash;
-  if (!is_json_file(source)) return text_task(content, source.file, source.sizes.length.value_or(64));
+  if (!is_json_file(source)) return text_task(content, source.file, source.sizes.length);
   if (source.sizes.length)
     throw Error(ExitStatus::usage, {"length", "the examples of a file have the length that they have",
                                     fmt::format("{}", *source.sizes.length), "", "leave it out"});

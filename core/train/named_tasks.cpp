@@ -277,20 +277,28 @@ void check_size(const TaskEntry& entry, const char* setting, Index got, Index le
                  ""});
 }
 
+const NamedTask& task_of_name(const std::string& name) {
+  const auto found = std::ranges::find(tasks, name, [](const NamedTask& task) { return task.entry.name; });
+  if (found != tasks.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const TaskEntry& entry : entries) names.push_back(entry.name);
+  throw Error(ExitStatus::usage, {"task", "there is no task of that name", name, join(names, ", "), ""});
+}
+
 }  // namespace
 
 std::span<const TaskEntry> task_entries() {
   return entries;
 }
 
+TaskSizeRanges task_size_ranges(const std::string& name) {
+  const NamedTask& task = task_of_name(name);
+  return {{task.usual.length, task.least.length, task.most.length, task.length_multiple},
+          {task.usual.symbols, task.least.symbols, task.most.symbols}};
+}
+
 TrainTask named_task(const std::string& name, const TaskSizes& sizes) {
-  const auto found = std::ranges::find(tasks, name, [](const NamedTask& task) { return task.entry.name; });
-  if (found == tasks.end()) {
-    std::vector<std::string_view> names;
-    for (const TaskEntry& entry : entries) names.push_back(entry.name);
-    throw Error(ExitStatus::usage, {"task", "there is no task of that name", name, join(names, ", "), ""});
-  }
-  const NamedTask& named = *found;
+  const NamedTask& named = task_of_name(name);
   const Index length = sizes.length.value_or(named.usual.length),
               symbols = sizes.symbols.value_or(named.usual.symbols);
   check_size(named.entry, "length", length, named.least.length, named.most.length, named.length_multiple);

@@ -12,6 +12,9 @@
 namespace headwise {
 namespace {
 
+constexpr Index usual_length = 64;  // of a sequence
+constexpr Index least_text =
+    20;  // characters: two of them are held out, a sequence of one and what comes after it
 constexpr Index most_characters = 65536;  // different ones: the largest vocabulary
 
 std::vector<std::int32_t> characters_of(const std::string& text, const std::string& where) {
@@ -37,27 +40,30 @@ std::string text_of(std::int32_t character) {
 
 }  // namespace
 
-TrainTask text_task(const std::string& text, const std::string& where, Index length) {
-  if (length < 1 || length > 1024)
+TrainTask text_task(const std::string& text, const std::string& where, std::optional<Index> wanted) {
+  if (wanted && (*wanted < 1 || *wanted > 1024))
     throw Error(ExitStatus::usage,
-                {"text", "the length is out of range", fmt::format("{}", length), "1 to 1024", ""});
+                {"text", "the length is out of range", fmt::format("{}", *wanted), "1 to 1024", ""});
+  const std::string enough = wanted
+                                 ? fmt::format("{} or more for sequences of {}", 10 * (*wanted + 1), *wanted)
+                                 : fmt::format("{} or more", least_text);
   if (text.empty())
     throw Error(ExitStatus::input,
-                {where, "the text is empty, so there is nothing to learn", "0 characters",
-                 fmt::format("{} or more for sequences of {}", 10 * (length + 1), length), ""});
+                {where, "the text is empty, so there is nothing to learn", "0 characters", enough, ""});
   std::vector<std::int32_t> characters = characters_of(text, where);
   const std::set<std::int32_t> different(characters.begin(), characters.end());
-  const Index count = std::ssize(characters), cut = count - count / 10;
+  const Index count = std::ssize(characters), held_out = count / 10, cut = count - held_out;
   if (different.size() < 2 || std::ssize(different) > most_characters)
     throw Error(ExitStatus::input, {where, "there is nothing to predict in this text",
                                     fmt::format("{} different characters", different.size()),
                                     fmt::format("2 to {}", most_characters), ""});
-  if (count - cut <= length)
+  // A held-out sequence and the character after it.
+  const Index length = wanted.value_or(std::clamp<Index>(held_out - 1, 1, usual_length));
+  if (held_out <= length)
     throw Error(ExitStatus::input,
                 {where, "the text is too short: a tenth of it is held out, and must be longer than a sequence",
-                 fmt::format("{} characters", count),
-                 fmt::format("{} or more for sequences of {}", 10 * (length + 1), length),
-                 "choose a longer text or shorter sequences"});
+                 fmt::format("{} characters", count), enough,
+                 wanted ? "choose a longer text or shorter sequences" : "choose a longer text"});
   TrainTask task;
   task.name = "text";
   task.what =
@@ -66,6 +72,9 @@ TrainTask text_task(const std::string& text, const std::string& where, Index len
   task.layers = 2;
   task.vocabulary = std::ssize(different);
   task.length = length;
+  if (!wanted && length < usual_length)
+    task.note = fmt::format("The text is short, so its sequences have {} {}.", length,
+                            length == 1 ? "character" : "characters");
   for (const std::int32_t character : different) task.token_texts.push_back(text_of(character));
   for (std::int32_t& character : characters)
     character = static_cast<std::int32_t>(std::distance(different.begin(), different.find(character)));

@@ -25,6 +25,7 @@ struct TrainTask {
   Index vocabulary = 0;
   Index length = 0;                      // of each sequence
   std::vector<std::string> token_texts;  // of each token, as people see it
+  std::string note = {};  // what was chosen because of the task's text, a sentence; empty: nothing
 
   // Example `number` ≥ 0 of a seed: its tokens, and what the model should say at each of them, or −1 where that is not determined. Both
   // have `length` entries.
@@ -39,6 +40,17 @@ struct TaskSizes {
   std::optional<Index> symbols = std::nullopt;  // different words, numbers or keys
 };
 
+// What a named task can have, and usually has.
+struct TaskSizeRange {
+  Index usual, least, most;
+  Index multiple = 1;  // of which it must be one
+};
+struct TaskSizeRanges {
+  TaskSizeRange length, symbols;
+};
+// Throws Error(usage) if there is no task of that name.
+TaskSizeRanges task_size_ranges(const std::string& name);
+
 struct TaskEntry {
   std::string_view name;
   std::string_view what;
@@ -49,9 +61,11 @@ std::span<const TaskEntry> task_entries();
 // Throws Error(usage) if there is no task of that name (it lists them), or the sizes are out of its range.
 TrainTask named_task(const std::string& name, const TaskSizes& sizes = {});
 
-// Predicts each next character of a text. The first nine tenths of it are trained on, the rest is held out. Throws Error(input) that begins
-// with `where` if the text is not UTF-8, has fewer than two different characters or more than 65,536, or is too short for the length.
-TrainTask text_task(const std::string& text, const std::string& where, Index length = 64);
+// Predicts each next character of a text. The first nine tenths of it are trained on, the rest is held out. Without a length sequences have
+// 64 characters, or as many as a shorter text allows, which `note` says. Throws Error(input) that begins with `where` if the text is not
+// UTF-8, has fewer than two different characters or more than 65,536, or is too short for the length or for any: fewer than 20 characters.
+TrainTask text_task(const std::string& text, const std::string& where,
+                    std::optional<Index> length = std::nullopt);
 
 // A task whose examples are written out in JSON:
 //   { "headwise_task": 1, "name": "capitals", "what": "Say the capital of a country.", "layers": 1,

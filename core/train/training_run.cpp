@@ -67,6 +67,15 @@ void check_training(const TrainTask& task, const TrainingSettings& settings) {
   check_optimiser(settings.optimiser);
 }
 
+namespace {
+
+const TrainingSettings& checked_training(const TrainTask& task, const TrainingSettings& settings) {
+  check_training(task, settings);
+  return settings;
+}
+
+}  // namespace
+
 std::vector<std::uint64_t> dropout_seeds_of(const TrainingSettings& settings, Index step) {
   const CounterRandom random(settings.seed, "dropout of steps");
   std::vector<std::uint64_t> seeds;
@@ -79,7 +88,7 @@ std::vector<std::uint64_t> dropout_seeds_of(const TrainingSettings& settings, In
 template <class T>
 TrainingRun<T>::TrainingRun(TrainTask task, const TrainingSettings& settings)
     : task_(std::move(task)),
-      settings_((check_training(task_, settings), settings)),
+      settings_(checked_training(task_, settings)),
       pass_(settings_.model),
       optimiser_(settings_.optimiser, pass_.size(), frozen_values(settings_.model, pass_.parameters())),
       values_(static_cast<std::size_t>(pass_.size())),

@@ -24,7 +24,7 @@ struct TrainingSettings {
 // Settings that a task is usually learned with.
 TrainingSettings usual_settings(const TrainTask& task);
 
-// Throws Error(usage) if the settings are out of range or do not fit the task.
+// Throws Error(usage) if the settings are out of range or do not fit the task: one sentence, naming the setting.
 void check_training(const TrainTask& task, const TrainingSettings& settings);
 
 // What a step measured and did.
@@ -57,7 +57,7 @@ struct TrainedHabits {
 template <class T>
 class TrainingRun {
  public:
-  // Throws as check_training.
+  // Throws as check_training does.
   TrainingRun(TrainTask task, const TrainingSettings& settings);
 
   const TrainTask& task() const { return task_; }

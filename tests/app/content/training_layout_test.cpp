@@ -18,7 +18,7 @@ TEST_CASE("the parts of the training view lie inside it, and none over another")
   for (const double scale : {1.0, 1.5})
     for (const auto& [width, height] : {std::pair{1200.0, 600.0}, {1520.0, 880.0}, {900.0, 480.0}}) {
       const RectF area{10, 20, width * scale, height * scale};
-      const TrainingLayout l = training_layout(area, scale);
+      const TrainingLayout l = training_layout(area, scale, width < 1000.0 ? 2 : 1);
       const std::vector<RectF> parts{l.choices, l.sentence, l.plot,    l.habits,
                                      l.maps,    l.told,     l.changes, l.timeline};
       for (std::size_t i = 0; i < parts.size(); ++i) {

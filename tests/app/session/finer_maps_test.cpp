@@ -26,7 +26,7 @@ std::shared_ptr<const WeightTiles> tiles_of(const FullSizeResultPtr& result) {
   return {result, result->tiles.get()};
 }
 
-void wait_for(const FinerMaps& finer) {
+void wait_for_maps(const FinerMaps& finer) {
   for (int i = 0; finer.working() && i < 3000; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   REQUIRE_FALSE(finer.working());
@@ -46,7 +46,7 @@ TEST_CASE("between stored blocks and cells a map is as fine as its pixels, with 
       return map_part(*result, 3, rows, cols, statistic, pixels, Theme::dark, &finer);
     };
     CHECK(part_of(600.0).block == 2);
-    wait_for(finer);
+    wait_for_maps(finer);
     const MapPart part = part_of(600.0);
     CHECK(part.coarse.empty());
     REQUIRE(part.rows == rows);
@@ -69,7 +69,7 @@ TEST_CASE("between stored blocks and cells a map is as fine as its pixels, with 
   }
   // As many pixels as cells: the cells; few pixels: what is stored, and nothing is asked for.
   map_part(*result, 3, rows, cols, BlockStatistic::largest, 1400.0, Theme::dark, &finer);
-  wait_for(finer);
+  wait_for_maps(finer);
   CHECK(map_part(*result, 3, rows, cols, BlockStatistic::largest, 1400.0, Theme::dark, &finer).coarse.empty());
   const MapPart far = map_part(*result, 3, rows, cols, BlockStatistic::largest, 350.0, Theme::dark, &finer);
   CHECK(far.block == stored);
@@ -89,7 +89,7 @@ TEST_CASE("until smaller blocks come the larger ones are shown and told as what 
   const PyramidLevel& stored = result->pyramid->levels(0, 3).front();
   CHECK(coarse.coarse.size() == 64);  // pieces of 256 × 256 cells
   CHECK(map_cell_text(*result, coarse, 3, 1).find("queries 4 … 7 → keys 0 … 3") != std::string::npos);
-  wait_for(finer);
+  wait_for_maps(finer);
   const MapPart fine = part_of();
   CHECK(fine.coarse.empty());
   CHECK(map_cell_text(*result, fine, 3, 1).find("queries 6 … 7 → keys 2 … 3") != std::string::npos);
@@ -117,7 +117,7 @@ TEST_CASE("what is kept is bounded, and what is not looked at any more is not ma
   finer.begin(tiles_of(result));
   for (Index head = 0; head < 4; ++head) {
     finer.look({head, 1, {0, 2048}, {0, 2048}});  // 48 MiB each
-    wait_for(finer);
+    wait_for_maps(finer);
     CHECK(finer.bytes() <= FinerMaps::most_bytes);
     for (const FinerPiece& piece : finer.look({head, 1, {0, 2048}, {0, 2048}})) CHECK(piece.blocks);
   }
@@ -128,7 +128,7 @@ TEST_CASE("what is kept is bounded, and what is not looked at any more is not ma
   const std::uint64_t before = finer.arrived();
   for (Index head = 4; head < 8; ++head) finer.look({head, 1, {0, 2048}, {0, 2048}});
   finer.look({4, 2, {0, 256}, {0, 256}});
-  wait_for(finer);
+  wait_for_maps(finer);
   CHECK(finer.arrived() - before < 200);  // of 4 · 256
   finer.look({5, 1, {0, 2048}, {0, 2048}});
   finer.look_away();
@@ -160,12 +160,12 @@ TEST_CASE("a head in the window becomes sharp by itself, and another run or clos
   state.maps.zoom = {300.0, 100.0, 1040.0};
   bench.ui->run_frames(1);
   CHECK(state.maps.parts.front().block < 4);
-  wait_for(runs.finer());
+  wait_for_maps(runs.finer());
   bench.ui->run_frames(2);
   CHECK(state.maps.parts.front().coarse.empty());
   CHECK(runs.finer().bytes() > 0);
   run();
-  wait_for(runs.finer());
+  wait_for_maps(runs.finer());
   bench.ui->run_frames(2);
   CHECK(state.maps.parts.front().coarse.empty());  // of the new one
   bench.ui->key("Escape");

@@ -180,6 +180,30 @@ TEST_CASE("a text holds out its last tenth, and each character is asked for at t
   CHECK(task.token_texts[10] == "x");
 }
 
+TEST_CASE("a short text is learned in the longest sequences that fit, and says so") {
+  const auto of_length = [](Index count) {
+    std::string text;
+    for (Index i = 0; i < count; ++i) text += static_cast<char>('a' + i % 7);
+    return text;
+  };
+  for (const auto& [count, length] : {std::pair{20, 1}, {29, 1}, {30, 2}, {240, 23}, {649, 63}}) {
+    const TrainTask task = text_task(of_length(count), "short.txt");
+    CHECK(task.length == length);
+    CHECK(task.note.find("sequences have " + std::to_string(length) + " character") != std::string::npos);
+    const TaskExample held_out = example_of(task, 3, TaskSplit::held_out);
+    CHECK(std::ssize(held_out.tokens) == length);
+  }
+  for (const Index count : {650, 651, 5000}) {
+    const TrainTask task = text_task(of_length(count), "long.txt");
+    CHECK(task.length == 64);
+    CHECK(task.note.empty());
+  }
+  // A length that was asked for is not changed.
+  CHECK_THROWS_AS(text_task(of_length(240), "short.txt", 24), Error);
+  CHECK(text_task(of_length(240), "short.txt", 23).note.empty());
+  CHECK_THROWS_AS(text_task(of_length(19), "short.txt"), Error);
+}
+
 TEST_CASE("a batch has the examples from its first on") {
   const TrainTask task = named_task("sort");
   TrainBatch batch{.sequences = 3};
