@@ -222,7 +222,7 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
       break;
     case TrainingForm::pages: {
       const std::string folder = std::filesystem::path(path).replace_extension().string();
-      write_training_pages(path, write_checkpoints(run, folder, spread_steps(steps, most_pages)), watched,
+      write_training_pages(path, write_checkpoints(run, folder, telling_steps(steps, watched, most_pages)), watched,
                            called);
       break;
     }

@@ -70,6 +70,7 @@ TEST_CASE("a training is saved as a moving picture, a program and pages of a les
   CHECK(pages.pages.front().title == "Step 0");
   CHECK(pages.pages.back().title == "Step 6");
   CHECK(pages.pages.back().view == StageView::all_heads);
+  CHECK(pages.pages.back().caption.find("{trained step} steps") != std::string::npos);
   CHECK(pages.pages.back().scenario->parameters.file->ends_with("checkpoint-6"));
 }
 
@@ -113,4 +114,26 @@ TEST_CASE("a moving picture shows the map of every head, at its step") {
 TEST_CASE("steps are spread with the first and the last of them") {
   CHECK(spread_steps({0, 1, 2}, 5) == std::vector<Index>{0, 1, 2});
   CHECK(spread_steps({0, 10, 20, 30, 40}, 3) == std::vector<Index>{0, 20, 40});
+}
+
+TEST_CASE("the pages of a lesson stand where the loss changes, with the first and the last step") {
+  WatchedRun run;
+  for (int step = 0; step < 1000; ++step)
+    run.losses.push_back({step < 600   ? 3.0f
+                          : step < 700 ? 3.0f - 0.03f * static_cast<float>(step - 600)
+                                       : 0.01f,
+                          0.0f});
+  std::vector<Index> steps;
+  for (Index step = 0; step <= 1000; step += 10) steps.push_back(step);
+  const std::vector<Index> telling = telling_steps(steps, run, 8);
+  REQUIRE(telling.size() == 8);
+  CHECK(telling.front() == 0);
+  CHECK(telling.back() == 1000);
+  CHECK(std::ranges::is_sorted(telling));
+  CHECK(std::ranges::adjacent_find(telling) == telling.end());
+  CHECK(std::ranges::count_if(telling, [](Index step) { return step >= 590 && step <= 710; }) >= 5);
+  // A loss that never changes: evenly.
+  for (TrainingLoss& loss : run.losses) loss.loss = 1.0f;
+  CHECK(telling_steps(steps, run, 6) == std::vector<Index>{0, 200, 400, 600, 800, 1000});
+  CHECK(telling_steps({0, 3, 5}, run, 8) == std::vector<Index>{0, 3, 5});
 }
