@@ -292,7 +292,9 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const double room = all ? height : height - 0.5 * static_cast<double>(small->FontSize);
   const Index rows = std::clamp<Index>(static_cast<Index>(room / pitch), 1, length());
   const RectF lines{area.x, top, list_width, pitch * static_cast<double>(rows)};
-  const std::optional<Index> looked_at = position_looked_at(context_);
+  std::optional<Index> looked_at = position_looked_at(context_);
+  // A task asks for what comes late in its text.
+  if (!looked_at && !input_.model->task().what.empty()) looked_at = predicted_position(context_);
   if (looked_at && looked_at != state.wanted &&
       (*looked_at < state.first_row || *looked_at >= state.first_row + rows))
     state.first_row = *looked_at - rows / 2;
