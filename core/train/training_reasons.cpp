@@ -314,7 +314,9 @@ Sentences learning_rate(const ComparedRuns& runs) {
       runs.as_it_is.highest_loss, runs.as_it_is.last_loss)};
   if (of.failure) return sentences;
   const bool rose = of.highest_loss > 1.2 * of.first_loss;
-  if (!runs.changed_learned)
+  if (!runs.changed_learned && !rose && !runs.learned)
+    sentences.push_back("Neither has learned the task yet: more steps show which learning rate can.");
+  else if (!runs.changed_learned)
     sentences.push_back(rose ? "At its highest the loss is well above its start: the steps are so long that "
                                "they go past the minimum."
                              : "The steps are too long to settle anywhere low.");

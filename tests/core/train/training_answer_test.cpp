@@ -220,6 +220,12 @@ TEST_CASE("a learning rate that is too high is told by its losses") {
   const TrainingChange change = TrainingChange::high_learning_rate;
   TrainingOutcome high = changed_run(lost_run(), change);
   says(said(change, learned_run(100), high), "too long to settle");
+  // After a few steps nothing is known of either.
+  TrainingOutcome early = lost_run();
+  early.steps = 12;
+  TrainingOutcome early_high = changed_run(early, change);
+  early_high.highest_loss = early_high.first_loss;
+  says(said(change, early, early_high), "Neither has learned the task yet");
   high.highest_loss = 9.0;
   says(said(change, learned_run(100), high), "the steps are so long that");
   says(said(change, learned_run(100), high), "is 9 at its highest");
