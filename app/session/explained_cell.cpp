@@ -95,11 +95,13 @@ std::vector<UpdateLine> update_lines(const ExplainedCell& cell) {
   }
   for (const std::string& term : cell.terms) lines.push_back({term, true});
   lines.push_back({cell.formula, true, true});
+  lines.push_back({fmt::format("It changes by {:+.3g}.", cell.update.result - cell.update.value)});
   lines.push_back({fmt::format("Its gradient comes from the {} × {} tokens of this batch.",
                                cell.sources->shape().size(0), cell.sources->shape().size(1))});
-  lines.push_back(
-      {fmt::format("The largest share is that of “{}” at position {} of sequence {}: {:+.4g} of {:+.4g}.",
-                   cell.token, cell.position, cell.sequence, cell.share, cell.update.gradient)});
+  lines.push_back({fmt::format(
+      "“{}” at position {} of sequence {} adds most to it, {:+.4g}; all tokens together, {:+.4g}{}.",
+      cell.token, cell.position, cell.sequence, cell.share, cell.update.gradient,
+      std::abs(cell.share) > std::abs(cell.update.gradient) ? ", since many cancel" : "")});
   return lines;
 }
 

@@ -10,6 +10,7 @@
 #include "app/session/training_animation.h"
 #include "app/session/training_saving.h"
 #include "core/files/atomic_file.h"
+#include "core/files/file_paths.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
@@ -181,6 +182,11 @@ std::vector<std::string> LiveTraining::write_checkpoints(Run& run, const std::st
     throw Error(ExitStatus::usage, {.where = folder,
                                     .what = "there are checkpoints of a training in this folder already",
                                     .remedy = "choose another folder"});
+  if (!paths_in(folder).empty())
+    throw Error(ExitStatus::usage,
+                {.where = folder,
+                 .what = "there are other files in this folder, which the checkpoints would mix with",
+                 .remedy = "name a new folder"});
   const TrainingState<float> stood = run.run.state();
   std::vector<std::string> paths;
   std::string error;
@@ -222,8 +228,8 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
       break;
     case TrainingForm::pages: {
       const std::string folder = std::filesystem::path(path).replace_extension().string();
-      write_training_pages(path, write_checkpoints(run, folder, telling_steps(steps, watched, most_pages)), watched,
-                           called);
+      write_training_pages(path, write_checkpoints(run, folder, telling_steps(steps, watched, most_pages)),
+                           watched, called);
       break;
     }
   }

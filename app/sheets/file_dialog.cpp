@@ -205,8 +205,9 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
     state.reached = -1;
   }
 
-  if (std::exchange(state.appearing, false) && context.focus)
-    take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
+  // The Enter that opened the dialog is not one that accepts what it suggests.
+  const bool appears = std::exchange(state.appearing, false);
+  if (appears && context.focus) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
   const TextFieldResult field = text_field(context, "path", state.path,
                                            {.wrong = !state.error.empty(), .placeholder = words.placeholder});
   ui_probe_item("file_dialog/path");
@@ -229,7 +230,7 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
 
   ImGui::Dummy({1, context.px(4)});
   const bool names_a_file = !state.path.empty() && !state.path.ends_with('/');
-  bool accepted = field.entered && names_a_file;
+  bool accepted = field.entered && names_a_file && !appears;
   const bool asked = saves && state.replaces == target;
   accepted |=
       text_button(context, "accept", asked ? "Replace" : words.accept, ButtonLook::filled, names_a_file);

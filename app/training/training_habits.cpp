@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, habit_count> what{"the token before",
                                                          "what came after the same token before",
                                                          "the same token elsewhere", "the first token"};
 constexpr float row_pitch = 20.0f, name_width = 128.0f, value_width = 36.0f, dot_radius = 3.5f,
-                dot_gap = 4.0f, legend_gap = 12.0f;  // design units
+                dot_gap = 4.0f, legend_gap = 12.0f, least_curve = 24.0f;  // design units
 
 // The habits of a head in a point that has them.
 const TrainedHabits& of_head(const TrainingPoint& point, Index layer, Index head) {
@@ -59,13 +59,17 @@ void draw_row(const PanelContext& context, const WatchedRun& run, const Training
   write_text(list, font, {static_cast<float>(row.x), y}, ink, number);
   float x_of_words = static_cast<float>(row.x) + width_of(font, number) + widgets.px(dot_gap);
   if (has) x_of_words = draw_habit_dot(context, {x_of_words, y}, *has);
-  write_text(list, font, {x_of_words, y}, ink,
-             fitted_text(std::string(has ? habit_name(*has) : "none yet"), font,
-                         static_cast<float>(row.x) + widgets.px(name_width - 6) - x_of_words));
   const auto right = static_cast<float>(row.x + row.width);
+  // Where there is no room for a curve, the words take it, up to the value.
+  const bool narrow = row.width < widgets.px(name_width + value_width + least_curve);
+  const float end_of_words =
+      narrow ? right - widgets.px(value_width) : static_cast<float>(row.x) + widgets.px(name_width - 6);
+  const std::string words(!has ? "none of these" : narrow ? habit_short_name(*has) : habit_name(*has));
+  write_text(list, font, {x_of_words, y}, ink, fitted_text(words, font, end_of_words - x_of_words));
   if (has)
     write_text_before(list, context.fonts.mono_small, right, y, ink,
                       fmt::format("{:.2f}", habit_of(of_head(now, layer, head), *has).value_or(0.0)));
+  if (narrow) return;
 
   const double left = row.x + widgets.px(name_width), width = row.width - widgets.px(name_width + value_width);
   const auto at = [&](double step, double value) {

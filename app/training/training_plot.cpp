@@ -92,10 +92,11 @@ void draw_axes(const PanelContext& context, const LiveTraining& training, const 
   const float y = std::round(scale.at(0, guess).y);
   for (float x = left; x < right; x += widgets.px(8))
     list->AddLine({x, y}, {std::min(x + widgets.px(4), right), y}, im_color(context.palette.text_faint));
-  write_text_before(
-      list, context.fonts.small, right,
-      std::max(y - context.fonts.small->FontSize - widgets.px(1), static_cast<float>(scale.inside.y)), ink,
-      fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess));
+  // Above its line, or below where there is no room.
+  const float above = y - context.fonts.small->FontSize - widgets.px(1);
+  write_text_before(list, context.fonts.small, right,
+                    above >= static_cast<float>(scale.inside.y) ? above : y + widgets.px(2), ink,
+                    fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess));
 }
 
 void draw_curves(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,

@@ -90,11 +90,11 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
   if (!training.begun()) return to_save;
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
-  const std::string facts = fmt::format(
-      "{} {} × {} heads · E {} · {} sequences of {} tokens a step · seed {} · at most {} of memory",
-      model.layers, model.layers == 1 ? "layer" : "layers", model.heads, model.width, settings.batch,
-      training.task().length, settings.seed,
-      bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
+  const std::string facts =
+      fmt::format("{} {} × {} {} · E {} · {} sequences of {} tokens a step · seed {} · at most {} of memory",
+                  model.layers, model.layers == 1 ? "layer" : "layers", model.heads,
+                  model.heads == 1 ? "head" : "heads", model.width, settings.batch, training.task().length,
+                  settings.seed, bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
   const float room = right - size.x - width_of(font, per_second) - widgets.px(24) - left;
   write_text(list, context.fonts.mono_small, {left, text_y}, im_color(context.palette.text_dim),
              fitted_text(facts, context.fonts.mono_small, room));
@@ -165,7 +165,8 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
   // A new answer comes to the front, and goes when training goes on.
   const bool answered = training.answer() != nullptr;
   if (answered && !state.answered) state.beside = 2;
-  if (training.playing() && state.beside == 2) state.beside = 1;
+  if (training.playing() && !state.played && state.beside == 2) state.beside = 1;
+  state.played = training.playing();
   state.answered = answered;
   constexpr std::array<std::string_view, 3> names{"without", "with the change", "what it did"};
   ImGui::SetCursorScreenPos(corner(area));
@@ -252,6 +253,7 @@ void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource
     training.begin(std::move(source), wanted);
     state.task = training.name();
     state.error.clear();
+    state.saved.clear();
   } catch (const Error& error) {
     state.error = error.what();
   }
@@ -328,7 +330,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
       action.look_inside = draw_training_heads(context, training, state, layout.maps);
     else
       draw_update_view(context, training, cells, state.update, run, layout.maps, state.told);
-    if (training.playing()) state.saved.clear();
+    if (training.playing() || !training.error().empty()) state.saved.clear();
     if (training.saving())
       state.told = "Saving …";
     else if (!state.saved.empty())

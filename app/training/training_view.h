@@ -47,6 +47,7 @@ struct TrainingViewState {
   // What stands at the right of the curve with two runs: the habits of the one, of the other, or the answer.
   int beside = 0;
   bool answered = false;  // the answer was there in the last frame
+  bool played = false;    // it was training then
   TrainingCurve curve = TrainingCurve::loss;
   std::optional<Index> target;  // the step that was pointed at and is not computed yet
   TrainingMapsState maps;

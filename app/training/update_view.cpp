@@ -123,13 +123,18 @@ double draw_pictures(const PanelContext& context, const ExplainedCell& cell, Upd
 
 void draw_lines(const PanelContext& context, const ExplainedCell& cell, const std::string& of,
                 const RectF& area) {
+  // They are scrolled where they do not fit.
+  ImGui::SetCursorScreenPos(corner(area));
+  ImGui::BeginChild("update lines", {static_cast<float>(area.width), static_cast<float>(area.height)});
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* mono = context.fonts.mono_small;
   ImFont* small = context.fonts.small;
-  auto y = static_cast<float>(area.y);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const float room = ImGui::GetContentRegionAvail().x;
+  float y = from.y;
   const auto line = [&](ImFont* font, Rgba8 color, const std::string& text) {
-    const std::string broken = with_line_breaks(text, font, static_cast<float>(area.width));
-    write_text(list, font, {static_cast<float>(area.x), y}, im_color(color), broken);
+    const std::string broken = with_line_breaks(text, font, room);
+    write_text(list, font, {from.x, y}, im_color(color), broken);
     y += 1.3f * font->FontSize * static_cast<float>(1 + std::ranges::count(broken, '\n'));
   };
   std::string before = of;
@@ -138,8 +143,9 @@ void draw_lines(const PanelContext& context, const ExplainedCell& cell, const st
          before + each.text);
     before.clear();
   }
-  ui_probe("training/formula", {static_cast<float>(area.x), static_cast<float>(area.y)},
-           {static_cast<float>(area.x + area.width), y});
+  ImGui::Dummy({1, y - from.y});
+  ImGui::EndChild();
+  ui_probe("training/formula", corner(area), {far_corner(area).x, std::min(y, far_corner(area).y)});
 }
 
 }  // namespace

@@ -117,7 +117,9 @@ std::optional<TrainingStep> TrainingRun<T>::take_step() {
 template <class T>
 TrainingFailure TrainingRun<T>::failure_of(const BatchResult& result) {
   const std::string begin = fmt::format("step {}: ", step()),
-                    remedy = "; choose a smaller learning rate, or clip the gradient";
+                    remedy = settings_.optimiser.clip_norm
+                                 ? "; choose a smaller learning rate"
+                                 : "; choose a smaller learning rate, or clip the gradient";
   const std::string tensor = pass_.first_not_finite(values_, batch_);
   if (!tensor.empty())
     return {step(), tensor, begin + tensor + " is the first tensor that is not finite" + remedy};

@@ -40,6 +40,12 @@ TEST_CASE("a training is saved as checkpoints, and stands where it stood") {
   // Held-out examples were measured where it stood still, and at most steps on the way.
   CHECK(curve.back() == '\n');
   CHECK(curve.substr(0, curve.size() - 1).back() != ',');
+  // Nor are other files mixed with it.
+  folder.with_file("mine/notes.txt", "x");
+  training.save(TrainingForm::folder, folder.file("mine"), Theme::dark);
+  wait_for(training);
+  CHECK(training.error().find("there are other files in this folder") != std::string::npos);
+  CHECK(checkpoint_steps(folder.file("mine")).empty());
   // A folder with a training is not written over.
   training.save(TrainingForm::folder, folder.file("run"), Theme::dark);
   wait_for(training);

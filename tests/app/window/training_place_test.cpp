@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <thread>
 
+#include "app/window/playlist_walk.h"
 #include "app/window/window_files.h"
+#include "core/playlist/lessons.h"
 #include "tests/app/window/training_bench.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -212,4 +214,23 @@ TEST_CASE("the task that the view begins with can be chosen where a training can
   wait_until_idle(bench);
   CHECK_FALSE(bench.ui->has("training/error"));
   CHECK(training_of(bench).source().name == "induction");
+}
+
+TEST_CASE("a model that was looked into is still known after a lesson was visited") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 3);
+  start_walk(bench.window->state(), lesson_playlist("first_walk"));
+  bench.ui->run_until_still();
+  bench.window->state().dialogs.training.open = true;
+  bench.ui->run_frames(2);
+  wait_until_idle(bench);
+  bench.ui->click("training/map/0/0.1");
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("checkpoint/place"));
+  for (const char* key : {"F5", "Escape", "Escape"}) {
+    bench.ui->key(key);
+    bench.ui->run_until_still();
+  }
+  CHECK(bench.ui->has("checkpoint/place"));
 }

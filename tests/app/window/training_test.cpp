@@ -294,6 +294,21 @@ TEST_CASE("saving asks for a place, comes back to the training and says where it
   CHECK(content_of(folder.file("same.py")).find("import torch") != std::string::npos);
 }
 
+TEST_CASE("the Enter that chooses what to save is not the one that accepts a name") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  step_to(bench, 1);
+  bench.ui->click("training/save");
+  bench.ui->key("Down");
+  bench.ui->key("Enter");
+  bench.ui->run_frames(3);
+  CHECK(bench.ui->has("overlay/file"));
+  CHECK_FALSE(training_of(bench).saving());
+  bench.ui->key("Escape");
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("overlay/training"));
+}
+
 TEST_CASE("Escape closes an open list first, and then the training view") {
   WindowBench bench = open_training();
   if (!bench.ui) return;
