@@ -149,7 +149,13 @@ void draw_number_field(const PanelContext& context, PlaylistWalk& walk, const Pi
   if (typed.changed) given.unreadable = false;
   ui_probe_item("caption/number");
   tooltip(context.widgets(), "your answer; Enter submits it");
-  if (typed.entered) take_typed(context, walk, action);
+  // A clicker goes on from here, too: what was typed is the answer.
+  const bool goes_on = context.focus && context.focus->focused == ImGui::GetID("caption/number") &&
+                       key_pressed(Key::page_down, false);
+  if (typed.entered || (goes_on && !given.typed.empty()))
+    take_typed(context, walk, action);
+  else if (goes_on)
+    action.command = CommandId::next_page;
 }
 
 void draw_words_between(const PanelContext& context, const Piece& piece, ImVec2 at) {

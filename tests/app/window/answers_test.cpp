@@ -103,6 +103,23 @@ TEST_CASE("a number within reach of the key is right") {
   CHECK(answer_verdict(asked.walk()) == "You said 0.900: right, it is 0.901 of 1.");
 }
 
+TEST_CASE("Page Down submits a number that was typed, and goes on from an empty field") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const Playlist& lesson = lesson_playlist("heads_differ");
+  PlaylistWalk& walk = bench.window->state().document.walk;
+  for (const bool typed : {true, false}) {
+    start_walk(bench.window->state(), lesson, "", 2);
+    bench.ui->run_until_still();
+    bench.ui->click("caption/number");
+    if (typed) bench.ui->type("50");
+    bench.ui->key("PageDown");
+    bench.ui->run_until_still();
+    CHECK_FALSE(walk.asking());
+    CHECK(answer_verdict(walk).find(typed ? "You said 50: right" : "It is 50.8") != std::string::npos);
+  }
+}
+
 TEST_CASE("going on without an answer shows the result, and what is right") {
   Asked asked;
   if (!asked.bench.ui) return;
