@@ -48,8 +48,11 @@ std::vector<std::string> head_words(const PanelContext& context, const HeadStati
   std::vector<std::string> words{
       fmt::format("entropy {} of {}", rounded(head.entropy, 2), rounded(head.most_entropy, 2)),
       distance_text(head)};
+  // The strongest pair might be the answer; its line keeps its place.
   if (head.query >= 0)
-    words.push_back(fmt::format("{} {}", strongest_pair(context, head), cell_number(head.strongest, 2, true)));
+    words.push_back(context.points_at_heads ? ""
+                                            : fmt::format("{} {}", strongest_pair(context, head),
+                                                          cell_number(head.strongest, 2, true)));
   return words;
 }
 
