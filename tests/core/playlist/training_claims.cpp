@@ -89,7 +89,8 @@ std::vector<PageClaim> training_claims() {
          return looks_at(s, 0, key(s, brightest(s, 0, last(s)))) &&
                 brightest(s, 0, last(s)) == brightest(s, 3, last(s));
        }},
-      {"no head of this layer attends to", [](See s) { return most_on(s, last(s), 11) < 0.1 && s.says(key(s, 11)); }},
+      {"no head of this layer attends to",
+       [](See s) { return most_on(s, last(s), 11) < 0.1 && s.says(key(s, 11)); }},
       {"No head gives ", [](See s) { return most_on(s, last(s), 11) < 0.1 && s.says(most_on(s, last(s), 11)); }},
       {"The most that a head gives to", [](See s) { return s.says(most_on(s, last(s), 11)); }},
       {"The adjective says which", [](See s) { return key(s, 11) == "'wild'" && brightest(s, 0, 14) == 11; }},
