@@ -74,13 +74,14 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
   WatchedRun& watched = watched_.front();
   watched.losses = losses_before(curve, saved.step);
   watched.losses_from = first_known(watched.losses);
+  // Here and not in the background, where it could be given up: its habits are compared to those of step 0, and it stands at the newest.
+  keep_point(run);
+  run.run.restore(state);
+  run.history.hold(state);
+  run.next_point = state.step;
   steps.pop_back();
   start(false, [this, &run, folder, state = std::move(state), step,
                 older = spread_steps(steps, static_cast<std::size_t>(most_held(run)))] {
-    keep_point(run);  // of step 0, to which its habits are compared
-    run.run.restore(state);
-    run.history.hold(state);
-    run.next_point = state.step;
     run.now = measured(run, false);
     publish();
     // Where this is given up, or a checkpoint cannot be read, fewer of them are kept: every step is computed again from those before it.

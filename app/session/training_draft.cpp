@@ -48,6 +48,7 @@ void weigh(TrainingDraft& draft) {
   try {
     if (!draft.weighed || !same_sizes(*draft.weighed, draft.source.sizes)) {
       draft.weighed.reset();
+      draft.source.file_hash = 0;  // nothing has been trained on it yet
       draft.task = std::make_shared<const TrainTask>(task_of(draft.source));
       draft.weighed = draft.source.sizes;
     }
@@ -81,7 +82,7 @@ std::vector<Index> head_counts(const TrainModelConfig& model) {
 
 std::vector<Index> kv_head_counts(const TrainModelConfig& model) {
   std::vector<Index> counts;
-  for (Index count = 1; count <= model.heads; ++count)
+  for (Index count = 1; count <= std::min(model.heads, most_heads); ++count)
     if (model.heads % count == 0) counts.push_back(count);
   return counts;
 }

@@ -123,7 +123,11 @@ std::vector<Index> telling_steps(const std::vector<Index>& steps, const WatchedR
 }
 
 void write_training_pages(const std::string& path, const std::vector<std::string>& checkpoints,
-                          const WatchedRun& run, const std::string& task) {
+                          const WatchedRun& run, const std::string& named) {
+  // Braces of a file's name would be live numbers.
+  std::string task = named;
+  std::ranges::replace(task, '{', '(');
+  std::ranges::replace(task, '}', ')');
   Playlist playlist;
   playlist.title = "Training: " + task;
   const TrainingPointPtr end = run.measured_at(run.reached());

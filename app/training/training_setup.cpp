@@ -132,8 +132,8 @@ void draw_size_rows(DraftRows& rows) {
                    "prepares what another one finds."},
                   counts, layers))
     model.layers = layers + 1;
-  // A drag passes widths that the heads divide, and the other way round.
-  const Index step = model.head_width ? 1 : std::max<Index>(1, model.heads);
+  // A drag passes widths that the heads divide, and the other way round. What was typed may be out of range, and is refused below.
+  const Index step = model.head_width ? 1 : std::clamp<Index>(model.heads, 1, 16);
   rows.integer({"training/setup/width", "model width", "E", "The number of features of a token, 16 to 128."},
                model.width, within((16 + step - 1) / step * step, 128 / step * step, step));
   const std::vector<Index> head_stops = head_counts(model);
@@ -159,7 +159,8 @@ void draw_size_rows(DraftRows& rows) {
              "attention alone."},
             model.feed_forward);
   if (!model.feed_forward) return;
-  const std::string usual_inner = fmt::format("{}", 4 * model.width);
+  const std::string usual_inner =
+      model.width > 0 && model.width <= 128 ? fmt::format("{}", 4 * model.width) : std::string();
   FieldOptions inner = within(1, 1024, 16);
   inner.derived = usual_inner;
   rows.optional_integer({"training/setup/feed_forward_width", "its width", "F",
@@ -229,13 +230,14 @@ void draw_training_rows(DraftRows& rows) {
   rows.integer({"training/setup/warm_up", "warm-up steps", "",
                 "The learning rate rises over these steps, and is whole after them. 0: none. Usual: 20."},
                optimiser.warm_up_steps, within(0, 10'000, 10));
-  rows.optional_integer({"training/setup/cosine", "falls to 0 by step", "",
-                         "The learning rate falls along half a cosine, to 0 at this step. Empty: it stays."},
-                        optimiser.cosine_steps,
-                        {.derived = "stays",
-                         .drag_step = 100.0,
-                         .drag_least = static_cast<double>(optimiser.warm_up_steps + 1),
-                         .drag_most = 10'000.0});
+  rows.optional_integer(
+      {"training/setup/cosine", "falls to 0 by step", "",
+       "The learning rate falls along half a cosine, to 0 at this step. Empty: it stays."},
+      optimiser.cosine_steps,
+      {.derived = "stays",
+       .drag_step = 100.0,
+       .drag_least = static_cast<double>(std::clamp<Index>(optimiser.warm_up_steps, 0, 9'999) + 1),
+       .drag_most = 10'000.0});
   rows.number(
       {"training/setup/dropout", "dropout", "p",
        "The share of attention weights that are set to 0 at random while it trains, at least 0 and below 1."},

@@ -57,6 +57,11 @@ std::optional<TrainingToSave> draw_save_choice(const PanelContext& context, cons
                         static_cast<std::size_t>(at / training_form_count)};
 }
 
+// A training that has come further elsewhere goes on as long again.
+Index goes_on_to(const LiveTraining& training) {
+  return (training.reached() / longest_training + 1) * longest_training;
+}
+
 // The task, and how fast it goes.
 std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTraining& training,
                                            TrainingViewState& state, const RectF& area, bool& own_task) {
@@ -81,7 +86,7 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
       draw_save_choice(context, training, state, right, static_cast<float>(area.y));
   ImGui::SetCursorScreenPos({right - size.x, static_cast<float>(area.y)});
   if (segmented_control(widgets, "pace", pace_names, state.pace) && training.playing())
-    training.play(paces[static_cast<std::size_t>(state.pace)], longest_training);
+    training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));
   ui_probe_item("training/pace");
   tooltip(widgets, "How many steps are taken a second. What is learned does not depend on it.");
   const std::string per_second = "steps a second";
@@ -109,10 +114,10 @@ void move(LiveTraining& training, const TrainingViewState& state, TimelineMove w
       if (training.playing())
         training.pause();
       else
-        training.play(paces[static_cast<std::size_t>(state.pace)], longest_training);
+        training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));
       return;
     case TimelineMove::step:
-      if (training.step() < longest_training) training.take_step();
+      if (training.step() < goes_on_to(training)) training.take_step();
       return;
     case TimelineMove::back:
       training.go_to(std::max<Index>(0, training.step() - 1));
@@ -140,7 +145,7 @@ void begin_change(LiveTraining& training, TrainingViewState& state, TrainingChan
   training.begin_beside(change);
   state.target.reset();
   state.beside = 1;
-  training.play(paces[static_cast<std::size_t>(state.pace)], longest_training);
+  training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));
 }
 
 // The habits of the heads; beside another training, those of both and what the change did.
@@ -270,7 +275,7 @@ void go_on_with_training(LiveTraining& training, TrainingViewState& state, const
     if (run.losses_from > 0 && run.losses_from == run.reached())
       state.saved += " The losses of the steps before are not known: there is no curve.csv with them.";
     else if (run.losses_from > 0)
-      state.saved += fmt::format(" Its curve.csv begins at step {}.", run.losses_from);
+      state.saved += fmt::format(" Its curve.csv is complete from step {} on.", run.losses_from);
   } catch (const Error& error) {
     state.error = error.what();
     if (!training.begun()) state.task = no_task;
@@ -282,6 +287,7 @@ void return_to_training(LiveTraining& training, TrainingViewState& state, int nu
   training.return_to(number);
   state.task = training.name();
   state.error.clear();
+  state.saved.clear();
   state.target.reset();
 }
 
@@ -344,6 +350,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     if (changed.begin) begin_change(training, state, *changed.begin);
     if (changed.end) training.end_beside();
     if (wanted == TimelineMove::none) wanted = timeline_keys(context);
+    if (training.saving()) wanted = TimelineMove::none;  // a save that is given up leaves half a folder
     if (wanted != TimelineMove::none) {
       state.target.reset();
       state.saved.clear();

@@ -89,7 +89,11 @@ std::string written_checkpoint(LiveTraining& training, const std::string& folder
 // Whether the model is a checkpoint of the folder that the watched training goes on from.
 bool goes_on_from(const LiveTraining& training, const std::string& path) {
   if (path.empty() || training.saved_folder().empty()) return false;
-  return fs::absolute(path).lexically_normal().string().starts_with(training.saved_folder() + "/checkpoint-");
+  std::error_code ignored;
+  return fs::absolute(path, ignored)
+      .lexically_normal()
+      .string()
+      .starts_with(training.saved_folder() + "/checkpoint-");
 }
 
 // The scenario with another model of the same training: everything else stays.
@@ -110,7 +114,8 @@ void find_checkpoints(PlaceInTraining& place, const std::string& path) {
 
 // Of place.checkpoints, that of the model at `path`; the first if it is none of them.
 std::size_t shown_checkpoint(const PlaceInTraining& place, const std::string& path) {
-  const std::string whole = fs::absolute(path).lexically_normal().string();
+  std::error_code ignored;
+  const std::string whole = fs::absolute(path, ignored).lexically_normal().string();
   const auto shown = std::ranges::find_if(place.checkpoints, [&](const ModelCheckpoint& each) {
     return whole == each.path || whole.starts_with(each.path + "/");
   });

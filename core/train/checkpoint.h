@@ -5,7 +5,7 @@
 //   optimizer.safetensors  first.NAME and second.NAME, where the optimiser has them
 //   tokenizer.json         the texts of the task's tokens (task_tokenizer.h); not there if two of them would be written alike
 //   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, and for those who open the
-//                          model "held_out_loss" and "held_out_accuracy" on the first 128 held-out examples, "what", the task's sentence,
+//                          model "held_out_loss" and "held_out_accuracy" on the first held-out examples (at most 128, or 4,096 tokens), "what", the task's sentence,
 //                          and "example", the text of the first of them
 //
 // A checkpoint is there whole or not at all: it is written under another name, which is changed at the end.

@@ -19,7 +19,7 @@ namespace headwise {
 namespace {
 
 constexpr Index most_trained_steps = 10'000;
-constexpr double most_multiply_adds = 2e12;
+constexpr double most_multiply_adds = 2e11;
 constexpr std::size_t most_kept_runs = 8;
 
 constexpr std::array<std::string_view, 8> recipe_options{"length", "symbols", "layers",        "width",
@@ -96,9 +96,12 @@ std::vector<NamedContent> trained_folder(KeptRuns& kept, const std::string& fold
   KeptRuns::Entry& training = kept.at_or_before(path.recipe, path.step);
   TrainingRun<double>& run = *training.run;
   while (run.step() < path.step && !run.failure()) run.take_step();
-  if (run.failure())
+  if (run.step() < path.step)
     throw Error(ExitStatus::input, {.where = folder, .what = "this training failed: " + run.failure()->what});
-  return checkpoint_files(training.source, run);
+  // Nobody goes on from such a folder.
+  std::vector<NamedContent> files = checkpoint_files(training.source, run);
+  std::erase_if(files, [](const NamedContent& file) { return file.name == "optimizer.safetensors"; });
+  return files;
 }
 
 }  // namespace
@@ -180,8 +183,7 @@ void offer_trained_models() {
   // The lock of core/files is held while it makes a folder.
   add_folder_maker({.prefix = std::string(trained_prefix),
                     .parts = 2,
-                    .names = {"config.json", "model.safetensors", "optimizer.safetensors", "tokenizer.json",
-                              "training.json"},
+                    .names = {"config.json", "model.safetensors", "tokenizer.json", "training.json"},
                     .make = [kept = std::make_shared<KeptRuns>()](const std::string& folder) {
                       return trained_folder(*kept, folder);
                     }});

@@ -34,7 +34,8 @@ struct TrainedModelPath {
   Index step = 0;
 };
 // The parts of a folder's path, which must begin with trained_prefix. Both are checked, nothing is trained. Throws Error(usage) as
-// training_recipe does, for a step outside 0 … 10,000, and for a training that takes too long to wait for: more than 2·10¹² multiply-adds.
+// training_recipe does, for a step outside 0 … 10,000, and for a training that takes too long to wait for: more than 2·10¹¹ multiply-adds, some
+// ten seconds.
 TrainedModelPath trained_model_path(const std::string& folder);
 
 // Adds the maker of such folders to core/files. An unfinished training is kept, and goes on when a later step is asked

@@ -78,6 +78,22 @@ TEST_CASE("a training in a folder goes on as if it had never stopped, and its pa
   CHECK(training.saved_folder().empty());
 }
 
+TEST_CASE("a training that goes on stands at its newest step, even where what follows is given up at once") {
+  const TemporaryFolder folder;
+  const std::string saved = saved_small(folder);
+  LiveTraining training;
+  training.begin_saved(saved, 4);
+  training.play(0.0, 15);
+  wait_for(training);
+  CHECK(training.error().empty());
+  CHECK(training.runs().front().past.front()->step == 0);
+  TrainingRun<float> alone(named_task("previous-token"), small_settings());
+  while (alone.step() < training.step()) alone.take_step();
+  CHECK(std::ranges::equal(training.stopped_run().values(), alone.values()));
+  CHECK(training.reached() == 15);
+  CHECK(losses_of(training.runs().front()) == losses_alone(small_settings(), 15));
+}
+
 TEST_CASE(
     "a training goes on from its newest checkpoint alone, and says from where on its losses are known") {
   const TemporaryFolder folder;

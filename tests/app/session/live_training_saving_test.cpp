@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/session/training_animation.h"
 #include "app/session/training_saving.h"
@@ -41,6 +42,7 @@ TEST_CASE("a training is saved as checkpoints, and stands where it stood") {
   CHECK(curve.back() == '\n');
   CHECK(curve.substr(0, curve.size() - 1).back() != ',');
   // Nor are other files mixed with it.
+  std::filesystem::create_directory(folder.file("mine"));
   folder.with_file("mine/notes.txt", "x");
   training.save(TrainingForm::folder, folder.file("mine"), Theme::dark);
   wait_for(training);

@@ -301,6 +301,7 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
   perform(window, CommandCall{CommandId::save_slides});
   REQUIRE(window.dialogs.files.open);
   CHECK(window.dialogs.files.path.ends_with("/slides.png"));
+  bench.ui->run_frames(1);
   bench.ui->key("Enter");
   for (int i = 0; window.view.recording && i < 100; ++i) {
     CHECK_FALSE(fs::exists(folder.file("slides-01.png")));  // all are written, or none
@@ -323,6 +324,7 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
 
   // What is there stays: another name is asked for.
   perform(window, CommandCall{CommandId::save_slides});
+  bench.ui->run_frames(1);
   bench.ui->key("Enter");
   CHECK(window.dialogs.files.open);
   CHECK(window.dialogs.files.error.find("slides-01.png") != std::string::npos);

@@ -36,6 +36,13 @@ std::unique_ptr<TrainingRun<double>> run_of(const std::string& recipe, Index ste
   return run;
 }
 
+std::unique_ptr<TrainingRun<double>> run_until_failure(const std::string& recipe) {
+  TrainingRecipe read = training_recipe(recipe);
+  auto run = std::make_unique<TrainingRun<double>>(task_of(read.source), read.settings);
+  while (run->step() < 60 && !run->failure()) run->take_step();
+  return run;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -103,8 +110,9 @@ TEST_CASE("a recipe that cannot be read or trained is refused in one sentence th
     CHECK_THROWS_WITH_AS(training_recipe(wrong.recipe), doctest::Contains(wrong.says), Error);
   }
   offer_trained_models();
-  for (const char* path : {"induction/", "induction/x", "induction/-1", "induction/10001", "induction/1.5",
-                           "induction,batch=4096,width=128,layers=4/9000", "inducton/5"}) {
+  for (const char* path :
+       {"induction/", "induction/x", "induction/-1", "induction/10001", "induction/1.5",
+        "induction,batch=4096,width=128,layers=4/9000", "induction,batch=64/500", "inducton/5"}) {
     CAPTURE(path);
     CHECK_THROWS_AS(InputFile{std::string(trained_prefix) + path + "/config.json"}, Error);
   }
@@ -113,10 +121,14 @@ TEST_CASE("a recipe that cannot be read or trained is refused in one sentence th
       doctest::Contains("too long to wait for"), Error);
 }
 
-TEST_CASE("a training that stops by itself says where") {
+TEST_CASE(
+    "a training that stops by itself says where, and the steps before can be read whatever was read first") {
   offer_trained_models();
   CHECK_THROWS_WITH_AS(InputFile{trained_folder_of(small_recipe + ",learning-rate=900", 60) + "/config.json"},
                        doctest::Contains("this training failed"), Error);
+  const std::unique_ptr<TrainingRun<double>> run = run_until_failure(small_recipe + ",learning-rate=900");
+  REQUIRE(run->failure());
+  CHECK(parameter_of(small_recipe + ",learning-rate=900", run->step(), "norm.bias").size() == 16);
 }
 
 }  // namespace headwise::test
