@@ -41,9 +41,10 @@ struct WatchedRun {
   std::optional<TrainingChange> change = {};  // of a second one, to what the first one is
   std::vector<TrainingLoss> losses = {};      // of steps 0, 1, … up to the furthest one reached
   Index losses_from = 0;  // the first step from which all of them are known; those before are not a number
-  std::vector<TrainingPointPtr> past = {};  // at steps that are evenly spaced, ascending; ever fewer of them
-  TrainingPointPtr now = {};                // where it stands
-  std::optional<TrainingStep> last = {};    // the step that led there, if one was taken
+  // Ascending; evenly spaced and ever fewer of them. A training that goes on from a folder begins with the checkpoints there.
+  std::vector<TrainingPointPtr> past = {};
+  TrainingPointPtr now = {};              // where it stands
+  std::optional<TrainingStep> last = {};  // the step that led there, if one was taken
   std::optional<TrainingFailure> failure = {};
 
   Index step() const { return now ? now->step : 0; }

@@ -21,7 +21,7 @@ struct FolderMaker {
   std::size_t parts = 1;           // what follows, separated by slashes: 2 in "builtin:trained/induction/120"
   std::vector<std::string> names;  // of the files that each of its folders has, whether it has been made or not
   // Makes the files of a folder, named by its path without a slash at the end. Called from any thread, but never by two at a time, until
-  // it has succeeded once for a folder. Throws Error(usage) for a path that it cannot read, Error(input) if the making fails.
+  // what it makes for a folder is kept. Throws Error(usage) for a path that it cannot read, Error(input) if the making fails.
   std::function<std::vector<NamedContent>(const std::string& folder)> make;
 };
 
