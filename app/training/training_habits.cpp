@@ -62,8 +62,8 @@ void draw_row(const PanelContext& context, const WatchedRun& run, const Training
   const auto right = static_cast<float>(row.x + row.width);
   // Where there is no room for a curve, the words take it, up to the value.
   const bool narrow = row.width < widgets.px(name_width + value_width + least_curve);
-  const float end_of_words =
-      narrow ? right - widgets.px(value_width) : static_cast<float>(row.x) + widgets.px(name_width - 6);
+  const float end_of_words = narrow ? right - (has ? widgets.px(value_width) : 0.0f)
+                                    : static_cast<float>(row.x) + widgets.px(name_width - 6);
   const std::string words(!has ? "none of these" : narrow ? habit_short_name(*has) : habit_name(*has));
   write_text(list, font, {x_of_words, y}, ink, fitted_text(words, font, end_of_words - x_of_words));
   if (has)

@@ -92,11 +92,13 @@ void draw_axes(const PanelContext& context, const LiveTraining& training, const 
   const float y = std::round(scale.at(0, guess).y);
   for (float x = left; x < right; x += widgets.px(8))
     list->AddLine({x, y}, {std::min(x + widgets.px(4), right), y}, im_color(context.palette.text_faint));
-  // Above its line, or below where there is no room.
-  const float above = y - context.fonts.small->FontSize - widgets.px(1);
-  write_text_before(list, context.fonts.small, right,
-                    above >= static_cast<float>(scale.inside.y) ? above : y + widgets.px(2), ink,
-                    fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess));
+  // Above its line, or below where there is no room; the lines of the grid end at it.
+  const std::string words = fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess);
+  const float height = context.fonts.small->FontSize, above = y - height - widgets.px(1);
+  const float top = above >= static_cast<float>(scale.inside.y) ? above : y + widgets.px(2);
+  list->AddRectFilled({right - width_of(context.fonts.small, words) - widgets.px(4), top},
+                      {right, top + height}, ImGui::GetColorU32(ImGuiCol_PopupBg));
+  write_text_before(list, context.fonts.small, right, top, ink, words);
 }
 
 void draw_curves(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
