@@ -287,6 +287,16 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
           return sum / static_cast<double>(s.size(1));
         });
   }
+  if (sizes.heads > 1) {
+    for (const bool mean : {false, true})
+      add(fmt::format("the heads' outputs are {0}, not concatenated: every head's columns hold the {1}",
+                      mean ? "averaged" : "summed", mean ? "mean" : "sum"),
+          {Id::head_output}, [mean](const Cells& cell, const Shape& s, Index n, Index, Index t, Index d) {
+            double sum = 0.0;
+            for (Index h = 0; h < s.size(1); ++h) sum += cell(n, h, t, d);
+            return mean ? sum / static_cast<double>(s.size(1)) : sum;
+          });
+  }
   add("the values stand in the reverse order of the keys", {Id::v_heads},
       [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
         return cell(n, h, s.size(2) - 1 - t, d);

@@ -64,6 +64,40 @@ void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
     });
 }
 
+// The heads' outputs are summed, or averaged, to one of Dv columns, which is all that is projected, or is the output.
+void add_sums_of_heads(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  const Index heads = inputs.options.num_heads, width = inputs.options.v_head_dim;
+  if (heads < 2 || !t.out_proj_weight) return;
+  const auto add_sum = [&](const char* how, bool mean, bool projected, bool biased) {
+    const std::string what = mean ? "averaged" : "summed";
+    add(variants, fmt::format("the heads' outputs are {}, not concatenated, and {}", what, how), Id::output,
+        [=](const Trace& so_far) {
+          const Cells cell(*so_far.tensors.concat);
+          const TensorPtr& bias = so_far.tensors.out_proj_bias;
+          const auto of_heads = [&](Index n, Index l, Index d) {
+            double total = 0.0;
+            for (Index h = 0; h < heads; ++h) total += cell(n, l, h * width + d);
+            return mean ? total / static_cast<double>(heads) : total;
+          };
+          return filled3(so_far.tensors.output->shape(), [&](Index n, Index l, Index e) {
+            const double own = bias && biased ? bias->flat(e) : 0.0;
+            if (!projected) return own + of_heads(n, l, e);
+            double total = own;
+            for (Index d = 0; d < width; ++d)
+              total += of_heads(n, l, d) * so_far.tensors.out_proj_weight->flat(e * heads * width + d);
+            return total;
+          });
+        });
+  };
+  for (const bool mean : {false, true}) {
+    add_sum("projected by the first Dv columns of out_proj.weight", mean, true, true);
+    if (width != t.out_proj_weight->shape().size(0)) continue;
+    add_sum("not projected", mean, false, false);
+    if (t.out_proj_bias) add_sum("not projected, but out_proj.bias is added", mean, false, true);
+  }
+}
+
 // The mean and the spread of a row, as used in normalisation.
 struct Norm {
   double epsilon = 1e-5;
@@ -239,6 +273,7 @@ void add_batch_axis(const AttentionInputs& inputs, ProgramVariants& variants) {
 void add_output_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (inputs.options.op != Op::multi_head_attention) return;
   add_projections(inputs, variants);
+  add_sums_of_heads(inputs, variants);
   add_residuals(inputs, variants);
   add_norms(inputs, variants);
   add_returned_weights(inputs, variants);

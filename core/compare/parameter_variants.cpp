@@ -1,7 +1,9 @@
 // Parameters that are used differently: left out, transposed, reordered.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "core/compare/program_variants.h"
@@ -29,6 +31,20 @@ struct Parts {
     std::vector<Index> rows;
     for (Index row = first_rows[part]; row < first_rows[part + 1]; ++row) rows.push_back(row);
     return rows;
+  }
+
+  // W_q, W_k and W_v stacked as in in_proj_weight; null if they do not have the same width.
+  TensorPtr stacked(const TraceTensors& t) const {
+    if (t.in_proj_weight) return t.in_proj_weight;
+    for (const auto weight : weights)
+      if (!(t.*weight) || (t.*weight)->shape().size(1) != (t.*weights[0])->shape().size(1)) return nullptr;
+    const Index width = (t.*weights[0])->shape().size(1);
+    Tensor result(Shape{{"H·D+G·D+G·Dv", first_rows[3]}, {"E", width}}, DType::f64);
+    for (std::size_t part = 0; part < 3; ++part) {
+      const Tensor& weight = *(t.*weights[part]);
+      for (Index i = 0; i < weight.size(); ++i) result.set_flat(first_rows[part] * width + i, weight.flat(i));
+    }
+    return shared_tensor(std::move(result));
   }
 
   void separate(AttentionInputs& inputs) const {
@@ -160,17 +176,69 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
     variants.push_back({fmt::format("the rows of in_proj_weight are taken in the order {}, not q, k, v", text),
                         "", reorder(rows, {source.begin(), source.end()})});
   }
-  if (o.num_heads == 1) return;
-  std::vector<Index> by_head,
-      by_column;  // block (part, h) of ours from block (h, part); row (p,h,d) from (d,h,p)
-  for (Index part = 0; part < 3; ++part) {
-    for (Index h = 0; h < o.num_heads; ++h) by_head.push_back(h * 3 + part);
-    for (Index row = 0; row < rows; ++row) by_column.push_back(row * 3 + part);
+}
+
+// One fused matrix of q, k and v, whose rows are stored in one order and taken in another: BLOOM and GPT-NeoX store them head
+// by head.
+void add_fused_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionOptions& o = inputs.options;
+  const Index heads = o.num_heads, groups = o.num_kv_heads, width = o.head_dim;
+  const Parts parts(o);
+  if (heads == 1 || groups == 0 || width != o.v_head_dim || !parts.stacked(inputs.tensors)) return;
+  const Index per_group = heads / groups;
+  using Place = std::function<Index(Index part, Index h, Index d)>;  // of a row, in another order
+  struct Order {
+    const char* text;
+    bool also_taken;  // false: that is the same as heads of every H-th column (head_variants.cpp)
+    Place place;
+  };
+  const Place by_group = [=](Index part, Index h, Index d) {
+    const Index group = part == 0 ? h / per_group : h;
+    const Index within = part == 0 ? h % per_group : per_group + part - 1;
+    return (group * (per_group + 2) + within) * width + d;
+  };
+  std::vector<Order> orders{
+      {heads == groups ? "[H,3,D], head by head" : "[G,H/G+2,D], group by group", true, by_group}};
+  if (heads == groups) {
+    orders.push_back(
+        {"[H,D,3]", true, [=](Index part, Index h, Index d) { return (h * width + d) * 3 + part; }});
+    orders.push_back(
+        {"[D,3,H]", true, [=](Index part, Index h, Index d) { return (d * 3 + part) * heads + h; }});
+    orders.push_back(
+        {"[D,H,3]", true, [=](Index part, Index h, Index d) { return (d * heads + h) * 3 + part; }});
+    orders.push_back(
+        {"[3,D,H]", false, [=](Index part, Index h, Index d) { return (part * width + d) * heads + h; }});
   }
-  variants.push_back({"the rows of in_proj_weight are taken as [H,3,D], head by head, not as [3,H,D]", "",
-                      reorder(o.head_dim, by_head)});
-  variants.push_back(
-      {"the rows of in_proj_weight are taken as [H,D,3], not as [3,H,D]", "", reorder(1, by_column)});
+  const char* what = inputs.tensors.in_proj_weight ? "in_proj_weight" : "the fused matrix of q, k and v";
+  const char* flat = heads == groups ? "[3,H,D]" : "the heads of q, of k and of v";
+  const auto reorder = [parts](std::vector<Index> source) {
+    return [parts, source = std::move(source)](AttentionInputs& other) {
+      TraceTensors& t = other.tensors;
+      const bool separate = !t.in_proj_weight;
+      t.in_proj_weight = with_blocks(*parts.stacked(t), 1, source);
+      if (t.in_proj_bias) t.in_proj_bias = with_blocks(*t.in_proj_bias, 1, source);
+      if (separate) parts.separate(other);
+    };
+  };
+  std::vector<Index> identity(static_cast<std::size_t>(parts.first_rows[3]));
+  std::iota(identity.begin(), identity.end(), Index{0});
+  std::vector<std::vector<Index>> seen{identity};  // of few heads and columns several orders are the same
+  const auto add = [&](std::string text, const std::vector<Index>& source) {
+    if (std::ranges::find(seen, source) != seen.end()) return;
+    seen.push_back(source);
+    variants.push_back({std::move(text), "", reorder(source)});
+  };
+  for (const auto& [text, also_taken, place] : orders) {
+    std::vector<Index> taken, stored(identity.size());
+    for (Index part = 0; part < 3; ++part)
+      for (Index h = 0; h < (part == 0 ? heads : groups); ++h)
+        for (Index d = 0; d < width; ++d) {
+          stored[static_cast<std::size_t>(place(part, h, d))] = static_cast<Index>(taken.size());
+          taken.push_back(place(part, h, d));
+        }
+    if (also_taken) add(fmt::format("the rows of {} are taken as {}, not as {}", what, text, flat), taken);
+    add(fmt::format("{} is stored as {}, and its rows are taken as {}", what, text, flat), stored);
+  }
 }
 
 // The inputs of the projections.
@@ -250,6 +318,7 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
         other.tensors.value = shared_tensor(key.reshaped(other.tensors.value->shape()));
       });
   add_orders(inputs, variants);
+  add_fused_orders(inputs, variants);
   add_single_parts(inputs, variants);
   add_halves_of_parts(inputs, variants);
   add_sources(inputs, variants);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,9 @@ namespace headwise {
 namespace {
 
 using Id = TensorId;
+
+constexpr const char* neighbours_text =
+    "rotary position embedding turns neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)";
 
 enum class Pairs { halves, neighbours, halves_by_neighbour_angles };
 
@@ -87,9 +91,7 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
       [](Rotation& rotation, bool) { rotation.sine = -1.0; }, variants);
   if (pairs > 1) {
     add_rotations(
-        plan,
-        "rotary position embedding turns neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)",
-        [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; }, variants);
+        plan, neighbours_text, [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; }, variants);
     add_rotations(
         plan,
         "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while halves are turned",
@@ -149,6 +151,56 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
           for (double& frequency : rotation.frequencies) frequency *= frequency;
         },
         variants);
+  }
+}
+
+// Within each head of (…,H·D) or (…,D), column d from column source[d].
+StageChange columns_from(Id id, std::vector<Index> source) {
+  return {id, [id, source = std::move(source)](const Trace& so_far) {
+            const Tensor& x = *so_far.tensor(id);
+            const auto width = static_cast<Index>(source.size());
+            Tensor result = x;
+            for (Index i = 0; i < x.size(); ++i)
+              result.set_flat(i, x.flat(i - i % width + source[static_cast<std::size_t>(i % width)]));
+            return result;
+          }};
+}
+
+// Checkpoints keep the columns that are turned together as halves (transformers) or as neighbours (Meta's Llama); converting
+// them reorders the rows of W_q and W_k. Here that was forgotten, or done once too often.
+void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
+  const auto pairs = static_cast<Index>(plan.frequencies.size());
+  if (pairs < 2) return;
+  std::vector<Index> to_halves(static_cast<std::size_t>(o.head_dim));
+  std::iota(to_halves.begin(), to_halves.end(), Index{0});
+  std::vector<Index> to_neighbours = to_halves;
+  for (Index j = 0; j < pairs; ++j) {
+    for (const Index second : {0, 1}) {
+      to_halves[static_cast<std::size_t>(j + second * pairs)] = 2 * j + second;
+      to_neighbours[static_cast<std::size_t>(2 * j + second)] = j + second * pairs;
+    }
+  }
+  const bool module = o.op == Op::multi_head_attention;
+  const Id q = module ? Id::q : Id::q_heads, k = module ? Id::k : Id::k_heads;
+  const char* what = module ? "the rows of W_" : "the columns of ";
+  const auto add = [&](const std::string& text, std::vector<StageChange> stages, std::string detail = "") {
+    variants.push_back({text, "", {}, std::move(stages), {}, std::move(detail)});
+  };
+  for (const bool halves : {true, false}) {
+    const std::vector<Index>& source = halves ? to_halves : to_neighbours;
+    if (!halves && to_halves == to_neighbours) break;
+    const char* how =
+        halves ? "reordered from neighbouring columns to halves (0, 2, 4, …, 1, 3, 5, … of each head)"
+               : "reordered from halves to neighbouring columns (0, D/2, 1, D/2 + 1, … of each head)";
+    add(fmt::format("{}k alone are {}", what, how), {columns_from(k, source)});
+    add(fmt::format("{}q alone are {}", what, how), {columns_from(q, source)});
+    // The scores of the first are those of the other convention, and have its name.
+    if (halves)
+      add(neighbours_text, {columns_from(q, source), columns_from(k, source)},
+          fmt::format("{}q and of k are reordered for it", module ? "the rows of W_" : "the columns of "));
+    else
+      add(fmt::format("{}q and {}k are {}, and turned as halves", what, module ? "W_" : "", how),
+          {columns_from(q, source), columns_from(k, source)});
   }
 }
 
@@ -243,6 +295,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
     const RotaryPlan plan{rotary_inverse_frequencies(o), rotary_first_query(o, sizes.queries, sizes.keys),
                           sizes.queries, sizes.keys};
     add_conventions(plan, variants);
+    add_row_orders(plan, o, variants);
     add_targets(plan, variants);
     add_partial(plan, o, variants);
     add_before_split(inputs, o, variants);

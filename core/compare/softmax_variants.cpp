@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/attention/softmax.h"
+#include "core/compare/narrow_types.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
@@ -178,6 +179,37 @@ void add_changed_softmaxes(ProgramVariants& variants) {
   });
 }
 
+// A softmax in a 16-bit type, whose result is cast back.
+void add_narrow_softmaxes(const AttentionOptions& o, ProgramVariants& variants) {
+  enum class Sum { wide, rounded_once, rounded_each };
+  const bool nan = o.fully_masked_rows == FullyMaskedRows::nan;
+  for (const NarrowType& type : {f16, bf16}) {
+    const auto narrow = [type](double x) { return rounded_to(type, x); };
+    // PyTorch rounds what goes in and what comes out; NumPy every step, and a loop every partial sum, too.
+    for (const Sum how : {Sum::wide, Sum::rounded_once, Sum::rounded_each}) {
+      for (const bool scores_narrow : {true, false}) {
+        if (how == Sum::wide && !scores_narrow)
+          continue;  // the weights alone are rounded: rounding_variants.cpp
+        ProgramVariant variant{fmt::format("the softmax is computed in {} and cast back", type.name)};
+        variant.stages = {by_rows([=](std::span<double> row) {
+          if (scores_narrow)
+            for (double& cell : row) cell = narrow(cell);
+          const double maximum = row_maximum(row);
+          const auto step = [&](double x) { return how == Sum::wide ? x : narrow(x); };
+          double sum = 0.0;
+          for (double& cell : row) {
+            cell = step(std::exp(step(cell - maximum)));
+            sum = how == Sum::rounded_each ? narrow(sum + cell) : sum + cell;
+          }
+          sum = step(sum);
+          for (double& cell : row) cell = sum == 0.0 && !nan ? 0.0 : narrow(cell / sum);
+        })};
+        variants.push_back(std::move(variant));
+      }
+    }
+  }
+}
+
 // Another function instead of the softmax.
 void add_other_functions(ProgramVariants& variants) {
   add_rule(variants, "the weights are sigmoid(score), no softmax", [](std::span<double> row) {
@@ -225,6 +257,7 @@ void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& varian
   add_axes(sizes, variants);
   add_sums(variants);
   add_changed_softmaxes(variants);
+  add_narrow_softmaxes(inputs.options, variants);
   add_other_functions(variants);
   const double p = inputs.options.dropout;
   if (p > 0.0 && p < 1.0)

@@ -6,6 +6,12 @@ import math
 import numpy as np
 
 
+def round_bf16(x):
+    bits = x.astype(np.float32).view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)
+    return np.where(np.isfinite(x), rounded.view(np.float32), x).astype(np.float32)
+
+
 class Case:
     """Sizes, options and arrays of one attention, and the scenario that tells Headwise the same."""
 

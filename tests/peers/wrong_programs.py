@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from numpy_attention import Attention
+from numpy_attention import Attention, round_bf16
 
 PLAIN, CROSS = {}, dict(self_attention=False, keys=8)
 CAUSAL, PADDED, MASKED = dict(causal=True), dict(padding=True), dict(mask="bool")
@@ -389,7 +389,7 @@ class FloatMaskMultiplied(Attention):
         return scaled * self.a["attn_mask"]
 
 
-@wrong("q and k are not turned", ROTARY)
+@wrong("q and k are not rotated", ROTARY)
 class RotaryForgotten(Attention):
     def rotate(self, x, which):
         return x
@@ -435,7 +435,155 @@ class RoundedToF16(Attention):
         return {n: x.astype(np.float16).astype(np.float32) for n, x in super().run().items()}
 
 
-def round_bf16(x):
-    bits = x.astype(np.float32).view(np.uint32).astype(np.uint64)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)
-    return np.where(np.isfinite(x), rounded.view(np.float32), x).astype(np.float32)
+# Fused matrices of q, k and v
+class Fused(Attention):
+    """The rows of in_proj_weight and in_proj_bias after `rows`, split flat."""
+
+    def rows(self, x):
+        raise NotImplementedError
+
+    def weight(self, which):
+        return np.split(self.rows(self.a["in_proj_weight"]), self.part_rows())["qkv".index(which)]
+
+    def bias(self, which):
+        return np.split(self.rows(self.a["in_proj_bias"]), self.part_rows())["qkv".index(which)]
+
+
+@wrong(r"taken as \[H,3,D\]", PLAIN)
+class FusedTakenByHeads(Fused):
+    def rows(self, x):
+        return np.concatenate(list(x.reshape(self.c.heads, 3, self.c.head_dim, -1).swapaxes(0, 1))).reshape(x.shape)
+
+
+@wrong(r"stored as \[H,3,D\]", PLAIN, dict(heads=2, head_dim=6))
+class FusedStoredByHeads(Fused):
+    def rows(self, x):
+        return x.reshape(3, self.c.heads, self.c.head_dim, -1).swapaxes(0, 1).reshape(x.shape)
+
+
+@wrong(r"taken as \[H,D,3\]", PLAIN)
+class FusedTakenByColumns(Fused):
+    def rows(self, x):
+        return np.moveaxis(x.reshape(self.c.heads * self.c.head_dim, 3, -1), 1, 0).reshape(x.shape)
+
+
+@wrong(r"stored as \[H,D,3\]", PLAIN)
+class FusedStoredByColumns(Fused):
+    def rows(self, x):
+        return np.moveaxis(x.reshape(3, self.c.heads * self.c.head_dim, -1), 0, 1).reshape(x.shape)
+
+
+@wrong(r"stored as \[G,H/G\+2,D\]", GROUPED)
+class FusedStoredByGroups(Fused):
+    def rows(self, x):
+        c = self.c
+        q, k, v = (part.reshape(c.kv_heads, -1, c.head_dim, x.size // len(x)) for part in np.split(x, self.part_rows()))
+        return np.concatenate([q, k, v], 1).reshape(x.shape)
+
+
+@wrong(r"stored as \[H,3,D\]", dict(separate=True))
+class SeparateFusedByHeads(Fused):
+    """The three matrices are joined head by head, and split flat."""
+
+    def weight(self, which):
+        joined = np.concatenate([self.a[f"{n}_proj_weight"] for n in "qkv"])
+        stored = joined.reshape(3, self.c.heads, self.c.head_dim, -1).swapaxes(0, 1).reshape(joined.shape)
+        return np.split(stored, self.part_rows())["qkv".index(which)]
+
+    def rows(self, x):
+        return x.reshape(3, self.c.heads, self.c.head_dim).swapaxes(0, 1).reshape(-1)
+
+
+# Rows of q and k in the other rotary order
+class RowsReordered(Attention):
+    WHO, TO_HALVES = "k", True
+
+    def project(self, which):
+        x = super().project(which)
+        if which not in self.WHO:
+            return x
+        pairs = x.reshape(*x.shape[:2], -1, *((self.c.head_dim // 2, 2) if self.TO_HALVES else (2, self.c.head_dim // 2)))
+        return pairs.swapaxes(-1, -2).reshape(x.shape)
+
+
+@wrong("W_k alone are reordered from neighbouring columns", ROTARY, dict(rotary=100.0, **GROUPED))
+class KeyRowsToHalves(RowsReordered):
+    pass
+
+
+@wrong("W_k alone are reordered from halves", ROTARY)
+class KeyRowsToNeighbours(RowsReordered):
+    TO_HALVES = False
+
+
+@wrong("W_q alone are reordered from neighbouring columns", ROTARY)
+class QueryRowsToHalves(RowsReordered):
+    WHO = "q"
+
+
+@wrong("W_q alone are reordered from halves", ROTARY)
+class QueryRowsToNeighbours(RowsReordered):
+    WHO, TO_HALVES = "q", False
+
+
+@wrong("W_q and W_k are reordered from halves", ROTARY)
+class RowsToNeighbours(RowsReordered):
+    WHO, TO_HALVES = "qk", False
+
+
+@wrong("turns neighbouring columns", ROTARY)
+class RowsToHalves(RowsReordered):
+    WHO = "qk"
+
+
+# Sums of heads
+@wrong("summed, not concatenated: every head", PLAIN, dict(head_dim=8, heads=2))
+class HeadsSummed(Attention):
+    def merge(self, heads):
+        return np.tile(heads.sum(1), self.c.heads)
+
+
+@wrong("averaged, not concatenated: every head", PLAIN)
+class HeadsAveraged(Attention):
+    def merge(self, heads):
+        return np.tile(heads.mean(1), self.c.heads)
+
+
+@wrong("summed, not concatenated, and projected by the first Dv columns", PLAIN)
+class HeadsSummedAndProjected(Attention):
+    def project_out(self, concat):
+        c = self.c
+        total = concat.reshape(*concat.shape[:2], c.heads, c.head_dim).sum(2)
+        return total @ self.a["out_proj.weight"][:, :c.head_dim].T + self.a["out_proj.bias"]
+
+
+# Softmax in a 16-bit type
+@wrong("softmax is computed in f16|every number of theirs is an f16", PLAIN, CAUSAL)
+class SoftmaxInHalf(Attention):
+    def softmax(self, x):
+        x = x.astype(np.float16)
+        e = np.exp(x - x.max(-1, keepdims=True))
+        return (e / e.sum(-1, keepdims=True)).astype(np.float64)
+
+
+@wrong("softmax is computed in f16|every number of theirs is an f16", PLAIN, CROSS)
+class SoftmaxOfHalf(Attention):
+    """As PyTorch computes it: rounded before and after, but not in between."""
+
+    def softmax(self, x):
+        return super().softmax(x.astype(np.float16).astype(np.float64)).astype(np.float16).astype(np.float64)
+
+
+@wrong("softmax is computed in bf16|every number of theirs is a bf16", PLAIN, CAUSAL)
+class SoftmaxOfBf16(Attention):
+    def softmax(self, x):
+        return round_bf16(super().softmax(round_bf16(x).astype(np.float64))).astype(np.float64)
+
+
+# A bias added before the scale
+@wrong("divided by √D along with the scores", dict(mask="float"), dict(alibi=True, causal=True),
+       dict(mask="float", sdpa=True), dict(mask="float", scale=0.3), dict(mask="float", padding=True, rotary=100.0))
+class BiasBeforeScale(Attention):
+    def masked(self, scaled):
+        blocked, bias = self.blocked()
+        return np.where(blocked, -np.inf, (scaled / self.scale() + bias) * self.scale())

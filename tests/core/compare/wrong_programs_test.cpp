@@ -29,6 +29,7 @@ struct WrongProgram {
   const char* named;  // a part of its name, and of no other's
   AttentionInputs inputs;
   std::vector<StageChange> mistake;
+  std::function<void(AttentionInputs&)> other_inputs = {};  // what it starts from, if that is the mistake
 };
 
 AttentionInputs self_attention(const AttentionOptions& options) {
@@ -96,11 +97,118 @@ StageChange mapped(Id stage, const std::function<double(double)>& change) {
   return {stage, [=](const Trace& t) { return mapped_cells(*t.tensor(stage), change); }};
 }
 
+// The rows of in_proj_weight and in_proj_bias, row i from row source(i).
+std::function<void(AttentionInputs&)> rows_from(const std::function<Index(Index)>& source) {
+  return [source](AttentionInputs& inputs) {
+    for (TensorPtr* rows : {&inputs.tensors.in_proj_weight, &inputs.tensors.in_proj_bias}) {
+      Tensor result = **rows;
+      const Index count = result.shape().size(0), width = result.size() / count;
+      for (Index row = 0; row < count; ++row)
+        for (Index e = 0; e < width; ++e)
+          result.set_flat(row * width + e, (*rows)->flat(source(row) * width + e));
+      *rows = shared_tensor(std::move(result));
+    }
+  };
+}
+
+// Of 2 heads of 4 columns. Where row (part, h, d) of q, k and v is stored head by head, and which row is stored at a place.
+Index place_by_head(Index row) {
+  return row / 4 % 2 * 12 + row / 8 * 4 + row % 4;
+}
+Index row_by_head(Index place) {
+  return place / 4 % 3 * 8 + place / 12 * 4 + place % 4;
+}
+
+// The columns of each head of 4 of x (N,L,H·D): 0, 2, 1, 3. Of 8: neighbours to halves, or halves to neighbours.
+StageChange columns_reordered(Id id, const std::vector<Index>& order) {
+  return {id, [=](const Trace& t) {
+            const Cells own(*t.tensor(id));
+            const auto width = static_cast<Index>(order.size());
+            return filled3(t.tensor(id)->shape(), [&](Index n, Index l, Index c) {
+              return own(n, l, c / width * width + order[static_cast<std::size_t>(c % width)]);
+            });
+          }};
+}
+
+double rounded_to_f16(double x) {
+  return rounded_to(f16, x);
+}
+
 std::vector<WrongProgram> wrong_programs() {
   std::vector<WrongProgram> all;
-  const auto add = [&](const char* named, AttentionInputs inputs, std::vector<StageChange> mistake) {
-    all.push_back({named, std::move(inputs), std::move(mistake)});
+  const auto add = [&](const char* named, AttentionInputs inputs, std::vector<StageChange> mistake,
+                       std::function<void(AttentionInputs&)> other_inputs = {}) {
+    all.push_back({named, std::move(inputs), std::move(mistake), std::move(other_inputs)});
   };
+  const AttentionInputs two_heads = self_attention(small_options(2, 2, 4));
+  add("in_proj_weight are taken as [H,3,D]", two_heads, {}, rows_from(place_by_head));
+  add("in_proj_weight is stored as [H,3,D]", two_heads, {}, rows_from(row_by_head));
+  add("in_proj_weight are taken as [H,D,3]", two_heads, {},
+      rows_from([](Index row) { return row % 8 * 3 + row / 8; }));
+  add("in_proj_weight is stored as [H,D,3]", two_heads, {},
+      rows_from([](Index place) { return place % 3 * 8 + place / 3; }));
+  // 2 groups of 2 heads of q, one of k and one of v, of 4 columns: rows 0–15 are q, 16–23 k, 24–31 v.
+  add("in_proj_weight is stored as [G,H/G+2,D]", self_attention(small_options(4, 2, 4)), {},
+      rows_from([](Index place) {
+        const Index group = place / 16, block = place / 4 % 4;
+        return (block < 2 ? group * 8 + block * 4 : 8 + block * 8 - 8 + group * 4) + place % 4;
+      }));
+  AttentionInputs wide_rotary = self_attention(small_options(2, 2, 8));
+  wide_rotary.options.rotary_base = 100.0;
+  const std::vector<Index> to_halves{0, 2, 4, 6, 1, 3, 5, 7}, to_neighbours{0, 4, 1, 5, 2, 6, 3, 7};
+  add("rows of W_k alone are reordered from neighbouring columns", wide_rotary,
+      {columns_reordered(Id::k, to_halves)});
+  add("rows of W_k alone are reordered from halves", wide_rotary, {columns_reordered(Id::k, to_neighbours)});
+  add("rows of W_q alone are reordered from neighbouring columns", wide_rotary,
+      {columns_reordered(Id::q, to_halves)});
+  add("rows of W_q alone are reordered from halves", wide_rotary, {columns_reordered(Id::q, to_neighbours)});
+  add("W_q and W_k are reordered from halves", wide_rotary,
+      {columns_reordered(Id::q, to_neighbours), columns_reordered(Id::k, to_neighbours)});
+  add("turns neighbouring columns (2j, 2j + 1) together", wide_rotary,
+      {columns_reordered(Id::q, to_halves), columns_reordered(Id::k, to_halves)});
+  add("summed, not concatenated: every head", plain(),
+      {changed(Id::head_output, [](const Cells& x, Index n, Index, Index l, Index d) {
+        return x(n, 0, l, d) + x(n, 1, l, d) + x(n, 2, l, d) + x(n, 3, l, d);
+      })});
+  add("averaged, not concatenated, and projected by the first", plain(),
+      {{Id::output, [](const Trace& t) {
+          const Cells x(*t.tensors.head_output);
+          const Tensor &w = *t.tensors.out_proj_weight, &b = *t.tensors.out_proj_bias;
+          return filled3(t.tensors.output->shape(), [&](Index n, Index l, Index e) {
+            double sum = b.flat(e);
+            for (Index c = 0; c < 16; ++c) sum += x(n, c / 4, l, c % 4) / 4 * w.flat(e * 16 + c % 4);
+            return sum;
+          });
+        }}});
+  add("the softmax is computed in f16", causal(),
+      {{Id::attn_weights, [](const Trace& t) {
+          const Cells x(*t.tensors.masked_scores);
+          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
+            double maximum = -infinity, sum = 0.0;
+            for (Index j = 0; j <= l; ++j) maximum = std::max(maximum, rounded_to_f16(x(n, h, l, j)));
+            const auto power = [&](Index j) {
+              return rounded_to_f16(std::exp(rounded_to_f16(rounded_to_f16(x(n, h, l, j)) - maximum)));
+            };
+            for (Index j = 0; j <= l; ++j) sum += power(j);
+            return s > l ? 0.0 : rounded_to_f16(power(s) / rounded_to_f16(sum));
+          });
+        }}});
+  add("the softmax is computed in bf16", plain(),
+      {{Id::attn_weights, [](const Trace& t) {
+          const Tensor rounded =
+              mapped_cells(*t.tensors.masked_scores, [](double x) { return rounded_to(bf16, x); });
+          return mapped_cells(softmax(rounded, FullyMaskedRows::nan),
+                              [](double x) { return rounded_to(bf16, x); });
+        }}});
+  AttentionInputs with_bias = plain();
+  with_bias.tensors.attn_mask = random_tensor({{"L", length}, {"S", length}}, "bias");
+  add("divided by √D along with the scores", with_bias,
+      {{Id::masked_scores, [](const Trace& t) {
+          const Cells x(*t.tensors.scores);
+          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
+            return (x(n, h, l, s) + t.tensors.attn_mask->flat(l * length + s)) / 2;
+          });
+        }}});
   add("own position (it keeps j < i", causal(),
       {blocked([](const Trace&, Index, Index l, Index s) { return s >= l; })});
   add("the next position (it keeps j ≤ i + 1", causal(),
@@ -226,7 +334,9 @@ TEST_CASE(
     CAPTURE(program.named);
     const Id last = program.inputs.options.residual ? Id::residual_output : Id::output;
     for (const std::vector<Id>& ids : {std::vector<Id>{last}, everything}) {
-      const std::string causes = found(program.inputs, written(program.inputs, program.mistake, ids));
+      AttentionInputs of_theirs = program.inputs;
+      if (program.other_inputs) program.other_inputs(of_theirs);
+      const std::string causes = found(program.inputs, written(of_theirs, program.mistake, ids));
       CAPTURE(causes);
       CHECK(has(causes, program.named));
       for (const WrongProgram& other : programs)
