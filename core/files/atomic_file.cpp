@@ -1,5 +1,6 @@
 #include "core/files/atomic_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,10 +12,15 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 
+#include "core/files/descriptor.h"
+#include "core/files/file_lock.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -32,22 +38,6 @@ std::atomic<const char*> unfinished_file = nullptr;
   if (error == EACCES || error == EPERM || error == EROFS) remedy = "choose a place you can write to";
   throw Error(ExitStatus::output, {path, "the file could not be written", std::strerror(error), "", remedy});
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  // Some file systems (NFS) report a failed write only here. Returns an errno, or 0.
-  int close_now() { return close(std::exchange(number_, -1)) == 0 || errno == EINTR ? 0 : errno; }
-
- private:
-  int number_;
-};
 
 ByteSink sink_to(int descriptor, const std::string& path) {
   return [descriptor, &path](std::span<const std::byte> bytes) {
@@ -98,10 +88,53 @@ void write_directly(const std::string& path, const std::function<void(const Byte
   if (const int error = file.close_now()) fail(path, error);
 }
 
-// A uniquely named file next to the target. It is removed unless it was renamed.
+constexpr std::string_view temporary_prefix = ".headwise-", temporary_suffix = ".tmp";
+
+std::string temporary_name(std::uint64_t random) {
+  return fmt::format("{}{:016x}{}", temporary_prefix, random, temporary_suffix);
+}
+
+bool is_temporary_name(std::string_view name) {
+  if (name.size() != temporary_name(0).size() || !name.starts_with(temporary_prefix) ||
+      !name.ends_with(temporary_suffix))
+    return false;
+  const std::string_view digits = name.substr(temporary_prefix.size(), 16);
+  return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// Removes a temporary file of this user that no living process holds.
+void remove_if_abandoned(int folder, const char* name) {
+  struct stat found {
+  }, opened{};
+  if (fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(found.st_mode) ||
+      found.st_uid != geteuid())
+    return;
+  const Descriptor file(openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.number() < 0 || lock_file(file.number()) != 0) return;
+  const bool same = fstat(file.number(), &opened) == 0 && opened.st_ino == found.st_ino &&
+                    opened.st_dev == found.st_dev && opened.st_nlink > 0;
+  if (same) unlinkat(folder, name, 0);
+}
+
+// What processes that were killed have left in a folder; looked for once in each.
+void remove_abandoned_files(const std::string& folder) {
+  static std::mutex adding;
+  static std::set<std::string> seen;
+  {
+    const std::lock_guard lock(adding);
+    if (!seen.insert(folder).second) return;
+  }
+  DIR* const open_folder = opendir(folder.empty() ? "." : folder.c_str());
+  if (open_folder == nullptr) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> closed(open_folder, closedir);
+  while (const dirent* const entry = readdir(open_folder))
+    if (is_temporary_name(entry->d_name)) remove_if_abandoned(dirfd(open_folder), entry->d_name);
+}
+
+// A uniquely named file next to the target, locked until it is renamed. It is removed unless it was renamed.
 class TemporaryFile {
  public:
-  TemporaryFile(const std::string& target, const std::string& path) : file_(make(target, path, name_)) {
+  TemporaryFile(const std::string& target, const std::string& path) : file_(make(target, path)) {
     unfinished_file = name_.c_str();
   }
   ~TemporaryFile() {
@@ -118,20 +151,30 @@ class TemporaryFile {
   }
 
  private:
-  // O_EXCL: never an existing file, nor a link that somebody put there.
-  static int make(const std::string& target, const std::string& path, std::string& name) {
+  Descriptor make(const std::string& target, const std::string& path) {
     const std::string folder = target.substr(0, target.find_last_of('/') + 1);
+    remove_abandoned_files(folder);
     std::random_device random;
     for (int attempt = 0; attempt < 100; ++attempt) {
-      name = fmt::format("{}.headwise-{:08x}{:08x}.tmp", folder, random(), random());
-      const int number = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (number >= 0) return number;
-      if (errno != EEXIST) break;
+      name_ = folder + temporary_name(std::uint64_t{random()} << 32 | random());
+      // O_EXCL: never an existing file, nor a link that somebody put there.
+      Descriptor file(open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      if (file.number() < 0 && errno == EEXIST) continue;
+      if (file.number() < 0) break;
+      // Another process that looked for abandoned files just now may have taken it for one.
+      struct stat made {};
+      if (lock_file(file.number()) == EWOULDBLOCK || fstat(file.number(), &made) != 0 || made.st_nlink == 0) {
+        unlink(name_.c_str());
+        continue;
+      }
+      lock_ = Descriptor(fcntl(file.number(), F_DUPFD_CLOEXEC, 0));
+      return file;
     }
     fail(path, errno);
   }
 
   std::string name_;
+  Descriptor lock_;  // keeps the lock while the file is closed and renamed
   Descriptor file_;
   bool renamed_ = false;
 };
@@ -140,12 +183,6 @@ void keep_permissions(int descriptor, const struct stat& old) {
   // Only root may give a file away; if it fails, the file remains the writer's.
   if (fchown(descriptor, old.st_uid, old.st_gid) != 0) errno = 0;
   if (fchmod(descriptor, old.st_mode & 07777) != 0) errno = 0;
-}
-
-void sync_folder(const std::string& target) {
-  const std::string folder = target.substr(0, target.find_last_of('/') + 1);
-  const Descriptor descriptor(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (descriptor.number() >= 0) fsync(descriptor.number());
 }
 
 }  // namespace
@@ -168,11 +205,17 @@ void write_file_atomically(const std::string& path, const std::function<void(con
   if (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS) fail(path, errno);
   if (const int error = temporary.file().close_now()) fail(path, error);
   temporary.rename_to(target, path);
-  sync_folder(target);
+  sync_folder_of(target);
 }
 
 void write_file_atomically(const std::string& path, std::string_view content) {
   write_file_atomically(path, [&](const ByteSink& sink) { sink(std::as_bytes(std::span(content))); });
+}
+
+void sync_folder_of(const std::string& path) {
+  const std::string folder = path.substr(0, path.find_last_of('/') + 1);
+  const Descriptor descriptor(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor.number() >= 0) fsync(descriptor.number());
 }
 
 void remove_unfinished_file() noexcept {
