@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/train_options.h"
+#include "app/platform/stop_signals.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
@@ -22,35 +21,11 @@
 #include "core/train/checkpoint_thinning.h"
 #include "core/train/training_answer.h"
 #include "core/train/training_curve.h"
+#include "core/train/training_folder.h"
 #include "core/train/training_program.h"
 
 namespace headwise {
 namespace {
-
-std::atomic<bool> wants_to_stop = false;
-
-// Ctrl+C ends the training after its step, with a checkpoint; a second one ends the program as usual.
-class StopOnSignals {
- public:
-  StopOnSignals() {
-    for (std::size_t i = 0; i < std::size(signals); ++i) {
-      before_[i] = std::signal(signals[i], [](int signal) {
-        wants_to_stop = true;
-        std::signal(signal, SIG_DFL);
-      });
-      if (before_[i] == SIG_IGN) std::signal(signals[i], SIG_IGN);  // nohup stays in effect
-    }
-  }
-  ~StopOnSignals() {
-    for (std::size_t i = 0; i < std::size(signals); ++i) std::signal(signals[i], before_[i]);
-  }
-  StopOnSignals(const StopOnSignals&) = delete;
-  StopOnSignals& operator=(const StopOnSignals&) = delete;
-
- private:
-  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
-  void (*before_[std::size(signals)])(int) = {};
-};
 
 std::string text_of_file(const std::string& path) {
   if (!is_there(path)) return "";
@@ -105,8 +80,8 @@ std::string expected_line(const TrainRequest& request, const TrainingSettings& s
                      megabytes(checked_multiply(bytes, stay, "checkpoints")));
 }
 
-// Trains to the last step or until numbers fail. Throws Error(cancelled) after a signal. Of a run that is not compared, the outcome has
-// only its steps and its failure.
+// Trains to the last step or until numbers fail. Throws Error(cancelled) after a signal. Of a run that is not
+// compared, the outcome has only its steps and its failure.
 template <class T>
 TrainingOutcome train(const TrainRequest& request, TrainTask task, const TrainingSettings& settings) {
   using Clock = std::chrono::steady_clock;
@@ -117,15 +92,18 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
   if (request.resumed) {
     run.restore(read_training_state<T>(*request.resumed, request.saved));
     before = curve_before(text_of_file(curve), run.step());
+    if (const Index missing = missing_rows(before, run.step()); missing > 0)
+      print_warning(fmt::format("{} has no row for {} of the first {} steps", curve, missing, run.step()));
   }
   std::vector<CurveRow> rows;
   const auto keep = [&] {
     const std::string csv = curve_csv(rows);
+    // The curve first: rows after the newest checkpoint are computed again, rows before it could not be.
+    write_file_atomically(curve, before + csv.substr(csv.find('\n') + 1));
     write_checkpoint(request.folder, request.source, run);
     thin_out_checkpoints(request.folder, request.keep);
-    write_file_atomically(curve, before + csv.substr(csv.find('\n') + 1));
   };
-  wants_to_stop = false;
+  // Ctrl+C ends the training after its step, with a checkpoint; a second one ends the program as usual.
   const StopOnSignals stop_on_signals;
   if (!request.resumed) keep();  // as it began
   print(expected_line(request, settings, static_cast<Index>(sizeof(T))));
@@ -143,14 +121,14 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     }
     rows.push_back({*step, std::nullopt});
     ++taken;
-    const bool ends = wants_to_stop || run.step() == request.steps;
+    const bool ends = StopOnSignals::wanted() || run.step() == request.steps;
     if (!ends && run.step() % request.every != 0) continue;
     rows.back().held_out = run.held_out();
     keep();
     const double seconds = std::chrono::duration<double>(spent).count();
     print(checkpoint_line(run, *step, *rows.back().held_out,
                           static_cast<double>(taken * settings.batch * run.task().length) / seconds));
-    if (wants_to_stop)
+    if (StopOnSignals::wanted())
       throw Error(ExitStatus::cancelled, {.where = "training",
                                           .what = fmt::format("stopped at step {}", run.step()),
                                           .remedy = "headwise train --resume goes on"});
@@ -196,6 +174,7 @@ void train_beside(const TrainWords& wanted, DType dtype, const TrainRequest& req
   TrainRequest own = request, other = request;
   own.is_compared = other.is_compared = true;
   other.folder = request.folder + "/" + wanted.beside;
+  const TrainingFolder held(other.folder);
   refuse_folder_in_use(other.folder, "choose another folder");
   const TrainingOutcome as_it_is = train(dtype, own, task, settings);
   refuse_failure(own, as_it_is);
@@ -248,12 +227,14 @@ void run_train(CommandOptions& options, const Words& words) {
     throw Error(ExitStatus::usage, {"--keep", "the value is out of range", wanted.keep, "3 or more", ""});
   TrainingSettings settings;
   TrainTask task;
+  std::optional<TrainingFolder> held;
   if (wanted.resume) {
-    const std::vector<Index> there = checkpoint_steps(request.folder);
-    if (there.empty())
+    if (checkpoint_steps(request.folder).empty())
       throw Error(ExitStatus::input, {request.folder, "there is no checkpoint to go on from", "",
                                       "a folder of an earlier training", "leave out --resume"});
     refuse_settings(options);
+    held.emplace(request.folder);
+    const std::vector<Index> there = checkpoint_steps(request.folder);
     request.resumed = checkpoint_path(request.folder, there.back());
     request.saved = read_saved_run(*request.resumed);
     request.source = request.saved.task;
@@ -266,10 +247,11 @@ void run_train(CommandOptions& options, const Words& words) {
                                       fmt::format("more than {}", request.saved.step), ""});
   } else {
     require_task(wanted);
-    refuse_folder_in_use(request.folder, "add --resume to go on, or choose another folder");
     request.source = source_of(wanted);
     task = task_of(request.source);
     settings = settings_of(wanted, task);
+    held.emplace(request.folder);
+    refuse_folder_in_use(request.folder, "add --resume to go on, or choose another folder");
   }
   if (!wanted.beside.empty()) return train_beside(wanted, dtype, request, task, settings);
   refuse_failure(request, train(dtype, request, task, settings));

@@ -14,6 +14,7 @@
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
+#include "core/train/training_folder.h"
 #include "core/train/training_program.h"
 
 namespace headwise {
@@ -177,16 +178,19 @@ TrainingOutcome LiveTraining::outcome_of(Run& run, std::vector<double> losses) {
 }
 
 std::vector<std::string> LiveTraining::write_checkpoints(Run& run, const std::string& folder,
-                                                         const std::vector<Index>& steps) {
+                                                         const std::vector<Index>& steps, bool with_curve) {
+  const TrainingFolder held(folder);
   if (!checkpoint_steps(folder).empty())
     throw Error(ExitStatus::usage, {.where = folder,
                                     .what = "there are checkpoints of a training in this folder already",
                                     .remedy = "choose another folder"});
-  if (!paths_in(folder).empty())
+  if (paths_in(folder).size() > 1)  // the lock is one
     throw Error(ExitStatus::usage,
                 {.where = folder,
                  .what = "there are other files in this folder, which the checkpoints would mix with",
                  .remedy = "name a new folder"});
+  // Before the checkpoints: a training goes on from the newest one, whose steps must all have their rows.
+  if (with_curve) write_file_atomically(folder + "/curve.csv", curve_of(run));
   const TrainingState<float> stood = run.run.state();
   std::vector<std::string> paths;
   std::string error;
@@ -198,8 +202,10 @@ std::vector<std::string> LiveTraining::write_checkpoints(Run& run, const std::st
       paths.push_back(checkpoint_path(folder, steps[i]));
     });
   run.run.restore(stood);
-  if (!error.empty()) throw Error(ExitStatus::output, {.where = "", .what = error});
-  return paths;
+  if (error.empty()) return paths;
+  std::error_code ignored;
+  if (with_curve && paths.empty()) std::filesystem::remove(folder + "/curve.csv", ignored);
+  throw Error(ExitStatus::output, {.where = "", .what = error});
 }
 
 void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme theme, Run& run,
@@ -214,8 +220,7 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
   std::string what(training_form_entry(form).name);
   switch (form) {
     case TrainingForm::folder:
-      write_checkpoints(run, path, spread_steps(steps, most_checkpoints));
-      write_file_atomically(path + "/curve.csv", curve_of(run));
+      write_checkpoints(run, path, spread_steps(steps, most_checkpoints), true);
       break;
     case TrainingForm::picture: {
       const std::vector<std::uint8_t> bytes =
@@ -228,7 +233,8 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
       break;
     case TrainingForm::pages: {
       const std::string folder = std::filesystem::path(path).replace_extension().string();
-      write_training_pages(path, write_checkpoints(run, folder, telling_steps(steps, watched, most_pages)),
+      write_training_pages(path,
+                           write_checkpoints(run, folder, telling_steps(steps, watched, most_pages), false),
                            watched, called);
       break;
     }

@@ -21,6 +21,7 @@
 #include "core/tensor/random.h"
 #include "core/train/task_tokenizer.h"
 #include "core/train/train_json.h"
+#include "core/train/training_folder.h"
 
 namespace headwise {
 namespace {
@@ -130,6 +131,7 @@ class FolderInProgress {
     fs::rename(path_, path, error);
     if (error) refuse_output(error);
     path_.clear();
+    sync_folder_of(path);
   }
 
  private:
@@ -238,10 +240,11 @@ std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T
 template <class T>
 void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run) {
   const std::vector<NamedContent> contents = checkpoint_files(task, run);
-  FolderInProgress files(fmt::format("{}/.{}{}.part", folder, prefix, run.step()));
+  const std::string path = checkpoint_path(folder, run.step());
+  FolderInProgress files(unfinished_checkpoint_path(path));
   for (const NamedContent& file : contents)
     write_file_atomically(files.file(file.name.c_str()), std::string_view(file.content));
-  files.finish(checkpoint_path(folder, run.step()));
+  files.finish(path);
 }
 
 SavedRun read_saved_run(const std::string& checkpoint) {

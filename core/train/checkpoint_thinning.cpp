@@ -1,11 +1,10 @@
 #include "core/train/checkpoint_thinning.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "core/train/checkpoint.h"
+#include "core/train/training_folder.h"
 #include "core/train/training_history.h"
 
 namespace headwise {
@@ -25,8 +24,8 @@ void thin_out_checkpoints(const std::string& folder, Index most) {
   namespace fs = std::filesystem;
   for (const Index step : steps_to_drop(checkpoint_steps(folder), most)) {
     const fs::path path = checkpoint_path(folder, step);
-    // Under the name of a checkpoint in progress, which the next one of this step would remove.
-    const fs::path going = path.parent_path() / fmt::format(".{}.part", path.filename().string());
+    // Under the name of a checkpoint in progress, which the next training here would remove.
+    const fs::path going = unfinished_checkpoint_path(path.string());
     std::error_code error;
     fs::rename(path, going, error);
     if (!error) fs::remove_all(going, error);

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -46,12 +47,22 @@ std::string curve_before(const std::string& csv, Index step) {
   std::string kept = curve_header;
   std::istringstream lines(csv);
   for (std::string line; std::getline(lines, line);) {
-    Index of_line = 0;
-    const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), of_line);
-    const bool is_row = error == std::errc() && stop != line.data() + line.size() && *stop == ',';
-    if (is_row && of_line >= 0 && of_line < step) kept += line + "\n";
+    std::string_view rest = line;
+    const auto of_line = next_number<Index>(rest);
+    if (of_line && *of_line >= 0 && *of_line < step) kept += line + "\n";
   }
   return kept;
+}
+
+Index missing_rows(const std::string& csv, Index step) {
+  std::set<Index> rows;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    std::string_view rest = line;
+    const auto of_line = next_number<Index>(rest);
+    if (of_line && *of_line >= 0 && *of_line < step) rows.insert(*of_line);
+  }
+  return step - std::ssize(rows);
 }
 
 std::vector<CurveLoss> curve_losses(const std::string& csv) {

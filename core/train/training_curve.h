@@ -22,6 +22,9 @@ std::string curve_csv(const std::vector<CurveRow>& rows);
 // its own are dropped.
 std::string curve_before(const std::string& csv, Index step);
 
+// How many of the steps below `step` such a table has no row for.
+Index missing_rows(const std::string& csv, Index step);
+
 // What such a table says of the batch of a step.
 struct CurveLoss {
   Index step = 0;

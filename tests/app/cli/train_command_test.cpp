@@ -126,6 +126,76 @@ TEST_CASE("a signal ends a training with a checkpoint, from which it goes on") {
   CHECK(run_program({"train", "-o", run, "--resume", "--steps", fmt::format("{}", last + 1)}).status == 0);
 }
 
+TEST_CASE(
+    "wherever a training is killed, it goes on to the same checkpoints and the same curve, and nothing is "
+    "left over") {
+  const TemporaryFolder folder;
+  const std::string whole = folder.file("whole");
+  const auto words = [&](const std::string& run) {
+    return small_training("sort", run, {"--steps", "6", "--every", "1", "--keep", "4"});
+  };
+  REQUIRE(run_program(words(whole)).status == 0);
+  // The kernel's own count of the files that the process has opened for writing is not at hand: the moments are drawn.
+  int killed = 0;
+  for (int moment = 0; moment < 24; ++moment) {
+    const std::string run = folder.file(fmt::format("run{}", moment));
+    ProgramOptions options;
+    options.in_test = [&](int process) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30 + 7 * moment));
+      kill(process, SIGKILL);
+    };
+    killed += run_program(words(run), options).status == 128 + SIGKILL;
+    const std::vector<Index> there = checkpoint_steps(run);
+    if (there.empty() || there.back() == 6) continue;
+    const ProgramResult result =
+        run_program({"train", "-o", run, "--resume", "--steps", "6", "--every", "1", "--keep", "4"});
+    CAPTURE(result.err);
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    CHECK(content_of(run + "/curve.csv") == content_of(whole + "/curve.csv"));
+    for (const auto& entry : std::filesystem::directory_iterator(run))
+      CHECK_FALSE(entry.path().filename().string().starts_with("."));
+  }
+  CHECK(killed > 0);
+}
+
+TEST_CASE("a checkpoint is there only after the rows of its steps, and rows that are missing are said") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  // A folder in the place of the curve: it cannot be written.
+  std::filesystem::create_directories(run + "/curve.csv");
+  CHECK(run_program(small_training("sort", run, {"--steps", "2"})).status == 4);
+  CHECK(checkpoint_steps(run).empty());
+  std::filesystem::remove(run + "/curve.csv");
+  REQUIRE(run_program(small_training("sort", run, {"--steps", "4", "--every", "2"})).status == 0);
+  folder.with_file("run/curve.csv", "step,loss\n0,1,0,\n3,1,0,\n");
+  const ProgramResult result = run_program({"train", "-o", run, "--resume", "--steps", "5"});
+  CHECK(result.status == 0);
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find("curve.csv has no row for 2 of the first 4 steps") != std::string::npos);
+}
+
+TEST_CASE("a folder in which a training is being written is refused to a second one, which names the first") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run"), inner = run + "/one-wide-head";
+  ProgramOptions options;
+  options.in_test = [&](int process) {
+    for (int i = 0; i < 400 && checkpoint_steps(run).empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const std::string named = fmt::format("process {}", process);
+    check_refused(small_training("sort", run, {"--steps", "2"}), 4, named);
+    check_refused({"train", "-o", run, "--resume", "--steps", "200000000"}, 4, named);
+    check_refused(small_training("sort", inner, {"--steps", "2"}), 4, named);
+    kill(process, SIGKILL);
+  };
+  CHECK(
+      run_program(small_training("sort", run,
+                                 {"--steps", "100000000", "--every", "1000000", "--beside", "one-wide-head"}),
+                  options)
+          .status == 128 + SIGKILL);
+  CHECK(run_program({"train", "-o", run, "--resume", "--steps", "1"}).status == 0);
+}
+
 TEST_CASE("a long training keeps a bounded number of checkpoints, and says so before it starts") {
   const TemporaryFolder folder;
   const std::string run = folder.file("run");
