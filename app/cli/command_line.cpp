@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include "app/cli/command_options.h"
 #include "app/cli/progress_line.h"
@@ -159,6 +160,8 @@ int status(ExitStatus status) {
   return static_cast<int>(status);
 }
 
+constexpr const char* too_large = "this does not fit in memory; choose smaller sizes";
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -171,11 +174,17 @@ int run_command_line(int argc, char** argv) {
     print_error(error.what());
     return status(error.status());
   } catch (const std::bad_alloc&) {
-    print_error("this does not fit in memory; choose smaller sizes");
+    print_error(too_large);
     return status(ExitStatus::memory);
   } catch (const std::length_error&) {
-    print_error("this does not fit in memory; choose smaller sizes");
+    print_error(too_large);
     return status(ExitStatus::memory);
+  } catch (const std::system_error& error) {
+    // A thread that cannot be started: its stack is memory too.
+    const bool memory = error.code() == std::errc::resource_unavailable_try_again ||
+                        error.code() == std::errc::not_enough_memory;
+    print_error(memory ? too_large : std::string("internal error: ") + error.what());
+    return status(memory ? ExitStatus::memory : ExitStatus::usage);
   } catch (const std::exception& error) {
     print_error(std::string("internal error: ") + error.what());
     return status(ExitStatus::usage);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/gl/context_memory.h"
 #include "app/gl/renderer_name.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/tensor/error.h"
@@ -114,6 +115,7 @@ struct OffscreenContext::Egl {
 
 OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use, OffscreenDebug debug)
     : egl_(std::make_unique<Egl>()) {
+  gl::require_context_memory();
   const bool with_debug = debug == OffscreenDebug::on || std::getenv("HEADWISE_GL_DEBUG") != nullptr;
   std::optional<Error> refusal;  // the last one that says most
   const auto make = [&](Place& place, const ContextCandidate& candidate) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -109,9 +111,21 @@ ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixel
                                     pixels, &config, ranges);
 }
 
+// ImGui uses what it allocates without looking whether it was given any.
+void* allocate_or_throw(std::size_t bytes, void*) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr && bytes > 0) throw std::bad_alloc();
+  return memory;
+}
+
+void release(void* memory, void*) {
+  std::free(memory);
+}
+
 }  // namespace
 
 FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(scale) {
+  ImGui::SetAllocatorFunctions(allocate_or_throw, release);
   const auto ranges = ranges_by_font(others);
   const auto pixels = [scale](float design) { return std::max(6.0f, std::round(design * scale)); };
   const auto words = [&](std::span<const unsigned char> file, float design, const ImWchar* own,
@@ -134,7 +148,7 @@ FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(sca
   glyphs_.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   glyphs_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
   glyphs_.TexDesiredWidth = texture_width(scale);
-  glyphs_.Build();
+  if (!glyphs_.Build()) throw std::bad_alloc();
 }
 
 }  // namespace headwise

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "app/gl/context_memory.h"
 #include "app/gl/renderer_name.h"
 #include "app/platform/lost_display.h"
 #include "core/tensor/error.h"
@@ -78,6 +79,7 @@ Window::Glfw::~Glfw() {
 }
 
 Window::Window(const std::string& title, int width, int height) : title_(title) {
+  gl::require_context_memory();
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);

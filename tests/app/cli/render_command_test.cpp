@@ -1,5 +1,6 @@
 // `headwise render` as a process.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <string_view>
@@ -202,4 +203,34 @@ TEST_CASE(
   CHECK(result.status == 0);
   CHECK(result.err.find("page 1: there is no number for {max scores[0,0,99,:]}") != std::string::npos);
   CHECK(fs::exists(folder.file("slides/page-01.png")));
+}
+
+// AddressSanitizer reserves terabytes for itself: under a limit of memory it cannot start.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool no_render_limits = true;
+#else
+constexpr bool no_render_limits = false;
+#endif
+
+TEST_CASE("with little memory render says so, and never crashes" * doctest::skip(no_render_limits)) {
+  const TemporaryFolder folder;
+  const std::string playlist = folder.with_file("lesson.json", lesson);
+  int refused = 0;
+  for (const rlim_t mebibytes : {60, 150, 235, 250, 265, 330, 350, 375, 400, 500}) {
+    CAPTURE(mebibytes);
+    const auto limited = [mebibytes] {
+      const rlimit limit{mebibytes << 20, mebibytes << 20};
+      setrlimit(RLIMIT_AS, &limit);
+    };
+    const ProgramResult result =
+        run_program({"render", playlist, "-o", folder.file("pictures")}, {"", limited, {}});
+    CAPTURE(result.err);
+    if (!has_gl(result)) return;
+    if (result.status == 0) continue;
+    CHECK(result.status == 5);
+    CHECK(is_one_line(result.err));
+    CHECK(result.err.find("memory") != std::string::npos);
+    ++refused;
+  }
+  CHECK(refused >= 5);
 }
