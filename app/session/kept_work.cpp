@@ -36,7 +36,8 @@ bool keep_scenario(const std::string& folder, const Scenario& scenario) {
 }
 
 bool keep_playlist(const std::string& folder, const Playlist& playlist) {
-  return keep(folder, playlist_name, [&](const std::string& path) { write_playlist_file(playlist, path); });
+  return keep(folder, playlist_name,
+              [&](const std::string& path) { write_playlist_file(playlist, path, PlaylistText::draft); });
 }
 
 std::optional<Scenario> kept_scenario(const std::string& folder) {
@@ -46,7 +47,7 @@ std::optional<Scenario> kept_scenario(const std::string& folder) {
 
 std::optional<Playlist> kept_playlist(const std::string& folder) {
   if (!is_there(folder, playlist_name)) return std::nullopt;
-  return read_playlist_file(folder + playlist_name);
+  return read_playlist_file(folder + playlist_name, PlaylistText::draft);
 }
 
 }  // namespace headwise

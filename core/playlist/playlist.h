@@ -93,12 +93,17 @@ std::string step_word(Step step);
 // Returns the word for a comparison in files: "one_wide_head".
 std::string_view compare_word(CompareWith beside);
 
+// In a draft an answer may be half written: it stays as it is. A whole text leaves it out, and cannot be read
+// with it.
+enum class PlaylistText { whole, draft };
+
 // Reads a playlist. `where` begins the error line; scenario files are relative to `folder` (empty: the working directory).
 // Throws Error(usage), one sentence that names the page (counted from 1, as in the window): malformed JSON, an unknown
 // key, step, view, tensor or preset (with the nearest one), a duplicate key, a wrong type, a missing or wrong scenario
 // file, more than 1000 pages, or scenarios of more than 256 MiB together. Computes nothing: page_problem checks whether a
 // head or a cell exists.
-Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder = {});
+Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder = {},
+                            PlaylistText text = PlaylistText::whole);
 
 // Returns whether the text is an object with the key "headwise_playlist", not a scenario. Throws nothing; false for text
 // that is not JSON.
@@ -109,11 +114,13 @@ bool is_playlist_file(const std::string& path);
 
 // Returns a file that contains every scenario, so it needs no other files but the arrays that a scenario names, relative
 // to `folder`.
-std::string playlist_to_json(const Playlist& playlist, const std::string& folder = {});
+std::string playlist_to_json(const Playlist& playlist, const std::string& folder = {},
+                             PlaylistText text = PlaylistText::whole);
 
 // Reads at most 64 MiB. Reading throws Error(usage), writing Error(output).
-Playlist read_playlist_file(const std::string& path);
-void write_playlist_file(const Playlist& playlist, const std::string& path);
+Playlist read_playlist_file(const std::string& path, PlaylistText text = PlaylistText::whole);
+void write_playlist_file(const Playlist& playlist, const std::string& path,
+                         PlaylistText text = PlaylistText::whole);
 
 // Returns why a mask cannot be painted on the page, without a full stop: nothing is veiled, or its step makes no map of pairs.
 // Empty if it can, or another answer is asked for.

@@ -30,12 +30,12 @@ bool is_playlist_file(const std::string& path) {
   }
 }
 
-Playlist read_playlist_file(const std::string& path) {
-  return playlist_from_json(read_json_text(path, "playlist"), path, folder_of_file(path));
+Playlist read_playlist_file(const std::string& path, PlaylistText text) {
+  return playlist_from_json(read_json_text(path, "playlist"), path, folder_of_file(path), text);
 }
 
-void write_playlist_file(const Playlist& playlist, const std::string& path) {
-  write_file_atomically(path, playlist_to_json(playlist, folder_of_file(path)));
+void write_playlist_file(const Playlist& playlist, const std::string& path, PlaylistText text) {
+  write_file_atomically(path, playlist_to_json(playlist, folder_of_file(path), text));
 }
 
 }  // namespace headwise

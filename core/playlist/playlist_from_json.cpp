@@ -40,7 +40,8 @@ std::size_t bytes_of(const Scenario& scenario) {
 
 class Reader {
  public:
-  Reader(std::string where, std::string folder) : where_(std::move(where)), folder_(std::move(folder)) {
+  Reader(std::string where, std::string folder, PlaylistText text)
+      : where_(std::move(where)), folder_(std::move(folder)), text_(text) {
     for (const StepEntry& entry : step_entries()) steps_.push_back(step_word(entry.step));
   }
 
@@ -158,9 +159,9 @@ class Reader {
       }
     }
     if (const Json* value = find("answer")) {
-      page.answer = answer_from_json(*value, at("answer"));
+      page.answer = answer_from_json(*value, at("answer"), text_);
       if (page.ask.empty()) wrong_value(at("answer"), "the page has no question", "", "the key \"ask\"");
-      if (const std::string why = mask_page_problem(page); !why.empty())
+      if (const std::string why = mask_page_problem(page); !why.empty() && text_ == PlaylistText::whole)
         wrong_value(at("answer"), why, "", page.veil ? "such a step" : "\"veil\": true");
     }
     if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
@@ -221,6 +222,7 @@ class Reader {
   }
 
   std::string where_, folder_;
+  PlaylistText text_;
   Names steps_;
   std::map<std::string, ScenarioPtr> named_;
   std::size_t bytes_ = 0;
@@ -228,8 +230,9 @@ class Reader {
 
 }  // namespace
 
-Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder) {
-  return Reader(where, folder).read(parse_json(json, where));
+Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder,
+                            PlaylistText text) {
+  return Reader(where, folder, text).read(parse_json(json, where));
 }
 
 bool is_playlist(std::string_view json) {

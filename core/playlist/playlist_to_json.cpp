@@ -41,7 +41,8 @@ OrderedJson answer_json(const PageAnswer& answer) {
 }
 
 // Writes only what differs from the reader's defaults.
-OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, const std::string& folder) {
+OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, const std::string& folder,
+                      PlaylistText text) {
   const PlaylistPage first;
   OrderedJson json = OrderedJson::object();
   const bool same = before && (before->scenario == page.scenario || *before->scenario == *page.scenario);
@@ -64,8 +65,8 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.asks_elsewhere() && page.ask_step) json["ask_step"] = step_word(*page.ask_step);
   if (page.asks_elsewhere() && page.ask_view) json["ask_view"] = word(stage_view_words, *page.ask_view);
   if (!page.ask.empty() && page.veil) json["veil"] = true;
-  // What is still being written could not be read again.
-  if (!page.ask.empty() && page.answer && written_problem(*page.answer).empty())
+  // What is still being written could be read again only from a draft.
+  if (!page.ask.empty() && page.answer && (text == PlaylistText::draft || written_problem(*page.answer).empty()))
     json["answer"] = answer_json(*page.answer);
   if (!page.caption.empty() || !page.ask.empty()) json["caption"] = page.caption;
   if (!page.keywords.empty()) json["keywords"] = page.keywords;
@@ -74,10 +75,10 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
 
 }  // namespace
 
-std::string playlist_to_json(const Playlist& playlist, const std::string& folder) {
+std::string playlist_to_json(const Playlist& playlist, const std::string& folder, PlaylistText text) {
   OrderedJson pages = OrderedJson::array();
   for (std::size_t i = 0; i < playlist.pages.size(); ++i)
-    pages.push_back(page_json(playlist.pages[i], i > 0 ? &playlist.pages[i - 1] : nullptr, folder));
+    pages.push_back(page_json(playlist.pages[i], i > 0 ? &playlist.pages[i - 1] : nullptr, folder, text));
   OrderedJson json{{"headwise_playlist", 1}};
   if (!playlist.title.empty()) json["title"] = playlist.title;
   json["pages"] = std::move(pages);
