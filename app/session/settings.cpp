@@ -8,9 +8,11 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/files/atomic_file.h"
 #include "core/files/json_text.h"
+#include "core/files/strict_json.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -19,6 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_file = 1U << 20U;
+constexpr JsonLimits deepest{
+    .levels = 32, .values = 100'000, .keys = 100'000};  // unknown values are written again
+constexpr const char* suggestions_key = "suggestions_done";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -26,11 +31,22 @@ std::string environment(const char* name) {
 }
 
 // Throws if the file is not a settings file.
-Settings parse(const std::string& path) {
+nlohmann::ordered_json read_json(const std::string& path) {
   if (fs::file_size(path) > largest_file) throw std::runtime_error("too large");
   std::ifstream file(path, std::ios::binary);
-  const nlohmann::json json = json_of(std::string(std::istreambuf_iterator<char>(file), {}));
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  try {
+    parse_strict_json(text, deepest);
+  } catch (const JsonRefusal& refusal) {
+    throw std::runtime_error(refusal.what);
+  }
+  nlohmann::ordered_json json = ordered_json_of(text);
   if (!json.is_object()) throw std::runtime_error("not an object");
+  return json;
+}
+
+// Throws if a value has the wrong type.
+Settings settings_of(const nlohmann::ordered_json& json) {
   Settings settings;
   if (const auto theme = json.find("theme"); theme != json.end()) {
     settings.theme = find_theme(theme->get<std::string>()).value_or(Theme::dark);
@@ -46,7 +62,7 @@ Settings parse(const std::string& path) {
     settings.first_steps = first->get<bool>();
   if (const auto opening = json.find("opening_scene"); opening != json.end())
     settings.opening_scene = opening->get<bool>();
-  if (const auto done = json.find("suggestions_done"); done != json.end()) {
+  if (const auto done = json.find(suggestions_key); done != json.end()) {
     for (const SuggestionEntry& entry : suggestion_entries())
       settings.suggestions_done[static_cast<std::size_t>(entry.id)] =
           std::ranges::find(*done, entry.name) != done->end();
@@ -67,6 +83,26 @@ std::vector<std::string> suggestion_names(const SuggestionSet& set) {
   return names;
 }
 
+// Of `from`, to `names`.
+void append_unknown_suggestions(nlohmann::ordered_json& names, const nlohmann::ordered_json& from) {
+  for (const nlohmann::ordered_json& name : from)
+    if (std::ranges::none_of(suggestion_entries(),
+                             [&](const SuggestionEntry& entry) { return name == entry.name; }))
+      names.push_back(name);
+}
+
+nlohmann::ordered_json json_of_settings(const Settings& settings) {
+  return {{"theme", theme_names[static_cast<std::size_t>(settings.theme)]},
+          {"font_scale", settings.font_scale},
+          {"motion_speed", settings.motion_speed},
+          {"first_steps", settings.first_steps},
+          {"opening_scene", settings.opening_scene},
+          {suggestions_key, suggestion_names(settings.suggestions_done)},
+          {"reduce_motion", settings.reduce_motion},
+          {"filmstrip", settings.filmstrip},
+          {"filmstrip_of_lessons", settings.filmstrip_of_lessons}};
+}
+
 }  // namespace
 
 std::string settings_path() {
@@ -84,7 +120,7 @@ LoadedSettings load_settings(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !fs::is_regular_file(path, ignored)) return {};
   try {
-    return {parse(path), ""};
+    return {settings_of(read_json(path)), ""};
   } catch (const std::exception&) {
     const std::string aside = path + ".damaged";
     std::error_code failed;
@@ -106,15 +142,23 @@ void save_settings(const std::string& path, const Settings& settings) {
                                      .expected = "",
                                      .remedy = ""});
   }
-  const nlohmann::ordered_json json{{"theme", theme_names[static_cast<std::size_t>(settings.theme)]},
-                                    {"font_scale", settings.font_scale},
-                                    {"motion_speed", settings.motion_speed},
-                                    {"first_steps", settings.first_steps},
-                                    {"opening_scene", settings.opening_scene},
-                                    {"suggestions_done", suggestion_names(settings.suggestions_done)},
-                                    {"reduce_motion", settings.reduce_motion},
-                                    {"filmstrip", settings.filmstrip},
-                                    {"filmstrip_of_lessons", settings.filmstrip_of_lessons}};
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  Settings before;
+  try {
+    json = read_json(path);
+    before = settings_of(json);
+  } catch (const std::exception&) {
+    json = nlohmann::ordered_json::object();  // missing or damaged: nothing of it stays
+  }
+  // What a newer version has written stays: keys that are unknown here, and values that are, as long as the
+  // setting is not changed.
+  const nlohmann::ordered_json written = json_of_settings(settings), same = json_of_settings(before);
+  for (const auto& [key, value] : written.items()) {
+    if (json.contains(key) && same[key] == value) continue;
+    nlohmann::ordered_json changed = value;
+    if (key == suggestions_key && json.contains(key)) append_unknown_suggestions(changed, json[key]);
+    json[key] = std::move(changed);
+  }
   write_file_atomically(path, json_text(json, {.indent = 2}) + "\n");
 }
 

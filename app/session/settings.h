@@ -31,9 +31,11 @@ struct LoadedSettings {
   Settings settings;
   std::string notice;  // not empty: the file was damaged and has been renamed to the name given here
 };
-// A missing file or an empty path gives the defaults; keys of a newer version are ignored. Never throws.
+// A missing file or an empty path gives the defaults; keys and values of a newer version are ignored. Never
+// throws.
 LoadedSettings load_settings(const std::string& path);
-// Creates the folder if missing. Throws Error(output); an empty path does nothing.
+// Creates the folder if missing. Keys and values of a newer version that are in the file stay in it, unless
+// the setting was changed. Throws Error(output); an empty path does nothing.
 void save_settings(const std::string& path, const Settings& settings);
 
 }  // namespace headwise

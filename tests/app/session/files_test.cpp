@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "app/session/folder_listing.h"
 #include "app/session/recent_files.h"
@@ -59,6 +60,33 @@ TEST_CASE("settings of a newer version keep what is known, within bounds") {
   CHECK(loaded.notice.empty());
   CHECK(loaded.settings.theme == Theme::light);
   CHECK(loaded.settings.font_scale == Settings::largest_font_scale);
+}
+
+TEST_CASE("what a newer version has written into the settings stays there when they are saved") {
+  const Folder folder;
+  const std::string path = folder.file("settings.json");
+  std::ofstream(path) << R"({"hologram": {"on": [1, "two"]}, "theme": "sepia", "font_scale": 1.5,
+                             "suggestions_done": ["telepathy", "spotlight"]})";
+  Settings settings = load_settings(path).settings;
+  settings.filmstrip = false;
+  settings.suggestions_done.set(static_cast<std::size_t>(Suggestion::ask));
+  save_settings(path, settings);
+  CHECK(load_settings(path).settings == settings);
+  const auto written = [&] {
+    std::ifstream file(path);
+    return nlohmann::ordered_json::parse(file);
+  };
+  CHECK(written()["hologram"] == nlohmann::ordered_json::parse(R"({"on": [1, "two"]})"));
+  CHECK(written()["theme"] == "sepia");  // was not changed, only unknown
+  CHECK(written()["font_scale"] == 1.5);
+  CHECK(written()["suggestions_done"] == nlohmann::ordered_json::parse(R"(["spotlight", "ask", "telepathy"])"));
+  settings.theme = Theme::light;
+  save_settings(path, settings);
+  CHECK(written()["theme"] == "light");
+  CHECK(written().contains("hologram"));
+  std::ofstream(path) << std::string(500'000, '[');
+  save_settings(path, settings);
+  CHECK(load_settings(path).settings == settings);
 }
 
 TEST_CASE("settings that cannot be written are an Error of the output") {
