@@ -47,17 +47,19 @@ class EventLoop {
     while (!result_.quit) {
       sleep();
       if (window_.input().pending()) frames_due_ = settling_frames;
-      if (frames_due_ > 0 || result_.animating || seconds_since(last_frame_) >= result_.wake_after) draw();
+      const double next = std::min(result_.wake_after, result_.write_after);
+      if (frames_due_ > 0 || result_.animating || seconds_since(last_frame_) >= next) draw();
     }
   }
 
  private:
   void sleep() {
     if (window_.input().pending() || frames_due_ > 0) return window_.poll_events();
-    if (window_.minimised()) return window_.wait_events(forever);
     // If the driver does not wait for the display, invisible frames would be drawn.
-    const double until_next = result_.animating ? window_.refresh_seconds() : result_.wake_after;
-    window_.wait_events(until_next - seconds_since(last_frame_));
+    const double until_next = window_.minimised() ? forever
+                              : result_.animating ? window_.refresh_seconds()
+                                                  : result_.wake_after;
+    window_.wait_events(std::min(until_next, result_.write_after) - seconds_since(last_frame_));
   }
 
   void draw() {

@@ -193,7 +193,9 @@ void MainWindow::draw_told(const WidgetContext& widgets, const WindowLayout& lay
   draw_focus_ring(widgets);
   WidgetContext without_focus = widgets;
   without_focus.focus = nullptr;
-  draw_notices(without_focus, view.notices, lasting, area_of_notices(layout), seconds);
+  const std::optional<bool> restores =
+      draw_notices(without_focus, view.notices, lasting, area_of_notices(layout), seconds);
+  if (restores) *restores ? restore_offered(state_) : discard_offered(state_);
 }
 
 void MainWindow::take_in_changes(const Before& before) {
@@ -290,7 +292,11 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   ImGui::End();
   draw_told({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);
   take_in_changes(before);
-  return result_of(input, before, palette, wake_after);
+  FrameResult result = result_of(input, before, palette, wake_after);
+  std::string error;
+  result.write_after = document.backup.observe(document, error);
+  if (!error.empty()) view.notices.complain("Unsaved work is not backed up: " + error);
+  return result;
 }
 
 }  // namespace headwise

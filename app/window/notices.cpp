@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
+#include "app/widgets/button.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
@@ -16,22 +18,24 @@ constexpr double seconds_to_read = 6.0, seconds_to_read_an_error = 20.0;
 constexpr std::size_t most_notices = 2;
 constexpr float widest = 420.0f;  // design units
 
-// Draws one notice with its lower edge at `bottom`; returns its upper edge. `pressed` is set if it was clicked away.
+// Draws one notice with its lower edge at `bottom`; returns its upper edge. `pressed` is set if it was
+// clicked away. `buttons`, where given, draws a row of them below the text.
 float draw_notice(const WidgetContext& context, const char* id, const std::string& text, bool error,
-                  const RectF& area, float bottom, bool& pressed) {
+                  const RectF& area, float bottom, bool& pressed, const std::function<void()>& buttons = {}) {
   ImFont* font = context.fonts.small;
   const float padding = context.px(10);
   const float wrap = std::min(context.px(widest), static_cast<float>(area.width) - 4 * padding);
   if (wrap < context.px(60)) return bottom;
   const std::string lines = with_line_breaks(text, font, wrap);
   const ImVec2 text_size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.c_str());
-  const ImVec2 size{std::ceil(text_size.x + 2 * padding), std::ceil(text_size.y + 2 * padding)};
+  const float row = buttons ? context.px(26) + padding : 0.0f;
+  const ImVec2 size{std::ceil(text_size.x + 2 * padding), std::ceil(text_size.y + row + 2 * padding)};
   // In the corner: the maps and their labels lie left of it.
   const ImVec2 min{std::round(static_cast<float>(area.x + area.width) - size.x - context.px(14)),
                    bottom - size.y};
   ImGui::SetNextWindowPos(min);
   ImGui::SetNextWindowSize(size);
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, im_color(context.palette.control));
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, im_color(buttons ? context.palette.panel : context.palette.control));
   ImGui::PushStyleColor(ImGuiCol_Border, im_color(error ? context.palette.error : context.palette.text_faint));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {padding, padding});
   ImGui::Begin(id, nullptr,
@@ -40,6 +44,10 @@ float draw_notice(const WidgetContext& context, const char* id, const std::strin
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {min.x + padding, min.y + padding},
                                       im_color(error ? context.palette.error : context.palette.text),
                                       lines.c_str(), nullptr, wrap);
+  if (buttons) {
+    ImGui::SetCursorScreenPos({min.x + padding, std::round(min.y + text_size.y + 2 * padding)});
+    buttons();
+  }
   pressed = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   ui_probe(id, min, {min.x + size.x, min.y + size.y});
   ImGui::End();
@@ -71,10 +79,19 @@ bool NoticesState::dismiss_all() {
   return any;
 }
 
-void draw_notices(const WidgetContext& context, NoticesState& state, const std::string& lasting,
-                  const RectF& area, double seconds) {
+std::optional<bool> draw_notices(const WidgetContext& context, NoticesState& state,
+                                 const std::string& lasting, const RectF& area, double seconds) {
   float bottom = static_cast<float>(area.y + area.height) - context.px(14);
   bool pressed = false;
+  std::optional<bool> answer;
+  if (const NoticeOffer& offer = state.offer; !offer.text.empty())
+    bottom = draw_notice(context, "notice/offer", offer.text, false, area, bottom, pressed, [&] {
+      if (text_button(context, "notice/accept", offer.accept)) answer = true;
+      ui_probe_item("notice/accept");
+      ImGui::SameLine(0, context.px(10));
+      if (text_button(context, "notice/decline", offer.decline)) answer = false;
+      ui_probe_item("notice/decline");
+    });
   if (!lasting.empty()) bottom = draw_notice(context, "notice/lasting", lasting, true, area, bottom, pressed);
   static constexpr const char* ids[most_notices] = {"notice/0", "notice/1"};
   std::vector<bool> gone(state.notices.size(), false);
@@ -90,6 +107,7 @@ void draw_notices(const WidgetContext& context, NoticesState& state, const std::
   for (std::size_t i = gone.size(); i-- > 0;) {
     if (gone[i]) state.notices.erase(state.notices.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  return answer;
 }
 
 }  // namespace headwise

@@ -1,7 +1,8 @@
-// What the window reports: a file was written, an edit cannot be shown. In the lower right corner, out of the way; nothing
-// waits for an answer.
+// What the window reports: a file was written, an edit cannot be shown. In the lower right corner, out of the
+// way; nothing waits for an answer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,15 @@ struct Notice {
   bool shown = false;  // in an earlier frame: the time before the first does not count
 };
 
+// Something to decide, which stays until it is.
+struct NoticeOffer {
+  std::string text, accept, decline;  // the last two are labels of buttons; without a text there is no offer
+};
+
 struct NoticesState {
   std::vector<Notice> notices;  // the newest last; at most two are kept
-  ErrorLog log;                 // errors are also written here
+  NoticeOffer offer;
+  ErrorLog log;  // errors are also written here
 
   void say(std::string text);
   void complain(std::string text);  // in the error colour, and shown longer
@@ -28,8 +35,9 @@ struct NoticesState {
   bool dismiss_all();
 };
 
-// `lasting`: an error shown as long as it persists; empty: none. `area` is in pixels. `seconds` since the last frame.
-void draw_notices(const WidgetContext& context, NoticesState& state, const std::string& lasting,
-                  const RectF& area, double seconds);
+// Returns which button of the offer was pressed: true accepts it. `lasting`: an error shown as long as it
+// persists; empty: none. `area` is in pixels. `seconds` since the last frame.
+std::optional<bool> draw_notices(const WidgetContext& context, NoticesState& state,
+                                 const std::string& lasting, const RectF& area, double seconds);
 
 }  // namespace headwise

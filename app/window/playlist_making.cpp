@@ -239,6 +239,7 @@ void reopen_playlist(WindowState& window) {
 
 void reopen_scenario(WindowState& window) {
   WindowView& view = window.view;
+  if (!window.document.backup.offered().empty()) return restore_offered(window);
   try {
     const std::optional<Scenario> scenario = kept_scenario(window.document.kept_folder);
     if (!scenario) {
@@ -254,13 +255,15 @@ void reopen_scenario(WindowState& window) {
   }
 }
 
-void keep_what_is_left(const WindowDocument& document) {
+bool keep_what_is_left(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
-  if (walk.changed && !walk.playlist.pages.empty()) keep_playlist(document.kept_folder, walk.playlist);
+  bool kept = true;
+  if (walk.changed && !walk.playlist.pages.empty()) kept = keep_playlist(document.kept_folder, walk.playlist);
   if (walk.interrupted && walk.interrupted->changed)
-    keep_playlist(document.kept_folder, walk.interrupted->playlist);
+    kept = keep_playlist(document.kept_folder, walk.interrupted->playlist) && kept;
   const History& history = walk.own_history ? *walk.own_history : document.session.history();
-  if (history.can_undo()) keep_scenario(document.kept_folder, history.current());
+  if (history.can_undo()) kept = keep_scenario(document.kept_folder, history.current()) && kept;
+  return kept;
 }
 
 }  // namespace headwise

@@ -27,9 +27,10 @@ void move_page_to(WindowState& window, std::size_t from, std::size_t to);
 void new_playlist(WindowState& window);
 // Reopens what was kept unsaved (app/session/kept_work.h), starting at its first page.
 void reopen_playlist(WindowState& window);
+// The work of a window that ended without being closed comes first, if it is still offered (window_backup.h).
 void reopen_scenario(WindowState& window);
 
-// Called once, before the window closes: keeps what is unsaved.
-void keep_what_is_left(const WindowDocument& document);
+// Called once, before the window closes: keeps what is unsaved. False if something could not be kept.
+bool keep_what_is_left(const WindowDocument& document);
 
 }  // namespace headwise

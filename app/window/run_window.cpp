@@ -6,6 +6,7 @@
 #include <future>
 
 #include "app/platform/event_loop.h"
+#include "app/platform/stop_signals.h"
 #include "app/session/answer_check.h"
 #include "app/session/error_log.h"
 #include "app/session/recent_files.h"
@@ -57,6 +58,8 @@ int run_window(const WindowOptions& options) {
   if (const std::string folder = state_folder(); !folder.empty())
     state.view.notices.log = ErrorLog(folder + "/errors.log");
   state.document.kept_folder = state_folder();
+  state.document.backup.begin(state_folder());
+  offer_unsaved_work(state);
   state.document.recent_file = recent_files_path();
   state.document.recent_files = load_recent_files(state.document.recent_file);
   if (options.path) remember_file(state.document, *options.path);
@@ -71,13 +74,15 @@ int run_window(const WindowOptions& options) {
   if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));
   if (!at_once) state.document.session.open(asked, "open " + *options.path);
   const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
+    if (StopOnSignals::wanted()) state.quit = true;
     return main_window.frame(input, fonts, scale);
   };
+  const StopOnSignals stop_on_signals(Window::wake);
   try {
     run_event_loop(window, imgui, frame, loaded.settings.font_scale);
-    keep_what_is_left(state.document);
   } catch (const std::exception& error) {
     // Whatever ended the window, what was in it is not lost.
+    state.document.backup.write_now(state.document);
     state.view.notices.log.write(error.what());
     const std::string rescued =
         rescue_scenario(state.document.session.error().empty() ? state.document.session.scenario()
@@ -88,6 +93,15 @@ int run_window(const WindowOptions& options) {
                                   .what = error.what(),
                                   .remedy = fmt::format("the window's contents are saved in {}", rescued)});
   }
+  if (StopOnSignals::wanted()) {
+    state.document.backup.write_now(state.document);
+    throw Error(
+        ExitStatus::cancelled,
+        {.where = "window",
+         .what = "ended by a signal",
+         .remedy = unsaved_work(state.document).any() ? "unsaved work is offered at the next start" : ""});
+  }
+  if (keep_what_is_left(state.document)) state.document.backup.close();
   return 0;
 }
 

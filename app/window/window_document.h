@@ -15,6 +15,7 @@
 #include "app/session/session.h"
 #include "app/session/token_predictions.h"
 #include "app/window/playlist_walk.h"
+#include "app/window/window_backup.h"
 
 namespace headwise {
 
@@ -44,6 +45,7 @@ struct WindowDocument {
   ExplainedCells explained_cells;
   HeadFinding head_finding;
   PlaylistWalk walk;
+  WindowBackup backup;
 
   std::string scenario_path;  // of the file opened or saved last; empty: none
   std::string picture_path;   // of the stage picture saved last; empty: none

@@ -53,6 +53,40 @@ something_is_drawn last || fail "nothing is drawn after the window was made smal
 
 quit_program
 
+# What is unsaved survives the program, whatever ends it, and is offered to the next.
+sessions=$XDG_STATE_HOME/headwise/sessions
+backed_up() { grep -qs is_causal "$sessions"/*/*-scenario.json; }
+left_by() { # what ends it, its exit status
+  start_program --no-intro
+  until_seen 60 something_is_drawn "before_$1" || fail "nothing is drawn before $1"
+  find_window || fail "no window is called headwise"
+  sleep 0.5
+  xdotool keydown c; sleep 0.05; xdotool keyup c
+  until_seen 5 backed_up || fail "what was changed is not written within five seconds"
+  kill "-$1" "$window_program"
+  wait "$window_program" 2>/dev/null; local status=$?
+  window_program=
+  [ $status -eq "$2" ] || fail "SIG$1 ends the program with status $status, expected $2"
+  backed_up || fail "after SIG$1 nothing is left of the unsaved work"
+}
+left_by KILL 137
+[ -s "$work/stderr" ] && fail "something is written to stderr before SIGKILL"
+rm -r "$sessions"
+left_by TERM 6
+[ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "after SIGTERM there is not exactly one line"
+start_program --no-intro
+until_seen 60 something_is_drawn offered || fail "nothing is drawn beside the offer"
+find_window || fail "no window is called headwise"
+sleep 0.5
+screenshot offered
+xdotool keydown ctrl keydown shift keydown p; sleep 0.1; xdotool keyup p keyup shift keyup ctrl; sleep 0.5
+xdotool type --delay 60 "restore last session"; sleep 0.5
+xdotool keydown Return; sleep 0.1; xdotool keyup Return; sleep 1
+screenshot restored
+quit_program
+[ -z "$(ls "$sessions")" ] || fail "a window that was closed leaves a backup"
+grep -qs is_causal "$XDG_STATE_HOME/headwise/left.json" || fail "the unsaved work was not restored"
+
 # A driver that was reset: one line, status 7, and what was in the window can be opened again.
 env HEADWISE_LOSE_CONTEXT_AFTER=3 "$program" >"$work/stdout" 2>"$work/stderr"
 status=$?
