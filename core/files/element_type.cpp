@@ -38,8 +38,12 @@ constexpr std::array entries{
     ElementTypeEntry{ElementType::f64, "f64", "f8", "F64", 8, DType::f64},
     ElementTypeEntry{ElementType::f8_e4m3, "f8_e4m3", "", "F8_E4M3", 1, std::nullopt},
     ElementTypeEntry{ElementType::f8_e5m2, "f8_e5m2", "", "F8_E5M2", 1, std::nullopt},
+    ElementTypeEntry{ElementType::f8_e4m3fnuz, "f8_e4m3fnuz", "", "F8_E4M3FNUZ", 1, std::nullopt},
+    ElementTypeEntry{ElementType::f8_e5m2fnuz, "f8_e5m2fnuz", "", "F8_E5M2FNUZ", 1, std::nullopt},
+    ElementTypeEntry{ElementType::f8_e8m0, "f8_e8m0", "", "F8_E8M0", 1, std::nullopt},
     ElementTypeEntry{ElementType::c64, "c64", "c8", "C64", 8, std::nullopt},
     ElementTypeEntry{ElementType::c128, "c128", "c16", "", 16, std::nullopt},
+    ElementTypeEntry{ElementType::other, "other", "", "", 1, std::nullopt},
 };
 
 Index checked_bytes(const StoredArray& array, Index element_bytes, const std::string& where) {
@@ -141,14 +145,23 @@ ElementType element_type_of(DType dtype) {
   return types[static_cast<std::size_t>(dtype)];
 }
 
+bool holds_floats(std::string_view type_name) {
+  const auto type = std::ranges::find(entries, type_name, &ElementTypeEntry::name);
+  return type != entries.end() && (type->becomes == DType::f32 || type->becomes == DType::f64);
+}
+
+std::string stored_type_name(const StoredArray& array) {
+  return array.type == ElementType::other ? array.other_type : std::string(element_type(array.type).name);
+}
+
 Index stored_bytes(const StoredArray& array, const std::string& where) {
   return checked_bytes(array, element_type(array.type).bytes, where);
 }
 
 Index tensor_bytes(const StoredArray& array, const std::string& where) {
   const std::optional<DType> dtype = element_type(array.type).becomes;
-  return dtype ? checked_bytes(array, static_cast<Index>(dtype_bytes(*dtype)), where)
-               : stored_bytes(array, where);
+  const Index bytes = checked_bytes(array, dtype ? static_cast<Index>(dtype_bytes(*dtype)) : 1, where);
+  return dtype ? bytes : 0;
 }
 
 TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const std::string& where) {
@@ -189,7 +202,7 @@ TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const 
       break;
   }
   throw Error(ExitStatus::input,
-              {where, "numbers of this type cannot be read", std::string(element_type(array.type).name),
+              {where, "numbers of this type cannot be read", stored_type_name(array),
                "f16, bf16, f32, f64, bool or integers", "convert the array to f32 and save it again"});
 }
 

@@ -1,6 +1,6 @@
 // The types of numbers that files hold, and how they become tensors. f16 and bf16 are widened to f32
-// (exactly), integers to i64; 8-bit floats and complex numbers are named, so that a file can be described,
-// but not read.
+// (exactly), integers to i64; 8-bit floats, complex numbers and types
+// that only their file names are listed, so that a file can be described, but not read.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ namespace headwise {
 
 // clang-format off
 enum class ElementType : std::uint8_t {
-  boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, f8_e4m3, f8_e5m2, c64, c128,
+  boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, f8_e4m3, f8_e5m2, f8_e4m3fnuz, f8_e5m2fnuz, f8_e8m0,
+  c64, c128, other,
 };
 // clang-format on
 
@@ -31,17 +32,21 @@ struct ElementTypeEntry {
 std::span<const ElementTypeEntry> element_types();  // in the order of the enumeration
 const ElementTypeEntry& element_type(ElementType type);
 ElementType element_type_of(DType dtype);  // the type in which a tensor is written
+bool holds_floats(std::string_view type_name);  // whether an array of this type, "f16", becomes a tensor of f32 or f64
 
 // An array as a file describes it.
 struct StoredArray {
   std::string name;
   ElementType type = ElementType::f32;
+  std::string other_type;    // of ElementType::other: its name in the file, "F4"
   std::vector<Index> sizes;  // outermost axis first; empty: a single number
   bool big_endian = false;
   bool fortran_order = false;  // the first axis is contiguous
 };
 
-// Bytes in the file, and bytes of the tensor that they become. Throws Error(input), beginning with `where`,
+std::string stored_type_name(const StoredArray& array);  // "f16", "F4"
+
+// Bytes in the file (of ElementType::other: one for each element, as theirs are not known), and bytes of the tensor that they become (0: they cannot be read). Throws Error(input), beginning with `where`,
 // for more than 64 axes or sizes whose product overflows (a size of 0 does not hide it).
 Index stored_bytes(const StoredArray& array, const std::string& where);
 Index tensor_bytes(const StoredArray& array, const std::string& where);

@@ -43,6 +43,13 @@ std::optional<Error> refused_foreign_model(const std::string& path, std::string_
   if (is(hdf5_magic, {".h5", ".hdf5", ".keras"}))
     return refusal(path, "this is a Keras or TensorFlow file, which Headwise does not read",
                    with_transformers_4("TensorFlow", "from_tf"));
+  if (is("", {".ckpt.index", ".ckpt.meta", ".data-00000-of-00001", ".pb"}))
+    return refusal(path, "this is part of a TensorFlow checkpoint, which Headwise does not read",
+                   with_transformers_4("TensorFlow", "from_tf"));
+  if (is("",
+         {".ot", ".tflite", ".mlmodel", ".mlpackage", ".nemo", "openvino_model.xml", "openvino_model.bin"}))
+    return refusal(path, "this is a model for another program, which Headwise does not read",
+                   "use the .safetensors it was made from");
   if (is("", {".msgpack"}))
     return refusal(path, "this is a Flax file, which Headwise does not read",
                    with_transformers_4("Flax", "from_flax"));

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "core/files/file_paths.h"
 #include "core/tensor/error.h"
@@ -39,7 +41,25 @@ const char* kind_of(mode_t mode) {
 
 }  // namespace
 
+void require_fetched(const std::string& path) {
+  constexpr std::size_t most_bytes = 1024;  // of a pointer, by its specification
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;  // a pipe would wait for a writer
+  if (const auto size = std::filesystem::file_size(path, error); error || size >= most_bytes) return;
+  std::string first;
+  std::ifstream file(path, std::ios::binary);
+  std::getline(file, first);
+  const bool is_pointer =
+      first.starts_with("version https://git-lfs.") || first.starts_with("version https://hawser.");
+  if (!is_pointer) return;
+  throw Error(ExitStatus::input, {.where = path,
+                                  .what = "this is a Git LFS pointer, not the file itself",
+                                  .expected = "the file that it points to",
+                                  .remedy = "fetch it with git lfs pull in its folder, or download it"});
+}
+
 InputFile::InputFile(const std::string& path) : path_(path) {
+  if (!is_builtin(path)) require_fetched(path);
   if (is_builtin(path)) {
     builtin_ = builtin_file(path);
     if (!builtin_) {

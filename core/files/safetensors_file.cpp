@@ -43,9 +43,9 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
                                          : "there is a gap before its data",
            got, fmt::format("a start at {}", expected_begin));
     }
-    if (array->end - array->begin != needed) {
+    if (array->array.type != ElementType::other && array->end - array->begin != needed) {
       fail(where, "its data does not fill its shape", fmt::format("{} bytes", array->end - array->begin),
-           fmt::format("{} for {} of shape ({})", needed, element_type(array->array.type).name,
+           fmt::format("{} for {} of shape ({})", needed, stored_type_name(array->array),
                        join(array->array.sizes, ",")));
     }
     expected_begin = array->end;
@@ -82,8 +82,8 @@ ArrayFileInfo safetensors_info(const InputFile& file) {
   const OpenSafetensors open = open_safetensors(file);
   ArrayFileInfo info{"safetensors", {}, open.header.metadata};
   for (const SafetensorsArray& array : open.header.arrays) {
-    info.arrays.push_back({array.array.name, std::string(element_type(array.array.type).name),
-                           array.array.sizes, static_cast<Index>(array.end - array.begin)});
+    info.arrays.push_back({array.array.name, stored_type_name(array.array), array.array.sizes,
+                           static_cast<Index>(array.end - array.begin)});
   }
   return info;
 }
@@ -101,7 +101,7 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file) {
   for (const SafetensorsArray& array : open.header.arrays) {
     TensorPtr tensor = read_tensor(array.array, file.source(open.data_begin + array.begin),
                                    file.path() + ": " + array.array.name);
-    tensors.push_back({array.array.name, std::move(tensor), std::string(element_type(array.array.type).name)});
+    tensors.push_back({array.array.name, std::move(tensor), stored_type_name(array.array)});
   }
   return tensors;
 }

@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view metadata_key = "__metadata__";
+constexpr std::size_t most_type_bytes = 40;  // of its name, as it is shown
 
 std::optional<ElementType> find_element_type(std::string_view safetensors) {
   for (const ElementTypeEntry& entry : element_types()) {
@@ -85,12 +86,10 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       return enter(Place::metadata);
     }
     if (place_ != Place::dtype) wrong("a string");
-    const std::optional<ElementType> type = find_element_type(text);
-    if (!type) {
-      fail(fmt::format("the type of '{}' is unknown", array_.array.name), text,
-           "F16, BF16, F32, F64, BOOL, I8 to I64 or U8 to U64", "convert the array to F32 and save it again");
-    }
-    array_.array.type = *type;
+    // The rest of a file with a newer type can still be read.
+    array_.array.type = find_element_type(text).value_or(ElementType::other);
+    if (array_.array.type == ElementType::other)
+      array_.array.other_type = text.empty() ? "unnamed" : one_line(text, most_type_bytes);
     return enter(Place::array);
   }
 
@@ -116,7 +115,11 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t&) override {
     wrong("a number that is not whole, or is too large");
   }
-  bool null() override { wrong("null"); }
+  bool null() override {
+    // The reference reader takes a null __metadata__ for none; it refuses an entry that is no string.
+    if (place_ == Place::top_value && key_ == metadata_key) return enter(Place::top);
+    wrong("null");
+  }
   bool boolean(bool) override { wrong("true or false"); }
   bool binary(binary_t&) override { wrong("binary data"); }
   bool parse_error(std::size_t position, const std::string& token, const Json::exception&) override {

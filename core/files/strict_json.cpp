@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 #include <vector>
 
@@ -82,9 +83,67 @@ class Guard {
   std::vector<std::unordered_set<std::string>> open_;
 };
 
+constexpr std::array<std::string_view, 3> python_numbers{"-Infinity", "Infinity", "NaN"};
+
+struct PythonText {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>> added;  // bytes, behind this many of the new text
+
+  std::size_t original(std::size_t byte) const {
+    std::size_t before = 0;
+    for (const auto& [end, bytes] : added)
+      if (end <= byte) before += bytes;
+    return byte - std::min(before, byte);
+  }
+};
+
+bool is_word_part(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+PythonText without_python_numbers(std::string_view text) {
+  PythonText made;
+  made.text.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (in_string || !is_word_part(c)) {
+      const std::size_t count = in_string && c == '\\' ? std::min<std::size_t>(2, text.size() - at) : 1;
+      if (c == '"') in_string = !in_string;
+      made.text.append(text.substr(at, count));
+      at += count;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < text.size() && is_word_part(text[end])) ++end;
+    const std::string_view word = text.substr(at, end - at);
+    if (std::ranges::find(python_numbers, word) != python_numbers.end()) {
+      const std::string tagged = fmt::format(R"({{"__float__":"{}"}})", word);
+      made.text += tagged;
+      made.added.emplace_back(made.text.size(), tagged.size() - word.size());
+    } else {
+      made.text.append(word);
+    }
+    at = end;
+  }
+  return made;
+}
+
+bool may_have_python_numbers(std::string_view text) {
+  return text.find("Infinity") != std::string_view::npos || text.find("NaN") != std::string_view::npos;
+}
+
 }  // namespace
 
-Json parse_strict_json(std::string_view text, const JsonLimits& limits) {
+std::string python_json_text(std::string_view text) {
+  return may_have_python_numbers(text) ? without_python_numbers(text).text : std::string(text);
+}
+
+Json parse_strict_json(std::string_view given, const JsonLimits& limits, JsonDialect dialect) {
+  PythonText python;
+  if (dialect == JsonDialect::python && may_have_python_numbers(given))
+    python = without_python_numbers(given);
+  const std::string_view text = python.added.empty() ? given : std::string_view(python.text);
   const std::string not_json = "this is not JSON", rfc = "JSON (RFC 8259)";
   // The parser treats a zero byte as the end and would not look beyond it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
@@ -96,7 +155,8 @@ Json parse_strict_json(std::string_view text, const JsonLimits& limits) {
       return guard(depth, event, parsed);
     });
   } catch (const Json::parse_error& error) {
-    throw JsonRefusal{line_and_column(text, error.byte), not_json, plain_message(error.what()), rfc};
+    throw JsonRefusal{line_and_column(given, python.original(error.byte)), not_json,
+                      plain_message(error.what()), rfc};
   } catch (const Json::out_of_range& error) {
     throw JsonRefusal{"", "a number is out of range", plain_message(error.what()),
                       "numbers of at most ±1.8e308"};

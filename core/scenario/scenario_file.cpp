@@ -5,6 +5,7 @@
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
+#include "core/files/input_file.h"
 #include "core/files/reachable.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
@@ -20,6 +21,7 @@ constexpr Index most_cells_as_text = 16384;  // for the weights of frozen heads:
 
 std::string read_json_text(const std::string& path, const std::string& kind) {
   require_reachable(path);
+  require_fetched(path);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw Error(ExitStatus::usage,

@@ -287,6 +287,13 @@ void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs) 
       TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
   const std::string told = told_of_layer_count(model->files(), model->layers());
   if (!told.empty()) inputs.notes.push_back(told);
+  for (const std::string& warning : model->files().warnings()) inputs.notes.push_back(warning);
+  const AttentionLayers& layers = model->layers();
+  const std::int64_t number = scenario.parameters.layer;
+  if (number > 0 && number == first_sound_layer(layers) && !scenario.origin.written.contains("parameters.layer"))
+    inputs.notes.push_back(
+        fmt::format("layer 0 cannot be computed: {}: this is layer {}, the first that can be",
+                    layer_problem(layers.layers[0]), number));
   LayerNotes layer = notes_on_layer(scenario, tokens);
   inputs.notes.insert(inputs.notes.end(), layer.not_computed.begin(), layer.not_computed.end());
   inputs.not_computed = std::move(layer.not_computed);

@@ -54,7 +54,7 @@ constexpr std::array attention_settings{
     AttentionSetting{"no_rope_layers", reads::no_rope},
     AttentionSetting{"partial_rotary_factor", reads::rope},
     AttentionSetting{"position_embedding_type", reads::position_type, absolute_positions},
-    AttentionSetting{"pruned_heads", 0, off},
+    AttentionSetting{"pruned_heads", reads::pruned_heads, off},
     AttentionSetting{"q_lora_rank", 0},
     AttentionSetting{"qk_layernorm", 0, off},
     AttentionSetting{"qk_norm", 0, off},

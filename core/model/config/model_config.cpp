@@ -71,7 +71,7 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
   config.whole_type = whole_type;
   if (const auto type = json.find("model_type"); type != json.end() && type->is_string())
     config.model_type = type->get<std::string>();
-  config.embed_dim = of({"hidden_size", "n_embd", "d_model", "dim"});
+  config.embed_dim = of({"n_embed", "hidden_size", "n_embd", "d_model", "dim"});
   // LXMERT counts three stacks in one object, and a head of 0 columns is invalid: neither is needed to compute a layer.
   const auto unless_odd = [&](std::initializer_list<const char*> keys, auto odd) -> std::optional<Index> {
     for (const char* key : keys) {
@@ -98,7 +98,8 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
     return size.is_number_unsigned() && size.get<std::uint64_t>() == 0;
   });
   config.encoder_heads = of({"encoder_attention_heads"});
-  config.decoder_heads = of({"decoder_attention_heads"});
+  config.decoder_heads = of({"decoder_attention_heads", "decoder_num_attention_heads"});
+  config.decoder_dim = of({"decoder_hidden_size"});
   for (const char* key : heads_by_stage_keys)
     if (const auto stages = json.find(key);
         stages != json.end() && stages->is_array() && config.heads_by_stage.empty())

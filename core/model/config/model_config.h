@@ -18,12 +18,13 @@ struct ModelConfig {
   std::shared_ptr<const nlohmann::json> settings;     // the object itself; never null
   std::string whole_type;                             // of a part: the model_type of the whole model
   std::string model_type;                             // "bert", "gpt2", "llama" …
-  std::optional<Index> embed_dim;                     // hidden_size, n_embd, d_model, dim
+  std::optional<Index> embed_dim;                     // n_embed, hidden_size, n_embd, d_model, dim
   std::optional<Index> num_layers;                    // num_hidden_layers, n_layer, n_layers, num_layers
   std::optional<Index> num_heads;                     // num_attention_heads, n_head, n_heads, num_heads
   std::optional<Index> num_kv_heads;                  // num_key_value_heads
   std::optional<Index> head_dim;                      // head_dim, d_kv
   std::optional<Index> encoder_heads, decoder_heads;  // encoder_attention_heads …, where they may differ
+  std::optional<Index> decoder_dim;                   // decoder_hidden_size
   std::vector<Index> heads_by_stage;                  // heads as a list: Swin's stages
   // Sizes that are invalid but that nothing here depends on, one sentence each: "config.json: head_dim = 0 is no size".
   std::vector<std::string> not_sizes;

@@ -37,7 +37,7 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
     rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
                           local_windows = 1U << 19,
                           written_multiplier = 1U << 20,  // multiplier, if it is given; else 1/√D is used
-    causal_switch = 1U << 21;
+    causal_switch = 1U << 21, head_dim = 1U << 22, pruned_heads = 1U << 23;
 }  // namespace reads
 
 struct ModelType {
@@ -49,6 +49,7 @@ struct ModelType {
   int usual_heads = 0, usual_kv_heads = 0;
   // For rotary positions, if config.json omits them: rope_theta, partial_rotary_factor.
   double usual_base = 10000.0, usual_share = 1.0;
+  int usual_head_dim = 0;   // if config.json omits head_dim, which is read; 0: hidden_size / num_heads
   int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
   // Settings of this type that do not change its attention, separated by spaces; other_settings.h has those shared by many types.
   std::string_view own_settings = {};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,10 +11,12 @@
 
 #include "core/files/file_paths.h"
 #include "core/files/foreign_model.h"
+#include "core/files/input_file.h"
 #include "core/files/json_text.h"
 #include "core/files/made_folders.h"
 #include "core/files/pickle.h"
 #include "core/files/reachable.h"
+#include "core/model/files/hub_cache.h"
 #include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
@@ -32,15 +35,51 @@ std::vector<std::string> files_ending_in(const std::string& folder, const std::s
   return found;
 }
 
+std::string without_index_ending(const std::string& index) {
+  return index.substr(0, index.size() - std::string_view(index_ending).size());
+}
+
+// Other programs' files, by the ends of their names, in the order in which they are named to the person.
+constexpr std::array pickles{".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"};
+constexpr std::array foreign_models{
+    ".gguf", ".h5",   ".hdf5", ".keras",  ".msgpack", ".ckpt.index", ".ckpt.meta", ".data-00000-of-00001",
+    ".pb",   ".onnx", ".ot",   ".tflite", ".mlmodel", ".mlpackage",  ".nemo",      "openvino_model.xml"};
+
+// Names the first model in a format that is not read, with what to do about it; does nothing if there is none.
+void refuse_other_formats(const std::string& folder) {
+  for (const char* ending : pickles) {
+    std::vector<std::string> found = files_ending_in(folder, ending);
+    std::erase_if(found, [](const std::string& path) { return refused_foreign_model(path).has_value(); });
+    // There may be other files next to the model: training_args.bin, optimizer.pt.
+    const auto model = std::ranges::find_if(found, [](const std::string& path) {
+      return fs::path(path).filename().string().starts_with("pytorch_model");
+    });
+    if (found.empty()) continue;
+    const std::string& first = model != found.end() ? *model : found[0];
+    require_fetched(first);
+    if (model != found.end() && model->find("-of-") != std::string::npos) throw refused_shards(folder);
+    throw refused_pickle(first, !first.ends_with(".pkl") && !first.ends_with(".pickle"));
+  }
+  for (const char* ending : foreign_models) {
+    const std::vector<std::string> found = files_ending_in(folder, ending);
+    if (found.empty()) continue;
+    require_fetched(found[0]);
+    throw *refused_foreign_model(found[0]);
+  }
+}
+
 // The file or the index that contains a folder's arrays.
 std::string arrays_in(const std::string& folder) {
   const std::string whole = (fs::path(folder) / "model.safetensors").string();
+  if (is_there(whole)) return whole;  // also beside an index, as transformers does
   if (is_there(whole + index_ending)) return whole + index_ending;
-  if (is_there(whole)) return whole;
   require_listed(folder);
   for (const char* ending : {".safetensors.index.json", ".safetensors", ".npz"}) {
     const std::vector<std::string> found = files_ending_in(folder, ending);
-    if (found.size() == 1) return found[0];
+    if (found.size() == 1) {
+      const std::string one = found[0].ends_with(index_ending) ? without_index_ending(found[0]) : found[0];
+      return is_there(one) ? one : found[0];
+    }
     if (found.size() > 1) {
       throw Error(ExitStatus::input,
                   {folder, "the folder has several files of arrays and no index",
@@ -48,24 +87,19 @@ std::string arrays_in(const std::string& folder) {
                    "name the file instead of the folder"});
     }
   }
-  for (const char* ending : {".bin", ".pt", ".pth"}) {
-    const std::vector<std::string> found = files_ending_in(folder, ending);
-    // There may be other files next to the model: training_args.bin, optimizer.pt.
-    const auto model = std::ranges::find_if(found, [](const std::string& path) {
-      return fs::path(path).filename().string().starts_with("pytorch_model");
-    });
-    if (model != found.end() && model->find("-of-") != std::string::npos) throw refused_shards(folder);
-    if (!found.empty()) throw refused_pickle(model != found.end() ? *model : found[0], true);
-  }
-  for (const char* ending : {".gguf", ".h5", ".msgpack", ".onnx"}) {
-    const std::vector<std::string> found = files_ending_in(folder, ending);
-    if (!found.empty()) throw *refused_foreign_model(found[0]);
-  }
+  if (const std::string snapshot = hub_snapshot_or(folder); snapshot != folder) return arrays_in(snapshot);
+  refuse_other_formats(folder);
   if (const std::string newest = newest_checkpoint_or(folder); newest != folder)
     throw Error(ExitStatus::input, {folder, "the folder has checkpoints of a model, and no model itself", "",
                                     newest, "name the checkpoint"});
   throw Error(ExitStatus::input, {folder, "the folder has no model", "",
                                   "a .safetensors or .npz file, or a .safetensors.index.json", ""});
+}
+
+// The number of names and the first of them: "3 arrays (h.0.q.weight first)".
+std::string counted_arrays_text(const std::vector<std::string>& names) {
+  if (names.size() == 1) return "the array " + one_line(names[0], 250);
+  return fmt::format("{} arrays ({} first)", names.size(), one_line(names[0], 250));
 }
 
 // "it-and-the-noun, no-scale, step 60" for "builtin:trained/it-and-the-noun,width=32,no-scale/60": without the settings.
@@ -100,6 +134,11 @@ ModelFiles::ModelFiles(const std::string& path) : path_(path) {
   if (file.ends_with(index_ending)) {
     open_index(file);
   } else {
+    if (file != path && is_there(file + index_ending))
+      warnings_.push_back(
+          fmt::format("{0}{1} is ignored, because {0} is there too: transformers takes that one; delete "
+                      "the one that is out of date",
+                      fs::path(file).filename().string(), index_ending));
     open(file);
     for (const ArrayInfo& array : files_[0].info().arrays) {
       arrays_.emplace(array.name, array);
@@ -120,33 +159,53 @@ void ModelFiles::open_index(const std::string& index) {
                 {index, "the index is damaged", map == json.end() ? "no weight_map" : map->type_name(),
                  "a weight_map from the names of arrays to those of files", ""});
   }
-  std::map<std::string, std::vector<std::string>> names;  // by file
+  std::map<std::string, std::string> file_by_array;
+  std::set<std::string> names;
   for (const auto& [name, file] : map->items()) {
     if (!file.is_string() || file.get_ref<const std::string&>().empty() ||
         file.get_ref<const std::string&>().find('/') != std::string::npos) {
       throw Error(ExitStatus::input, {index + ": " + name, "the index names no file next to it",
                                       json_text(file), "the name of a file in the same folder", ""});
     }
-    names[file.get<std::string>()].push_back(name);
+    names.insert(file_by_array[name] = file.get<std::string>());
   }
   if (names.size() > most_files) {
     throw Error(ExitStatus::input, {index, "the index names too many files", fmt::format("{}", names.size()),
                                     fmt::format("at most {}", most_files), ""});
   }
-  for (const auto& [file, of_file] : names) {
+  std::map<std::string, std::size_t> number_of;  // of those that are there
+  for (const std::string& file : names) {
     const std::string at = (fs::path(folder_) / file).string();
     if (!is_there(at)) {
       missing_files_.push_back(file);
       continue;
     }
     open(at);
-    for (const std::string& name : of_file) {
-      const ArrayInfo* const info = files_.back().find(name);
-      if (!info) continue;  // a missing array, like any other
-      arrays_.emplace(name, *info);
-      file_of_.emplace(name, files_.size() - 1);
+    number_of[file] = files_.size() - 1;
+  }
+  // Like transformers, all arrays of these files, wherever the index says that they are.
+  std::vector<std::string> elsewhere, unlisted;
+  for (const auto& [file, number] : number_of) {
+    for (const ArrayInfo& array : files_[number].info().arrays) {
+      const auto listed = file_by_array.find(array.name);
+      const auto said = listed == file_by_array.end() ? number_of.end() : number_of.find(listed->second);
+      if (said != number_of.end() && said->second != number && files_[said->second].find(array.name))
+        continue;
+      arrays_.insert_or_assign(array.name, array);
+      file_of_.insert_or_assign(array.name, number);
+      if (listed == file_by_array.end())
+        unlisted.push_back(array.name);
+      else if (listed->second != file)
+        elsewhere.push_back(fmt::format("{} in {} instead of {}", array.name, file, listed->second));
     }
   }
+  const std::string short_name = fs::path(index).filename().string();
+  if (!elsewhere.empty())
+    warnings_.push_back(fmt::format("{} names the wrong file for {}: the right file is used", short_name,
+                                    counted_arrays_text(elsewhere)));
+  if (!unlisted.empty())
+    warnings_.push_back(fmt::format("{} does not list {}, found in its files and used", short_name,
+                                    counted_arrays_text(unlisted)));
 }
 
 const ArrayInfo* ModelFiles::find(const std::string& name) const {

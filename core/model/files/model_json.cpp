@@ -34,7 +34,7 @@ Json read_model_json(const std::string& path) {
   }
   Json json;
   try {
-    json = parse_strict_json(file.read_text(0, file.size()), limits);
+    json = parse_strict_json(file.read_text(0, file.size()), limits, JsonDialect::python);
   } catch (const JsonRefusal& refusal) {
     fail(refusal.place.empty() ? path : path + ": " + refusal.place, refusal.what, refusal.got,
          refusal.expected);

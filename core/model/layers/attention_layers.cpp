@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/model/config/config_settings.h"
+#include "core/model/config/model_types.h"
+#include "core/model/layers/layer_arrays.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/layer_tensors.h"
 #include "core/model/layers/numbered_name.h"
@@ -60,10 +64,12 @@ bool is_matrix(const ArrayInfo* info) {
   return info && info->sizes.size() == 2;
 }
 
-// Whether the array's shape fits this family; GPT-2's and nanoGPT's names are the same.
-bool has_shape_of(const ModelFamily& family, const ArrayInfo& first) {
+// Whether the array's shape fits this family; GPT-2's and nanoGPT's names are the same. With pruned heads it is W_O that tells.
+bool has_shape_of(const ModelFamily& family, const ArrayInfo& first, const ArrayInfo* output) {
   if (first.sizes.size() != 2) return false;
-  return family.layout != AttentionLayout::packed_in || first.sizes[1] == 3 * first.sizes[0];
+  if (family.layout != AttentionLayout::packed_in) return true;
+  const Index in = first.sizes[0], out = first.sizes[1];
+  return out == 3 * in || (out % 3 == 0 && output && output->sizes == std::vector{out / 3, in});
 }
 
 void set_heads(AttentionLayer& layer) {
@@ -124,6 +130,71 @@ void split_packed_rows(AttentionLayer& layer) {
   layer.k_rows = layer.v_rows = *layer.num_kv_heads * width;
 }
 
+// Sets head_dim and hidden_size, which a model is made with, unless config.json leaves them open.
+void set_widths(AttentionLayer& layer) {
+  if (!layer.config) return;
+  const ModelConfig& config = *layer.config;
+  const ModelType* const type = find_model_type(config.model_type);
+  // A type that is not known may compute its widths in another way, and each stage of Swin has its own: only what is written counts.
+  const bool unknown = !type && !(config.model_type.empty() && config.whole_type.empty());
+  const bool reads_head_dim = !type || (type->reads & reads::head_dim) != 0;
+  if (reads_head_dim) layer.head_dim = config.head_dim;
+  if (unknown || !config.heads_by_stage.empty()) return;
+  const bool in_decoder = layer.name.find("decoder") != std::string::npos;
+  layer.hidden_size = in_decoder && config.decoder_dim ? config.decoder_dim : config.embed_dim;
+  if (layer.head_dim || !layer.num_heads) return;
+  const bool is_written = config.settings->contains("head_dim") || config.settings->contains("d_kv");
+  if (type && type->usual_head_dim > 0 && !is_written)
+    layer.head_dim = type->usual_head_dim;
+  else if (layer.hidden_size && (type || layer.family->positions != "relative"))
+    layer.head_dim = *layer.hidden_size / *layer.num_heads;
+}
+
+// The rows of the queries, or of all three in one array, and how many of them `heads` heads have.
+std::pair<Index, Index> rows_and_wanted(const AttentionLayer& layer, Index heads, Index kv_heads) {
+  const bool packed = layer.packed_rows > 0;
+  return {packed ? layer.packed_rows : layer.q_rows,
+          (packed ? heads + 2 * kv_heads : heads) * layer.head_dim.value_or(0)};
+}
+
+// {"3": [0, 5]}: layer 3 has lost two of its heads, whose rows are not in the file.
+void set_pruned_heads(AttentionLayer& layer) {
+  if (!layer.head_dim || !layer.num_heads || *layer.num_heads != *layer.num_kv_heads) return;
+  const nlohmann::json& settings = *layer.config->settings;
+  const auto by_layer = settings.find("pruned_heads");
+  if (by_layer == settings.end() || !by_layer->is_object()) return;
+  const auto list = by_layer->find(std::to_string(layer.number));
+  if (list == by_layer->end() || !list->is_array()) return;
+  std::set<Index> pruned;
+  for (const nlohmann::json& head : *list)
+    if (head.is_number_unsigned() && head.get<std::uint64_t>() < static_cast<std::uint64_t>(*layer.num_heads))
+      pruned.insert(head.get<Index>());
+  const Index left = *layer.num_heads - std::ssize(pruned);
+  const auto [rows, wanted] = rows_and_wanted(layer, left, left);
+  if (pruned.empty() || left == 0 || rows != wanted) return;
+  layer.num_heads = layer.num_kv_heads = left;
+  layer.has_pruned_heads = true;
+}
+
+// Where the rows of q are not those of config.json.
+std::string head_dim_contradiction(const AttentionLayer& layer) {
+  if (!layer.head_dim) return "";
+  const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads, D = *layer.head_dim;
+  const auto [rows, wanted] = rows_and_wanted(layer, heads, kv_heads);
+  if (rows == wanted) return "";
+  const bool packed = layer.packed_rows > 0;
+  std::string text = fmt::format("{} {} rows instead of {}: config.json gives {} heads",
+                                 packed ? "q, k and v have" : "q has", rows, wanted, heads);
+  if (packed && kv_heads != heads) text += fmt::format(" ({} for k and v)", kv_heads);
+  text += fmt::format(" of {}", D);
+  const ModelType* const type = find_model_type(layer.config->model_type);
+  if (type && !layer.config->head_dim && type->usual_head_dim == D)
+    text += fmt::format(", the default of {}", type->name);
+  if (rows < wanted && rows > 0 && D > 0 && rows % D == 0 && heads == kv_heads)
+    text += "; heads that were pruned have to be named in its pruned_heads";
+  return text;
+}
+
 AttentionLayer layer_of(const ModelFamily& family, const std::string& name, const ModelFiles& files,
                         const std::shared_ptr<const ModelConfig>& config) {
   AttentionLayer layer;
@@ -176,7 +247,11 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
     needs(family.output);
     layer.has_bias = layer.has_bias || files.find(layer_array(layer, family.output, "bias"));
   }
+  set_widths(layer);
+  set_pruned_heads(layer);
   account_for_tensors(layer, files);
+  for (const LayerArray& array : arrays_of_layer(layer))
+    if (const ArrayInfo* const info = files.find(array.name)) layer.arrays.emplace(array.name, *info);
   return layer;
 }
 
@@ -195,9 +270,11 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
         continue;
       AttentionLayer named;
       const std::optional<std::string> before = prefix_before(name, first_weight(family));
-      if (!before || !has_shape_of(family, info)) continue;
+      if (!before) continue;
       named.name = *before;
-      const bool whole = files.find(layer_array(named, family.output, "weight")) != nullptr;
+      const ArrayInfo* const output = files.find(layer_array(named, family.output, "weight"));
+      if (!has_shape_of(family, info, output)) continue;
+      const bool whole = output != nullptr;
       if (whole || (!of && !family.needs_output)) {
         of = &family;
         prefix = *before;
@@ -220,6 +297,7 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
 }
 
 AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_heads) {
+  if (layer.num_heads) layer.head_dim.reset();  // of config.json's own number of heads
   layer.num_heads = num_heads;
   layer.num_kv_heads = num_kv_heads;
   if (layer.packed_rows > 0) split_packed_rows(layer);
@@ -231,13 +309,18 @@ std::string layer_problem(const AttentionLayer& layer) {
   if (!layer.missing.empty()) {
     return fmt::format("{} {} missing", join(layer.missing, ", "), layer.missing.size() == 1 ? "is" : "are");
   }
+  if (const std::string problem = problem_of_types(layer); !problem.empty()) return problem;
   if (!layer.num_heads) return "neither its arrays nor a config.json give its number of heads";
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
+  if (layer.hidden_size && *layer.hidden_size != layer.query_width)
+    return fmt::format("q takes {} columns, but config.json gives a hidden_size of {}", layer.query_width,
+                       *layer.hidden_size);
   if (heads % kv_heads != 0) return fmt::format("{} key/value heads do not divide {} heads", kv_heads, heads);
   if (layer.packed_rows > 0 && layer.q_rows + layer.k_rows + layer.v_rows != layer.packed_rows)
     return fmt::format("{} rows do not fit q, k and v of {} heads", layer.packed_rows, heads);
   if (layer.q_rows == 0 || layer.q_rows % heads != 0)
     return fmt::format("{} rows of q cannot be split into {} heads", layer.q_rows, heads);
+  if (const std::string problem = head_dim_contradiction(layer); !problem.empty()) return problem;
   if (layer.k_rows != layer.q_rows / heads * kv_heads)
     return fmt::format("k has {} rows instead of {}, for {} heads of {}", layer.k_rows,
                        layer.q_rows / heads * kv_heads, kv_heads, layer.q_rows / heads);
@@ -247,7 +330,7 @@ std::string layer_problem(const AttentionLayer& layer) {
   if (!layer.has_output && joined != layer.query_width)
     return fmt::format("without W_O its heads, {} columns together, are the output, which has {}", joined,
                        layer.query_width);
-  return "";
+  return problem_of_sizes(layer);
 }
 
 }  // namespace headwise

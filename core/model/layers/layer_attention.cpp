@@ -337,6 +337,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   const ModelType* const known = layer.config ? find_model_type(layer.config->model_type) : nullptr;
   ModelType type = known ? *known : type_of_family(*layer.family);
   if (!known && layer.name.find("encoder.") != std::string::npos) type.sees = Sees::all_tokens;
+  if (layer.has_pruned_heads) type.reads |= reads::pruned_heads;
   const ConfigSettings settings(
       layer.config ? layer.config->settings : std::make_shared<const Json>(Json::object()),
       layer.config ? layer.config->where : "", "the setting is wrong");
@@ -354,7 +355,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
         "config.json: attention_bias = false, but this layer has biases: they are added here, while the "
         "model ignores them");
   if (layer.config)
-    for (std::string& told : settings_not_computed(settings.json(), known, type.reads))
+    for (std::string& told : settings_not_computed(settings.json(), known ? &type : nullptr, type.reads))
       read.tell(std::move(told));
   if (!layer.unused_tensors.empty()) read.tell(told_of_tensors(layer));
   return attention;

@@ -7,7 +7,6 @@
 #include "core/model/layers/layer_attention.h"
 #include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"
-#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -21,22 +20,19 @@ using Parameters = std::map<std::string, TensorPtr>;
                fmt::format("headwise info {} shows what is there", files.path())});
 }
 
-// An array that must have these sizes, in f32 or f64.
-TensorPtr checked(const ModelFiles& files, const AttentionLayer& layer, const std::string& name,
-                  const std::vector<Index>& sizes) {
-  const ArrayInfo* const info = files.find(name);
-  if (!info) fail(files, layer, name + " is missing");
-  if (info->sizes != sizes) {
-    fail(files, layer,
-         fmt::format("{} is ({}) instead of ({})", name, join(info->sizes, ","), join(sizes, ",")));
-  }
-  TensorPtr tensor = files.read(name);
-  if (tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64) return tensor;
-  fail(files, layer, fmt::format("{} has numbers of type {}", name, info->stored_dtype));
+// Its sizes and type are those of core/model/layers/layer_arrays.h: layer_problem has checked them.
+TensorPtr read(const ModelFiles& files, const AttentionLayer& layer, std::string_view stem,
+               const char* what = "weight") {
+  return files.read(layer_array(layer, stem, what));
 }
 
 TensorPtr zeros(Index size) {
   return std::make_shared<const Tensor>(Shape{{"out", size}}, DType::f32);
+}
+
+TensorPtr bias_or_zeros(const ModelFiles& files, const AttentionLayer& layer, std::string_view stem,
+                        Index size) {
+  return files.find(layer_array(layer, stem, "bias")) ? read(files, layer, stem, "bias") : zeros(size);
 }
 
 TensorPtr identity(Index size, DType dtype) {
@@ -93,16 +89,9 @@ TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index co
 
 void read_packed(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
   const std::string_view stem = layer.family->qkv;
-  const Index rows = layer.packed_rows, E = layer.query_width;
-  const bool inverted = layer.layout == AttentionLayout::packed_in;
-  parameters["in_proj_weight"] = in_rows(layer,
-                                         checked(files, layer, layer_array(layer, stem, "weight"),
-                                                 inverted ? std::vector{E, rows} : std::vector{rows, E}),
-                                         E);
-  if (!layer.has_bias) return;
-  const std::string bias = layer_array(layer, stem, "bias");
-  parameters["in_proj_bias"] =
-      files.find(bias) ? in_rows(layer, checked(files, layer, bias, {rows}), 0) : zeros(rows);
+  parameters["in_proj_weight"] = in_rows(layer, read(files, layer, stem), layer.query_width);
+  if (layer.has_bias)
+    parameters["in_proj_bias"] = in_rows(layer, bias_or_zeros(files, layer, stem, layer.packed_rows), 0);
 }
 
 TensorPtr joined(const std::vector<TensorPtr>& parts) {
@@ -128,16 +117,13 @@ void read_queries_in(const ModelFiles& files, const AttentionLayer& layer, Param
   };
   const Index Q = layer.q_rows, K = layer.k_rows, E = layer.query_width, W = layer.key_width;
   const std::string_view q = layer.family->q, kv = layer.family->kv;
-  const TensorPtr both = checked(files, layer, layer_array(layer, kv, "weight"), {W, 2 * K});
-  put("q_proj_weight", checked(files, layer, layer_array(layer, q, "weight"), {E, Q}), 0, Q, E, Q);
+  const TensorPtr both = read(files, layer, kv);
+  put("q_proj_weight", read(files, layer, q), 0, Q, E, Q);
   put("k_proj_weight", both, 0, K, W, 2 * K);
   put("v_proj_weight", both, K, K, W, 2 * K);
-  if (!layer.has_bias) return;
-  const auto bias = [&](std::string_view stem, Index rows) {
-    const std::string name = layer_array(layer, stem, "bias");
-    return files.find(name) ? checked(files, layer, name, {rows}) : zeros(rows);
-  };
-  parameters["in_proj_bias"] = joined({bias(q, Q), bias(kv, 2 * K)});
+  if (layer.has_bias)
+    parameters["in_proj_bias"] =
+        joined({bias_or_zeros(files, layer, q, Q), bias_or_zeros(files, layer, kv, 2 * K)});
 }
 
 void read_separate(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
@@ -145,38 +131,31 @@ void read_separate(const ModelFiles& files, const AttentionLayer& layer, Paramet
   constexpr std::array names{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
   const std::array stems{family.q, family.k, family.v};
   const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
-  const std::array widths{layer.query_width, layer.key_width, layer.key_width};
   std::vector<TensorPtr> biases(stems.size());
   for (std::size_t i = 0; i < stems.size(); ++i) {
-    parameters[names[i]] = checked(files, layer, layer_array(layer, stems[i], "weight"), {rows[i], widths[i]});
-    const std::string bias = layer_array(layer, stems[i], "bias");
-    biases[i] = files.find(bias) ? checked(files, layer, bias, {rows[i]}) : zeros(rows[i]);
+    parameters[names[i]] = read(files, layer, stems[i]);
+    biases[i] = bias_or_zeros(files, layer, stems[i], rows[i]);
   }
   if (!layer.has_bias) return;
-  const std::string joint = family.joint_bias.empty() ? "" : layer_array(layer, family.joint_bias, "bias");
-  parameters["in_proj_bias"] = !joint.empty() && files.find(joint)
-                                   ? checked(files, layer, joint, {rows[0] + rows[1] + rows[2]})
-                                   : joined(biases);
+  const bool joint =
+      !family.joint_bias.empty() && files.find(layer_array(layer, family.joint_bias, "bias")) != nullptr;
+  parameters["in_proj_bias"] = joint ? read(files, layer, family.joint_bias, "bias") : joined(biases);
 }
 
 void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
   const std::string_view stem = layer.family->output;
   const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
-  const std::string name = layer_array(layer, stem, "weight");
   if (!layer.has_output) {
     parameters["out_proj.weight"] = identity(E, parameters["in_proj_weight"]->dtype());
     parameters["out_proj.bias"] = zeros(E);
     return;
   }
-  if (layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in) {
-    parameters["out_proj.weight"] = rearranged(*checked(files, layer, name, {width, E}), E, width,
-                                               [&](Index r, Index c) { return c * E + r; });
-  } else {
-    parameters["out_proj.weight"] = checked(files, layer, name, {E, width});
-  }
-  if (!layer.has_bias) return;
-  const std::string bias = layer_array(layer, stem, "bias");
-  parameters["out_proj.bias"] = files.find(bias) ? checked(files, layer, bias, {E}) : zeros(E);
+  const TensorPtr weight = read(files, layer, stem);
+  const bool transposed =
+      layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in;
+  parameters["out_proj.weight"] =
+      transposed ? rearranged(*weight, E, width, [&](Index r, Index c) { return c * E + r; }) : weight;
+  if (layer.has_bias) parameters["out_proj.bias"] = bias_or_zeros(files, layer, stem, E);
 }
 
 // How many pairs of adjacent columns of each head rotate together, 2j and 2j + 1; 0 if none do.
@@ -222,13 +201,8 @@ Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& 
   }
   if (const Index pairs = neighbouring_pairs(layer); pairs > 0) rotate_halves(layer, pairs, parameters);
   read_output(files, layer, parameters);
-  if (layer.has_bias_kv) {
-    const Index widths[]{layer.k_rows, layer.v_rows};
-    for (const char* name : {"bias_k", "bias_v"}) {
-      const std::string array = layer.name.empty() ? name : layer.name + "." + name;
-      parameters[name] = checked(files, layer, array, {1, 1, widths[name[5] == 'v']});
-    }
-  }
+  if (layer.has_bias_kv)
+    for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(files, layer, name, "");
   return parameters;
 }
 

@@ -42,7 +42,7 @@ bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
 }  // namespace
 
 std::vector<std::string> model_notes(const ModelFiles& files, const AttentionLayers& layers) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = files.warnings();
   const auto sizes_of = [&](const ModelConfig& config) {
     for (const std::string& told : config.not_sizes) notes.push_back(told);
   };

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/files/strict_json.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -199,7 +200,7 @@ TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place,
   if (text.find('\0') != std::string_view::npos)
     fail(where, "this is not JSON", "a zero byte", "JSON (RFC 8259)");
   Reader reader(place, where);
-  Json::sax_parse(text, &reader);
+  Json::sax_parse(python_json_text(text), &reader);
   TokenizerJson made = reader.take();
   if (place == VocabularyPlace::top ? !made.has_vocabulary || made.vocabulary_is_list
                                     : !made.settings.is_object())

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/files/element_type.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -12,18 +13,18 @@ namespace {
 
 constexpr Index most_read_for_a_row = Index{16} << 20;
 
-TensorPtr as_f32(const TensorPtr& tensor, const ModelFiles& files, const std::string& name) {
-  if (tensor->dtype() == DType::f32) return tensor;
-  if (tensor->dtype() == DType::f64) return std::make_shared<const Tensor>(tensor->converted(DType::f32));
-  throw Error(ExitStatus::input,
-              {files.path() + ": " + name, "these are not weights",
-               fmt::format("numbers of type {}", dtype_name(tensor->dtype())), "floating-point numbers", ""});
+TensorPtr as_f32(const TensorPtr& tensor) {
+  return tensor->dtype() == DType::f32 ? tensor : std::make_shared<const Tensor>(tensor->converted(DType::f32));
 }
 
 }  // namespace
 
 void expect_array(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes) {
   const ArrayInfo* const info = files.find(name);
+  if (info && !holds_floats(info->stored_dtype))
+    throw Error(ExitStatus::input,
+                {files.path() + ": " + name, "these are not weights",
+                 fmt::format("numbers of type {}", info->stored_dtype), "floating-point numbers", ""});
   if (info && info->sizes == sizes) return;
   throw Error(
       ExitStatus::input,
@@ -33,7 +34,7 @@ void expect_array(const ModelFiles& files, const std::string& name, const std::v
 
 TensorPtr read_f32(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes) {
   expect_array(files, name, sizes);
-  return as_f32(files.read(name), files, name);
+  return as_f32(files.read(name));
 }
 
 bool WeightShare::take(Index bytes) {
@@ -75,7 +76,7 @@ WeightRows::Part WeightRows::part(Index first, Index count) const {
 }
 
 WeightRows::Part WeightRows::read(Index first, Index count) const {
-  return {as_f32(files_->read_rows(name_, first, count), *files_, name_), first};
+  return {as_f32(files_->read_rows(name_, first, count)), first};
 }
 
 }  // namespace headwise

@@ -158,3 +158,61 @@ TEST_CASE("a line for several tensors names just those that are there") {
   CHECK(gathered_names({array("0", {2}), array("1", {2}), array("", {2}), array("3.", {2})}) ==
         Names{"{0,1}", "", "3."});
 }
+
+TEST_CASE("what info says cannot be computed is what run refuses, in the same words") {
+  const std::string name = "model.layers.0.self_attn.";
+  const std::string config = R"({"model_type":"llama","hidden_size":16,"num_attention_heads":4)";
+  const auto arrays = [&](Index rows, Index width, DType dtype) {
+    std::vector<NamedTensor> made;
+    for (const char* stem : {"q_proj", "k_proj", "v_proj"})
+      made.push_back({name + stem + ".weight",
+                      std::make_shared<const Tensor>(Shape{{"out", rows}, {"in", width}}, dtype), ""});
+    made.push_back({name + "o_proj.weight",
+                    std::make_shared<const Tensor>(Shape{{"out", 16}, {"in", rows}}, dtype), ""});
+    return made;
+  };
+  struct Case {
+    std::vector<NamedTensor> arrays;
+    std::string config, part;
+  };
+  const std::vector<Case> cases{
+      {arrays(16, 16, DType::i64), config + "}", "numbers of type i64"},
+      {arrays(16, 32, DType::f32), config + "}", "hidden_size"},
+      {arrays(8, 16, DType::f32), config + "}", "q has 8 rows instead of 16"},
+      {arrays(16, 16, DType::f32), config + R"(,"head_dim":8})", "q has 16 rows instead of 32"},
+      {arrays(16, 16, DType::f32), config + R"(,"num_key_value_heads":2})", "k has 16 rows instead of 8"}};
+  for (const Case& one : cases) {
+    CAPTURE(one.part);
+    const TemporaryFolder folder;
+    write_safetensors(folder.file("model.safetensors"), one.arrays);
+    folder.with_file("config.json", one.config);
+    const std::string path = folder.file("");
+    const nlohmann::json model = nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("model");
+    const std::string problem = model.at("layers")[0].at("problem");
+    CHECK(problem.find(one.part) != std::string::npos);
+    CHECK(run_program({"info", path}).out.find("    cannot be computed: " + problem + "\n") !=
+          std::string::npos);
+    const ProgramResult run = run_program(
+        {"run", path, "--set", "inputs.source=random", "--only", "output", "-o", folder.file("out.npz")});
+    CHECK(run.status == 3);
+    CHECK(is_one_line(run.err));
+    CHECK(run.err.find("this layer cannot be computed: " + problem) != std::string::npos);
+  }
+}
+
+TEST_CASE("an index that does not fit its files is a warning wherever the model is used") {
+  Sizes sizes;
+  add_layer(sizes, "h.0");
+  const TemporaryFolder folder;
+  write_model(folder, sizes, R"({"n_heads":3})");
+  folder.with_file("model.safetensors.index.json",
+                   R"({"weight_map":{"h.0.attention.q_lin.weight":"old.safetensors"}})");
+  const std::string path = folder.file(""), out = folder.file("out.npz");
+  const std::string warning =
+      "model.safetensors.index.json is ignored, because model.safetensors is there too";
+  CHECK(run_program({"info", path}).out.find("  " + warning) != std::string::npos);
+  const ProgramResult run = run_program({"run", path, "--only", "output", "-o", out});
+  CHECK(run.status == 0);
+  CHECK(run.err.find("headwise: warning: " + warning) != std::string::npos);
+  CHECK(run_program({"run", path, "--only", "output", "--strict", "-o", out}).status != 0);
+}

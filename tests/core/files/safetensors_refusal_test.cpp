@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/files/lazy_array_file.h"
 #include "tests/core/files/refusal.h"
 
 using namespace headwise;
@@ -123,4 +124,57 @@ TEST_CASE("a safetensors file cut off anywhere is refused, and no changed byte d
   const TemporaryFolder folder;
   check_truncations_and_flips(folder, "a.safetensors",
                               content_of(HEADWISE_SOURCE_DIR "/tests/core/files/corpus/small.safetensors"));
+}
+
+TEST_CASE("a type that is not known refuses its own array, and not the rest of the file") {
+  const TemporaryFolder folder;
+  for (const char* type :
+       {"F4", "F6_E2M3", "F6_E3M2", "I4", "F128", "f32", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", ""}) {
+    CAPTURE(type);
+    const std::string path = folder.with_file(
+        "a.safetensors",
+        safetensors(std::string(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[3,11]},)") +
+                        R"("b":{"dtype":")" + type + R"(","shape":[3,1],"data_offsets":[0,3]}})",
+                    11));
+    const ArrayFileInfo info = read_array_file_info(path);
+    REQUIRE(info.arrays.size() == 2);
+    CHECK(info.arrays[1].bytes == 3);
+    CHECK(info.arrays[1].sizes == std::vector<Index>{3, 1});
+    CHECK_FALSE(info.arrays[1].stored_dtype.empty());
+    const LazyArrayFile file(path);
+    CHECK(file.read("a")->size() == 2);
+    CHECK_THROWS_WITH(file.read("b"),
+                      doctest::Contains(("cannot be read: got " + info.arrays[1].stored_dtype).c_str()));
+  }
+}
+
+TEST_CASE("arrays of unknown types still fill the file without gaps, and their sizes stay in range") {
+  const TemporaryFolder folder;
+  for (const char* json : {R"({"a":{"dtype":"I4","shape":[2],"data_offsets":[0,7]}})",
+                           R"({"a":{"dtype":"I4","shape":[2],"data_offsets":[1,8]}})",
+                           R"({"a":{"dtype":"I4","shape":[2],"data_offsets":[0,9]}})",
+                           R"({"a":{"dtype":"I4","shape":[4294967296,4294967296],"data_offsets":[0,8]}})",
+                           R"({"a":{"dtype":"F8_E8M0","shape":[7],"data_offsets":[0,8]}})"}) {
+    CAPTURE(json);
+    CHECK_THROWS_AS(read_array_file_info(folder.with_file("a.safetensors", safetensors(json, 8))), Error);
+  }
+  const char* huge = R"({"a":{"dtype":"I4","shape":[4611686018427387904],"data_offsets":[0,8]}})";
+  refusal_of(folder.with_file("a.safetensors", safetensors(huge, 8)));  // by its type, not for want of memory
+}
+
+TEST_CASE("a __metadata__ of null is none, as the reference reader has it") {
+  const TemporaryFolder folder;
+  const std::string array = R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
+  for (const std::string& json :
+       {R"({"__metadata__":null,)" + array + "}", "{" + array + R"(,"__metadata__":null})"}) {
+    const ArrayFileInfo info = read_array_file_info(folder.with_file("a.safetensors", safetensors(json, 8)));
+    CHECK(info.arrays.size() == 1);
+    CHECK(info.metadata.empty());
+  }
+  for (const char* wrong :
+       {R"({"k":null})", R"({"k":1.5})", R"({"k":true})", R"({"k":[]})", "[]", R"("x")", "true"})
+    refusal_of(folder.with_file(
+        "a.safetensors", safetensors(std::string(R"({"__metadata__":)") + wrong + "," + array + "}", 8)));
+  refusal_of(folder.with_file("a.safetensors",
+                              safetensors(R"({"__metadata__":null,"__metadata__":{},)" + array + "}", 8)));
 }

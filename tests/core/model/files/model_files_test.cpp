@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/model/layers/attention_layers.h"
 #include "core/tensor/error.h"
 #include "tests/core/model/written_model.h"
 
@@ -91,6 +92,49 @@ TEST_CASE("a model in parts is one model; what is missing is told and the rest o
   }
 }
 
+TEST_CASE("model.safetensors is taken beside an index, as transformers does, and the index is told of") {
+  const TemporaryFolder folder;
+  for (const char* stem : {"model", "weights"}) {
+    CAPTURE(stem);
+    const std::string whole = std::string(stem) + ".safetensors", index = whole + ".index.json";
+    write_safetensors(folder.file("m-1.safetensors"), counted_arrays({{"old", {2}}}));
+    folder.with_file(index, R"({"weight_map":{"old":"m-1.safetensors"}})");
+    CHECK(ModelFiles(folder.file("")).warnings().empty());
+    write_safetensors(folder.file(whole), counted_arrays({{"new", {2}}}));
+    const ModelFiles files(folder.file(""));
+    CHECK(files.find("new") != nullptr);
+    CHECK(files.find("old") == nullptr);
+    REQUIRE(files.warnings().size() == 1);
+    CHECK(files.warnings()[0].starts_with(index + " is ignored"));
+    // Who names one of the two gets that one.
+    CHECK(ModelFiles(folder.file(index)).find("old") != nullptr);
+    CHECK(ModelFiles(folder.file(index)).warnings().empty());
+    CHECK(ModelFiles(folder.file(whole)).warnings().empty());
+    fs::remove(folder.file(whole));
+    fs::remove(folder.file(index));
+  }
+}
+
+TEST_CASE("arrays are found in whichever file of the index they are, and a wrong index is told of") {
+  const TemporaryFolder folder;
+  write_safetensors(folder.file("m-1.safetensors"), counted_arrays({{"a", {2}}, {"both", {5}}}));
+  write_safetensors(folder.file("m-2.safetensors"),
+                    counted_arrays({{"both", {6}}, {"c", {4}}, {"extra", {7}}}));
+  folder.with_file("model.safetensors.index.json", R"({"weight_map":{"a":"m-2.safetensors",
+      "c":"m-1.safetensors","both":"m-1.safetensors","none":"m-1.safetensors"}})");
+  const ModelFiles files(folder.file(""));
+  CHECK(files.arrays().size() == 4);
+  CHECK(files.read("a")->size() == 2);
+  CHECK(files.read("c")->size() == 4);
+  CHECK(files.read("both")->size() == 5);  // where the index says
+  CHECK(files.read("extra")->size() == 7);
+  REQUIRE(files.warnings().size() == 2);
+  CHECK(files.warnings()[0].find(
+            "the wrong file for 2 arrays (a in m-1.safetensors instead of m-2.safetensors first)") !=
+        std::string::npos);
+  CHECK(files.warnings()[1].find("does not list the array extra") != std::string::npos);
+}
+
 TEST_CASE("an index that is no index, or that points out of its folder, is refused in one line") {
   for (const auto& [index, part] : std::vector<std::pair<std::string, std::string>>{
            {"{}", "no weight_map"},
@@ -112,7 +156,8 @@ TEST_CASE("an index that is no index, or that points out of its folder, is refus
                 "]}",
             "too large"},
            {"{\"weight_map\":", "index.json: line 1, column 15: this is not JSON: got syntax error"},
-           {"{\"a\": NaN}", "line 1, column 7: this is not JSON"},
+           {"{\"a\": Nan}", "line 1, column 7: this is not JSON"},
+           {"{\"a\": NaN}", "no weight_map"},
            {"{\"a\": 1e400}", "a number is out of range: got number overflow parsing '1e400'"},
            {std::string(100, '['), "nested too deeply"},
            {"{\"a\":" + std::string(1000, '[') + std::string(1000, ']') + "}", "nested too deeply"},
@@ -142,6 +187,30 @@ TEST_CASE("a folder with a model in files that are not read says how that one is
   check({"tiny.Q4_K_M.gguf"}, "gguf_file='tiny.Q4_K_M.gguf'");
   check({"model.onnx"}, "onnx.load('model.onnx')");
   check({"tf_model.h5"}, "from_tf=True");
+  check({"flax_model.msgpack"}, "from_flax=True");
+  check({"last.ckpt"}, "torch.load('last.ckpt'");
+  check({"weights.pkl"}, "pickle.load(open('weights.pkl'");
+  check({"bert_model.ckpt.data-00000-of-00001", "bert_model.ckpt.index"}, "TensorFlow checkpoint");
+  check({"openvino_model.bin", "openvino_model.xml"}, "for another program");
+  check({"rust_model.ot"}, "for another program");
+}
+
+TEST_CASE("a Git LFS pointer says that it is one, whatever file it stands for, and how to fetch that") {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 133\n";
+  for (const char* name : {"model.safetensors", "model.safetensors.index.json", "only.safetensors",
+                           "weights.npz", "pytorch_model.bin", "model.gguf"}) {
+    CAPTURE(name);
+    const TemporaryFolder folder;
+    folder.with_file(name, pointer);
+    check_refused(folder.file(""), "this is a Git LFS pointer, not the file itself");
+    check_refused(folder.file(""), "git lfs pull");
+    check_refused(folder.file(""), name);
+  }
+  const TemporaryFolder folder;
+  write_safetensors(folder.file("model.safetensors"), counted_arrays({{"a", {2}}}));
+  folder.with_file("config.json", pointer);
+  CHECK_THROWS_WITH(find_attention_layers(ModelFiles(folder.file(""))),
+                    doctest::Contains("config.json: this is a Git LFS pointer"));
 }
 
 TEST_CASE("a file larger than the memory opens, and rows of it are read") {

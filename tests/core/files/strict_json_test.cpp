@@ -1,0 +1,52 @@
+#include "core/files/strict_json.h"
+
+#include <doctest/doctest.h>
+
+using namespace headwise;
+
+namespace {
+
+constexpr JsonLimits limits{.levels = 8, .values = 100, .keys = 100};
+
+std::string python(const std::string& text) {
+  return parse_strict_json(text, limits, JsonDialect::python).dump();
+}
+
+// Where it is refused, and how; empty: it is not.
+std::string refused(const std::string& text, JsonDialect dialect) {
+  try {
+    parse_strict_json(text, limits, dialect);
+  } catch (const JsonRefusal& refusal) {
+    return refusal.place + ": " + refusal.what;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("bare Infinity and NaN are read as transformers writes them, where the dialect is Python's") {
+  CHECK(python(R"([0.0, Infinity])") == R"([0.0,{"__float__":"Infinity"}])");
+  CHECK(python(R"({"a":-Infinity,"b":NaN})") == R"({"a":{"__float__":"-Infinity"},"b":{"__float__":"NaN"}})");
+  CHECK(python("Infinity") == R"({"__float__":"Infinity"})");
+  CHECK(python("[NaN,NaN\t,NaN]").find("null") == std::string::npos);
+  for (const char* text : {"[Infinity]", "[-Infinity]", "[NaN]"})
+    CHECK(refused(text, JsonDialect::rfc8259) == "line 1, column 2: this is not JSON");
+}
+
+TEST_CASE("in a text, and as part of a word, Infinity and NaN are left alone") {
+  for (const char* text : {R"(["NaN"])", R"({"Infinity":"-Infinity"})", R"(["\"NaN, Infinity"])",
+                           R"(["\\","NaN\\"])", R"({"a":"NaN","b":1})"})
+    CHECK(python(text) == text);
+  for (const char* text :
+       {"[NaNs]", "[aNaN]", "[--Infinity]", "[-NaN]", "[+Infinity]", "[1Infinity]", "[1-Infinity]",
+        "[infinity]", "[nan]", "{NaN:1}", "[NaN NaN]", "[-Infinity-]", "[\"a\"NaN]"}) {
+    CAPTURE(text);
+    CHECK(refused(text, JsonDialect::python).find("this is not JSON") != std::string::npos);
+  }
+}
+
+TEST_CASE("behind a bare number, an error still names the place in the file") {
+  CHECK(refused("{\"a\": NaN, \"b\": Infinity, \"c\": x}", JsonDialect::python) ==
+        "line 1, column 32: this is not JSON");
+  CHECK(refused("[NaN,\nNaN, x]", JsonDialect::python) == "line 2, column 6: this is not JSON");
+}
