@@ -187,6 +187,8 @@ std::string head_dim_contradiction(const AttentionLayer& layer) {
                                  packed ? "q, k and v have" : "q has", rows, wanted, heads);
   if (packed && kv_heads != heads) text += fmt::format(" ({} for k and v)", kv_heads);
   text += fmt::format(" of {}", D);
+  if (layer.config->head_dim == D)
+    text += layer.config->settings->contains("head_dim") ? " (head_dim)" : " (d_kv)";
   const ModelType* const type = find_model_type(layer.config->model_type);
   if (type && !layer.config->head_dim && type->usual_head_dim == D)
     text += fmt::format(", the default of {}", type->name);
