@@ -7,6 +7,7 @@
 #include "core/answers/live_value.h"
 #include "core/model/heads/head_scores.h"
 #include "core/tensor/error.h"
+#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {
@@ -81,7 +82,7 @@ LiveBox read_box(std::string_view word) {
   const auto tensor = find_tensor_name(name);
   if (!tensor)
     refuse_live_text(word, fmt::format("there is no tensor '{}'", name),
-                     fmt::format("a tensor, such as {}", nearest_tensor_name(name)));
+                     fmt::format("a tensor: {}", suggestion(nearest_tensor_name(name))));
   LiveBox box{*tensor, {}};
   if (bracket == std::string_view::npos) return box;
   if (word.back() != ']') refuse_live_text(word, "an unterminated box", "']' behind the last index");

@@ -198,6 +198,11 @@ TensorName meant_tensor(const Trace& trace, TensorName name, const StoredTensor&
   return is_inner ? inner : name;
 }
 
+std::string no_tensor(const std::string& name) {
+  const std::string nearest = nearest_tensor_name(name);
+  return "there is no tensor of that name" + (nearest.empty() ? nearest : "; the nearest is " + nearest);
+}
+
 }  // namespace
 
 const ComparedArray* ArrayComparison::first_difference() const {
@@ -277,8 +282,7 @@ ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor
     if (!name) {
       const std::string reason = stored.name == "grad_output"
                                      ? "it is an input of the backward pass: give it with --input"
-                                     : fmt::format("there is no tensor of that name; the nearest is {}",
-                                                   nearest_tensor_name(stored.name));
+                                     : no_tensor(stored.name);
       comparison.skipped.push_back({stored.name, reason});
       continue;
     }

@@ -9,6 +9,7 @@
 
 #include "core/answers/live_text.h"
 #include "core/tensor/error.h"
+#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {
@@ -275,8 +276,8 @@ std::string written_problem(const PageAnswer& answer) {
         for (const AnswerOption& option : answer.options) {
           const std::optional<TensorName> name = find_tensor_name(option.text);
           if (!name || name->gradient)
-            return fmt::format("there is no tensor “{}”; did you mean {}?", option.text,
-                               nearest_tensor_name(option.text));
+            return fmt::format("there is no tensor “{}”; {}", option.text,
+                               suggestion(nearest_tensor_name(option.text)));
           if (names_option(answer, option.text) != &option)
             return fmt::format("two options name {}", option.text);
           check_condition_key(option.is);

@@ -4,8 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
+#include "core/tensor/suggestion.h"
 
 namespace headwise {
 
@@ -50,10 +51,10 @@ const Playlist& lesson_playlist(std::string_view name) {
   if (const auto found = playlists.find(name); found != playlists.end()) return found->second;
   std::vector<std::string> names;
   for (const Lesson& lesson : lessons()) names.emplace_back(lesson.name);
-  throw Error(ExitStatus::usage,
-              {.where = "lesson " + std::string(name),
-               .what = "there is no lesson of this name",
-               .remedy = "did you mean \"" + nearest_name(std::string(name), names) + "\"?"});
+  throw Error(ExitStatus::usage, {.where = "lesson " + std::string(name),
+                                  .what = "there is no lesson of this name",
+                                  .expected = join(names, ", "),
+                                  .remedy = did_you_mean(name, names)});
 }
 
 }  // namespace headwise

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/tensor/edit_distance.h"
 #include "core/tensor/join.h"
+#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {
@@ -15,10 +15,6 @@ constexpr double largest_index = 9007199254740992.0;  // 2^53: beyond it, number
 constexpr std::size_t most_index_entries = 8;
 
 }  // namespace
-
-std::string did_you_mean(const std::string& got, const Names& known) {
-  return fmt::format("did you mean \"{}\"?", nearest_name(got, known));
-}
 
 void check_keys(const Json& object, const std::string& where, const Names& known) {
   for (const auto& [key, unused] : object.items()) {
@@ -57,7 +53,7 @@ TensorName tensor_of(const Json& value, const std::string& where) {
   const std::optional<TensorName> name = find_tensor_name(text);
   if (!name) {
     wrong_value(where, "there is no tensor of this name", describe(value), "",
-                fmt::format("did you mean \"{}\"?", nearest_tensor_name(text)));
+                suggestion(nearest_tensor_name(text)));
   }
   return *name;
 }

@@ -14,8 +14,6 @@ namespace headwise {
 
 using Names = std::vector<std::string>;
 
-std::string did_you_mean(const std::string& got, const Names& known);
-
 // Refuses an object with a key that is not known, suggesting the nearest.
 void check_keys(const Json& object, const std::string& where, const Names& known);
 

@@ -9,6 +9,7 @@
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {
@@ -110,7 +111,7 @@ TensorId target_of(std::size_t number, const CellEdit& edit, const ScenarioPlan&
   const auto name = find_tensor_name(edit.tensor);
   if (!name) {
     refuse(number, edit, "there is no tensor of this name", "", "",
-           fmt::format("did you mean \"{}\"?", nearest_tensor_name(edit.tensor)));
+           suggestion(nearest_tensor_name(edit.tensor)));
   }
   TensorId id = name->id;
   if (plan.options.op == Op::scaled_dot_product_attention) id = input_of_heads(id);

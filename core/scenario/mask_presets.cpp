@@ -56,9 +56,13 @@ std::string unknown(const std::string& text) {
     words.emplace_back(word_of(entry.form).substr(0, word.size() + 1));  // "slidng" begins a longer word
     forms.emplace_back(entry.form);
   }
-  const auto nearest = std::ranges::find(words, nearest_name(word, words)) - words.begin();
-  return fmt::format("mask.preset \"{}\" is not known: did you mean {}? The presets are {}", one_line(text, 40),
-                     word_of(entries[static_cast<std::size_t>(nearest)].form), join(forms, ", "));
+  const auto nearest =
+      static_cast<std::size_t>(std::ranges::find(words, nearest_name(word, words)) - words.begin());
+  const std::string meant = nearest < entries.size()
+                                ? fmt::format("did you mean {}? ", word_of(entries[nearest].form))
+                                : std::string();
+  return fmt::format("mask.preset \"{}\" is not known: {}the presets are {}", one_line(text, 40), meant,
+                     join(forms, ", "));
 }
 
 // "3:1,2" → {3,1,2}; nullopt if a part is not an integer.

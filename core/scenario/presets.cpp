@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "core/scenario/scenario_json.h"
-#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
+#include "core/tensor/suggestion.h"
 
 namespace headwise {
 
@@ -65,7 +66,8 @@ const Preset& preset_named(std::string_view name) {
   }
   throw Error(ExitStatus::usage, {.where = "preset " + std::string(name),
                                   .what = "there is no preset of this name",
-                                  .remedy = "did you mean \"" + nearest_name(name, names) + "\"?"});
+                                  .expected = "a file, or one of " + join(names, ", "),
+                                  .remedy = did_you_mean(name, names)});
 }
 
 Scenario preset_scenario(std::string_view name) {

@@ -36,14 +36,16 @@ KnownKeys known_keys() {
 
 void refuse_unknown_key(const std::string& where, const std::string& section, const std::string& key,
                         const KnownKeys& known) {
-  std::string nearest = key_path(section, nearest_name(key, known.at(section)));
+  std::string nearest = nearest_name(key, known.at(section));
+  if (!nearest.empty()) nearest = key_path(section, nearest);
   for (const auto& [other, keys] : known) {  // the right key in the wrong section
     for (const std::string& candidate : keys) {
       if (candidate == key) nearest = key_path(other, key);
     }
   }
   wrong_value(where, fmt::format("unknown key \"{}\"", key_path(section, key)), "", "",
-              fmt::format("did you mean \"{}\"?", nearest));
+              nearest.empty() ? "headwise list settings lists all keys"
+                              : fmt::format("did you mean \"{}\"?", nearest));
 }
 
 void check_keys(const Json& root, const std::string& where, const KnownKeys& known) {

@@ -1,4 +1,5 @@
 #include "core/scenario/scenario_values.h"
+#include "core/tensor/suggestion.h"
 
 #include <cmath>
 #include <limits>
@@ -20,8 +21,7 @@ void check_object(const Json& value, const std::string& place, const std::vector
   if (!value.is_object()) wrong_value(place, "wrong type", describe(value), "an object with " + words);
   for (const auto& [key, unused] : value.items()) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    wrong_value(place, fmt::format("unknown key \"{}\"", key), "", "",
-                fmt::format("did you mean \"{}\"?", nearest_name(key, keys)));
+    wrong_value(place, fmt::format("unknown key \"{}\"", key), "", join(keys, ", "), did_you_mean(key, keys));
   }
 }
 

@@ -10,8 +10,8 @@
 
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_schema.h"
-#include "core/tensor/edit_distance.h"
 #include "core/tensor/join.h"
+#include "core/tensor/suggestion.h"
 
 namespace headwise {
 
@@ -32,9 +32,8 @@ Enum read_choice(const Json& value, const std::string& place) {
   if (!value.is_string()) wrong_value(place, "wrong type", describe(value), expected);
   const auto found = std::ranges::find(names, value.get_ref<const std::string&>());
   if (found == names.end()) {
-    const std::string nearest = nearest_name(value.get_ref<const std::string&>(), {names.begin(), names.end()});
     wrong_value(place, "unknown choice", describe(value), expected,
-                fmt::format("did you mean \"{}\"?", nearest));
+                did_you_mean(value.get_ref<const std::string&>(), {names.begin(), names.end()}));
   }
   return static_cast<Enum>(found - names.begin());
 }

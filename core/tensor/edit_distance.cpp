@@ -1,5 +1,7 @@
 #include "core/tensor/edit_distance.h"
 
+#include "core/tensor/suggestion.h"
+
 #include <algorithm>
 
 namespace headwise {
@@ -21,9 +23,25 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-// If a third of the letters are wrong, it is another word rather than a typo.
-bool is_another_word(std::string_view text, std::string_view name) {
-  return 3 * edit_distance(name, text) > text.size();
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+// As edit_distance, but letters in the wrong order are one mistake: "rnu".
+std::size_t mistakes(const std::string& a, const std::string& b) {
+  const std::size_t distance = edit_distance(a, b);
+  return distance == 2 && a.size() == b.size() && std::ranges::is_permutation(a, b) ? 1 : distance;
+}
+
+// If a third of the letters are wrong, the text is rather a part of a name; if more than two fifths are, it is another word.
+bool may_be_part(std::string_view text, std::size_t mistakes) {
+  return 3 * mistakes > text.size();
+}
+bool is_another_word(std::string_view text, std::string_view name, std::size_t mistakes) {
+  return 5 * mistakes > 2 * std::max(text.size(), name.size());
 }
 
 // Whether the text is one of the parts of `name` between underscores.
@@ -39,15 +57,25 @@ bool is_part_of(std::string_view text, std::string_view name) {
 }  // namespace
 
 std::string nearest_name(std::string_view text, const std::vector<std::string>& names) {
-  text = text.substr(0, 64);
-  const auto nearest =
-      std::ranges::min_element(names, {}, [&](const std::string& name) { return edit_distance(name, text); });
-  if (nearest != names.end() && !text.empty() && is_another_word(text, *nearest)) {
+  const std::string word = lower_case(text.substr(0, 64));
+  if (word.empty()) return "";
+  const auto distance = [&](const std::string& name) { return mistakes(lower_case(name), word); };
+  const auto nearest = std::ranges::min_element(names, {}, distance);
+  if (nearest == names.end()) return "";
+  if (may_be_part(word, distance(*nearest))) {
     const auto whole =
-        std::ranges::find_if(names, [&](const std::string& name) { return is_part_of(text, name); });
+        std::ranges::find_if(names, [&](const std::string& name) { return is_part_of(word, name); });
     if (whole != names.end()) return *whole;
   }
-  return nearest == names.end() ? std::string() : *nearest;
+  return is_another_word(word, *nearest, distance(*nearest)) ? std::string() : *nearest;
+}
+
+std::string suggestion(std::string_view name) {
+  return name.empty() ? std::string() : "did you mean \"" + std::string(name) + "\"?";
+}
+
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& names) {
+  return suggestion(nearest_name(text, names));
 }
 
 }  // namespace headwise

@@ -128,9 +128,10 @@ std::string nearest_tensor_name(std::string_view text) {
   text = text.substr(0, 64);
   const bool gradient = text.starts_with(gradient_prefix);
   if (gradient) text.remove_prefix(gradient_prefix.size());
-  const auto nearest = std::ranges::min_element(
-      entries, {}, [&](const TensorEntry& entry) { return edit_distance(entry.name, text); });
-  return to_string({nearest->id, gradient});
+  std::vector<std::string> names;
+  for (const TensorEntry& entry : entries) names.emplace_back(entry.name);
+  const std::string nearest = nearest_name(text, names);
+  return nearest.empty() || !gradient ? nearest : std::string(gradient_prefix) + nearest;
 }
 
 }  // namespace headwise
