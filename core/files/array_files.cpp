@@ -116,8 +116,35 @@ bool is_reserved_name(std::string_view name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
 }
 
+namespace {
+
+// `unread` may be null: entries that hold no numbers are then rejected.
+std::vector<NamedTensor> read_arrays(const std::string& path, std::vector<UnreadEntry>* unread) {
+  const auto npz = [&](const InputFile& file, const std::vector<ZipEntry>& entries) {
+    return read_npz(file, entries, unread);
+  };
+  return with_file(path, read_npy, npz, read_safetensors);
+}
+
+}  // namespace
+
 std::vector<NamedTensor> read_array_file(const std::string& path) {
-  return with_file(path, read_npy, read_npz, read_safetensors);
+  return read_arrays(path, nullptr);
+}
+
+std::vector<NamedTensor> read_array_file(const std::string& path, std::vector<UnreadEntry>& unread) {
+  return read_arrays(path, &unread);
+}
+
+std::vector<UnreadEntry> unread_entries(const std::string& path) {
+  std::vector<UnreadEntry> unread;
+  const auto none = [](const InputFile&) { return 0; };
+  const auto npz = [&](const InputFile& file, const std::vector<ZipEntry>& entries) {
+    array_entries(file, entries, &unread);
+    return 0;
+  };
+  with_file(path, none, npz, none);
+  return unread;
 }
 
 ArrayFileInfo read_array_file_info(const std::string& path) {

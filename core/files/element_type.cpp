@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "core/tensor/error.h"
@@ -164,7 +165,14 @@ Index tensor_bytes(const StoredArray& array, const std::string& where) {
   return dtype ? bytes : 0;
 }
 
+void require_readable(const StoredArray& array, const std::string& where) {
+  if (element_type(array.type).becomes) return;
+  throw NotNumbers({where, "numbers of this type cannot be read", stored_type_name(array),
+                    "f16, bf16, f32, f64, bool or integers", "convert the array to f32 and save it again"});
+}
+
 TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const std::string& where) {
+  require_readable(array, where);
   require_memory(tensor_bytes(array, where), where);
   std::vector<Axis> axes;
   for (const Index size : array.sizes) axes.push_back({fmt::format("axis{}", axes.size()), size});
@@ -199,11 +207,8 @@ TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const 
     case ElementType::f64:
       return decode<double, double>(array, shape, source, same);
     default:
-      break;
+      throw std::logic_error("a type that can be read has no decoder");
   }
-  throw Error(ExitStatus::input,
-              {where, "numbers of this type cannot be read", stored_type_name(array),
-               "f16, bf16, f32, f64, bool or integers", "convert the array to f32 and save it again"});
 }
 
 std::span<const std::byte> tensor_storage(const Tensor& tensor) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/files/input_file.h"
+#include "core/tensor/error.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -46,13 +47,23 @@ struct StoredArray {
 
 std::string stored_type_name(const StoredArray& array);  // "f16", "F4"
 
-// Bytes in the file (of ElementType::other: one for each element, as theirs are not known), and bytes of the tensor that they become (0: they cannot be read). Throws Error(input), beginning with `where`,
+// What a file holds are not numbers that can be read: text, records, complex numbers. It does no harm beside arrays that can.
+class NotNumbers : public Error {
+ public:
+  explicit NotNumbers(const ErrorParts& parts) : Error(ExitStatus::input, parts) {}
+};
+
+// Throws NotNumbers for a type that cannot be read.
+void require_readable(const StoredArray& array, const std::string& where);
+
+// Bytes in the file (of ElementType::other: one for each element, as theirs are not known), and bytes of the tensor
+// that they become (0: they cannot be read). Throws Error(input), beginning with `where`,
 // for more than 64 axes or sizes whose product overflows (a size of 0 does not hide it).
 Index stored_bytes(const StoredArray& array, const std::string& where);
 Index tensor_bytes(const StoredArray& array, const std::string& where);
 
 // Reads the array's bytes and creates the tensor; its axes are named "axis0", "axis1" …, because a file has
-// no names for them. Throws Error(input) for a type that cannot be read or an unsigned number above the range
+// no names for them. Throws NotNumbers, and Error(input) for an unsigned number above the range
 // of i64, Error(memory).
 TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const std::string& where);
 

@@ -54,7 +54,10 @@ LazyArrayFile::LazyArrayFile(const std::string& path)
       file_(std::make_unique<InputFile>(path)),
       places_(std::make_unique<Places>()) {
   if (info_.format == "safetensors") places_->safetensors = open_safetensors(*file_);
-  if (info_.format == "npz") places_->entries = array_entries(read_zip_directory(*file_));
+  if (info_.format == "npz") {
+    std::vector<UnreadEntry> told;  // unread_entries has them
+    places_->entries = array_entries(*file_, read_zip_directory(*file_), &told);
+  }
   for (std::size_t i = 0; i < info_.arrays.size(); ++i) by_name_.emplace(info_.arrays[i].name, i);
 }
 

@@ -26,6 +26,21 @@ std::optional<ElementType> find_element_type(std::string_view npy) {
   return std::nullopt;
 }
 
+// Why an array of this dtype cannot be read.
+const char* kind_text(std::string_view dtype) {
+  switch (dtype.empty() ? '\0' : dtype.front()) {
+    case 'U':
+    case 'S':
+    case 'T':
+      return "text cannot be read";
+    case 'M':
+    case 'm':
+      return "dates and times cannot be read";
+    default:
+      return "numbers of this type cannot be read";
+  }
+}
+
 // Reads the one Python literal that occurs here: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class DictParser {
  public:
@@ -100,22 +115,22 @@ class DictParser {
   void type() {
     skip_space();
     if (at_ < text_.size() && text_[at_] == '[') {
-      fail(where_, "arrays of records cannot be read", std::string(text_.substr(at_)), "an array of numbers",
-           "save each field as a separate array");
+      throw NotNumbers({where_, "arrays of records cannot be read", std::string(text_.substr(at_)),
+                        "an array of numbers", "save each field as a separate array"});
     }
     const std::string descr = string();
     std::string_view kind = descr;
     const char order = kind.empty() ? '\0' : kind.front();
     if (order == '<' || order == '>' || order == '|' || order == '=') kind.remove_prefix(1);
     if (kind.starts_with('O')) {
-      fail(where_, "an array of Python objects can run code and is not read", "dtype '" + descr + "'",
-           "an array of numbers",
-           "convert it in Python: numpy.save(FILE, numpy.array(ARRAY.tolist(), 'float32'))");
+      throw NotNumbers({where_, "an array of Python objects can run code and is not read",
+                        "dtype '" + descr + "'", "an array of numbers",
+                        "convert it in Python: numpy.save(FILE, numpy.array(ARRAY.tolist(), 'float32'))"});
     }
     const std::optional<ElementType> found = find_element_type(kind);
     if (!found)
-      fail(where_, "numbers of this type cannot be read", "dtype '" + descr + "'",
-           "f2, f4, f8, b1, i1 to i8 or u1 to u8");
+      throw NotNumbers(
+          {where_, kind_text(kind), "dtype '" + descr + "'", "f2, f4, f8, b1, i1 to i8 or u1 to u8", ""});
     array_.type = *found;
     array_.big_endian = order == '>';
     has_type_ = true;

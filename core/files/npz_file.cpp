@@ -16,8 +16,8 @@ constexpr std::uint64_t most_metadata_bytes = std::uint64_t{64} << 20;  // per e
 std::string array_name(const InputFile& file, const ZipEntry& entry) {
   const std::string_view name = entry.name;
   if (!name.ends_with(suffix) || name.size() == suffix.size()) {
-    throw Error(ExitStatus::input, {file.path(), "an entry of the archive is not an array", entry.name,
-                                    "names that end in .npy", "save the arrays with numpy.savez"});
+    throw NotNumbers({file.path(), "an entry of the archive is not an array", entry.name,
+                      "names that end in .npy", "save the arrays with numpy.savez"});
   }
   return std::string(name.substr(0, name.size() - suffix.size()));
 }
@@ -60,19 +60,37 @@ std::optional<std::string> metadata_text(const InputFile& file, const ZipEntry& 
 
 }  // namespace
 
-std::vector<ZipEntry> array_entries(std::vector<ZipEntry> entries) {
-  std::erase_if(entries, is_metadata);
-  return entries;
+std::vector<ZipEntry> array_entries(const InputFile& file, const std::vector<ZipEntry>& entries,
+                                    std::vector<UnreadEntry>* unread) {
+  std::vector<ZipEntry> arrays;
+  std::optional<NotNumbers> first;
+  for (const ZipEntry& entry : entries) {
+    if (is_metadata(entry)) continue;
+    try {
+      const OpenEntry open(file, entry);
+      require_readable(open.header.array, open.where);
+      arrays.push_back(entry);
+    } catch (const NotNumbers& refusal) {
+      if (!unread) throw;
+      const bool array = entry.name.ends_with(suffix);
+      unread->push_back(
+          {array ? entry.name.substr(0, entry.name.size() - suffix.size()) : entry.name, refusal.what()});
+      if (!first) first = refusal;
+    }
+  }
+  if (arrays.empty() && first) throw *first;
+  return arrays;
 }
 
 ArrayFileInfo npz_info(const InputFile& file, const std::vector<ZipEntry>& entries) {
   ArrayFileInfo info{"npz", {}, {}};
+  std::vector<UnreadEntry> unread;
   for (const ZipEntry& entry : entries) {
-    if (is_metadata(entry)) {
-      if (auto text = metadata_text(file, entry))
-        info.metadata.emplace(entry.name.substr(0, entry.name.size() - suffix.size()), *std::move(text));
-      continue;
-    }
+    if (!is_metadata(entry)) continue;
+    if (auto text = metadata_text(file, entry))
+      info.metadata.emplace(entry.name.substr(0, entry.name.size() - suffix.size()), *std::move(text));
+  }
+  for (const ZipEntry& entry : array_entries(file, entries, &unread)) {
     const OpenEntry open(file, entry);
     const StoredArray& array = open.header.array;
     info.arrays.push_back({open.name, std::string(element_type(array.type).name), array.sizes,
@@ -89,8 +107,9 @@ TensorPtr read_npz_array(const InputFile& file, const ZipEntry& entry) {
   return tensor;
 }
 
-std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& all) {
-  const std::vector<ZipEntry> entries = array_entries(all);
+std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& all,
+                                  std::vector<UnreadEntry>* unread) {
+  const std::vector<ZipEntry> entries = array_entries(file, all, unread);
   // All headers first: the memory that the arrays need is known before any of them is allocated.
   Index total = 0;
   for (const ZipEntry& entry : entries) {

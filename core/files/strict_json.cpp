@@ -135,6 +135,16 @@ bool may_have_python_numbers(std::string_view text) {
 
 }  // namespace
 
+bool looks_like_utf16(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  // Without a mark, every second byte of Latin text is zero.
+  const std::string_view start = text.substr(0, 64);
+  std::size_t zeros[2] = {};
+  for (std::size_t i = 0; i < start.size(); ++i) zeros[i % 2] += start[i] == '\0';
+  const std::size_t pairs = start.size() / 2;
+  return pairs >= 4 && std::max(zeros[0], zeros[1]) * 4 >= pairs * 3 && std::min(zeros[0], zeros[1]) == 0;
+}
+
 std::string python_json_text(std::string_view text) {
   return may_have_python_numbers(text) ? without_python_numbers(text).text : std::string(text);
 }
@@ -145,6 +155,8 @@ Json parse_strict_json(std::string_view given, const JsonLimits& limits, JsonDia
     python = without_python_numbers(given);
   const std::string_view text = python.added.empty() ? given : std::string_view(python.text);
   const std::string not_json = "this is not JSON", rfc = "JSON (RFC 8259)";
+  if (looks_like_utf16(text))
+    throw JsonRefusal{"", "this text is UTF-16", "", "UTF-8: save the file as UTF-8"};
   // The parser treats a zero byte as the end and would not look beyond it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     throw JsonRefusal{line_and_column(text, zero + 1), not_json, "a zero byte", rfc};

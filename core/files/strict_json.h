@@ -33,4 +33,7 @@ std::string python_json_text(std::string_view text);
 nlohmann::json parse_strict_json(std::string_view text, const JsonLimits& limits,
                                  JsonDialect dialect = JsonDialect::rfc8259);
 
+// Whether a text is UTF-16, which Windows programs write: by its byte order mark, or by its zero bytes.
+bool looks_like_utf16(std::string_view text);
+
 }  // namespace headwise

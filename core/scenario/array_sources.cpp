@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 
-#include "core/files/array_files.h"
+#include "core/files/element_type.h"
 #include "core/files/file_paths.h"
+#include "core/files/unread_entries.h"
 #include "core/model/files/model_state.h"
 #include "core/model/layers/layer_parameters.h"
+#include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -35,7 +38,11 @@ const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, Arra
       return files[path] = same->second;
     }
   }
-  for (const NamedTensor& array : read_array_file(path)) file.arrays[array.name] = array.tensor;
+  std::vector<UnreadEntry> unread;
+  for (const NamedTensor& array : read_array_file(path, unread)) file.arrays[array.name] = array.tensor;
+  const auto names = given_array_names();
+  for (const UnreadEntry& entry : unread)
+    if (std::ranges::count(names, entry.name) > 0) throw NotNumbers({.what = entry.why});
   return files[path] = std::move(file);
 }
 
