@@ -17,14 +17,21 @@ std::string attn_mask_cause(Op op, const std::vector<Index>& got, const Attentio
   if (got == Sizes{s.batch, s.keys} || got == Sizes{s.keys})
     return mha ? "which keys are padding is told by key_padding_mask"
                : "(N,1,1,S) broadcasts over heads and queries";
-  const bool ends_turned = got.size() >= 2 && got[got.size() - 2] == s.keys && got.back() == s.queries;
+  // For L = S nothing is known of their order.
+  const bool ends_turned =
+      got.size() >= 2 && s.keys != s.queries && got[got.size() - 2] == s.keys && got.back() == s.queries;
   if (ends_turned) return "are its last two axes transposed?";
   if (got == Sizes{s.batch, s.queries, s.keys})
     return mha ? "a mask for each of the batch is repeated for each head: index n·H + h"
                : "(N,1,L,S) broadcasts over the heads";
+  const bool for_lengths = got.size() >= 2 && got[got.size() - 2] == s.heads && got.back() == s.kv_heads;
+  if (!mha && for_lengths) return "is query (N,L,H,D)? heads come before the length, (N,H,L,D)";
   if (!mha) return "";
   if (got == Sizes{s.batch, s.heads, s.queries, s.keys}) return "join its first two axes";
   if (got == Sizes{1, s.queries, s.keys}) return "leave its first axis out";
+  if (got == Sizes{1, 1, s.queries, s.keys}) return "leave its first two axes out";
+  if (got == Sizes{s.batch, 1, s.queries, s.keys})
+    return "a mask for each of the batch is repeated for each head: index n·H + h";
   if (got == Sizes{s.heads, s.queries, s.keys})
     return "a mask for each head is repeated for each of the batch: index n·H + h";
   return "";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/scenario/given_arrays.h"
+#include "core/scenario/integer_bits.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -155,8 +156,15 @@ void enter_heads(const SizeCollector& arrays, GivenSizes& sizes) {
     if (array == nullptr) return;
     const Shape& shape = array->shape();
     if (shape.rank() != 4)
-      wrong_rank(name, *array, letters,
-                 "add the missing axes with size 1; (N,L,E) is for multi_head_attention");
+      wrong_rank(
+          name, *array, letters,
+          shape.rank() == 3
+              ? fmt::format(
+                    "({0},{1},{2}) of one sentence: a[None] adds N = 1; (N·{1},{0},{2}), all tokens on "
+                    "one axis: a.reshape(N, {1}, {0}, {2}).transpose(0, 2, 1, 3); (N,{1},E) is for "
+                    "multi_head_attention",
+                    heads_name, letter, width_name)
+              : "add the missing axes with size 1; (N,L,E) is for multi_head_attention");
     const bool turned = width && shape.size(2) == width->size && shape.size(3) != width->size;
     SizeCollector::enter(sizes.batch, "N", name, *array, shape.size(0));
     SizeCollector::enter(heads, heads_name, name, *array, shape.size(1),
@@ -216,6 +224,10 @@ void check_type(const std::string& name, const Tensor& array) {
   const bool lens = name == "valid_lens";
   const bool right = lens ? array.dtype() == DType::i64 : number || (mask && array.dtype() == DType::boolean);
   if (right) return;
+  if (array.dtype() == DType::i64 && !mask) {
+    const IntegerLook look = look_of_integers(array);
+    throw Error(ExitStatus::input, {name, "the type is wrong", look.got, "a float type", look.remedy});
+  }
   throw Error(ExitStatus::input, {.where = name,
                                   .what = "the type is wrong",
                                   .got = array.dtype() == DType::i64 ? "integers" : dtype_name(array.dtype()),

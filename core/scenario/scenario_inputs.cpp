@@ -14,15 +14,16 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
 #include "core/scenario/made_inputs.h"
+#include "core/scenario/made_up_arrays.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
 #include "core/scenario/tokens.h"
 #include "core/scenario/unknown_token.h"
 #include "core/scenario/weight_initialisation.h"
-#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/tensor/suggestion.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/trace_warnings.h"
 
@@ -77,8 +78,8 @@ struct Workshop {
     if (found == given.end()) return nullptr;
     const AttentionOptions& o = plan.options;
     const bool batch_first = scenario.inputs.batch_first;
-    const std::string recipe = fmt::format("given {} {} {} {} {}", choice_name(o.op), dtype_name(dtype),
-                                           batch_first, plan.batch, o.num_kv_heads);
+    const std::string recipe = fmt::format("{} {} {} {} {} {}", given_recipe, choice_name(o.op),
+                                           dtype_name(dtype), batch_first, plan.batch, o.num_kv_heads);
     std::vector<std::string> fresh;
     const TensorPtr tensor = maker.get(name, recipe, {found->second}, [&] {
       return given_tensor(name, *found->second, o, plan.batch, batch_first, dtype, fresh);
@@ -129,6 +130,8 @@ struct Workshop {
     }
     t.key =
         input({"key", key, S, "S", sdpa ? "D" : "kdim", sdpa ? o.head_dim : o.kdim, sdpa ? o.num_kv_heads : 0});
+    if (plan.value_is_key && given.contains("key"))
+      notes.push_back("value was not given: it is the same as key");
     t.value = plan.value_is_key ? t.key
                                 : input({"value", key, S, "S", sdpa ? "Dv" : "vdim",
                                          sdpa ? o.v_head_dim : o.vdim, sdpa ? o.num_kv_heads : 0});
@@ -276,8 +279,9 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
     if (known && tensor_entry(known->id).role == TensorRole::intermediate) continue;
     if (known && known->gradient) continue;
     const std::vector<std::string> all(names.begin(), names.end());
-    notes.push_back(fmt::format("the array \"{}\" is not used: did you mean {}? The names are {}",
-                                one_line(name, 60), nearest_name(name, all), join(names, ", ")));
+    const std::string meant = did_you_mean(name, all);
+    notes.push_back(fmt::format("the array \"{}\" is not used: {}{}the names are {}", one_line(name, 60),
+                                meant, meant.empty() ? "" : " ", join(names, ", ")));
   }
 }
 
@@ -369,6 +373,8 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   inputs.unbatched = sizes.unbatched;
   inputs.labels = workshop.labels(tensors);
   workshop.describe_heads(inputs.heads);
+  for (const MadeUpArray& array : made_up_arrays(scenario, inputs))
+    inputs.notes.push_back(fmt::format("{} was not given: {}", array.name, array.how));
   return inputs;
 }
 

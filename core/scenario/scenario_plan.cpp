@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <limits>
 
+#include "core/scenario/made_up_arrays.h"
 #include "core/scenario/plan_contradictions.h"
 #include "core/scenario/rotary_plan.h"
 #include "core/scenario/scenario_schema.h"
@@ -21,30 +22,39 @@ bool is_written(const Scenario& scenario, const char* path, const T& value, cons
   return value != default_value || scenario.origin.written.contains(path);
 }
 
-[[noreturn]] void disagree(const std::string& path, Index written, const char* letter, const SizeFact& fact) {
-  throw Error(ExitStatus::input, {.where = "attention." + path,
-                                  .what = "the scenario and the arrays disagree",
-                                  .got = fmt::format("{} = {} written, {} = {} in {}", path, written, letter,
-                                                     fact.size, fact.source),
-                                  .expected = "the same",
-                                  .remedy = fmt::format("leave {} out, or set it to {}", path, fact.size)});
+constexpr const char* heads_after_length_hint =
+    "is query (N,L,H,D)? heads come before the length, (N,H,L,D): a.transpose(0, 2, 1, 3) in NumPy, "
+    "tensor.transpose(1, 2) in PyTorch";
+
+// `length` is that of the axis behind the heads: arrays with the two in the other order are common.
+[[noreturn]] void disagree(const std::string& path, Index written, const char* letter, const SizeFact& fact,
+                           const std::optional<SizeFact>& length = {}) {
+  const bool turned = length && length->size == written;
+  throw Error(
+      ExitStatus::input,
+      {.where = "attention." + path,
+       .what = "the scenario and the arrays disagree",
+       .got = fmt::format("{} = {} written, {} = {} in {}", path, written, letter, fact.size, fact.source),
+       .expected = "the same",
+       .remedy =
+           turned ? heads_after_length_hint : fmt::format("leave {} out, or set it to {}", path, fact.size)});
 }
 
 // A size with a default: the arrays decide, unless the scenario sets another one.
-Index size_of(const Scenario& scenario, const char* name, const char* letter, Index value,
-              Index default_value, const std::optional<SizeFact>& fact) {
+Index size_of(const Scenario& scenario, const char* name, const char* letter, Index value, Index default_value,
+              const std::optional<SizeFact>& fact, const std::optional<SizeFact>& length = {}) {
   if (!fact) return value;
   if (fact->size != value &&
       is_written(scenario, (std::string("attention.") + name).c_str(), value, default_value)) {
-    disagree(name, value, letter, *fact);
+    disagree(name, value, letter, *fact, length);
   }
   return fact->size;
 }
 
 // A size that may be null: as written, from the arrays, or derived.
 Index size_of(const char* name, const char* letter, const std::optional<Index>& value,
-              const std::optional<SizeFact>& fact, Index follows) {
-  if (value && fact && *value != fact->size) disagree(name, *value, letter, *fact);
+              const std::optional<SizeFact>& fact, Index follows, const std::optional<SizeFact>& length = {}) {
+  if (value && fact && *value != fact->size) disagree(name, *value, letter, *fact, length);
   return value ? *value : fact ? fact->size : follows;
 }
 
@@ -53,21 +63,29 @@ Index size_of(const char* name, const char* letter, const std::optional<Index>& 
 void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
   AttentionOptions& o = plan.options;
-  o.num_heads = size_of(scenario, "num_heads", "H", a.num_heads, AttentionSpec{}.num_heads, sizes.num_heads);
-  o.num_kv_heads = size_of("num_kv_heads", "G", a.num_kv_heads, sizes.num_kv_heads, o.num_heads);
+  o.num_heads = size_of(scenario, "num_heads", "H", a.num_heads, AttentionSpec{}.num_heads, sizes.num_heads,
+                        sizes.query_length);
+  o.num_kv_heads =
+      size_of("num_kv_heads", "G", a.num_kv_heads, sizes.num_kv_heads, o.num_heads, sizes.key_length);
   const bool needs_division = !a.head_dim && !sizes.head_dim;
   wrong.check(!needs_division || (o.num_heads > 0 && o.embed_dim % o.num_heads == 0),
               fmt::format("num_heads = {} does not divide embed_dim = {}{}: set num_heads to a divisor, or "
                           "attention.head_dim to choose the head width freely",
                           o.num_heads, o.embed_dim, size_source(sizes.embed_dim)),
               sizes.embed_dim.has_value());
-  const bool heads_after_length = sizes.num_heads && sizes.query_length && o.num_kv_heads > 0 &&
-                                  sizes.query_length->size == o.num_kv_heads;
+  const auto divides = [](const std::optional<SizeFact>& of, Index size) {
+    return of && size > 0 && of->size > 0 && of->size % size == 0;
+  };
+  // Query alone with its heads behind the length, or key too.
+  const bool heads_after_length = sizes.num_heads && sizes.query_length &&
+                                  (sizes.query_length->size == o.num_kv_heads ||
+                                   (sizes.key_length && sizes.query_length->size < o.num_heads &&
+                                    divides(sizes.query_length, sizes.key_length->size)));
   wrong.check(
       o.num_kv_heads > 0 && o.num_heads % o.num_kv_heads == 0,
       fmt::format("num_kv_heads = {}{} does not divide num_heads = {}{}: {}", o.num_kv_heads,
                   size_source(sizes.num_kv_heads), o.num_heads, size_source(sizes.num_heads),
-                  heads_after_length ? "is query (N,L,H,D)? heads come before the length, (N,H,L,D)"
+                  heads_after_length ? heads_after_length_hint
                                      : "each key/value head must serve the same number of query heads"),
       sizes.num_heads || sizes.num_kv_heads);
   o.head_dim =
@@ -171,10 +189,8 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   absent(a.residual, "residual");
   absent(a.layer_norm, "layer_norm");
   absent(scenario.head_gain.has_value(), "heads.gain");
-  for (const std::string_view name : given_array_names()) {
-    const bool parameter = name.find("proj") != std::string_view::npos || name.starts_with("bias_") ||
-                           name.starts_with("static_");
-    if (parameter && given.contains(std::string(name))) {
+  for (const std::string_view name : parameter_array_names()) {
+    if (given.contains(std::string(name))) {
       wrong.add(fmt::format("scaled_dot_product_attention has no parameters, but {} is given", name), true);
     }
   }
