@@ -130,7 +130,7 @@ void run_bench(CommandOptions& options, const Words& words) {
   const PixelSize pixels = pixel_size_of(size, 1, largest_side, "1600x1000");
   const Scenario scenario = requested_scenario(request);
   Warnings warnings;
-  if (backends.strict) read_inputs(request, warnings);  // throws if there is one
+  read_inputs(request, warnings);
   const VisitReport report = visit_window(scenario, pixels.width, pixels.height);
   print(json ? report_json(request.scenario, report) : report_text(request.scenario, report));
 }

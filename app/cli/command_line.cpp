@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 #include "core/files/file_paths.h"
 #include "core/files/reachable.h"
 #include "core/playlist/lessons.h"
+#include "core/scenario/opened_scenario.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
@@ -80,19 +82,18 @@ void run_subcommand(const Subcommand& command, const Words& words) {
 
 // "run" for "rnu"; empty if no command is close.
 std::string nearest_command(const std::string& word) {
-  for (const Subcommand& command : subcommands()) {
-    if (word.size() >= 3 && word.size() <= 12 && edit_distance(word, command.name) <= 2)
-      return std::string(command.name);
-  }
-  return "";
+  std::vector<std::string> names;
+  for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
+  return nearest_name(word, names);
 }
 
 constexpr const char* no_intro = "--no-intro";
 
-int open_window(Words words) {
-  const bool intro = std::erase(words, no_intro) == 0;
+// `only_files`: the words are no options and no commands.
+int open_window(Words words, bool only_files = false) {
+  const bool intro = only_files || std::erase(words, no_intro) == 0;
   const std::string remedy = "see headwise --help";
-  const std::string meant = words.empty() ? "" : nearest_command(words[0]);
+  const std::string meant = words.empty() || only_files ? "" : nearest_command(words[0]);
   if (!meant.empty() && !is_there(words[0])) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant)});
@@ -109,14 +110,17 @@ int open_window(Words words) {
     for (const Preset& preset : presets())
       if (preset.name == path) return run_window({.preset = path});
   }
-  if (path.starts_with('-')) {
+  if (path.empty())
+    throw Error(ExitStatus::usage, {"", "the name of the file is empty", "", "a file or folder", remedy});
+  if (path.starts_with('-') && !only_files) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such option", path, "--help, --version or a command", remedy});
   }
   require_reachable(path);
   if (!is_there(path)) {
-    throw Error(ExitStatus::usage, {"", "there is no such command, file, preset or lesson", path,
-                                    is_builtin(path) ? join(builtin_folders(), " or ") : "", remedy});
+    throw Error(is_array_file(path) ? ExitStatus::input : ExitStatus::usage,
+                {"", "there is no such command, file, preset or lesson", path,
+                 is_builtin(path) ? join(builtin_folders(), " or ") : "", remedy});
   }
   return run_window({.path = path});
 }
@@ -139,11 +143,15 @@ int help_of(const Words& words) {
 
 int dispatch(const Words& words) {
   const std::string first = words.empty() ? "" : words[0];
-  if (first == "help" && words.size() > 1) return help_of(words);
-  if (first == "--help" || first == "-h" || first == "help") {
+  const auto is_help = [](const std::string& word) {
+    return word == "--help" || word == "-h" || word == "help";
+  };
+  if (first == "help" && words.size() > 1 && !is_help(words[1])) return help_of(words);
+  if (is_help(first)) {
     print(overview());
     return 0;
   }
+  if (first == "--") return open_window(Words(words.begin() + 1, words.end()), true);
   if (first == "--version") {
     print("headwise " HEADWISE_VERSION "\n");
     return 0;
@@ -179,6 +187,11 @@ int run_command_line(int argc, char** argv) {
   } catch (const std::length_error&) {
     print_error(too_large);
     return status(ExitStatus::memory);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::error_code gone;
+    static_cast<void>(std::filesystem::current_path(gone));
+    print_error(gone ? "the working folder no longer exists: change to another folder" : error.what());
+    return status(gone ? ExitStatus::usage : ExitStatus::input);
   } catch (const std::system_error& error) {
     // A thread that cannot be started: its stack is memory too.
     const bool memory = error.code() == std::errc::resource_unavailable_try_again ||

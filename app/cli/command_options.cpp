@@ -6,6 +6,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
@@ -42,6 +43,20 @@ ErrorParts parts_of(const std::string& message, const std::string& command, cons
             message.substr(from, message.size() - from - end.size()), remedy};
   }
   return {command, message, "", "", remedy};
+}
+
+// A file without a name, and a list of names without a name.
+void refuse_empty(const CLI::Option& option, const std::string& command, const std::string& remedy) {
+  if (option.count() == 0) return;
+  const std::string type = option.get_type_name();
+  const bool names_file = option.get_positional() || type.find("FILE") != std::string::npos ||
+                          type.find("FOLDER") != std::string::npos;
+  const bool list = option.get_delimiter() != '\0';
+  const CLI::results_t& values = option.results();
+  const bool empty = std::ranges::find(values, "") != values.end() || (list && values.empty());
+  if (empty && (names_file || list))
+    throw Error(ExitStatus::usage, {fmt::format("{}: {}", command, option.get_name()), "a name is empty", "",
+                                    list ? "names, with a comma between two of them" : "a name", remedy});
 }
 
 }  // namespace
@@ -88,6 +103,10 @@ bool CommandOptions::parse(const Words& words) {
   CLI::App& app = parser_->app;
   const std::string remedy = fmt::format("see headwise {} --help", app.get_name());
   app.allow_extras();
+  for (const std::string& word : words)  // CLI11 would take the next word instead
+    if (!word.empty() && word.find_first_not_of(',') == std::string::npos)
+      throw Error(ExitStatus::usage, {app.get_name(), "a name is empty", word,
+                                      "names, with a comma between two of them", remedy});
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 expects them in reverse order
   } catch (const CLI::CallForHelp&) {
@@ -98,7 +117,10 @@ bool CommandOptions::parse(const Words& words) {
   } catch (const CLI::ParseError& error) {
     throw Error(ExitStatus::usage, {app.get_name(), error.what(), "", "", remedy});
   }
+  for (const CLI::Option* const option : app.get_options()) refuse_empty(*option, app.get_name(), remedy);
+  bool behind_dashes = false;
   for (const std::string& word : app.remaining()) {
+    if (word == "--" && !std::exchange(behind_dashes, true)) continue;  // CLI11 keeps the mark
     const char* what = word.starts_with('-') ? "there is no such option" : "unexpected argument";
     throw Error(ExitStatus::usage, {app.get_name(), what, word, "", remedy});
   }

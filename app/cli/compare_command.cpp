@@ -12,15 +12,19 @@
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
 
-std::vector<StoredTensor> read_theirs(const std::vector<std::string>& paths) {
+std::vector<StoredTensor> read_theirs(const std::vector<std::string>& paths, Warnings& warnings) {
   std::vector<StoredTensor> arrays;
   std::map<std::string, std::string> origin;
   for (const std::string& path : paths) {
-    for (NamedTensor& array : read_array_file(path)) {
+    const auto is_tensor = [](const std::string& name) {
+      return stored_tensor_name(name, Op::multi_head_attention).has_value();
+    };
+    for (NamedTensor& array : read_readable_arrays(path, is_tensor, warnings)) {
       const auto [earlier, first] = origin.emplace(array.name, path);
       if (!first) {
         throw Error(ExitStatus::input, {path, "an array is given twice", array.name,
@@ -55,6 +59,7 @@ bool has_gradients(const std::vector<StoredTensor>& arrays) {
 
 void run_compare(CommandOptions& options, const Words& words) {
   TraceRequest request;
+  request.compares = true;
   std::vector<std::string> with;
   std::string tolerance;
   bool json = false;
@@ -75,10 +80,13 @@ void run_compare(CommandOptions& options, const Words& words) {
     if (*comparing.tolerance < 0)
       throw Error(ExitStatus::usage, {"--tolerance", "the value is wrong", tolerance, "0 or more", ""});
   }
-  const std::vector<StoredTensor> theirs = read_theirs(with);
+  Warnings warnings;
+  const std::vector<StoredTensor> theirs = read_theirs(with, warnings);
   const std::string named = join(with, ", ");
   if (has_gradients(theirs)) request.backward = true;
-  const ComputedTrace computed = compute_trace(request);
+  const Scenario scenario = requested_scenario(request);
+  tell_text_of_model(request, scenario);
+  const ComputedTrace computed = compute_trace(request, scenario, {}, warnings);
   comparing.batch_first = computed.batch_first;
   const Trace& trace = *computed.trace;
   const ArrayComparison comparison = compare_arrays(trace, theirs, comparing);
@@ -86,6 +94,10 @@ void run_compare(CommandOptions& options, const Words& words) {
 
   const AttentionInputs& inputs = computed.inputs.attention;
   const ComparedArray* first = comparison.first_difference();
+  // How many mistakes will be tried is not known: the line of progress has no percentage then.
+  const ProgressPart searching(1.0, 1.0, "looking for the cause");
+  Progress unseen;
+  const ProgressScope parts_of_each(unseen);
   const Findings findings =
       likely_causes({inputs, trace, computed.inputs.grad_output, theirs, comparing}, comparison);
   const bool searched = reference_trace_bytes(inputs) <= variant_bytes_limit;

@@ -12,8 +12,11 @@
 #include "app/cli/subcommand.h"
 #include "app/cli/tensor_list.h"
 #include "core/files/array_files.h"
+#include "core/files/file_paths.h"
 #include "core/files/json_text.h"
+#include "core/files/unread_entries.h"
 #include "core/model/files/model_checkpoints.h"
+#include "core/scenario/opened_scenario.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -220,6 +223,8 @@ void print_arrays(const InfoRequest& request, const TextModel& opened) {
   Warnings warnings;
   if (const std::string assumed = is_model ? assumed_heads_text(opened) : ""; !assumed.empty())
     warnings.add(assumed);
+  if (files.is_one_file() && info.format == "npz")
+    for (const UnreadEntry& entry : unread_entries(path)) warnings.add(left_out(entry));
   warnings.refuse_where(request.trace.strict);
   const bool told_as_model = is_model || names_model(path);
   if (request.json) {
@@ -241,6 +246,8 @@ void run_info(CommandOptions& options, const Words& words) {
   if (request.wants_heads && (names_playlist(path) || names_scenario(path))) refuse_text(path);
   if (names_playlist(path)) return print_playlist(request);
   if (names_scenario(path)) return print_scenario(request);
+  // A name of nothing is refused as run refuses it.
+  if (!is_there(path) && !is_builtin(path) && !is_array_file(path)) named_scenario(path);
   if (const std::string newest = newest_checkpoint_or(path); newest != path) {
     if (!request.wants_heads && !request.every_tensor && !request.changes_scenario())
       return print_checkpoints(path, request.json);

@@ -50,7 +50,7 @@ void ProgressLine::draw(std::chrono::milliseconds delay, const std::stop_token& 
     const double fraction = progress_.fraction();
     const std::string doing = progress_.doing();
     std::string line = fmt::format("{}headwise: {}: {} s", wipe, name_, seconds);
-    if (fraction > 0.0) line += fmt::format(", {:.0f} %", 100.0 * fraction);
+    if (fraction > 0.0 && fraction < 1.0) line += fmt::format(", {:.0f} %", 100.0 * fraction);
     if (!doing.empty()) line += fmt::format(", {}", doing);
     shown_on = descriptor_;
     [[maybe_unused]] const ssize_t ignored = write(descriptor_, line.data(), line.size());

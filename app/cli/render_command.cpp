@@ -80,6 +80,7 @@ void run_render(CommandOptions& options, const Words& words) {
   add_strict_flag(options, wanted.strict);
   if (!options.parse(words)) return;
 
+  refuse_standard_stream("--output", wanted.output);
   const PixelSize size =
       pixel_size_of(wanted.size, StagePictures::least_side, StagePictures::largest_side, "1920x1080");
   const Theme theme = theme_of(wanted.theme);

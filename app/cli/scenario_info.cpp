@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "core/attention/output_by_heads.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
@@ -61,9 +63,12 @@ void compute_answers(ScenarioInfo& info, const AttentionInputs& inputs, Warnings
     return;
   }
   try {
+    std::optional<ProgressPart> part(std::in_place, 0.0, 0.3);
     info.trace = reference_forward(inputs);
     for (const std::string& warning : info.trace->warnings) warnings.add(warning);
+    part.emplace(0.3, 0.5, "layouts");
     info.layouts = compare_layouts(*info.trace);
+    part.emplace(0.5, 0.9, "head width");
     info.head_width = compare_head_width(*info.trace);
     const Shape& scores = info.trace->tensors.masked_scores->shape();
     if (scores.size(0) > 0 && scores.size(2) > 0)
@@ -79,7 +84,9 @@ void compute_answers(ScenarioInfo& info, const AttentionInputs& inputs, Warnings
 
 ScenarioInfo scenario_info(const TraceRequest& request) {
   Warnings warnings;
+  std::optional<ProgressPart> part(std::in_place, 0.0, 0.1, "inputs and parameters");
   const ScenarioInputs made = read_inputs(request, warnings);
+  part.emplace(0.1, 1.0);
   const AttentionInputs& inputs = made.attention;
   check_attention_inputs(inputs);
   ScenarioInfo info;

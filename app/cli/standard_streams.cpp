@@ -1,6 +1,7 @@
 #include "app/cli/standard_streams.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -50,6 +51,17 @@ void print(std::string_view text) {
   if (error == 0 || error == EPIPE) return;
   throw Error(ExitStatus::output,
               {"standard output", "it could not be written", std::strerror(error), "", ""});
+}
+
+void refuse_standard_stream(const std::string& option, const std::string& folder) {
+  if (folder == standard_stream)
+    throw Error(ExitStatus::usage,
+                {option, "a folder cannot be written to standard output", folder, "the name of a folder", ""});
+}
+
+bool reader_is_gone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
 std::string read_standard_input(const std::string& what) {

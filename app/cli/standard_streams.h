@@ -19,6 +19,12 @@ void print(std::string_view text);
 // "-" on the command line: standard input when reading, standard output when writing.
 inline constexpr const char* standard_stream = "-";
 
+// Throws Error(usage) if a folder is named by it.
+void refuse_standard_stream(const std::string& option, const std::string& folder);
+
+// Whether stdout is a pipe that nobody reads any more: work that only goes on to print need not.
+bool reader_is_gone();
+
 // All of stdin, at most 64 MiB; `what` is what is expected there. Throws Error(usage).
 std::string read_standard_input(const std::string& what);
 

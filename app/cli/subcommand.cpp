@@ -48,7 +48,8 @@ constexpr std::array commands{
         "  headwise bench --preset random --set attention.embed_dim=512 --backend fused,gl --repeat 9 "
         "--json\n"
         "  headwise bench --ui\n"
-        "  headwise bench --ui --preset random --set attention.embed_dim=512 --set inputs.query_length=512\n"
+        "  headwise bench --ui --preset random --set inputs.source=random --set attention.embed_dim=512 "
+        "--set inputs.query_length=512\n"
         "  headwise bench --ui --size 1280x720 --json\n",
         run_bench},
     Subcommand{"train", "Train a small model on a task, with checkpoints and a curve",

@@ -12,19 +12,23 @@
 #include "core/backend/backend_trace.h"
 #include "core/files/array_files.h"
 #include "core/files/reachable.h"
+#include "core/files/unread_entries.h"
 #include "core/model/files/model_files.h"
 #include "core/reference/reference_backend.h"
 #include "core/reference/reference_parts.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
+#include "core/scenario/made_up_arrays.h"
 #include "core/scenario/opened_scenario.h"
+#include "core/scenario/overridden_settings.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/tensor/progress.h"
 #include "core/trace/tensor_names.h"
 #include "core/trace/trace_warnings.h"
 
@@ -47,9 +51,7 @@ void require_used(const std::string& path, const std::vector<NamedTensor>& array
   const std::vector<std::string> known(names.begin(), names.end());
   for (const NamedTensor& array : arrays) {
     there.push_back(one_line(array.name, 40));
-    const std::string nearest = nearest_name(array.name, known);
-    if (meant.empty() && 2 * edit_distance(nearest, array.name.substr(0, 64)) <= nearest.size())
-      meant = nearest;
+    if (meant.empty()) meant = nearest_name(array.name, known);
   }
   throw Error(ExitStatus::input,
               {path, "nothing in this --input file is used", there.empty() ? "no arrays" : join(there, ", "),
@@ -57,11 +59,14 @@ void require_used(const std::string& path, const std::vector<NamedTensor>& array
                meant.empty() ? "save the arrays under these names" : fmt::format("did you mean {}?", meant)});
 }
 
-GivenArrays read_arrays(const std::vector<std::string>& paths) {
+GivenArrays read_arrays(const std::vector<std::string>& paths, Warnings& warnings) {
   GivenArrays given;
   std::map<std::string, std::string> origin;
+  const auto is_read = [](const std::string& name) {
+    return std::ranges::count(given_array_names(), name) > 0;
+  };
   for (const std::string& path : paths) {
-    std::vector<NamedTensor> arrays = read_array_file(path);
+    std::vector<NamedTensor> arrays = read_readable_arrays(path, is_read, warnings);
     require_used(path, arrays);
     for (NamedTensor& array : arrays) {
       if (!given.emplace(array.name, std::move(array.tensor)).second) {
@@ -80,27 +85,87 @@ DType dtype_of(const std::string& name) {
   throw Error(ExitStatus::usage, {"--dtype", "there is no such precision", name, "f32 or f64", ""});
 }
 
-// A sentence if a text was given but numbers become the inputs; empty: it is used, there is none, or --set selects inputs
-// other than the scenario's text and so says it itself.
-std::string text_not_used(const TraceRequest& request, const Scenario& scenario) {
-  const InputsSpec& inputs = scenario.inputs;
-  if (inputs.text.empty() || inputs.source == InputSource::text || inputs.source == InputSource::file)
-    return "";
-  const auto sets = [&](const char* path) {
-    return std::ranges::any_of(request.settings, [&](const std::string& set) { return set.starts_with(path); });
-  };
-  if (sets("inputs.source=") && !sets("inputs.text=")) return "";
-  return fmt::format(
-      "the text \"{}\" is not used, because inputs.source is {}: use it with --set inputs.source=text",
-      one_line(inputs.text, 40), choice_name(inputs.source));
+// The part of PATH=VALUE before the sign.
+std::string path_of(const std::string& setting) {
+  return setting.substr(0, setting.find('='));
+}
+
+// Settings that a later one replaces.
+std::vector<std::string> replaced_settings(const std::vector<std::string>& settings) {
+  std::vector<std::string> notes;
+  for (auto first = settings.begin(); first != settings.end(); ++first) {
+    const auto same = [&](const std::string& later) { return path_of(later) == path_of(*first); };
+    const auto later = std::find_if(first + 1, settings.end(), same);
+    if (later != settings.end() && *later != *first)
+      notes.push_back(
+          fmt::format("--set {} is not used, because --set {} comes after it: leave one of the two out",
+                      one_line(*first, 60), one_line(*later, 60)));
+  }
+  return notes;
+}
+
+// What the array files that the scenario names hold beside arrays of numbers.
+std::vector<std::string> left_out(const ArrayFiles& files) {
+  std::vector<std::string> notes;
+  for (const auto& [path, file] : files) {
+    if (file.layer) continue;
+    for (const UnreadEntry& entry : unread_entries(path)) notes.push_back(left_out(entry));
+  }
+  return notes;
+}
+
+// What the user wrote, by where. A preset, a run's file and a model have keys that others wrote.
+WrittenByUser written_by_user(const TraceRequest& request, const Scenario& scenario, const GivenArrays& given) {
+  WrittenByUser written;
+  const bool own = names_scenario(request.scenario) && !names_preset(request.scenario);
+  const std::set<std::string>& keys = scenario.origin.written;
+  if (own) written.file = keys;
+  for (const std::string& setting : request.settings) {
+    const std::string path = path_of(setting);
+    for (const std::string& key : keys)  // a whole section may be set
+      if (key == path || key.starts_with(path + ".")) written.settings.insert(key);
+  }
+  for (const auto& [name, array] : given) written.input.insert(name);
+  return written;
+}
+
+// Throws Error(input) for inputs and parameters that were made up beside given ones, unless the user chose their source: no other program
+// has the same.
+void refuse_made_up(const Scenario& scenario, const ScenarioInputs& inputs, const WrittenByUser& written) {
+  std::vector<std::string> names, remedies{"add them to the --input files"};
+  bool biases = true;
+  for (const MadeUpArray& array : made_up_arrays(scenario, inputs)) {
+    const bool input = std::ranges::count(input_array_names(), array.name) > 0;
+    const std::string source = input ? "inputs.source" : "parameters.source";
+    const bool from_file = input ? scenario.inputs.source == InputSource::file
+                                 : scenario.parameters.source == ParameterSource::file;
+    if (!from_file && (written.file.contains(source) || written.settings.contains(source))) continue;
+    names.push_back(fmt::format("{} ({})", array.name, array.how));
+    biases = biases && array.name.ends_with("bias");
+    const std::string remedy = fmt::format("use --set {}=random if they are meant to be made", source);
+    if (std::ranges::count(remedies, remedy) == 0) remedies.push_back(remedy);
+  }
+  if (names.empty()) return;
+  if (biases && scenario.attention.bias)
+    remedies.insert(remedies.begin() + 1, "use --set attention.bias=false if there are none");
+  throw Error(ExitStatus::input,
+              {.where = "compare",
+               .what = "arrays that were not given cannot be compared with those of another program",
+               .got = join(names, ", "),
+               .expected = "all arrays that the other program used",
+               .remedy = join(remedies, ", or ")});
 }
 
 ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, const GivenArrays& given,
                          Warnings& warnings, const ScenarioInputs* previous = nullptr,
                          const InputsNeed& need = {}) {
   ScenarioInputs inputs = make_scenario_inputs(scenario, dtype_of(request.dtype), given, previous, need);
-  if (const std::string told = text_not_used(request, scenario); !told.empty()) inputs.notes.push_back(told);
-  for (const std::string& note : inputs.notes) warnings.add(note);
+  const WrittenByUser written = written_by_user(request, scenario, given);
+  if (request.compares) refuse_made_up(scenario, inputs, written);
+  for (const std::vector<std::string>& notes :
+       {inputs.notes, left_out(inputs.files), overridden_settings(scenario, inputs, written),
+        replaced_settings(request.settings)})
+    for (const std::string& note : notes) warnings.add(note);
   warnings.refuse_where(request.strict);
   return inputs;
 }
@@ -126,6 +191,18 @@ std::string tensors_of_a_trace() {
 }
 
 }  // namespace
+
+std::vector<NamedTensor> read_readable_arrays(const std::string& path,
+                                              const std::function<bool(const std::string&)>& needed,
+                                              Warnings& warnings) {
+  std::vector<UnreadEntry> unread;
+  std::vector<NamedTensor> arrays = read_array_file(path, unread);
+  for (const UnreadEntry& entry : unread) {
+    if (needed(entry.name)) throw Error(ExitStatus::input, {.what = entry.why});
+    warnings.add(left_out(entry));
+  }
+  return arrays;
+}
 
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
   if (names_scenario(request.scenario) || !is_of_model(scenario)) return;
@@ -156,8 +233,7 @@ Scenario requested_scenario(const TraceRequest& request) {
 Scenario with_settings(const TraceRequest& request, Scenario scenario) {
   for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
   const auto sets = [&](const char* path) {
-    return std::ranges::any_of(
-        request.settings, [&](const std::string& set) { return set.starts_with(std::string(path) + "="); });
+    return std::ranges::find(request.settings, path, path_of) != request.settings.end();
   };
   // Setting only the heads does not mean keeping the key/value heads that went with the earlier number.
   if (is_of_model(scenario) && sets(num_heads_path)) {
@@ -175,7 +251,7 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
   const std::optional<TensorName> name = find_tensor_name(word);
   if (!name) {
     const std::string nearest = nearest_tensor_name(word);
-    const bool alike = 2 * edit_distance(nearest, word.substr(0, 64)) <= nearest.size();
+    const bool alike = !nearest.empty();
     throw Error(ExitStatus::usage,
                 {option, "there is no tensor of that name", word, alike ? nearest : tensors_of_a_trace(),
                  alike ? "did you mean " + nearest + "? headwise list tensors lists all names"
@@ -221,7 +297,7 @@ bool names_scenario(const std::string& name) {
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
   const Scenario scenario = requested_scenario(request);
   tell_text_of_model(request, scenario);
-  return inputs_of(request, scenario, read_arrays(request.inputs), warnings);
+  return inputs_of(request, scenario, read_arrays(request.inputs, warnings), warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request, const std::optional<std::vector<TensorName>>& needed) {
@@ -238,7 +314,9 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   const bool inputs_alone =
       needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
   const InputsNeed need{.maps = least_maps_of(backend, request.backward, needed), .parameters = !inputs_alone};
-  const GivenArrays given = read_arrays(request.inputs);
+  // The shares of the work are estimates: what matters is that the inputs alone are not all of it.
+  std::optional<ProgressPart> part(std::in_place, 0.0, 0.1, "inputs and parameters");
+  const GivenArrays given = read_arrays(request.inputs, warnings);
   ComputedTrace computed{.inputs = inputs_of(request, scenario, given, warnings, previous, need),
                          .trace = nullptr,
                          .scenario = scenario,
@@ -249,10 +327,12 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   for (const auto& [name, array] : given)
     if (std::ranges::count(known, name) > 0) computed.given.push_back(name);
   const AttentionInputs& attention = computed.inputs.attention;
+  part.emplace(0.1, request.backward ? 0.4 : 1.0);
   computed.trace = inputs_alone
                        ? trace_of_inputs(attention)
                        : backend_trace(backend, attention, request.backward, needed, computing_context,
                                        [&](const std::string& warning) { warnings.add(warning); });
+  part.emplace(request.backward ? 0.4 : 1.0, 1.0);
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
   for (const std::string& warning : computed.trace->warnings) warnings.add(warning);
   warnings.refuse_where(request.strict);

@@ -121,13 +121,19 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     }
     rows.push_back({*step, std::nullopt});
     ++taken;
-    const bool ends = StopOnSignals::wanted() || run.step() == request.steps;
+    const bool unread = reader_is_gone();
+    const bool ends = StopOnSignals::wanted() || unread || run.step() == request.steps;
     if (!ends && run.step() % request.every != 0) continue;
     rows.back().held_out = run.held_out();
     keep();
     const double seconds = std::chrono::duration<double>(spent).count();
     print(checkpoint_line(run, *step, *rows.back().held_out,
                           static_cast<double>(taken * settings.batch * run.task().length) / seconds));
+    if (unread && run.step() < request.steps)
+      throw Error(ExitStatus::output,
+                  {.where = "training",
+                   .what = fmt::format("standard output was closed, so it stopped at step {}", run.step()),
+                   .remedy = "headwise train --resume goes on"});
     if (StopOnSignals::wanted())
       throw Error(ExitStatus::cancelled, {.where = "training",
                                           .what = fmt::format("stopped at step {}", run.step()),
@@ -213,6 +219,7 @@ void run_train(CommandOptions& options, const Words& words) {
   TrainWords wanted;
   add_train_flags(options, wanted);
   if (!options.parse(words)) return;
+  refuse_standard_stream("--output", wanted.output);
   TrainRequest request;
   request.folder = wanted.output;
   request.steps = count_of("--steps", wanted.steps);

@@ -114,6 +114,7 @@ class Visit {
   void move(Point to) { frames_.push(MouseMoved{to.x, to.y}); }
   void press(bool down) { frames_.push(MouseButtonChanged{0, down}); }
   void click(const std::string& name) {
+    if (!has(name)) return;
     move(inside(probes_.at(name), 0.5, 0.5));
     press(true);
     press(false);
@@ -176,6 +177,7 @@ class Visit {
     go_to(Step::mask);
     if (!has("stage/brush/paint")) return;
     click("stage/brush/paint");
+    if (!has("stage/result")) return;
     const UiRect map = probes_.at("stage/result");
     move(inside(map, 0.1, 0.3));
     press(true);
@@ -211,6 +213,7 @@ class Visit {
     for (int view = 0; view < stage_view_count; ++view) {
       window_.state().view.selection.view = static_cast<StageView>(view);
       settle();
+      if (!has("panel/stage")) continue;  // the window is too small for it
       const UiRect stage = probes_.at("panel/stage");
       begin(fmt::format("view {}", stage_view_entry(static_cast<StageView>(view)).name));
       for (int i = 0; i < count_; ++i) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 
+#include "core/files/strict_json.h"
 #include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
 #include "core/train/task_draws.h"
@@ -18,6 +19,8 @@ constexpr Index least_text =
 constexpr Index most_characters = 65536;  // different ones: the largest vocabulary
 
 std::vector<std::int32_t> characters_of(const std::string& text, const std::string& where) {
+  if (looks_like_utf16(text))
+    throw Error(ExitStatus::input, {where, "the text is UTF-16", "", "UTF-8", "save the file as UTF-8"});
   std::vector<std::int32_t> characters;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point_at(text, at);

@@ -271,8 +271,8 @@ TEST_CASE("a text that does not become the inputs is told, unless another source
   const ProgramResult told = run_program({"run", scenario, "--set", "inputs.text=a b c", "-o", out});
   CHECK(told.status == 0);
   CHECK(is_one_line(told.err));
-  CHECK(told.err.find("the text \"a b c\" is not used, because inputs.source is random: use it with "
-                      "--set inputs.source=text") != std::string::npos);
+  CHECK(told.err.find("inputs.text = \"a b c\" is not used, because inputs.source is random: set "
+                      "inputs.source=text") != std::string::npos);
   CHECK(run_program({"run", scenario, "--set", "inputs.text=a b c", "--set", "inputs.source=text", "-o", out})
             .err.empty());
   CHECK(run_program({"run", "random", "--set", "inputs.source=random", "-o", out}).err.empty());
