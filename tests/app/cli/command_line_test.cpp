@@ -165,7 +165,7 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
 }
 
 TEST_CASE("words that would break the line do not") {
-  check_refused({"info", "a\nb\x1b[31m\xff"}, 3, "a\\nb\\x1b[31m\\xff");
+  check_refused({"info", "a\nb\x1b[31m\xff"}, 2, "a\\nb\\x1b[31m\\xff");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--set", "a\nb=1"}, 2, "");
   check_refused({"list", "a\nb"}, 2, "a\\nb");
   check_refused({"run", "hand_made", "--a\nb"}, 2, "");

@@ -319,7 +319,8 @@ TEST_CASE("files named in the scenario are read from its folder, and --input com
   const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f64);
   CHECK(inputs.attention.tensors.in_proj_weight->at({11, 3}) == 47.0);
   CHECK(sizes(inputs.attention.tensors.attn_mask) == "(2,2)");
-  CHECK(inputs.notes.empty());
+  CHECK(inputs.notes == std::vector<std::string>{"in_proj_bias was not given: all zeros",
+                                                 "out_proj.bias was not given: all zeros"});
   const ScenarioInputs given =
       make_scenario_inputs(scenario, DType::f64, {{"query", counted({1, 2, 4}, 50)}}, &inputs);
   CHECK(given.attention.tensors.query->at({0, 0, 0}) == 50.0);
