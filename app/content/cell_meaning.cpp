@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/content/cell_terms.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -71,12 +72,6 @@ std::string mixed_from(const Trace& trace, const TokenLabels& labels, const Cell
   return fmt::format(", most of all {} ({})", quoted(labels.key, most), percent(largest));
 }
 
-bool is_blocked(const Trace& trace, const CellRef& cell) {
-  const TensorPtr mask = trace.tensor(Id::mask_bias), tensor = trace.tensor(cell.tensor);
-  return mask && mask->shape().same_sizes(tensor->shape()) &&
-         mask->at(cell.index) == -std::numeric_limits<double>::infinity();
-}
-
 }  // namespace
 
 std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
@@ -105,7 +100,9 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
   if (id == Id::scores) return score_meaning(*tensor, cell, head, query, key);
   if (id == Id::attn_weights) {
     if (is_frozen(trace, head)) return {};
-    if (value == 0.0 && is_blocked(trace, cell))
+    if (value == 0.0 && open_keys(trace, cell.index[0], head, cell.index[2]) == 0)
+      return fmt::format("The masks block every key for {}: all its weights are set to 0.", query);
+    if (value == 0.0 && is_blocked(trace, cell.tensor, cell.index))
       return fmt::format(
           "The mask blocks {} for {}: its share is 0, and the other keys share all of the attention{}.", key,
           query, mixed_from(trace, labels, cell));

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "app/session/tensor_export.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/tensor/join.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -24,11 +26,6 @@ std::string short_name(Id id) {
   if (id == Id::k_heads) return "k";
   if (id == Id::v_heads) return "v";
   return std::string(tensor_entry(id).name);
-}
-
-// The masks act on masked_scores and on everything computed from them before the values are applied.
-bool is_masked(Id id) {
-  return id == Id::masked_scores || id == Id::attn_weights || id == Id::dropped_weights || id == Id::mask_bias;
 }
 
 class Builder {
@@ -216,7 +213,7 @@ class Builder {
   Colors colors_of(Id id) {
     const TensorEntry& entry = tensor_entry(id);
     const TensorPtr tensor = trace_.tensor(id);
-    const TensorPtr mask = is_masked(id) ? trace_.tensor(Id::mask_bias) : nullptr;
+    const TensorPtr mask = blocked_cells(trace_, {id});
     const double blocked_at = trace_.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
     ValueRange range = ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at);
     // After the head gains, which change without head_output: ranges seen at other gains still count.
@@ -248,21 +245,11 @@ class Builder {
       spec.range = bar.range;
       spec.range_note = bar.caption;
       spec.theme = theme_;
-      set_mask(*shown);
+      set_mask(trace_, *shown);
     }
     // Masks that only block have a single number to show, 0; a bar from 0 to 0 would say nothing.
     if (names.size() == 1 && names[0] == "mask_bias" && bar.range == ValueRange{0.0, 0.0}) return;
     content_.bars.push_back(std::move(bar));
-  }
-
-  void set_mask(StagePart& shown) const {
-    const TensorPtr mask = trace_.tensor(Id::mask_bias);
-    if (!mask || !is_masked(shown.matrix.name.id)) return;
-    const Index rank = shown.matrix.view.tensor->shape().rank();
-    if (!mask->shape().same_sizes(shown.matrix.view.tensor->shape()) || rank != 4) return;
-    shown.spec.mask = matrix_view(mask, shown.matrix.leading);
-    if (shown.matrix.transposed) shown.spec.mask = shown.spec.mask->transposed();
-    if (trace_.options.mask_value) shown.spec.blocked_at = *trace_.options.mask_value;
   }
 
   void color(const StepPicture& picture) {
@@ -322,7 +309,7 @@ class Builder {
       content_.head_map->spec = shown->spec;
       content_.head_map->bar = shown->bar;
       content_.head_map->spec.values = content_.head_map->matrix.view;
-      set_mask(*content_.head_map);
+      set_mask(trace_, *content_.head_map);
       return;
     }
     share_bar({&*content_.head_map});
@@ -353,6 +340,15 @@ std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& se
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                            Theme theme, ValueRanges& ranges) {
   return Builder(trace, labels, selection, theme, ranges).build();
+}
+
+void set_mask(const Trace& trace, StagePart& part) {
+  const TensorPtr mask = blocked_cells(trace, part.matrix.name);
+  part.spec.mask.reset();
+  part.spec.blocked_at = trace.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
+  if (!mask) return;
+  part.spec.mask = matrix_view(mask, part.matrix.leading);
+  if (part.matrix.transposed) part.spec.mask = part.spec.mask->transposed();
 }
 
 StagePart part_at_head(const StagePart& part, const Trace& trace, Index batch, Index head) {

@@ -54,6 +54,9 @@ std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& se
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                            Theme theme, ValueRanges& ranges);
 
+// Marks the cells of the part that the masks block, if they act on its tensor.
+void set_mask(const Trace& trace, StagePart& part);
+
 // The map of `part` at another head, in the same colours.
 StagePart part_at_head(const StagePart& part, const Trace& trace, Index batch, Index head);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "app/content/cell_terms.h"
@@ -16,6 +15,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -50,15 +50,13 @@ void draw_strongest_weight(const PanelContext& context, TextColumn& column, Inde
 
 // How many keys the mask hides from this query of the selected head.
 Index blocked_keys(const PanelContext& context, Index query) {
-  const TensorPtr& mask = context.trace.tensors.mask_bias;
-  const TensorPtr& weights = context.trace.tensors.attn_weights;
-  if (!mask || !weights || !mask->shape().same_sizes(weights->shape()) || query >= mask->shape().size(2))
-    return 0;
+  const TensorPtr mask = blocked_cells(context.trace, {TensorId::attn_weights});
+  if (!mask || query >= mask->shape().size(2)) return 0;
   Index blocked = 0;
-  for (Index key = 0; key < mask->shape().size(3); ++key)
-    if (mask->at({context.selection.batch, context.selection.head, query, key}) ==
-        -std::numeric_limits<double>::infinity())
-      ++blocked;
+  for (Index key = 0; key < mask->shape().size(3); ++key) {
+    const std::vector<Index> cell{context.selection.batch, context.selection.head, query, key};
+    blocked += is_blocked(context.trace, {TensorId::attn_weights}, cell) ? 1 : 0;
+  }
   return blocked;
 }
 

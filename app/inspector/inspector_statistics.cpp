@@ -12,8 +12,10 @@
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
+#include "core/answers/head_statistics.h"
 #include "core/picture/number_text.h"
 #include "core/tensor/join.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -36,26 +38,27 @@ std::optional<CellRef> cell_of_map(const PanelContext& context, const std::optio
   return cell;
 }
 
+std::optional<MatrixView> mask_of_map(const PanelContext& context, const CellRef& cell) {
+  const TensorPtr mask = blocked_cells(context.trace, cell.tensor);
+  if (!mask) return std::nullopt;
+  return matrix_view(mask, std::span(cell.index).first(cell.index.size() - 2));
+}
+
 // The statistics of the map, kept until another one is shown.
-const MapStatistics& statistics_of(const PanelContext& context, MapStatisticsState& state,
-                                   const MatrixView& view, const CellRef& cell) {
-  const Id id = cell.tensor.id;
-  const bool behind_mask = !cell.tensor.gradient &&
-                           (id == Id::masked_scores || id == Id::attn_weights || id == Id::dropped_weights);
-  const TensorPtr& mask = context.trace.tensors.mask_bias;
-  const bool masked = behind_mask && mask && mask->shape().same_sizes(view.tensor->shape());
-  if (state.of.lock() != view.tensor || state.offset != view.offset || state.masked_by.lock() != mask) {
+const CellStatistics& statistics_of(const PanelContext& context, MapStatisticsState& state,
+                                    const MatrixView& view, const CellRef& cell) {
+  const std::optional<MatrixView> mask = mask_of_map(context, cell);
+  const TensorPtr masked_by = mask ? mask->tensor : nullptr;
+  if (state.of.lock() != view.tensor || state.offset != view.offset || state.masked_by.lock() != masked_by) {
     state.of = view.tensor;
     state.offset = view.offset;
-    state.masked_by = mask;
-    std::optional<MatrixView> blocked;
-    if (masked) blocked = matrix_view(mask, std::span(cell.index).first(cell.index.size() - 2));
-    state.statistics = map_statistics(view, blocked);
+    state.masked_by = masked_by;
+    state.statistics = cell_statistics(view, mask);
   }
   return state.statistics;
 }
 
-std::string open_cells_remark(const MapStatistics& map) {
+std::string open_cells_remark(const CellStatistics& map) {
   std::vector<std::string> parts;
   const auto count = [&](Index number, const char* what) {
     if (number > 0) parts.push_back(fmt::format("{} {}", number, what));
@@ -66,6 +69,28 @@ std::string open_cells_remark(const MapStatistics& map) {
   return join(parts, ", ");
 }
 
+// What a row and a map have in common: how many of their cells no mask blocks, and what else has no finite number.
+void draw_open_cells(TextColumn& column, const CellStatistics& cells) {
+  column.row("open cells", fmt::format("{} of {}", cells.open, cells.cells), open_cells_remark(cells));
+}
+
+// The entropy of the attention that the row belongs to: that of the head's caption over All heads, for one row.
+void draw_row_entropy(const PanelContext& context, TextColumn& column, const CellRef& cell) {
+  const std::vector<Index>& at = cell.index;
+  const bool is_told = !context.veil || !context.veil->hides({Id::attn_weights});
+  const bool of_weights = cell.tensor.id == Id::attn_weights;
+  const bool is_per_head = of_weights || cell.tensor.id == Id::scores || cell.tensor.id == Id::scaled_scores ||
+                           cell.tensor.id == Id::masked_scores || cell.tensor.id == Id::dropped_weights;
+  if (!is_told || !is_per_head || at.size() != 4) return;
+  const auto row = row_entropy(context.trace, at[0], at[1], at[2]);
+  if (!row) return;
+  // After dropout a row is no distribution any more.
+  const char* name = of_weights                              ? "entropy"
+                     : cell.tensor.id == Id::dropped_weights ? "entropy before dropout"
+                                                             : "entropy after softmax";
+  column.row(name, decimal_text(row->entropy, 2), fmt::format("of {:.2f}", row->most));
+}
+
 }  // namespace
 
 void draw_row_statistics(const PanelContext& context, TextColumn& column) {
@@ -74,35 +99,31 @@ void draw_row_statistics(const PanelContext& context, TextColumn& column) {
   const TensorPtr tensor = context.trace.tensor(cell->tensor);
   if (!tensor || tensor->shape().rank() < 2) return;
   if (context.veil && context.veil->hides(cell->tensor)) return;
-  const RowStatistics row = row_statistics(*tensor, cell->index);
+  const std::size_t leading = cell->index.size() - 2;
+  const MatrixView map = matrix_view(tensor, std::span(cell->index).first(leading));
+  std::optional<MatrixView> mask = mask_of_map(context, *cell);
+  if (mask) mask = row_of(*mask, cell->index[leading]);
+  const CellStatistics row = cell_statistics(row_of(map, cell->index[leading]), mask);
   BoxRef box = box_of(*cell);
   box.begin.back() = 0;
   box.end.back() = tensor->shape().size(tensor->shape().rank() - 1);
+  const ImVec2 top = column.cursor();
   column.heading("THIS ROW: " + box_text(context.trace, box));
-  column.row(
-      "range",
-      row.finite > 0 ? fmt::format("{} … {}", decimal_text(row.min, 2), decimal_text(row.max, 2)) : "none",
-      row.not_finite > 0 ? fmt::format("{} not finite", row.not_finite) : "");
-  const Id id = cell->tensor.id;
+  draw_open_cells(column, row);
+  const bool has_all = row.open == row.cells;
+  column.row("range",
+             row.finite > 0 ? fmt::format("{} … {}", decimal_text(row.least, 2), decimal_text(row.largest, 2))
+                            : "none",
+             has_all ? "" : "of the open cells");
+  const bool gives_root = cell->tensor == TensorName{Id::scores};
   const double root = std::sqrt(static_cast<double>(context.trace.options.head_dim));
-  if (cell->tensor.gradient) {  // neither logits nor probabilities, whatever their tensor is
-    column.row("standard deviation", decimal_text(row.deviation, 2));
-    return column.row("sum", decimal_text(row.mean * static_cast<double>(row.finite), 4));
-  }
-  const bool logits = id == Id::scores || id == Id::scaled_scores || id == Id::masked_scores;
   column.row("standard deviation", decimal_text(row.deviation, 2),
-             id == Id::scores ? fmt::format("√D = {:.4g}", root) : std::string());
-  const bool weights = id == Id::attn_weights || id == Id::dropped_weights;
-  const TensorPtr probabilities = context.trace.tensor(id == Id::dropped_weights ? id : Id::attn_weights);
-  const bool told = !context.veil || !context.veil->hides({Id::attn_weights});
-  if ((logits || weights) && told && probabilities && probabilities->shape().same_sizes(tensor->shape())) {
-    const double most = std::log(static_cast<double>(tensor->shape().size(tensor->shape().rank() - 1)));
-    if (const auto entropy = row_entropy(*probabilities, cell->index)) {
-      column.row(weights ? "entropy" : "entropy after softmax", decimal_text(*entropy, 2),
-                 fmt::format("of {:.2f}", most));
-    }
-  }
-  if (weights) column.row("sum", decimal_text(row.mean * static_cast<double>(row.finite), 4));
+             gives_root ? fmt::format("√D = {:.4g}", root) : std::string());
+  if (!cell->tensor.gradient) draw_row_entropy(context, column, *cell);
+  // A gradient is neither logits nor probabilities, whatever its tensor is.
+  if (cell->tensor.gradient || tensor_entry(cell->tensor.id).probabilities)
+    column.row("sum", decimal_text(row.sum, 4));
+  ui_probe("inspector/row", top, {top.x + column.width(), column.cursor().y});
 }
 
 void draw_map_statistics(const PanelContext& context, MapStatisticsState& state, TextColumn& column,
@@ -113,7 +134,7 @@ void draw_map_statistics(const PanelContext& context, MapStatisticsState& state,
   if (!tensor || tensor->shape().rank() < 2 || tensor->size() == 0) return;
   const std::size_t leading = cell->index.size() - 2;
   const MatrixView view = matrix_view(tensor, std::span(cell->index).first(leading));
-  const MapStatistics& map = statistics_of(context, state, view, *cell);
+  const CellStatistics& map = statistics_of(context, state, view, *cell);
   BoxRef box = box_of(*cell);
   for (std::size_t axis = leading; axis < cell->index.size(); ++axis) {
     box.begin[axis] = 0;
@@ -122,7 +143,7 @@ void draw_map_statistics(const PanelContext& context, MapStatisticsState& state,
   column.space(8);
   const ImVec2 top = column.cursor();
   column.heading("THIS MAP: " + box_text(context.trace, box));
-  column.row("open cells", fmt::format("{} of {}", map.open, map.cells), open_cells_remark(map));
+  draw_open_cells(column, map);
   if (map.finite > 0) {
     column.row("mean", decimal_text(map.mean, 4), map.open < map.cells ? "of the open cells" : "");
     column.row("standard deviation", decimal_text(map.deviation, 4));

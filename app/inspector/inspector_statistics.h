@@ -15,7 +15,7 @@ namespace headwise {
 struct MapStatisticsState {
   std::weak_ptr<const Tensor> of, masked_by;
   Index offset = -1;
-  MapStatistics statistics;
+  CellStatistics statistics;
 };
 
 // Draws "THIS ROW"; nothing if no number is focused, or while a page hides it.

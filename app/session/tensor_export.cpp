@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 
 #include "app/session/export_writer.h"
 #include "core/files/array_writers.h"
@@ -12,6 +11,7 @@
 #include "core/picture/table.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/trace/blocked_cells.h"
 #include "core/trace/why_absent.h"
 
 namespace headwise {
@@ -90,43 +90,6 @@ std::vector<Index> heads_of(const Trace& trace, const Tensor& tensor, const Tens
   std::vector<Index> heads(static_cast<std::size_t>(*count));
   for (Index head = 0; head < *count; ++head) heads[static_cast<std::size_t>(head)] = head;
   return heads;
-}
-
-// Tensors that masks have acted on: their blocked cells are marked. A gradient ends at the mask: before it, blocked cells
-// get none.
-bool is_masked(TensorName name) {
-  switch (name.id) {
-    case TensorId::masked_scores:
-      return true;
-    case TensorId::attn_weights:
-    case TensorId::dropped_weights:
-    case TensorId::mask_bias:
-    case TensorId::attn_output_weights:
-      return !name.gradient;
-    case TensorId::scores:
-    case TensorId::scaled_scores:
-      return name.gradient;
-    default:
-      return false;
-  }
-}
-
-// The mask in the shape of `tensor`; for a mean over heads, what is blocked in all of them. Null if there is none.
-TensorPtr mask_of(const Trace& trace, const Tensor& tensor, TensorName name) {
-  const TensorPtr mask = is_masked(name) ? trace.tensors.mask_bias : nullptr;  // (N,H,L,S′)
-  if (!mask || mask->shape().same_sizes(tensor.shape())) return mask;
-  const Shape& shape = mask->shape();
-  if (tensor.shape().rank() != 3 || shape.size(1) == 0) return nullptr;
-  auto all_heads = std::make_shared<Tensor>(tensor.shape(), DType::f32);  // (N,L,S′)
-  const Index cells = shape.size(2) * shape.size(3), heads = shape.size(1);
-  for (Index i = 0; i < tensor.size(); ++i) {
-    double most_open = -std::numeric_limits<double>::infinity();
-    for (Index head = 0; head < heads; ++head) {
-      most_open = std::max(most_open, mask->flat(((i / cells) * heads + head) * cells + i % cells));
-    }
-    all_heads->set_flat(i, most_open);
-  }
-  return all_heads;
 }
 
 struct AxisNames {
@@ -254,7 +217,7 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
   const bool probabilities = tensor_entry(what.tensor.id).probabilities && !what.tensor.gradient;
   const ColorMap map = what.color_map.value_or(probabilities ? ColorMap::viridis : ColorMap::blue_orange);
   const AxisNames rows = axis_names(*tensor, rank - 2, labels), cols = axis_names(*tensor, rank - 1, labels);
-  const TensorPtr mask = mask_of(trace, *tensor, what.tensor);
+  const TensorPtr mask = blocked_cells(trace, what.tensor);
   const std::vector<Index> heads = heads_of(trace, *tensor, what);
   const bool is_grid = !what.head && heads.size() > 1;
 

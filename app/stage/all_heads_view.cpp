@@ -115,6 +115,7 @@ void draw_notes(const PanelContext& context, const std::vector<std::string>& wor
     ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::floor(x), std::floor(y)},
                                         im_color(context.palette.text_dim),
                                         fitted_text(line, font, width).c_str());
+    ui_says(line, {x, y});
     y += static_cast<float>(note_line_units) * context.scale;
   }
 }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
@@ -136,17 +135,10 @@ StagePart View::part_of(Id id, Index row_begin, Index row_end) const {
 }
 
 bool View::is_blocked(Id id, Index key) const {
-  const TensorPtr& mask = context_.trace.tensors.mask_bias;
-  const TensorPtr tensor = context_.trace.tensor(id);
-  if ((id != Id::masked_scores && id != Id::attn_weights) || !mask ||
-      !mask->shape().same_sizes(tensor->shape()))
-    return false;
-  const std::vector<Index> leading{context_.selection.batch, context_.selection.head};
-  HeatmapSpec spec;
-  spec.values = matrix_view(tensor, leading);
-  spec.mask = matrix_view(mask, leading);
-  spec.blocked_at = context_.trace.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
-  return cell_kind(spec, query_, key) == CellKind::blocked;
+  StagePart part = part_of(id);
+  part.spec.values = part.matrix.view;
+  set_mask(context_.trace, part);
+  return cell_kind(part.spec, query_, key) == CellKind::blocked;
 }
 
 void View::outline(const StagePart& part, const PlaneGeometry& plane,

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "app/content/gradient_layout.h"
@@ -49,19 +48,6 @@ std::string range_caption(const Trace& trace, const StageMatrix& matrix) {
   const std::string name = to_string(matrix.name);
   if (head_count(trace, matrix.name) > 1) return name + ", this head";
   return matrix.view.tensor->shape().rank() > 2 ? name : matrix_name(matrix);
-}
-
-// A gradient ends at the mask: before it, blocked cells get none. After the softmax they are like any other.
-void set_mask(const Trace& trace, StagePart& part) {
-  using Id = TensorId;
-  const Id id = part.matrix.name.id;
-  const TensorPtr mask = trace.tensor(Id::mask_bias);
-  part.spec.mask.reset();
-  part.spec.blocked_at = trace.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
-  if (id != Id::masked_scores && id != Id::scaled_scores && id != Id::scores) return;
-  if (mask && mask->shape().same_sizes(part.matrix.view.tensor->shape()))
-    part.spec.mask = matrix_view(mask, part.matrix.leading);
-  if (part.spec.mask && part.matrix.transposed) part.spec.mask = part.spec.mask->transposed();
 }
 
 std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value, GradientRanges& ranges) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "app/platform/fonts.h"
@@ -15,6 +14,7 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -92,14 +92,6 @@ class RowBars {
   RectF bars_;
 };
 
-bool pair_is_blocked(const PanelContext& context, Index query, Index key) {
-  const TensorPtr& mask = context.trace.tensors.mask_bias;
-  const TensorPtr& weights = context.trace.tensors.attn_weights;
-  const Index batch = context.selection.batch, head = context.selection.head;
-  return mask && mask->shape().same_sizes(weights->shape()) &&
-         mask->at({batch, head, query, key}) == -std::numeric_limits<double>::infinity();
-}
-
 }  // namespace
 
 std::vector<double> weights_of_row(const TensorPtr& weights, Index batch, Index head, Index query) {
@@ -153,7 +145,7 @@ void draw_mask_bars(const PanelContext& context, const StageContent& content, co
     const RectF filled = bars.bar(key, now[at]);
     list->AddRectFilled(corner(filled), far_corner(filled), im_color(palette.bar));
     ui_probe(fmt::format("stage/mask_bars/now/{}", key), corner(filled), far_corner(filled));
-    if (pair_is_blocked(context, query, key))
+    if (is_blocked(context.trace, {TensorId::attn_weights}, {batch, head, query, key}))
       list->AddRectFilled({corner(filled).x, baseline - 3 * line}, {far_corner(filled).x, baseline},
                           im_color(blocked_color(context.theme)));
     if (was.empty()) continue;

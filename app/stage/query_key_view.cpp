@@ -24,6 +24,7 @@
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
 #include "core/picture/number_text.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -87,11 +88,11 @@ QueryRow row_of_trace(const Trace& trace, Index batch, Index head, Index query) 
 }
 
 std::vector<bool> blocked_keys(const Trace& trace, Index batch, Index head, Index query) {
-  const TensorPtr& bias = trace.tensors.mask_bias;
-  if (!bias) return {};
+  const TensorPtr mask = blocked_cells(trace, {TensorId::attn_weights});
+  if (!mask) return {};
   std::vector<bool> blocked;
-  for (Index s = 0; s < bias->shape().size(3); ++s)
-    blocked.push_back(bias->at({batch, head, query, s}) == -std::numeric_limits<double>::infinity());
+  for (Index s = 0; s < mask->shape().size(3); ++s)
+    blocked.push_back(is_blocked(trace, {TensorId::attn_weights}, {batch, head, query, s}));
   return blocked;
 }
 

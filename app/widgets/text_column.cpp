@@ -103,6 +103,7 @@ void TextColumn::row(std::string_view name, std::string_view number, std::string
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = cursor();
   ui_says(std::string(name).append(": ").append(number), at);
+  if (!remark.empty()) ui_says(std::string(name).append(": ").append(number).append(" ").append(remark), at);
   const float line = std::round(sans->FontSize * 1.42f);
   const float remark_width = remark.empty() ? 0.0f : width_of(small, remark) + context_.px(8);
   const float number_x = at.x + width_ - remark_width - width_of(mono, number);

@@ -1,29 +1,25 @@
 #include "core/answers/head_statistics.h"
 
 #include <cmath>
-#include <limits>
 
+#include "core/attention/row_entropy.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
 
 struct Row {
-  double entropy = 0.0, distance = 0.0, back = 0.0;
+  double distance = 0.0, back = 0.0;
   Index strongest = -1;
   double weight = 0.0;
-  bool counts = false;
 };
 
 Row row_of(const Tensor& weights, Index offset, Index all_keys, Index keys, Index place) {
   Row row;
-  double sum = 0.0;
   for (Index key = 0; key < all_keys; ++key) {
     const double p = weights.flat(offset + key);
-    if (!std::isfinite(p)) return {};
-    sum += p;
-    if (p > 0.0) row.entropy -= p * std::log(p);
     if (key < keys) {
       row.distance += p * std::abs(static_cast<double>(place - key));
       row.back += p * static_cast<double>(place - key);
@@ -33,20 +29,23 @@ Row row_of(const Tensor& weights, Index offset, Index all_keys, Index keys, Inde
       row.weight = p;
     }
   }
-  row.counts = sum > 0.0;
   return row;
 }
 
-// The number of keys that a mask leaves open to a query.
-Index open_keys(const TensorPtr& mask, Index offset, Index all_keys) {
-  if (!mask) return all_keys;
-  Index open = 0;
-  for (Index key = 0; key < all_keys; ++key)
-    open += mask->flat(offset + key) != -std::numeric_limits<double>::infinity() ? 1 : 0;
-  return open;
-}
-
 }  // namespace
+
+std::optional<RowEntropy> row_entropy(const Trace& trace, Index batch, Index head, Index query) {
+  const TensorPtr& weights = trace.tensors.attn_weights;
+  if (!weights || weights->shape().rank() != 4) return std::nullopt;
+  const Shape& shape = weights->shape();
+  const auto is_within = [&](Index i, Index axis) { return i >= 0 && i < shape.size(axis); };
+  if (!is_within(batch, 0) || !is_within(head, 1) || !is_within(query, 2)) return std::nullopt;
+  const Index keys = shape.size(3), first = ((batch * shape.size(1) + head) * shape.size(2) + query) * keys;
+  const auto entropy = row_entropy(first, first + keys, [&](Index i) { return weights->flat(i); });
+  if (!entropy) return std::nullopt;
+  const Index open = open_keys(trace, batch, head, query);
+  return RowEntropy{*entropy, std::log(static_cast<double>(open)), open};
+}
 
 HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   const TensorPtr weights = trace.tensors.attn_weights;
@@ -56,23 +55,19 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   }
   const Index shift =
       trace.options.causal_alignment == CausalAlignment::bottom_right ? sizes.keys - sizes.queries : 0;
-  // As large as the weights, or null.
-  const TensorPtr bias = trace.tensors.mask_bias;
-  const TensorPtr mask = bias && bias->size() == weights->size() ? bias : nullptr;
   HeadStatistics all;
   for (Index query = 0; query < sizes.queries; ++query) {
     const Index offset = ((batch * sizes.heads + head) * sizes.queries + query) * sizes.all_keys;
+    const auto entropy = row_entropy(trace, batch, head, query);
+    if (!entropy) continue;
     const Row row = row_of(*weights, offset, sizes.all_keys, sizes.keys, query + shift);
-    if (!row.counts) continue;
     ++all.rows;
-    all.entropy += row.entropy;
+    all.entropy += entropy->entropy;
+    all.most_entropy += entropy->most;
     all.distance += row.distance;
     all.back += row.back;
-    const Index open = open_keys(mask, offset, sizes.all_keys);
-    // A row whose keys are all blocked but which still counts looks at all of them.
-    all.most_entropy += std::log(static_cast<double>(open > 0 ? open : sizes.all_keys));
     // With one key a weight of 1 says nothing about the head.
-    if (open >= 2 && (all.query < 0 || row.weight > all.strongest)) {
+    if (entropy->open >= 2 && (all.query < 0 || row.weight > all.strongest)) {
       all.query = query;
       all.key = row.strongest;
       all.strongest = row.weight;

@@ -1,20 +1,31 @@
 // What a head does, in a few numbers: how sharply it looks, how far, and where most strongly.
 #pragma once
 
+#include <optional>
+
 #include "core/trace/trace.h"
 
 namespace headwise {
 
+// How evenly one query spreads its attention, in nats.
+struct RowEntropy {
+  double entropy = 0.0;  // −Σ p ln p over the row of attn_weights
+  double most =
+      0.0;  // ln of the number of keys it chooses among: the entropy if it attended to all of them equally
+  Index open = 0;  // that number (open_keys of core/trace/blocked_cells.h)
+};
+
+// nullopt if the trace has no such row, or the row is not finite or all 0.
+std::optional<RowEntropy> row_entropy(const Trace& trace, Index batch, Index head, Index query);
+
 // Over the finite rows of attn_weights[batch, head] (L,S′); rows of zeros do not count.
 struct HeadStatistics {
-  Index rows = 0;        // number of rows that count; if 0, everything below is 0
-  double entropy = 0.0;  // mean over rows of −Σ p ln p, in nats
-  // The entropy of rows that are uniform over all keys that no mask blocks (−inf in mask_bias): ln S′ without a mask.
-  double most_entropy = 0.0;
+  Index rows = 0;  // number of rows that count; if 0, everything below is 0
+  // Means over rows of RowEntropy: its `entropy`, and its `most`, which is ln S′ without a mask.
+  double entropy = 0.0, most_entropy = 0.0;
   double distance = 0.0;  // mean over rows of Σ p·|query + offset − key|, appended columns left out
   double back = 0.0;      // the same with its sign: > 0 looks back
-  // The strongest pair, the first if tied, among rows with two or more keys that no mask blocks (−inf in mask_bias).
-  // −1 if there is none.
+  // The strongest pair, the first if tied, among rows with two or more open keys. −1 if there is none.
   Index query = -1, key = -1;
   double strongest = 0.0;
 };

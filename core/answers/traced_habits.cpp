@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/scenario/text_inputs.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -33,8 +34,8 @@ std::optional<HeadScores> traced_habits(const Trace& trace, const Scenario& scen
   if (!self || batch >= shape.size(0) || head < 0 || head >= shape.size(1)) return std::nullopt;
   const std::vector<ScoredToken> tokens = tokens_of(scenario, inputs);
   if (static_cast<Index>(tokens.size()) != length) return std::nullopt;
-  const AttentionOptions& options = trace.options;
-  return head_scores(*weights, batch, head, tokens, {options.is_causal, options.sliding_window});
+  // All masks, merged: causal ones and windows too.
+  return head_scores(*weights, batch, head, tokens, {.mask = blocked_cells(trace, {TensorId::attn_weights})});
 }
 
 }  // namespace headwise

@@ -220,6 +220,14 @@ std::vector<std::string> UiDriver::names() const {
   return names;
 }
 
+std::vector<std::string> UiDriver::said(std::string_view beginning) const {
+  const std::string words = "says/" + std::string(beginning);
+  std::vector<std::string> said;
+  for (const auto& [name, where] : probes_)
+    if (name.starts_with(words)) said.push_back(name.substr(words.size()));
+  return said;
+}
+
 void UiDriver::move_to(std::string_view name) {
   const UiRect at = rect(name);
   move_to((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);

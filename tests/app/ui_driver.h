@@ -47,6 +47,8 @@ class UiDriver {
   UiRect rect(std::string_view name) const;
   bool has(std::string_view name) const { return probes_.contains(name); }
   std::vector<std::string> names() const;  // of what can be pointed at: without the words, "says/…"
+  // The words that the last frame said and that begin so, without the beginning.
+  std::vector<std::string> said(std::string_view beginning) const;
   void move_to(std::string_view name);
   void click(std::string_view name, int button = 0);
   void double_click(std::string_view name);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <unordered_map>
 
+#include "core/attention/row_entropy.h"
 #include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
 
@@ -43,18 +46,31 @@ Places places_of(std::span<const ScoredToken> tokens) {
   return places;
 }
 
-// Keys first … last − 1.
+// The keys that a query sees: those of first … last − 1 that `hidden` does not mark; empty: all of them.
 struct Keys {
   Index first, last;
-  bool has(Index key) const { return first <= key && key < last; }
-  Index count() const { return last - first; }
+  std::vector<bool> hidden;
+  Index count = 0;
+  bool has(Index key) const {
+    return first <= key && key < last && (hidden.empty() || !hidden[static_cast<std::size_t>(key)]);
+  }
 };
 
-Keys keys_of(Index query, Index length, const SeenKeys& seen) {
-  Keys keys{0, seen.is_causal ? query + 1 : length};
+template <class T>
+Keys keys_of(Index query, Index length, const SeenKeys& seen, const T* row, Index offset) {
+  Keys keys{0, seen.is_causal ? query + 1 : length, {}};
   if (seen.sliding_window) {
     keys.first = std::max<Index>(0, query - *seen.sliding_window + 1);
     keys.last = std::min(keys.last, query + *seen.sliding_window);
+  }
+  keys.count = keys.last - keys.first;
+  if (!seen.mask) return keys;
+  keys.hidden.resize(static_cast<std::size_t>(length));
+  for (Index key = keys.first; key < keys.last; ++key) {
+    const bool is_hidden = seen.mask->flat(offset + key) == -std::numeric_limits<double>::infinity() &&
+                           !(static_cast<double>(row[key]) > 0.0);
+    keys.hidden[static_cast<std::size_t>(key)] = is_hidden;
+    keys.count -= is_hidden ? 1 : 0;
   }
   return keys;
 }
@@ -88,7 +104,7 @@ class Sums {
 template <class T>
 struct Target {
   const T* row;
-  Keys keys;
+  const Keys& keys;
   double weight = 0.0;
   Index count = 0;
   void take(Index key) {
@@ -98,25 +114,8 @@ struct Target {
   }
 };
 
-struct Row {
-  bool counts = false;
-  double entropy = 0.0;  // bits
-};
-
 template <class T>
-Row read_row(const T* row, Keys keys) {
-  double sum = 0.0, entropy = 0.0;
-  for (Index key = keys.first; key < keys.last; ++key) {
-    const auto p = static_cast<double>(row[key]);
-    if (!std::isfinite(p)) return {};
-    sum += p;
-    if (p > 0.0) entropy -= p * std::log2(p);
-  }
-  return {sum > 0.0, entropy};
-}
-
-template <class T>
-HeadScores measure(const T* map, std::span<const ScoredToken> tokens, const SeenKeys& seen) {
+HeadScores measure(const T* maps, Index offset, std::span<const ScoredToken> tokens, const SeenKeys& seen) {
   const auto length = static_cast<Index>(tokens.size());
   const Places places = places_of(tokens);
   static const std::vector<Index> nowhere;
@@ -126,11 +125,12 @@ HeadScores measure(const T* map, std::span<const ScoredToken> tokens, const Seen
   for (Index query = 0; query < length; ++query) {
     const ScoredToken& token = tokens[static_cast<std::size_t>(query)];
     if (!token.of_text) continue;
-    const Keys keys = keys_of(query, length, seen);
-    if (keys.count() < 2) continue;
-    const T* const row = map + query * length;
-    const Row read = read_row(row, keys);
-    if (!read.counts) {
+    const Index begin = offset + query * length;
+    const T* const row = maps + begin;
+    const Keys keys = keys_of(query, length, seen, row, begin);
+    const auto nats = row_entropy(keys.first, keys.last, [row](Index key) { return row[key]; });
+    if (keys.last - keys.first < 2 || (nats && keys.count < 2)) continue;
+    if (!nats) {
       ++measured.left_out;
       continue;
     }
@@ -138,7 +138,7 @@ HeadScores measure(const T* map, std::span<const ScoredToken> tokens, const Seen
       Target<T> target{row, keys};
       for (const Index key : targets) target.take(key);
       if (target.count > 0)
-        sums.add(score, target.weight, static_cast<double>(target.count) / static_cast<double>(keys.count()));
+        sums.add(score, target.weight, static_cast<double>(target.count) / static_cast<double>(keys.count));
     };
     const auto one = [](Index key) { return std::array{key}; };
     add(HeadScore::previous_token, one(query - 1));
@@ -154,8 +154,8 @@ HeadScores measure(const T* map, std::span<const ScoredToken> tokens, const Seen
     }
     add(HeadScore::same_word, others);
     add(HeadScore::induction, after);
-    sums.add(HeadScore::entropy, read.entropy / std::log2(static_cast<double>(keys.count())), 1.0);
-    bits += read.entropy;
+    sums.add(HeadScore::entropy, *nats / std::log(static_cast<double>(keys.count)), 1.0);
+    bits += *nats / std::numbers::ln2;
   }
   for (std::size_t score = 0; score < head_score_count; ++score) measured.scores[score] = sums.mean(score);
   const Index queries = measured[HeadScore::entropy].queries;
@@ -215,11 +215,13 @@ HeadScores head_scores(const Tensor& attn_weights, Index batch, Index head,
     refuse(fmt::format("{} with {} tokens, head {} of sequence {}", shape.to_string(), length, head, batch),
            "(N,H,L,L), and one token for each of the L positions");
   }
+  if (seen.mask && !seen.mask->shape().same_sizes(shape))
+    refuse("a mask " + seen.mask->shape().to_string(), "the shape of the weights, " + shape.to_string());
   const Index offset = (batch * shape.size(1) + head) * length * length;
   if (attn_weights.dtype() == DType::f64)
-    return measure(attn_weights.values<double>().data() + offset, tokens, seen);
+    return measure(attn_weights.values<double>().data(), offset, tokens, seen);
   if (attn_weights.dtype() == DType::f32)
-    return measure(attn_weights.values<float>().data() + offset, tokens, seen);
+    return measure(attn_weights.values<float>().data(), offset, tokens, seen);
   refuse(dtype_name(attn_weights.dtype()), "f32 or f64");
 }
 

@@ -80,6 +80,13 @@ TEST_CASE("a blocked weight is told as blocked, with where the attention went in
   CHECK(says(meaning(sentence(), Id::attn_weights, {0, 2, animal, the}), "“animal” gives"));
 }
 
+TEST_CASE("where every key of a query is blocked, no other key is said to get its attention") {
+  const TracedScenario given = sentence({"mask.preset=padding:12", "mask.fully_masked_rows=zero"});
+  REQUIRE(given.trace->tensor(Id::attn_weights)->at({0, 0, animal, the}) == 0.0);
+  CHECK(meaning(given, Id::attn_weights, {0, 0, animal, the}) ==
+        "The masks block every key for “animal”: all its weights are set to 0.");
+}
+
 TEST_CASE("a blocked pair is said to be blocked, and its weight 0 only where it is") {
   const TracedScenario causal = sentence({"mask.is_causal=true"});
   CHECK(meaning(causal, Id::masked_scores, {0, 0, animal, the}) ==

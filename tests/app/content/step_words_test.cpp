@@ -62,15 +62,17 @@ TEST_CASE("terms come largest first, the rest as one number, and all of them mak
 
 TEST_CASE("a row in numbers: finite values count, the others are counted") {
   const Tensor tensor(Shape{{"L", 2}, {"S", 4}}, std::vector<double>{1, 3, -INFINITY, NAN, 0.5, 0.5, 0, 0});
-  const RowStatistics row = row_statistics(tensor, {0, 2});
-  CHECK(row.min == 1.0);
-  CHECK(row.max == 3.0);
+  const MatrixView map = matrix_view(std::make_shared<const Tensor>(tensor));
+  const CellStatistics row = cell_statistics(row_of(map, 0), std::nullopt);
+  CHECK(row.least == 1.0);
+  CHECK(row.largest == 3.0);
   CHECK(row.mean == 2.0);
   CHECK(row.deviation == 1.0);
+  CHECK(row.sum == 4.0);
   CHECK(row.finite == 2);
-  CHECK(row.not_finite == 2);
-  CHECK(*row_entropy(tensor, {1, 0}) == doctest::Approx(std::log(2.0)));
-  CHECK_FALSE(row_entropy(tensor, {0, 0}));
+  CHECK(row.nans == 1);
+  CHECK(row.minus_infs == 1);
+  CHECK(cell_statistics(row_of(map, 1), std::nullopt).largest == 0.5);
 }
 
 TEST_CASE("formulas give q, k and v their hue, and single letters their index") {

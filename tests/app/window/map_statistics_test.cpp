@@ -2,8 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 #include "app/content/row_statistics.h"
+#include "core/trace/blocked_cells.h"
 #include "tests/app/window/answers_bench.h"
 
 using namespace headwise;
@@ -28,13 +30,13 @@ TEST_CASE("a map in numbers: blocked cells are left out, NaN and −∞ are coun
                                                      std::vector<double>{1, 3, -inf, NAN, 0.5, 9, 5, -inf});
   const auto mask = std::make_shared<const Tensor>(Shape{{"L", 2}, {"S", 4}},
                                                    std::vector<double>{0, 0, -inf, -inf, 0, -inf, 0, 0});
-  const MapStatistics all = map_statistics(matrix_view(values), std::nullopt);
+  const CellStatistics all = cell_statistics(matrix_view(values), std::nullopt);
   CHECK(all.open == 8);
   CHECK(all.minus_infs == 2);
   CHECK(all.nans == 1);
   CHECK(all.largest == 9.0);
   CHECK(all.place == std::pair<Index, Index>{1, 1});
-  const MapStatistics open = map_statistics(matrix_view(values), matrix_view(mask));
+  const CellStatistics open = cell_statistics(matrix_view(values), matrix_view(mask));
   CHECK(open.cells == 8);
   CHECK(open.open == 5);
   CHECK(open.nans == 1);
@@ -59,6 +61,74 @@ TEST_CASE(
   bench.window->state().view.selection.step = Step::scores;
   bench.ui->run_frames(3);
   CHECK(bench.ui->has("says/open cells: " + std::to_string(L * L) + " of " + std::to_string(L * L)));
+}
+
+TEST_CASE("one number stands in every place of a screen that has it, under every mask") {
+  using Change = void (*)(MaskSpec&);
+  constexpr Change masks[] = {[](MaskSpec&) {},
+                              [](MaskSpec& mask) { mask.valid_lens.emplace(1, std::vector<std::int64_t>{5}); },
+                              [](MaskSpec& mask) {
+                                mask.is_causal = true;
+                                mask.causal_alignment = CausalAlignment::bottom_right;
+                                mask.sliding_window = 4;
+                              },
+                              [](MaskSpec& mask) {
+                                mask.valid_lens.emplace(1, std::vector<std::int64_t>{5});
+                                mask.value = -1e9;
+                              }};
+  for (const char* preset : {"random", "grouped_query", "cross_attention"}) {
+    for (const Change change : masks) {
+      // One query: the row is the map, and the mean over rows.
+      Scenario scenario = preset_scenario(preset);
+      scenario.inputs.source = InputSource::text;
+      scenario.inputs.text = "it";
+      scenario.inputs.key_text = "the animal did not cross the street";
+      scenario.inputs.self_attention = false;
+      scenario.parameters.source = ParameterSource::random;
+      scenario.mask = {};
+      change(scenario.mask);
+      WindowBench bench = open_window(1600, 1400, scenario);
+      if (!bench.ui) return;
+      CAPTURE(preset);
+      Selection& selection = bench.window->state().view.selection;
+      selection.step = Step::softmax;
+      selection.view = StageView::all_heads;
+      for (const Index head : {0, 3}) {
+        selection.head = head;
+        selection.pinned = CellRef{{TensorId::attn_weights}, {0, head, 0, 1}};
+        bench.ui->run_until_still();
+        const auto entropy = bench.ui->said("entropy: ");  // without, and with its remark
+        REQUIRE(entropy.size() == 2);
+        CHECK(bench.ui->has("says/entropy " + entropy.back()));  // over the head's map
+        CHECK(bench.ui->said("open cells: ").size() == 1);
+        const auto deviation = bench.ui->said("standard deviation: ");  // of the map and, shorter, of the row
+        REQUIRE(!deviation.empty());
+        CHECK(std::abs(std::stod(deviation.front()) - std::stod(deviation.back())) <= 0.005);
+        const double open = static_cast<double>(open_keys(bench.trace(), 0, head, 0));
+        const double mean = std::stod(bench.ui->said("mean: ").front());
+        CHECK(mean * open == doctest::Approx(std::stod(bench.ui->said("sum: ").front())).epsilon(0.01));
+      }
+    }
+  }
+}
+
+TEST_CASE("what a row says is of the cells that the mask leaves open, as what the map says") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  Selection& selection = bench.window->state().view.selection;
+  selection.step = Step::softmax;
+  turn_causal(bench);
+  selection.pinned = CellRef{{TensorId::attn_weights}, {0, 0, 4, 3}};
+  bench.ui->run_until_still();
+  const Index L = bench.trace().tensors.attn_weights->shape().size(2);
+  CHECK(bench.ui->has("says/open cells: 5 of " + std::to_string(L)));
+  CHECK(bench.ui->has("says/open cells: " + std::to_string(L * (L + 1) / 2) + " of " + std::to_string(L * L)));
+  REQUIRE(bench.ui->said("entropy: ").size() == 2);
+  CHECK(bench.ui->said("entropy: ").back().ends_with(" of 1.61"));  // ln 5
+  selection.pinned = CellRef{{TensorId::masked_scores}, {0, 0, 4, 3}};
+  selection.step = Step::mask;
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("says/open cells: 5 of " + std::to_string(L)));
 }
 
 TEST_CASE("nothing is said of a map while a page's veil hides it") {

@@ -83,6 +83,7 @@ TEST_CASE("the strongest pair is one that the query could have chosen otherwise"
   CHECK(causal.query == 2);
   CHECK(causal.key == 2);
   CHECK(causal.strongest == 0.7);
+  trace.tensors.attn_weights = with_weights({1, 0, 0, 0, 1, 0, 0, 0, 1}, 3, 3).tensors.attn_weights;
   const HeadStatistics none = masked({0, no, no, no, 0, no, no, no, 0});
   CHECK(none.rows == 3);
   CHECK(none.query == -1);

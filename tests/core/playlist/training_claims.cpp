@@ -45,6 +45,11 @@ double apart(See s) {
   return most;
 }
 
+// Whether no mask blocks the pair in head 0, or it has weight all the same.
+bool sees(See s, Index query, Index key) {
+  return !s.blocked(0, query, key) || s.weight(0, query, key) > 0.0;
+}
+
 // Mean weight on what came after the same word before, over the queries that have such a word.
 double induction_of_head_0(See s) {
   const std::vector<std::string>& words = s.inputs.labels.query;
@@ -53,7 +58,7 @@ double induction_of_head_0(See s) {
     double weight = 0.0;
     bool counts = false;
     for (Index j = 0; j + 1 < i; ++j)
-      if (words[static_cast<std::size_t>(j)] == words[static_cast<std::size_t>(i)]) {
+      if (words[static_cast<std::size_t>(j)] == words[static_cast<std::size_t>(i)] && sees(s, i, j + 1)) {
         counts = s.weights_sum(0, i, 0, s.keys()) > 0;  // neither NaN nor zeros
         weight += s.weight(0, i, j + 1);
       }

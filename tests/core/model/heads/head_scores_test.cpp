@@ -276,3 +276,38 @@ TEST_CASE("a map that is not of these tokens is refused") {
   const Tensor whole({{"N", 1}, {"H", 1}, {"L", 2}, {"S", 2}}, DType::i64);
   CHECK_THROWS_AS(head_scores(whole, 0, 0, letters("ab"), {}), Error);
 }
+
+TEST_CASE(
+    "keys that a mask blocks are not seen: they count neither as targets nor among those of uniform "
+    "attention") {
+  const double no = -std::numeric_limits<double>::infinity();
+  // The last two of five tokens are padding; the head looks at the token before.
+  const Tensor map = map_of(5, [](Index i, Index j) {
+    if (i == 0 || i == 4) return j < 3 ? 1.0 / 3.0 : 0.0;
+    return j == i - 1 ? 1.0 : 0.0;
+  });
+  const auto padding = std::make_shared<const Tensor>(map_of(
+      5, [no](Index, Index j) { return j < 3 ? 0.0 : no; }, DType::f32));
+  const HeadScores seen = of(map, "abcde", {.mask = padding});
+  CHECK(seen[HeadScore::previous_token].queries == 3);  // 4 has its previous token blocked
+  CHECK(seen[HeadScore::previous_token].value == 1.0);
+  CHECK(seen[HeadScore::previous_token].uniform == doctest::Approx(1.0 / 3.0));
+  CHECK(seen[HeadScore::entropy].value == doctest::Approx(2.0 / 5.0));
+  CHECK(of(map, "abcde")[HeadScore::previous_token].value == doctest::Approx(0.75));
+  // A blocked key that gets weight all the same was seen.
+  const Tensor even = map_of(5, [](Index, Index) { return 0.2; });
+  CHECK(of(even, "abcde", {.mask = padding})[HeadScore::entropy].value == doctest::Approx(1.0));
+  // A causal mask says what `is_causal` says.
+  const auto causal = std::make_shared<const Tensor>(map_of(
+      5, [no](Index i, Index j) { return j <= i ? 0.0 : no; }, DType::f32));
+  const HeadScores by_mask = of(uniform(5, true), "abcab", {.mask = causal}),
+                   by_rule = of(uniform(5, true), "abcab", {.is_causal = true});
+  for (std::size_t score = 0; score < head_score_count; ++score) {
+    CAPTURE(score);
+    CHECK(by_mask.scores[score].value == by_rule.scores[score].value);
+    CHECK(by_mask.scores[score].uniform == by_rule.scores[score].uniform);
+    CHECK(by_mask.scores[score].queries == by_rule.scores[score].queries);
+  }
+  const auto narrow = std::make_shared<const Tensor>(map_of(4, [](Index, Index) { return 0.0; }));
+  CHECK_THROWS_AS(of(map, "abcde", {.mask = narrow}), Error);
+}
