@@ -53,6 +53,8 @@ struct WatchedRun {
   const TrainingLoss* loss_of(Index step) const {
     return step >= losses_from && step < reached() ? &losses[static_cast<std::size_t>(step)] : nullptr;
   }
+  // What is said where `steps` were taken: the loss of the batch of the last one. Null at the beginning.
+  const TrainingLoss* loss_at(Index steps) const { return loss_of(steps - 1); }
   // The last point of the past at or before a step; null: there is none.
   TrainingPointPtr measured_at(Index step) const;
   // Where it stands if its habits were measured there, else the last point before that has them; null: none.

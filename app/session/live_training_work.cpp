@@ -26,7 +26,6 @@ constexpr Index past_bytes = Index{96} << 20,
                 maps_bytes = Index{32} << 20;  // of a run, as far as the fewest allow
 constexpr Index fewest_states = 8, most_states = 256, fewest_points = 8, most_points = 256;
 constexpr Index widest_map = 128;  // rows and columns that are kept of each map
-constexpr Index measured_tokens = 4096, most_examples = 128, most_habit_examples = 16;
 constexpr std::chrono::milliseconds between_pictures{25}, longest_sleep{5}, between_speeds{500};
 
 Index states_kept(const TrainingSettings& settings) {
@@ -138,9 +137,8 @@ TrainingPointPtr LiveTraining::measured(Run& run, bool whole) {
   point->step = run.run.step();
   for (const Tensor& maps : run.run.held_out_maps(0)) point->maps.push_back(cropped(maps));
   if (whole) {
-    const Index length = run.run.task().length;
-    point->habits = run.run.habits(std::clamp(measured_tokens / length / 4, Index{1}, most_habit_examples));
-    point->held_out = run.run.held_out(std::clamp(measured_tokens / length, Index{1}, most_examples));
+    point->habits = run.run.habits();
+    point->held_out = run.run.held_out();
     if (!run.curve.empty() && run.curve.back().step.step + 1 == point->step)
       run.curve.back().held_out = point->held_out;
   }
@@ -172,9 +170,7 @@ std::string LiveTraining::curve_of(const Run& run) {
 }
 
 TrainingOutcome LiveTraining::outcome_of(Run& run, std::vector<double> losses) {
-  const Index length = run.run.task().length;
-  return training_outcome(run.run, std::span<const double>(losses),
-                          std::clamp(measured_tokens / length, Index{1}, most_examples));
+  return training_outcome(run.run, std::span<const double>(losses));
 }
 
 std::vector<std::string> LiveTraining::write_checkpoints(Run& run, const std::string& folder,

@@ -33,11 +33,11 @@ AnimationColors colors_of(Theme theme) {
 void draw_curve(Picture& picture, const WatchedRun& run, Index step, double top, const AnimationColors& colors) {
   const RectF area{margin + axis_room, top, picture_width - 2 * margin - axis_room, plot_height};
   double most = 0.0;
-  const auto loss_of = [&](Index of) {
-    const TrainingLoss* known = run.loss_of(of);
+  const auto loss_at = [&](Index of) {
+    const TrainingLoss* known = run.loss_at(of);
     return known ? static_cast<double>(known->loss) : 0.0;
   };
-  for (Index i = run.losses_from; i < run.reached(); ++i) most = std::max(most, loss_of(i));
+  for (Index i = run.losses_from + 1; i <= run.reached(); ++i) most = std::max(most, loss_at(i));
   const auto at = [&](double of, double value) {
     return PointF{area.x + area.width * of / static_cast<double>(std::max<Index>(1, run.reached())),
                   area.y + area.height * (1.0 - value / std::max(most, 1e-9))};
@@ -54,14 +54,14 @@ void draw_curve(Picture& picture, const WatchedRun& run, Index step, double top,
   picture.texts.push_back(
       {{margin, area.y + 0.5 * area.height}, "loss", FontFace::sans, small_size, colors.dim});
   const Index columns = static_cast<Index>(area.width / 2);
-  const Index first = run.losses_from;
-  PointF before = at(static_cast<double>(first), loss_of(first));
+  const Index first = run.losses_from + 1;
+  PointF before = at(static_cast<double>(first), loss_at(first));
   Index column = first * columns / std::max<Index>(1, run.reached());
-  for (Index i = first + 1; i < std::min(step, run.reached()); ++i) {
+  for (Index i = first + 1; i <= std::min(step, run.reached()); ++i) {
     const Index here = i * columns / std::max<Index>(1, run.reached());
-    if (here == column && i + 1 < step) continue;
+    if (here == column && i < step) continue;
     column = here;
-    const PointF next = at(static_cast<double>(i), loss_of(i));
+    const PointF next = at(static_cast<double>(i), loss_at(i));
     picture.lines.push_back({before, next, 2.0, colors.curve});
     before = next;
   }
@@ -104,7 +104,7 @@ Picture training_picture(const WatchedRun& run, const TrainingPoint& point, cons
   picture.texts.push_back({{margin, margin + 12}, title, FontFace::bold, 16, colors.ink});
   std::string place = fmt::format("step {}", point.step);
   if (point.held_out.counted > 0)
-    place += fmt::format(" · {:.0f} % of held-out answers right", 100.0 * accuracy_of(point.held_out));
+    place += fmt::format(" · {:.1f} % of held-out answers right", 100.0 * accuracy_of(point.held_out));
   picture.texts.push_back(
       {{picture_width - margin, margin + 12}, place, FontFace::mono, 14, colors.ink, TextAnchor::end});
   draw_curve(picture, run, point.step, top, colors);

@@ -25,7 +25,7 @@ std::vector<CurvePoint> curve_of(const WatchedRun& run, TrainingCurve curve) {
   points.reserve(run.losses.size());
   for (auto i = static_cast<std::size_t>(run.losses_from); i < run.losses.size(); ++i)
     points.push_back(
-        {static_cast<double>(i),
+        {static_cast<double>(i + 1),  // as loss_at has it
          static_cast<double>(curve == TrainingCurve::loss ? run.losses[i].loss : run.losses[i].accuracy)});
   return points;
 }
@@ -196,11 +196,11 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
                                                             scale.inside.width * static_cast<double>(steps)));
   const Index reached = std::clamp<Index>(step_at_mouse, 0, training.reached());
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
-    state.told = fmt::format("step {}", reached);
+    state.told = fmt::format("at the pointer, step {}", reached);
     for (const WatchedRun& run : training.runs())
-      if (const TrainingLoss* loss = run.loss_of(reached))
-        state.told += fmt::format("   {}: loss {:.4f}, accuracy {:.1f} %", label_of_run(run), loss->loss,
-                                  100.0f * loss->accuracy);
+      if (const TrainingLoss* loss = run.loss_at(reached))
+        state.told += fmt::format("   {}: batch loss {:.4f}, batch accuracy {:.1f} %", label_of_run(run),
+                                  loss->loss, 100.0f * loss->accuracy);
   }
   if (ImGui::IsItemActive()) state.target = reached;
 }

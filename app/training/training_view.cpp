@@ -206,7 +206,7 @@ std::string figures_of(const LiveTraining& training) {
     const Index step = run.step();
     if (beside) text += fmt::format("{}{}: ", text.empty() ? "" : "   ", label_of_run(run));
     text += fmt::format("step {}", step);
-    if (const TrainingLoss* loss = run.loss_of(step - 1)) text += fmt::format(", loss {:.4f}", loss->loss);
+    if (const TrainingLoss* loss = run.loss_at(step)) text += fmt::format(", batch loss {:.4f}", loss->loss);
     if (run.last && !beside)
       text += fmt::format(", gradient norm {:.3g}, learning rate {:.3g}", run.last->update.gradient_norm,
                           run.last->update.learning_rate);

@@ -30,8 +30,6 @@ namespace fs = std::filesystem;
 using CheckpointJson = nlohmann::ordered_json;
 
 constexpr const char* prefix = "checkpoint-";
-constexpr Index examples_held_out = 128,
-                tokens_held_out = 4096;  // at most, that the loss of a checkpoint is measured on
 constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 20;
 constexpr JsonLimits limits{.levels = 8, .values = 10'000, .keys = 1'000};
 
@@ -215,8 +213,7 @@ std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T
   append_arrays(moments, "first.", parameters, run.optimiser().first());
   append_arrays(moments, "second.", parameters, run.optimiser().second());
   const bool by_character = !task.file.empty() && !is_json_file(task);
-  const BatchResult held_out =
-      run.held_out(std::clamp(tokens_held_out / run.task().length, Index{1}, examples_held_out));
+  const BatchResult held_out = run.held_out();
   const CheckpointJson training{{"step", run.step()},
                                 {"task", task_json(task)},
                                 {"optimiser", optimiser_json(run.settings().optimiser)},

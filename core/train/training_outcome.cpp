@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-constexpr Index last_losses = 20, habit_examples = 16, map_examples = 4;
+constexpr Index last_losses = 20, map_examples = 4;
 
 // Answers that are always the same, and those that stand at the next position.
 void measure_answers(const TrainBatch& batch, TrainingOutcome& outcome) {
@@ -87,7 +87,9 @@ double heads_apart(const TrainModelConfig& config, const std::vector<TrainParame
 }
 
 template <class T>
-TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> losses, Index examples) {
+TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> losses,
+                                 std::optional<Index> examples_wanted) {
+  const Index examples = examples_wanted.value_or(measured_examples(run.task().length));
   TrainingOutcome outcome;
   outcome.settings = run.settings();
   outcome.parameters = train_parameter_count(run.parameters());
@@ -109,7 +111,7 @@ TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> lo
     causal.causal = true;
     outcome.held_out_causal = TrainPass<T>(causal).evaluate(run.values(), batch);
   }
-  outcome.habits = run.habits(std::min(examples, habit_examples));
+  outcome.habits = run.habits(std::min(examples, measured_habit_examples(run.task().length)));
   outcome.maps_apart.assign(outcome.habits.size(), 0.0);
   for (Index example = 0; example < std::min(examples, map_examples); ++example) {
     const std::vector<Tensor> maps = run.held_out_maps(example);
@@ -126,7 +128,7 @@ template double heads_apart(const TrainModelConfig&, const std::vector<TrainPara
                             std::span<const float>);
 template double heads_apart(const TrainModelConfig&, const std::vector<TrainParameter>&,
                             std::span<const double>);
-template TrainingOutcome training_outcome(TrainingRun<float>&, std::span<const double>, Index);
-template TrainingOutcome training_outcome(TrainingRun<double>&, std::span<const double>, Index);
+template TrainingOutcome training_outcome(TrainingRun<float>&, std::span<const double>, std::optional<Index>);
+template TrainingOutcome training_outcome(TrainingRun<double>&, std::span<const double>, std::optional<Index>);
 
 }  // namespace headwise

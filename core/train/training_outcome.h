@@ -37,10 +37,11 @@ struct TrainingOutcome {
   double heads_apart = 0.0, head_gradients_apart = 0.0;
 };
 
-// `losses` are those of steps 0, 1, … as take_step() returned them. Measures on the first `examples` held-out examples; changes nothing
+// `losses` are those of steps 0, 1, … as take_step() returned them. Measures on the first `examples` held-out examples (measured_examples of them unless given); changes nothing
 // that the run goes on from.
 template <class T>
-TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> losses, Index examples = 128);
+TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> losses,
+                                 std::optional<Index> examples = std::nullopt);
 
 // The first step whose loss is below learned_share of the first; null: none yet.
 std::optional<Index> learned_step(std::span<const double> losses);

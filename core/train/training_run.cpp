@@ -14,6 +14,8 @@
 namespace headwise {
 namespace {
 
+constexpr Index measured_tokens = 4096, most_measured_examples = 128, most_habit_examples = 16;
+
 constexpr Index most_sequences = 4096;
 
 // The parameter with the longest gradient, or the first with one that is not finite, from the last parameter to the first: the way back
@@ -38,6 +40,14 @@ const TrainParameter& where_gradient_fails(const std::vector<TrainParameter>& pa
 }
 
 }  // namespace
+
+Index measured_examples(Index length) {
+  return std::clamp(measured_tokens / length, Index{1}, most_measured_examples);
+}
+
+Index measured_habit_examples(Index length) {
+  return std::clamp(measured_tokens / length / 4, Index{1}, most_habit_examples);
+}
 
 TrainingSettings usual_settings(const TrainTask& task) {
   TrainingSettings settings;
@@ -132,8 +142,8 @@ TrainingFailure TrainingRun<T>::failure_of(const BatchResult& result) {
 }
 
 template <class T>
-BatchResult TrainingRun<T>::held_out(Index examples) {
-  held_out_batch_.sequences = examples;
+BatchResult TrainingRun<T>::held_out(std::optional<Index> examples) {
+  held_out_batch_.sequences = examples.value_or(measured_examples(task_.length));
   fill_batch(task_, TaskSplit::held_out, settings_.seed, 0, held_out_batch_);
   return pass_.evaluate(values_, held_out_batch_);
 }
@@ -146,12 +156,13 @@ std::vector<Tensor> TrainingRun<T>::held_out_maps(Index example) {
 }
 
 template <class T>
-std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(Index examples) {
+std::vector<std::vector<TrainedHabits>> TrainingRun<T>::habits(std::optional<Index> examples) {
+  const Index measured = examples.value_or(measured_habit_examples(task_.length));
   // An example at a time: the maps of many long ones would take gigabytes.
   const auto layers = static_cast<std::size_t>(settings_.model.layers),
              heads = static_cast<std::size_t>(settings_.model.heads);
   std::vector<std::vector<std::vector<HeadScores>>> scores(layers, std::vector<std::vector<HeadScores>>(heads));
-  for (Index example = 0; example < examples; ++example) {
+  for (Index example = 0; example < measured; ++example) {
     const std::vector<Tensor> maps = held_out_maps(example);
     std::vector<ScoredToken> text(held_out_batch_.tokens.size());
     for (std::size_t i = 0; i < text.size(); ++i) text[i].id = held_out_batch_.tokens[i];

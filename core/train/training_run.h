@@ -54,6 +54,11 @@ struct TrainedHabits {
   std::optional<double> next_token = std::nullopt;  // only without the causal mask
 };
 
+// On how many held-out examples of this length a training is measured, wherever its loss and accuracy are given, and on how
+// many of them the habits of its heads: fewer of long ones.
+Index measured_examples(Index length);
+Index measured_habit_examples(Index length);
+
 template <class T>
 class TrainingRun {
  public:
@@ -70,10 +75,10 @@ class TrainingRun {
   std::optional<TrainingStep> take_step();
   const std::optional<TrainingFailure>& failure() const { return failure_; }
 
-  // Loss and accuracy on the first `examples` held-out examples, without dropout.
-  BatchResult held_out(Index examples = 128);
-  // Of each layer and head, on the first held-out examples.
-  std::vector<std::vector<TrainedHabits>> habits(Index examples = 16);
+  // Loss and accuracy on the first `examples` held-out examples, without dropout; measured_examples of them unless given.
+  BatchResult held_out(std::optional<Index> examples = std::nullopt);
+  // Of each layer and head, on the first held-out examples; measured_habit_examples of them unless given.
+  std::vector<std::vector<TrainedHabits>> habits(std::optional<Index> examples = std::nullopt);
   // The attention maps (1,H,L,S) of each layer for one held-out example.
   std::vector<Tensor> held_out_maps(Index example);
 
