@@ -37,17 +37,19 @@ void draw_cache(SetupRows& rows) {
   ui_probe_item("setup/cache");
 }
 
-// The effect of all gains together on the output.
+// The effect of all gains together on the output; what the last edit did stands at the bottom of the window.
 std::string gain_text(const TensorChange& change) {
-  if (change.mismatches > 0) return fmt::format("output not finite: {} cells differ", change.mismatches);
+  if (change.mismatches > 0)
+    return fmt::format("the gains make {} output cells differ (not finite)", change.mismatches);
   const std::optional<double> share = change.relative();
-  if (!share) return fmt::format("output changed by up to {:.3g}", change.largest);
-  return fmt::format("output changed by {} (relative norm)", percent_text(*share));
+  if (!share) return fmt::format("the gains change the output by up to {:.3g}", change.largest);
+  return fmt::format("the gains change the output by {} (relative norm)", percent_text(*share));
 }
 
 // In one line: the parenthesis is left out where there is no room for it.
 std::string in_one_line(const WidgetContext& widgets, std::string text) {
-  if (width_of(widgets.fonts.small, text) > ImGui::GetContentRegionAvail().x) text.resize(text.rfind(" ("));
+  if (width_of(widgets.fonts.small, text) > ImGui::GetContentRegionAvail().x)
+    text.resize(std::min(text.rfind(" ("), text.size()));
   return text;
 }
 

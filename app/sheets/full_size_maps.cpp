@@ -229,10 +229,10 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
 // Whose weights the maps are of: a model gives only its sizes. Returns the height of the line.
 float draw_whose_weights(const PanelContext& context, const FullSizeResult& result, const RectF& area) {
   ImFont* font = context.fonts.small;
-  const std::string text = fmt::format(
-      "Only the sizes are those of {}: {}.", model_sizes()[result.request.model].name,
-      result.request.hand_made ? "the heads here are hand-made or random, and read one sentence over and over"
-                               : "inputs and parameters here are random");
+  const std::string text =
+      fmt::format("Only the sizes are those of {}: {}, {}.", model_sizes()[result.request.model].name,
+                  made_up_weights(result.request),
+                  result.request.hand_made ? "which read one sentence over and over" : "and random inputs");
   const ImVec2 at = corner(area);
   const std::string fitted = fitted_text(text, font, static_cast<float>(area.width));
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text), fitted.c_str());
@@ -293,6 +293,11 @@ double first_top(Index keys) {
 }
 
 }  // namespace
+
+std::string made_up_weights(const FullSizeRequest& request) {
+  return request.hand_made ? "made-up weights (hand-made heads, the others random)"
+                           : "made-up weights (random)";
+}
 
 void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
                          FullSizeMapsState& state, RectF area) {

@@ -14,6 +14,9 @@
 
 namespace headwise {
 
+// "made-up weights (random)": a model gives only its sizes.
+std::string made_up_weights(const FullSizeRequest& request);
+
 // What is shown for a block of cells too small to see.
 enum class BlockStatistic { largest, mean, least };
 inline constexpr std::array<std::string_view, 3> block_statistic_names{"largest", "mean", "least"};

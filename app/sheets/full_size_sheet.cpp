@@ -98,7 +98,8 @@ void draw_choices(const PanelContext& context, FullSizeRequest& request) {
   draw_length(widgets, request);
   int causal = request.is_causal ? 1 : 0;
   if (choice_row(widgets,
-                 {"full_size/causal", "causal", "", "Query i sees only keys 0 … i, which halves the work."},
+                 {"full_size/causal", "causal", "",
+                  "Query i sees only keys 0 … i, which nearly halves the work between the projections."},
                  masks, causal))
     request.is_causal = causal == 1;
   int source = request.hand_made ? 1 : 0;
@@ -135,6 +136,12 @@ void draw_progress(const WidgetContext& widgets, const Waiting& waiting) {
   if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
 }
 
+// What belongs to the previous choice, until the present one is run.
+void dim_as_previous(std::string_view what, ImVec2 min, ImVec2 max) {
+  ImGui::GetWindowDrawList()->AddRectFilled(min, max, ImGui::GetColorU32(ImGuiCol_PopupBg, 0.55f));
+  ui_probe(fmt::format("full_size/previous/{}", what), min, max);
+}
+
 void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeState& state) {
   const WidgetContext widgets = context.widgets();
   ImGui::Dummy({1, widgets.px(6)});
@@ -151,18 +158,21 @@ void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeSta
   tooltip(widgets, "Runs it in the background.");
   const FullSizeResultPtr result = runs.result();
   if (!result) return;
+  const bool is_of_choice = result->request == state.request;
   if (!result->error.empty()) return error_line(widgets, result->error);
   if (result->forward.notice.empty()) {
-    section_caption(widgets, "MEASURED");
+    section_caption(widgets, is_of_choice ? "MEASURED" : "MEASURED FOR THE PREVIOUS CHOICE");
   } else {
     ImGui::Dummy({1, widgets.px(4)});
     warning_line(widgets, result->forward.notice);
     ui_probe_item("full_size/notice");
     ImGui::Dummy({1, widgets.px(4)});
   }
+  const ImVec2 top = ImGui::GetCursorScreenPos();
   const ModelSizes& model = model_sizes()[result->request.model];
   dim_text(widgets, fmt::format("{}, {} tokens{}", model.name, result->request.length,
                                 result->request.is_causal ? ", causal" : ""));
+  dim_text(widgets, made_up_weights(result->request));
   if (!result->forward.gpu.empty())
     dim_text(widgets, fitted_text("on " + result->forward.gpu, ImGui::GetFont(), widgets.px(choices_width)));
   for (const auto& [name, figure] : full_size_figures(*result)) {
@@ -174,6 +184,8 @@ void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeSta
                                         im_color(context.palette.text), figure.c_str());
   }
   ui_probe_item("full_size/figures");
+  if (!is_of_choice)
+    dim_as_previous("figures", top, {top.x + widgets.px(choices_width), ImGui::GetItemRectMax().y});
 }
 
 std::string seconds_text(double seconds) {
@@ -205,7 +217,10 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
   } else {
     figures.emplace_back("memory used", mib(forward.extra_mib));
   }
-  figures.emplace_back("all weights would need", bytes_text(stored));
+  // Only the reference stores them; what the others use is for q, k, v, concat and output.
+  figures.emplace_back(
+      forward.backend == BackendId::reference ? "of it attn_weights" : "storing attn_weights would add",
+      bytes_text(stored));
   figures.emplace_back("map memory · time",
                        bytes_text(result.pyramid->bytes()) + " · " + seconds_text(result.map_seconds));
   figures.emplace_back(fmt::format("max |Δ| to float64, {} rows", result.agreement.rows),
@@ -249,6 +264,8 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   if (result && result->error.empty()) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     draw_full_size_maps(context, *result, runs.finer(), state.maps, {corner.x, corner.y, width - left, height});
+    if (!(result->request == state.request))
+      dim_as_previous("maps", corner, {corner.x + width - left, corner.y + height});
   } else if (!runs.running()) {
     dim_sentence(widgets,
                  "With a few tokens every weight can be drawn. Models attend over thousands: choose one, and "

@@ -182,6 +182,15 @@ TEST_CASE(
   bench.ui->click("full_size/run");
   wait_for_result(bench);
   CHECK(state.maps.parts.at(6).spec.values.value(0, 149) == 0.0);
+  // What belongs to the choice before is dimmed until the present one is run.
+  CHECK_FALSE(bench.ui->has("full_size/previous/maps"));
+  state.request.is_causal = false;
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("full_size/previous/maps"));
+  CHECK(bench.ui->has("full_size/previous/figures"));
+  state.request.is_causal = true;
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("full_size/previous/figures"));
   bench.ui->move_to("full_size/map/2");
   CHECK(bench.ui->has("full_size/told"));
   CHECK(bench.ui->has("full_size/whose"));  // whose weights the maps are of
