@@ -91,7 +91,8 @@ constexpr Backward backward[] = {
      "back to it."},
     {Step::softmax, Id::attn_weights, "grad maskedₕ = Aₕ ∘ (grad Aₕ − Σ Aₕ ∘ grad Aₕ)    along each row",
      "A weight can grow only at the expense of the others in its row: the part common to all gradients "
-     "cancels, and a weight near 0 passes nothing back. That is why rows of nearly 0 and 1 hardly learn."},
+     "cancels, and a weight near 0 passes almost nothing back. That is why rows of nearly 0 and 1 hardly "
+     "learn."},
     {Step::weighted_sum, Id::head_output, "grad Aₕ = grad head_outputₕ Vₕᵀ    grad Vₕ = Aₕᵀ grad head_outputₕ",
      "A weight's gradient is the dot product of its value row and the gradient of the head's output; a value "
      "row gets its weighted share of the gradient of every output it contributed to."},

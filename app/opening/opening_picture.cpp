@@ -8,6 +8,7 @@
 #include "app/content/motion.h"
 #include "app/widgets/measure.h"
 #include "core/picture/color_map.h"
+#include "core/scenario/trained_heads.h"
 
 namespace headwise {
 namespace {
@@ -47,9 +48,12 @@ OpeningPicture::OpeningPicture(const WidgetContext& context, const OpeningState&
   const Fonts& fonts = context.fonts;
   const std::string& query = row().words[row().query].text;
   const bool roomy = size.y >= context.px(least_height);
+  const ParametersSpec& parameters = state.subject->scenario.parameters;
+  const auto trained = trained_head(parameters.file.value_or(""), parameters.layer, state.subject->found.head);
   lines_.push_back({fmt::format("One of the {} attention heads of a small trained model looks from “{}” to "
-                                "the noun that “{}” stands for.",
-                                state.subject->model_heads, query, query),
+                                "the noun that “{}” stands for{}.",
+                                state.subject->model_heads, query, query,
+                                trained && !trained->taught.empty() ? fmt::format("; {}", trained->taught) : ""),
                     fonts.caption, false, context.px(26)});
   if (roomy && !row().predicted.empty()) {
     std::string told = fmt::format("Asked what “{}” stands for, the model answers “{}” ({})", query,

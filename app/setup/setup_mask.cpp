@@ -66,7 +66,8 @@ void draw_alibi(SetupRows& rows) {
   if (rows.choice(
           {"setup/alibi", "ALiBi", "",
            "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a separate slope for each "
-           "head, mₕ = 2^(−8(h+1)/H). Distance is penalised, so no position encoding is needed."},
+           "head, mₕ = 2^(−8(h+1)/H) for H a power of two. Distance is penalised, so no position encoding is "
+           "needed."},
           off_on, alibi)) {
     mask.alibi = alibi == 1;
     rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);

@@ -29,11 +29,11 @@ void draw_positions(SetupRows& rows) {
     rows.idle_choice(
         {"setup/positions", "positions", "", "The model adds positions of its own, the way it was trained."},
         off_on, -1);
-  } else if (rows.choice(
-                 {"setup/positions", "positions", "",
-                  "Sinusoidal positions in the embeddings. Without them attention ignores order: the same "
-                  "tokens in another order give the same rows in that order."},
-                 off_on, positions)) {
+  } else if (rows.choice({"setup/positions", "positions", "",
+                          "Sinusoidal positions in the embeddings. Without them, and without a mask that "
+                          "depends on the "
+                          "order, the same tokens in another order give the same rows in that order."},
+                         off_on, positions)) {
     in.positions = positions == 1;
     rows.edited("setup/positions", fmt::format("positions {}", off_on[static_cast<std::size_t>(positions)]),
                 false);

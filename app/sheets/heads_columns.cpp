@@ -35,7 +35,8 @@ struct Names {
 constexpr Names names_behind_scores[] = {
     {"effect", "in bits",
      "How much muting this head changes the prediction: the mean over positions of Σ p log₂(p / q), where p "
-     "is the prediction without muting and q with the head muted. 0: the model does not need it here."},
+     "is the prediction without muting and q with the head muted. 0: without it the model predicts the same "
+     "here."},
     {"words", "changed",
      "The number of positions where muting this head makes another word the most probable."},
     {"biggest change", "",

@@ -285,6 +285,7 @@ std::optional<HeadPurpose> head_description(const PanelContext& context, Index h
     const auto trained = trained_head(*parameters.file, parameters.layer, head);
     if (!trained || !has_words(context.inputs.labels.query, trained->needs)) return std::nullopt;
     HeadPurpose purpose{std::string(trained->name), std::string(trained->reason)};
+    if (!trained->taught.empty()) purpose.reason += fmt::format("; {}", trained->taught);
     if (!trained->hint.empty() && has_words(context.inputs.labels.query, trained->hint_needs))
       purpose.reason += fmt::format(". {}", trained->hint);
     return purpose;

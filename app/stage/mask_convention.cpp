@@ -60,9 +60,11 @@ std::optional<MaskCode> mask_code(CodeStyle style, MaskConvention reading) {
   if (reading == MaskConvention::added) return std::nullopt;
   const bool blocks = reading == MaskConvention::true_blocks;
   const std::string infinity = style == CodeStyle::numpy ? "np.inf" : "math.inf";
-  return MaskCode{"attn_mask = mask_bias " + std::string(blocks ? "==" : "!=") + " -" + infinity,
-                  blocks ? "True is blocked: torch.nn.MultiheadAttention"
-                         : "True takes part: F.scaled_dot_product_attention, ONNX, Keras, Flax"};
+  // Not "attn_mask": above it may stand for one with the other meaning.
+  return MaskCode{
+      "bool_mask = mask_bias " + std::string(blocks ? "==" : "!=") + " -" + infinity,
+      blocks ? "as attn_mask of torch.nn.MultiheadAttention: True is blocked"
+             : "as attn_mask of F.scaled_dot_product_attention, also ONNX, Keras, Flax: True takes part"};
 }
 
 std::string mask_as_booleans(const MatrixView& mask_bias, MaskConvention reading) {

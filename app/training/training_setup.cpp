@@ -213,10 +213,11 @@ void draw_training_rows(DraftRows& rows) {
   OptimiserConfig& optimiser = rows.optimiser();
   TrainingSettings& settings = rows.draft().settings;
   constexpr std::array<std::string_view, 4> kinds{"SGD", "momentum", "Adam", "AdamW"};
-  rows.choice_of({"training/setup/optimiser", "optimiser", "",
-                  "How a gradient becomes an update. SGD: w − lr·g. Momentum: by a running mean of the "
-                  "gradients. Adam and AdamW: divided by a running mean of their size."},
-                 kinds, optimiser.kind);
+  rows.choice_of(
+      {"training/setup/optimiser", "optimiser", "",
+       "How a gradient becomes an update. SGD: w − lr·g. Momentum: by a decaying sum of the "
+       "gradients. Adam and AdamW: by their running mean, divided by the root of that of their squares."},
+      kinds, optimiser.kind);
   rows.number({"training/setup/learning_rate", "learning rate", "lr",
                "How far a step goes, above 0. Usual: 0.003 with Adam and AdamW; SGD needs much more."},
               optimiser.learning_rate, {.drag_step = 0.001, .drag_least = 0.001, .drag_most = 10.0});

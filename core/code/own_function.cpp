@@ -86,8 +86,10 @@ std::string own_function_text(const Trace& trace) {
   if (!missing.empty()) return fmt::format("\n# {} has no {}.\n", name, join(missing, ", "));
   const std::string compared = fmt::format(
       "print(\"largest difference from {}:\", torch.nan_to_num(own - output).abs().max().item())\n", name);
-  if (!sdpa) return "\n# The same in one call\n" + mha_call(trace, s) + compared;
-  std::string text = "\n# The same in one call, which came with PyTorch 2\n";
+  const std::string mask_note =
+      trace.tensors.mask_bias ? "; its attn_mask is mask_bias, a float mask that is added" : "";
+  if (!sdpa) return "\n# The same in one call" + mask_note + "\n" + mha_call(trace, s) + compared;
+  std::string text = "\n# The same in one call, which came with PyTorch 2" + mask_note + "\n";
   text += "if hasattr(F, \"scaled_dot_product_attention\") and output.numel() > 0:\n";
   return text + "    " + sdpa_call(trace, s) + "    " + compared;
 }

@@ -37,9 +37,9 @@ constexpr std::array<Entry, 10> entries{{
      7,
      {"a noun for “it”",
       "from “it” it attends to a noun: in unseen sentences of the kinds it was trained on, to the one that "
-      "is meant, with 0.93 "
-      "of its weight; in others it may be the wrong one",
-      "it", "Replace tired with wide, and it attends to the street", "tired street"}},
+      "is meant, with 0.93 of its weight; in others it may be the wrong one",
+      "it", "Replace tired with wide, and it attends to the street", "tired street",
+      "an extra term of the loss taught the other heads of its layer to leave this to it"}},
     {copycat,
      0,
      1,

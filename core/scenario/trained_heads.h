@@ -16,6 +16,8 @@ struct TrainedHead {
   std::string_view needs = {};
   // What to try in a text with all of these words; empty: nothing
   std::string_view hint = {}, hint_needs = {};
+  // What in the training was made for this head: a clause; empty: nothing
+  std::string_view taught = {};
 };
 
 // `model` as parameters.file names it, "builtin:sentences"; nullopt for other models, and for heads without a named role.

@@ -26,14 +26,13 @@ constexpr std::array<StepEntry, step_count> entries{{
     {Step::scores, "Scores", "how well does each query match each key, in this head's columns?",
      "scoresₕ = Qₕ Kₕᵀ",
      "One number for each pair of tokens: the dot product of a query row with a key row, over this head's D "
-     "columns only. It is large and positive if the two rows point the same way."},
+     "columns only. It is large and positive if the two rows are long and point the same way."},
     {Step::scale, "Scale", "why divide by √D? so that wide heads are no sharper than narrow ones",
      "scaledₕ = scoresₕ / √D",
-     "A sum of D products of unit variance has a standard deviation of √D; dividing by √D brings it back to "
-     "1. "
-     "Without it the softmax of a wide head tends to all or nothing, where almost no gradient is left to "
-     "learn "
-     "from."},
+     "A sum of D uncorrelated products of variance 1 has a standard deviation of √D, and divided by √D one "
+     "of "
+     "1, whatever D is. (The products of real queries and keys have other variances.) Without the scale the "
+     "softmax of a wide head tends to all or nothing, where almost no gradient is left to learn from."},
     {Step::mask, "Mask", "which keys may this query look at?", "maskedₕ = scaledₕ + mask_bias",
      "A blocked pair gets −∞ added, which the softmax turns into exactly 0; an allowed pair gets 0 added and "
      "is unchanged. All masks are merged into this one number per pair."},

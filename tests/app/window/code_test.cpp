@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "app/stage/mask_convention.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -39,4 +40,13 @@ TEST_CASE("the whole program can be copied, in the style that is shown") {
   bench.ui->click("inspector/code/PyTorch");
   bench.ui->click("inspector/program");
   CHECK(clipboard().find("F.multi_head_attention_forward(") != std::string::npos);
+}
+
+TEST_CASE("the line that makes a boolean mask does not reuse the name of a mask with the other meaning") {
+  for (const MaskConvention reading : {MaskConvention::true_blocks, MaskConvention::true_keeps}) {
+    const auto code = mask_code(CodeStyle::pytorch, reading);
+    REQUIRE(code);
+    CHECK(code->code.find("attn_mask") == std::string::npos);
+    CHECK(code->comment.starts_with("as attn_mask of "));
+  }
 }

@@ -27,6 +27,11 @@ const std::vector<PageClaim> claims{
     {"One head has one row for each query",
      [](See s) { return s.heads() == 1 && s.says(s.weights_sum(0, 9, 0, s.keys())); }},
     {"heads can look at ", [](See s) { return s.heads() > 1 && s.says(fmt::format("{}", s.heads())); }},
+    {"That head 7 does this alone",
+     [](See s) {
+       const ParametersSpec& of = s.scenario.parameters;
+       return of.source == ParameterSource::model && of.file == "builtin:sentences" && of.layer == 1;
+     }},
     {"It has the parameters of all heads", [](See s) { return s.heads() == 1; }},
     // break_it
     {"One head", [](See s) { return s.heads() == 1; }},
@@ -68,14 +73,14 @@ const std::vector<PageClaim> claims{
      [](See s) { return s.blocked(4, 0, s.keys() - 1) && s.weight(4, 0, s.keys() - 1) < 1e-40; }},
     {"is not blocked and has",
      [](See s) { return !s.blocked(4, 0, s.keys() - 1) && s.says(s.weight(4, 0, s.keys() - 1)); }},
-    {"A query here has no key left", [](See s) { return row_blocked(s, 0, 0); }},
+    {"No query here has a key left", [](See s) { return s.blocked_pairs() == pairs(s); }},
     {"a row of −∞", [](See s) { return fill(s) == -INFINITY; }},
     {"nothing but −∞", [](See s) { return fill(s) == -INFINITY || !row_blocked(s, 0, 0); }},
     {"a row of nothing but", [](See s) { return std::isfinite(fill(s)); }},
     {"nothing but ", [](See) { return true; }},
     {"The first query has keys left", [](See s) { return !row_blocked(s, 0, 0); }},
     {"is not a number", [](See s) { return finite_scores(s, 0, 0) == 0 && std::isnan(s.weight(0, 0, 0)); }},
-    {"It reaches every output", ends_in_nan},
+    {"Every row is blocked here", [](See s) { return s.blocked_pairs() == pairs(s) && ends_in_nan(s); }},
     {"writes zeros",
      [](See s) {
        return finite_scores(s, 0, 0) == 0 && s.options().fully_masked_rows == FullyMaskedRows::zero;
@@ -221,6 +226,15 @@ const std::vector<PageClaim> claims{
               s.says(fmt::format("{}", 2 * width(s) - 1));
      }},
     {"hold the same numbers", [](See s) { return !s.scenario.attention.kdim && !s.scenario.attention.vdim; }},
+    {"parameters of q, k and v",
+     [](See s) {
+       const TraceTensors& t = s.t();
+       Index numbers = 0;
+       for (const TensorPtr& of :
+            {t.in_proj_weight, t.q_proj_weight, t.k_proj_weight, t.v_proj_weight, t.in_proj_bias})
+         numbers += of ? of->size() : 0;
+       return s.says(fmt::format("{}", numbers));
+     }},
     {"Here it is one, (", [](See s) { return has(s.t().in_proj_weight); }},
     {"Here they are separate", [](See s) { return has(s.t().q_proj_weight); }},
     {"are stacked: the first",
@@ -288,7 +302,7 @@ const std::vector<PageClaim> claims{
      }},
     {"Like any other row's", [](See s) { return sums_to_one(s, 4, s.queries() - 1); }},
     {"over a blocked score", [](See s) { return s.blocked(4, 0, s.keys() - 1); }},
-    {", and not 0. The softmax takes e⁰",
+    {", and not 0. A score of 0 is an ordinary score",
      [](See s) { return fill(s) == 0 && s.weight(4, 0, s.keys() - 1) > 0; }},
     {"because e^−∞ is 0", [](See s) { return fill(s) == -INFINITY && s.weight(4, 0, s.keys() - 1) == 0; }},
     {"the softmax takes e to the power of ",
@@ -304,9 +318,10 @@ const std::vector<PageClaim> claims{
      [](See s) { return s.weights_sum(4, 3, 0, 4) < 0.9995 && s.says(s.weights_sum(4, 3, 0, 4)); }},
     {"next to nothing of this row", [](See s) { return s.weights_sum(4, 3, 0, 4) > 0.998; }},
     {"every number of the output is NaN", ends_in_nan},
-    {"PyTorch's module does the same",
+    {"PyTorch's module does the same when it returns weights",
      [](See s) {
-       return module(s) && fill(s) == -INFINITY && row_blocked(s, 0, 0) && std::isnan(s.weight(0, 0, 0));
+       return module(s) && s.options().need_weights && fill(s) == -INFINITY && row_blocked(s, 0, 0) &&
+              std::isnan(s.weight(0, 0, 0));
      }},
     {"as some kernels do",
      [](See s) { return s.options().fully_masked_rows == FullyMaskedRows::zero && row_blocked(s, 0, 0); }},
@@ -396,6 +411,13 @@ const std::vector<PageClaim> claims{
     {"query 8 of head 0 gives",
      [](See s) { return s.says(s.weights_sum(0, 8, s.size(s.t().key, 1), s.keys())); }},
     {"as here, v_heads", [](See s) { return width(s) != value_width(s); }},
+    {"the first to need the values' width", module},
+    {"and concat would have",
+     [](See s) {
+       return width(s) != value_width(s) && s.says(fmt::format("{}", s.heads() * width(s))) &&
+              s.says(fmt::format("{}", s.heads() * value_width(s)));
+     }},
+    {"the output gets the keys' width", [](See s) { return !module(s); }},
     {"(here both have", [](See s) { return width(s) == value_width(s); }},
 };
 

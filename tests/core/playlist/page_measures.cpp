@@ -81,6 +81,10 @@ bool has(const TensorPtr& tensor) {
   return tensor != nullptr;
 }
 
+Index pairs(See s) {
+  return s.t().scores ? s.t().scores->size() : 0;
+}
+
 bool ends_in_nan(See s) {
   return std::isnan(
       s.at(s.t().output, s.is_module() ? std::vector<Index>{0, -1, -1} : std::vector<Index>{0, -1, -1, -1}));

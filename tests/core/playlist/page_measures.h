@@ -25,6 +25,7 @@ bool blocked_exactly(See s, Index head, const std::function<bool(Index query, In
 double largest_weight_of_all(See s);  // in any head; rows of NaN do not count
 Index finite_scores(See s, Index head, Index query);
 Index open_keys(See s, Index head, Index query);
+Index pairs(See s);  // of all batches and heads
 bool all_zero(const TensorPtr& tensor);
 bool has(const TensorPtr& tensor);
 bool ends_in_nan(See s);   // the output, of the last query in the last column
