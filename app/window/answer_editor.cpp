@@ -157,12 +157,18 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
     changed = draw_field(widgets, row, "answer/row", answer.row, wrap) || changed;
     changed = draw_field(widgets, column, "answer/column", answer.column, wrap) || changed;
   } else {
-    changed = draw_field(widgets, key_field, "answer/is", answer.is, wrap) || changed;
+    Field key = key_field;
+    if (answer.kind == AnswerKind::number) key.share = 0.42f;
+    changed = draw_field(widgets, key, "answer/is", answer.is, wrap) || changed;
   }
-  if (answer.kind == AnswerKind::number)
-    changed = draw_field(widgets, {"unit", "unit (optional)", "unit: a word after the number", 0.2f},
-                         "answer/unit", answer.unit, wrap) ||
-              changed;
+  if (answer.kind == AnswerKind::number) {
+    constexpr Field unit{"unit", "unit", "unit: a word after the number (optional)", 0.12f},
+        why{"why", "why (a fixed number needs it)",
+            "why: said with the verdict. A fixed number, as 3, is accepted as the key only with its reason",
+            0.36f};
+    changed = draw_field(widgets, unit, "answer/unit", answer.unit, wrap) || changed;
+    changed = draw_field(widgets, why, "answer/why", answer.why, wrap) || changed;
+  }
   ImGui::NewLine();
   return changed;
 }

@@ -22,6 +22,11 @@ std::string with_unit(const std::string& number, const PageAnswer& answer) {
   return answer.unit.empty() ? number : number + " " + answer.unit;
 }
 
+// With the author's reason behind it, if there is one.
+std::string with_why(const std::string& verdict, const std::string& why) {
+  return verdict.empty() || why.empty() ? verdict : verdict + " " + why;
+}
+
 std::string number_verdict(const PageAnswer& answer, const AnswerKey& key, double given) {
   const std::string said = fmt::format("You said {}", number_words(given));
   if (key.waits) return said + ". The right number takes too long to be computed here.";
@@ -115,7 +120,9 @@ std::string right_answer(const PlaylistWalk& walk) {
   if (key.waits) return "What is right takes too long to be computed here.";
   switch (page->answer->kind) {
     case AnswerKind::number:
-      return key.number ? fmt::format("It is {}.", with_unit(key.shown, *page->answer)) : "";
+      return key.number
+                 ? with_why(fmt::format("It is {}.", with_unit(key.shown, *page->answer)), walk.words.why)
+                 : "";
     case AnswerKind::shape:
       return key.sizes.empty() ? "" : fmt::format("It is {}.", key.shown);
     case AnswerKind::head:
@@ -156,7 +163,7 @@ std::string answer_verdict(const PlaylistWalk& walk) {
   }
   if (!given.sizes.empty()) return shape_verdict(key, given.sizes);
   if (given.cell) return cell_verdict(walk.words, *given.cell);
-  if (given.number) return number_verdict(*page->answer, walk.words.key, *given.number);
+  if (given.number) return with_why(number_verdict(*page->answer, key, *given.number), walk.words.why);
   if (given.option && *given.option < walk.words.options.size())
     return choice_verdict(walk.words, *given.option);
   return walk.answered ? right_answer(walk) : "";

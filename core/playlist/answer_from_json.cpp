@@ -133,14 +133,16 @@ struct AnswerReader {
     if (answer.kind == AnswerKind::weights || answer.kind == AnswerKind::mask)
       return cells_answer(json, answer.kind, where);
     if (answer.kind == AnswerKind::number) {
-      check_keys(json, where, {"kind", "is", "within", "within_share", "unit"});
+      check_keys(json, where, {"kind", "is", "within", "within_share", "unit", "why"});
       answer.is = needed_text(json, "is", where, "an expression over the trace");
       if (json.contains("within")) answer.within = tolerance_of(json["within"], where + ".within");
       if (json.contains("within_share"))
         answer.within_share = tolerance_of(json["within_share"], where + ".within_share");
       if (answer.within == 0.0 && answer.within_share == 0.0) answer.within_share = PageAnswer::usual_share;
       if (json.contains("unit")) answer.unit = text_of(json["unit"], where + ".unit");
-      checked(where + ".is", [&] { check_number_key(answer.is); });
+      if (json.contains("why")) answer.why = needed_text(json, "why", where, "why the number is right");
+      checked(where + ".why", [&] { check_live_text(answer.why); });
+      checked(where + ".is", [&] { check_number_key(answer.is, answer.why); });
       return answer;
     }
     check_keys(json, where, {"kind", "options"});

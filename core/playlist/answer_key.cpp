@@ -43,6 +43,13 @@ LiveExpression with_numbers(LiveExpression expression, const std::vector<LiveQua
   return expression;
 }
 
+[[noreturn]] void refuse_fixed_number(std::string_view written) {
+  refuse_live_text(written, "the key is a constant",
+                   "an expression that reads the page's numbers, as attn_weights[0,0,8,7], or the key "
+                   "\"why\" with the reason "
+                   "why a fixed number is right");
+}
+
 [[noreturn]] void refuse_constant(std::string_view written) {
   refuse_live_text(written, "the key is a constant",
                    "an expression that reads the page's numbers, as attn_weights[0,0,8,7]");
@@ -258,6 +265,9 @@ std::string written_problem(const PageAnswer& answer) {
   try {
     switch (answer.kind) {
       case AnswerKind::number:
+        check_number_key(answer.is, answer.why);
+        check_live_text(answer.why);
+        break;
       case AnswerKind::head:
         check_number_key(answer.is);
         break;
@@ -399,9 +409,10 @@ void check_shape_key(std::string_view expression) {
     refuse_live_text(expression, "the key is not a shape", "\"shape k_heads\"");
 }
 
-void check_number_key(std::string_view expression) {
+void check_number_key(std::string_view expression, std::optional<std::string_view> why) {
   const LiveExpression written = whole_expression(expression);
-  const std::vector<LiveQuantity> quantities = quantities_of(written, expression);
+  std::vector<LiveQuantity> quantities;
+  add_quantities(written, quantities);
   // Irrational steps, so that what it reads hardly falls on a special value of the expression by chance.
   static const Trace none;
   const LiveSubject nothing(none);
@@ -420,7 +431,9 @@ void check_number_key(std::string_view expression) {
   });
   if (values[0].kind != LiveValue::Kind::number || word)
     refuse_live_text(expression, "the key is not a number", "an arithmetic expression");
-  if (same(values[0], values[1]) && same(values[1], values[2])) refuse_constant(expression);
+  if (!same(values[0], values[1]) || !same(values[1], values[2])) return;
+  if (!why) refuse_constant(expression);
+  if (why->find_first_not_of(" \n\t") == std::string_view::npos) refuse_fixed_number(expression);
 }
 
 void check_condition_key(std::string_view condition) {

@@ -71,8 +71,8 @@ std::optional<double> typed_number(std::string_view typed);
 std::vector<Index> typed_sizes(std::string_view typed, const LiveSubject& subject);
 
 // Throw Error(usage) if the expression cannot be read or reads nothing of the page. "0 * E + 5" is a constant too: a
-// number's value must change with what it reads.
-void check_number_key(std::string_view expression);
+// number's value must change with what it reads, unless the author says why a fixed number is right.
+void check_number_key(std::string_view expression, std::optional<std::string_view> why = {});
 void check_condition_key(std::string_view condition);
 void check_shape_key(std::string_view expression);
 // These two need a box of several cells; the first is arithmetic, the second a condition.

@@ -19,6 +19,8 @@
 // number   is             the key: an arithmetic expression
 //          within         how far off counts as right; or within_share, as a share of the key. Default: a share of 0.05
 //          unit           written behind the number: "of 1"
+//          why            plain text with live numbers, said with the verdict. A key that reads nothing of the page, as "3" or
+//                         "0 * E + 5", needs it: it stays the same whatever is changed, so it must be said why it is right
 // choice   options        two to nine; `is` is the condition under which an option is right, and on the page's own scenario
 //                         exactly one of them holds
 //          text, why      plain text with live numbers; `why`: shown when the option was chosen and is wrong
@@ -69,7 +71,7 @@ struct PageAnswer {
   AnswerKind kind = AnswerKind::number;
   std::string is;                           // of all but a choice, a cell and a tensor
   double within = 0.0, within_share = 0.0;  // at least one of them is positive for a number; weights have the first
-  std::string unit;
+  std::string unit, why;  // of a number
   std::vector<AnswerOption> options;  // of a choice or a tensor
   std::optional<TensorId> tensor;     // of a cell
   std::string row, column;

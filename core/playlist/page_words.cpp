@@ -34,6 +34,8 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
   PageWords words;
   words.ask = shown(page.ask, subject, answers, changed, words.ask_changed);
   words.caption = shown(page.caption, subject, answers, changed, words.caption_changed);
+  bool notes_changed = false;  // nobody but the presenter sees them
+  words.notes = shown(page.notes, subject, answers, changed, notes_changed);
   if (!page.answer) return words;
   words.key.problem = written_problem(*page.answer);
   if (!words.key.problem.empty()) return words;
@@ -41,6 +43,7 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
     words.options.push_back(live_text(option.text, subject, answers));
     words.whys.push_back(live_text(option.why, subject, answers));
   }
+  words.why = live_text(page.answer->why, subject, answers);
   words.key = answer_key(*page.answer, subject, answers);
   if (words.key.weights) {
     const auto& [weights, axis, from] = *words.key.weights;
@@ -74,7 +77,7 @@ std::string cell_words(const std::vector<std::string>& rows, const std::vector<s
 std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace) {
   const LiveSubject subject(trace, page.scenario.get(), &inputs);
   std::vector<std::string> gaps;
-  for (const std::string* written : {&page.ask, &page.caption}) {
+  for (const std::string* written : {&page.ask, &page.caption, &page.notes}) {
     LiveWords words = live_words(*written, subject);
     for (std::vector<std::string>* list : {&words.gaps, &words.dropped})
       gaps.insert(gaps.end(), std::make_move_iterator(list->begin()), std::make_move_iterator(list->end()));

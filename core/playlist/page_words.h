@@ -12,11 +12,12 @@
 namespace headwise {
 
 struct PageWords {
-  std::string ask, caption;
+  std::string ask, caption, notes;
   // A claim no longer holds because the page was changed: "You changed this page:" then replaces it.
   bool ask_changed = false, caption_changed = false;
   // Of the page's answer, if it takes one: the options as shown, why each is wrong, and which is right.
   std::vector<std::string> options, whys;
+  std::string why;  // of a number: why it is right
   AnswerKey key;
   std::vector<std::string> weight_labels;  // of a row of weights: its tokens, or their indices
   std::vector<std::string> rows, columns;  // the tokens of the map to point at; empty where it has none

@@ -28,6 +28,7 @@
 //   answer     what the question is answered with: a number, a choice … (core/playlist/page_answer.h); without it, the
 //              question is only to be thought about
 //   keywords   extra words by which the command palette finds a question of a lesson
+//   notes      for whoever presents the page: shown beside a clock on a sheet of its own, never on a slide; with live numbers
 //   caption    plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]}, are read from the trace
 //              (core/answers/live_text.h), in ask too. Other braces are kept. A claim that an edit of the page could make
 //              false goes under the condition that makes it true, {if COND: … | if COND: … | else: …}; if no part holds,
@@ -68,6 +69,7 @@ struct PlaylistPage {
   std::optional<StageView> ask_view;
   std::optional<PageAnswer> answer;  // only where the page asks
   std::string keywords;
+  std::string notes;  // for the presenter, with live numbers
 
   bool veil = false;  // while the page asks, the result of its step is hidden, and what follows from it
 

@@ -37,7 +37,7 @@ bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
          a.head == b.head && a.beside == b.beside && a.tensor == b.tensor && a.pin == b.pin &&
          a.spotlight == b.spotlight && a.masks_as == b.masks_as && a.title == b.title && a.ask == b.ask &&
          a.caption == b.caption && a.ask_step == b.ask_step && a.ask_view == b.ask_view &&
-         a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords;
+         a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords && a.notes == b.notes;
 }
 
 std::string step_word(Step step) {
@@ -79,6 +79,7 @@ std::string page_problem(const PlaylistPage& page, const Trace& trace) {
   try {
     check_live_text(page.ask);
     check_live_text(page.caption);
+    check_live_text(page.notes);
   } catch (const Error& error) {
     return error.what();
   }

@@ -82,9 +82,9 @@ class Reader {
 
   PlaylistPage read_page(const Json& json, const PlaylistPage& before, const std::string& where) {
     if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object");
-    check_keys(json, where,
-               {"scenario", "set", "step", "view", "batch", "head", "beside", "tensor", "pin", "spotlight",
-                "masks_as", "title", "ask", "ask_step", "ask_view", "veil", "answer", "caption", "keywords"});
+    check_keys(json, where, {"scenario", "set",  "step",      "view",     "batch",    "head", "beside",
+                             "tensor",   "pin",  "spotlight", "masks_as", "title",    "ask",  "ask_step",
+                             "ask_view", "veil", "answer",    "caption",  "keywords", "notes"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
@@ -165,6 +165,7 @@ class Reader {
         wrong_value(at("answer"), why, "", page.veil ? "such a step" : "\"veil\": true");
     }
     if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
+    if (const Json* value = find("notes")) page.notes = text_of(*value, at("notes"));
     return page;
   }
 

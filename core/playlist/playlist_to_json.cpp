@@ -28,6 +28,7 @@ OrderedJson answer_json(const PageAnswer& answer) {
     if (answer.within > 0.0) json["within"] = answer.within;
     if (answer.within_share > 0.0) json["within_share"] = answer.within_share;
     if (!answer.unit.empty()) json["unit"] = answer.unit;
+    if (!answer.why.empty()) json["why"] = answer.why;
     return json;
   }
   OrderedJson options = OrderedJson::array();
@@ -70,6 +71,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
     json["answer"] = answer_json(*page.answer);
   if (!page.caption.empty() || !page.ask.empty()) json["caption"] = page.caption;
   if (!page.keywords.empty()) json["keywords"] = page.keywords;
+  if (!page.notes.empty()) json["notes"] = page.notes;
   return json;
 }
 

@@ -312,3 +312,36 @@ TEST_CASE("what is typed as a number is read as people write them") {
        {"", " ", "half", "1e", "E", "1/0", "0.5 0.5", "'a'", "1 = 1", "inf", "max scores", "%"})
     CHECK_FALSE(typed_number(none));
 }
+
+TEST_CASE("a number that stays the same is a key only where its author says why it is right") {
+  for (const char* is : {"3", "0 * E + 5", "1/8"}) {
+    CAPTURE(is);
+    const std::string key = fmt::format(R"("is": "{}")", is);
+    says(refusal_of(fmt::format(R"({{"kind": "number", {}}})", key), ""), "\"why\"");
+    says(refusal_of(fmt::format(R"({{"kind": "number", {}, "why": " "}})", key), ""), "the text is empty");
+    const PlaylistPage page = page_with(
+        fmt::format(R"({{"kind": "number", {}, "why": "Three projections: {{E}} features each."}})", key));
+    CHECK(key_of(page).number);
+    const ComputedPage seen(page);
+    CHECK(page_words(page, *page.scenario, seen.inputs, *seen.trace).why ==
+          "Three projections: 128 features each.");
+    Playlist playlist;
+    playlist.pages.push_back(page);
+    CHECK(playlist_from_json(playlist_to_json(playlist), "again").pages[0] == page);
+  }
+  says(refusal_of(R"({"kind": "head", "is": "3"})", ""), "the key is a constant");
+}
+
+TEST_CASE("notes are read and written with their page, and their live numbers are checked") {
+  const PlaylistPage page = page_with(R"({"kind": "number", "is": "E"})", R"("notes": "Wait for {H} hands.",)");
+  CHECK(page.notes == "Wait for {H} hands.");
+  const ComputedPage seen(page);
+  CHECK(page_words(page, *page.scenario, seen.inputs, *seen.trace).notes == "Wait for 8 hands.");
+  Playlist playlist;
+  playlist.pages.push_back(page);
+  CHECK(playlist_from_json(playlist_to_json(playlist), "again").pages[0] == page);
+  PlaylistPage wrong = page;
+  wrong.notes = "{max}";
+  CHECK_FALSE(wrong == page);
+  CHECK_FALSE(page_problem(wrong, *seen.trace).empty());
+}
