@@ -158,7 +158,7 @@ std::string playlist_info_text(const std::string& name, const Playlist& playlist
   std::string text = fmt::format("{}: playlist, {} {}{}\n", one_line(name), lines.size(),
                                  lines.size() == 1 ? "page" : "pages",
                                  playlist.title.empty() ? "" : ": " + one_line(playlist.title));
-  const std::vector<PageKey> keys = checked_keys(playlist, name);
+  const std::vector<PageKey> keys = checked_keys(playlist, name, true);
   auto next = keys.begin();
   const std::size_t digits = std::to_string(lines.size()).size();
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -177,7 +177,7 @@ std::string playlist_info_text(const std::string& name, const Playlist& playlist
 }
 
 std::string playlist_info_json(const std::string& name, const Playlist& playlist) {
-  const std::vector<PageKey> keys = checked_keys(playlist, name);
+  const std::vector<PageKey> keys = checked_keys(playlist, name, true);
   auto next = keys.begin();
   Json pages = Json::array();
   for (const PlaylistPage& page : playlist.pages) {

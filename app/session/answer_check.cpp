@@ -5,6 +5,7 @@
 #include "app/session/computation.h"
 #include "core/playlist/lessons.h"
 #include "core/playlist/page_words.h"
+#include "core/scenario/layer_values.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -35,10 +36,12 @@ std::optional<TitledPage> page_titled(const Playlist& playlist, const std::strin
   for (const Lesson& lesson : lessons())
     if (const auto page = page_of(lesson_playlist(lesson.name), title))
       return TitledPage{std::string(lesson.name), *page};
+  for (const Lesson& lesson : lessons())
+    if (lesson_playlist(lesson.name).title == title) return TitledPage{std::string(lesson.name), 0};
   return {};
 }
 
-std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& where) {
+std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& where, bool trains_models) {
   std::vector<PageKey> keys;
   ComputationPtr computed;  // of the last such page: the next one may share it
   for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
@@ -48,9 +51,10 @@ std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& w
     check_links(playlist, *page.answer, place);
     PageKey& key = keys.emplace_back();
     key.page = i;
-    key.too_large = !computes_at_once(*page.scenario);
-    if (key.too_large) continue;
     try {
+      if (trains_models && waits_for_model(*page.scenario)) with_layer_values(*page.scenario);
+      key.too_large = !computes_at_once(*page.scenario);
+      if (key.too_large) continue;
       if (!computed || !(computed->scenario == *page.scenario))
         computed = compute(*page.scenario, computed.get());
     } catch (const Error& error) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/files/file_paths.h"
+#include "core/files/made_folders.h"
 #include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/tokens.h"
@@ -60,11 +61,16 @@ Work estimated(const Scenario& scenario) {
 
 // A model layer's inputs are not in the estimate of the sizes: files to read, and all layers before it.
 bool has_small_model(const Scenario& scenario) {
-  if (!is_of_model(scenario) || is_builtin(*scenario.parameters.file)) return true;
+  if (!is_of_model(scenario)) return true;
+  if (is_builtin(*scenario.parameters.file)) return !waits_for_model(scenario);
   return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <= model_bytes_at_once;
 }
 
 }  // namespace
+
+bool waits_for_model(const Scenario& scenario) {
+  return is_of_model(scenario) && scenario.parameters.file && needs_making(*scenario.parameters.file);
+}
 
 ComputationPtr compute(const Scenario& scenario, const Computation* previous, Index most_bytes) {
   try {

@@ -50,6 +50,10 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+std::string path_beside(const std::string& path, const std::string& name) {
+  return path.substr(0, path.rfind('/') + 1) + name;  // without a slash: of nothing
+}
+
 std::string expanded_path(const std::string& path) {
   const char* home = std::getenv("HOME");
   if (!home || !(path == "~" || path.starts_with("~/"))) return path;

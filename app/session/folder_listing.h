@@ -25,6 +25,8 @@ FolderListing list_folder(const std::string& folder, std::span<const std::string
 
 // The folder part of a path being typed: "/a/b/" for "/a/b/c.json" and for "/a/b/"; "." if it has none.
 std::string folder_of(const std::string& path);
+// A file of this name in the folder of `path`: "/a/b/name" for "/a/b/c.json", "name" for "c.json".
+std::string path_beside(const std::string& path, const std::string& name);
 // "~/x" with ~ replaced by the home folder; other paths unchanged.
 std::string expanded_path(const std::string& path);
 // `path` with `extension` appended if it has none of its own.

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -16,7 +18,8 @@ namespace {
 constexpr std::size_t most_made_bytes = std::size_t{256} << 20;
 
 struct MadeFolders {
-  std::mutex making;  // of `made` and `bytes`; held while a folder is made
+  std::timed_mutex making;  // held while a folder is made
+  std::mutex looking;       // of what follows; held for a moment
   std::map<std::string, std::vector<NamedContent>, std::less<>> made;
   std::size_t bytes = 0;
 };
@@ -65,6 +68,29 @@ std::pair<std::string_view, std::string_view> folder_and_name(const FolderMaker&
   return {path.substr(0, slash), name};
 }
 
+// Entries stay where they are. Null: it has not been made.
+const std::vector<NamedContent>* made_already(MadeFolders& folders, std::string_view folder) {
+  const std::lock_guard lock(folders.looking);
+  const auto found = folders.made.find(folder);
+  return found == folders.made.end() ? nullptr : &found->second;
+}
+
+const std::vector<NamedContent>& keep_made(MadeFolders& folders, std::string_view folder,
+                                           std::vector<NamedContent> files) {
+  std::size_t bytes = 0;
+  for (const NamedContent& file : files) bytes += file.content.size();
+  const std::lock_guard lock(folders.looking);
+  if (folders.bytes + bytes > most_made_bytes)
+    throw Error(ExitStatus::memory,
+                {.where = std::string(folder),
+                 .what = "the models made so far take too much memory",
+                 .got = fmt::format("{} MiB", (folders.bytes + bytes) >> 20),
+                 .expected = fmt::format("at most {} MiB altogether", most_made_bytes >> 20),
+                 .remedy = "restart the program, or train into a folder with headwise train"});
+  folders.bytes += bytes;
+  return folders.made.emplace(std::string(folder), std::move(files)).first->second;
+}
+
 }  // namespace
 
 void add_folder_maker(FolderMaker maker) {
@@ -77,6 +103,13 @@ void add_folder_maker(FolderMaker maker) {
 bool is_made_folder(std::string_view path) {
   const FolderMaker* const maker = maker_of(path);
   return maker != nullptr && is_folder_of(*maker, before_slash(path));
+}
+
+bool needs_making(std::string_view path) {
+  if (!is_made_folder(path)) return false;
+  MadeFolders& folders = made_folders();
+  const std::lock_guard lock(folders.looking);
+  return !folders.made.contains(before_slash(path));
 }
 
 std::vector<std::string> made_paths_in(std::string_view folder) {
@@ -99,24 +132,15 @@ std::optional<std::span<const std::byte>> made_file(std::string_view path) {
   const auto [folder, name] = folder_and_name(*maker, path);
   if (name.empty()) return std::nullopt;
   MadeFolders& folders = made_folders();
-  const std::lock_guard lock(folders.making);
-  auto found = folders.made.find(folder);
-  if (found == folders.made.end()) {
-    std::vector<NamedContent> files = maker->make(std::string(folder));
-    std::size_t bytes = 0;
-    for (const NamedContent& file : files) bytes += file.content.size();
-    if (folders.bytes + bytes > most_made_bytes)
-      throw Error(ExitStatus::memory,
-                  {.where = std::string(folder),
-                   .what = "the models made so far take too much memory",
-                   .got = fmt::format("{} MiB", (folders.bytes + bytes) >> 20),
-                   .expected = fmt::format("at most {} MiB altogether", most_made_bytes >> 20),
-                   .remedy = "restart the program, or train into a folder with headwise train"});
-    folders.bytes += bytes;
-    found = folders.made.emplace(std::string(folder), std::move(files)).first;
+  const std::vector<NamedContent>* made = made_already(folders, folder);
+  if (made == nullptr) {
+    std::unique_lock making(folders.making, std::defer_lock);
+    while (!making.try_lock_for(std::chrono::milliseconds(10))) check_cancelled();
+    made = made_already(folders, folder);
+    if (made == nullptr) made = &keep_made(folders, folder, maker->make(std::string(folder)));
   }
-  const auto file = std::ranges::find(found->second, name, &NamedContent::name);
-  if (file == found->second.end()) return std::nullopt;
+  const auto file = std::ranges::find(*made, name, &NamedContent::name);
+  if (file == made->end()) return std::nullopt;
   return std::as_bytes(std::span(file->content));
 }
 

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "core/files/made_folders.h"
+#include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
@@ -93,9 +95,15 @@ class KeptRuns {
 
 std::vector<NamedContent> trained_folder(KeptRuns& kept, const std::string& folder) {
   const TrainedModelPath path = trained_model_path(folder);
+  const ProgressPart training_part(0.0, 1.0, "training the model");
   KeptRuns::Entry& training = kept.at_or_before(path.recipe, path.step);
   TrainingRun<double>& run = *training.run;
-  while (run.step() < path.step && !run.failure()) run.take_step();
+  const Index from = run.step();
+  while (run.step() < path.step && !run.failure()) {
+    check_cancelled();
+    const ProgressPart part = slice_of_work(run.step() - from, path.step - from);
+    run.take_step();
+  }
   if (run.step() < path.step)
     throw Error(ExitStatus::input, {.where = folder, .what = "this training failed: " + run.failure()->what});
   // Nobody goes on from such a folder.
