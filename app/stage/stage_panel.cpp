@@ -97,13 +97,17 @@ bool stays_looked_at(const PanelContext& context, const StageState& state) {
   return state.by_keys && context.focus && context.focus->focused != 0 && !context.focus->mouse_moved;
 }
 
-// Whether the mouse has not moved since the pin, or the current place, was changed elsewhere.
+// Whether the mouse has not moved since the pin, the current place or the stage's was changed elsewhere.
 void watch_mouse(const Selection& now, StageState& state) {
   Selection place = now;
   place.hovered.reset();
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (place != state.place && place.pinned) state.mouse_at_rest = mouse;
+  const ImVec2 mouse = ImGui::GetIO().MousePos, at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const RectF area{at.x, at.y, size.x, size.y};
+  const bool moved = area.x != state.area.x || area.y != state.area.y || area.width != state.area.width ||
+                     area.height != state.area.height;
+  if ((place != state.place || moved) && place.pinned) state.mouse_at_rest = mouse;
   state.place = std::move(place);
+  state.area = area;
   const auto& rest = state.mouse_at_rest;
   if (rest && (rest->x != mouse.x || rest->y != mouse.y)) state.mouse_at_rest.reset();
 }

@@ -49,6 +49,7 @@ struct StageState {
   // When something other than the mouse on the stage pins a cell or moves the pinned cell, whatever lies under the mouse is
   // ignored until the mouse moves.
   Selection place;  // of the last frame, without the hovered cell
+  RectF area;       // of the stage in the last frame: a map that moves under the mouse was not pointed at
   std::optional<ImVec2> mouse_at_rest;
   OneHeadState one_head;
   TokensState tokens;

@@ -41,6 +41,14 @@ CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const 
                         "Opens the training view: the training goes on there from its newest checkpoint.");
     right -= width + gap;
   }
+  if (strip.page > 0) {
+    const std::string words = fmt::format("Back to page {}", strip.page);
+    const float width = text_link_width(widgets, words);
+    ImGui::SetCursorScreenPos({right - width, y});
+    action.to_page = text_link(widgets, "checkpoint/page", words,
+                               "Back to the page of the playlist that you came from (Esc).");
+    right -= width + gap;
+  }
   // The widest place that there can be, so that the line does not move while it is dragged.
   const float place_width = width_of(font, strip.place) + widgets.px(16);
   const std::string name = fitted_text(

@@ -17,12 +17,14 @@ struct CheckpointStrip {
   bool watched = false;    // its training is in the training view
   bool goes_on = false;    // it has gone on there from these checkpoints
   bool can_go_on = false;  // it could
+  std::size_t page = 0;    // the page of a playlist that it was looked into from, counted from 1; 0: none
 };
 
 struct CheckpointStripAction {
   std::optional<Index> place;  // to show
   bool held = false;           // the drag is still under way
   bool to_training = false;    // open the training view
+  bool to_page = false;        // back to the page
 };
 
 CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const CheckpointStrip& strip,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/content/stage_views.h"
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
@@ -15,6 +16,7 @@
 #include "app/widgets/large_type.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
+#include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
@@ -29,7 +31,7 @@ namespace {
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
 constexpr float least_beside_side = 120;  // beside the side
 constexpr float side_row = 26;            // of its buttons, and of the field of the title
-constexpr float least_height = 96, most_height = 260, writing_height = 152;
+constexpr float least_height = 96, most_height = 260, writing_height = 182;
 constexpr int caption_lines = 3;       // of the field for typing a caption
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
@@ -72,6 +74,34 @@ void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& ac
   tooltip(widgets, tooltip_of(CommandId::filmstrip));
 }
 
+// The playlist's title, with the way to begin it again once answers were given; or the way back to the page's own place.
+void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, const std::string& title,
+                     PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = widgets.px(side_width - 16);
+  if (has_left_page(walk, context.selection)) {
+    if (text_link(widgets, "caption/place", "back to this page",
+                  "The stage shows another step or view than this page. Go back to the page’s own."))
+      action.selection = place_of_page(walk, context.selection);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy({width, font->FontSize});
+    return;
+  }
+  float room = width;
+  if (!walk.kept.empty()) {
+    constexpr std::string_view again = "start over";
+    const float link = text_link_width(widgets, again);
+    room -= link + widgets.px(8);
+    ImGui::SetCursorScreenPos({at.x + width - link, at.y});
+    if (text_link(widgets, "caption/start_over", again, command_entry(CommandId::start_over).what))
+      action.command = CommandId::start_over;
+  }
+  ImGui::SetCursorScreenPos(at);
+  put_text(font, context.palette.text_dim, width, fitted_text(title, font, room));
+}
+
 void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const Fonts& fonts = context.fonts;
@@ -83,8 +113,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
       walk.changed = true;
     ui_probe_item("caption/playlist_title");
   } else {
-    put_text(fonts.small, context.palette.text_dim, widgets.px(side_width - 16),
-             fitted_text(title, fonts.small, widgets.px(side_width - 16)));
+    draw_side_title(context, walk, title, action);
   }
   const ImVec2 counted = ImGui::GetCursorScreenPos();
   put_text(fonts.bold, context.palette.text, widgets.px(side_width),
@@ -122,7 +151,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   tooltip(widgets, "edit the title, question and caption of this page; “Save playlist…” saves them");
   ImGui::SameLine(0, widgets.px(2));
   if (text_button(widgets, "caption/leave", "leave", ButtonLook::plain))
-    action.command = CommandId::walk_playlist;
+    action.command = CommandId::leave_playlist;
   ui_probe_item("caption/leave");
   tooltip(widgets, "back to your own scenario (Esc)");
 }
@@ -183,6 +212,31 @@ float words_height(const Fonts& fonts, float scale, float width, const PlaylistW
   return height;
 }
 
+// "Scores", "Scores in the view All heads".
+std::string place_words(Step step, StageView view) {
+  const std::string_view name = step_entries()[static_cast<std::size_t>(step)].name;
+  return view == StageView::one_head ? std::string(name)
+                                     : fmt::format("{} in the view {}", name, stage_view_entry(view).name);
+}
+
+// In the place of a caption while the stage shows something else: it would be read as if it were about that.
+void draw_way_back(const PanelContext& context, const PlaylistWalk& walk, float wrap, const Type& type,
+                   PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const Selection place = place_of_page(walk, context.selection);
+  const std::string words =
+      fmt::format("This page is about {}; the stage shows {}.", place_words(place.step, place.view),
+                  place_words(context.selection.step, context.selection.view));
+  put_text(type, context.palette.text_dim, wrap, words);
+  ui_probe_item("caption/elsewhere");
+  constexpr const char* back = "Back to this page";
+  if (wrapped_button(widgets, "caption/back_to_page", back, button_shape(context.scale, type, wrap, back),
+                     ButtonLook::filled))
+    action.selection = place;
+  ui_probe_item("caption/back_to_page");
+  tooltip(widgets, "shows the page’s own step and view again; what you changed stays");
+}
+
 // The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
 void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, const HallType* hall,
                 PanelAction& action) {
@@ -221,7 +275,9 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     ImGui::Dummy({1, widgets.px(below_question) - gap});
   }
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
-  if (walk.answered) {
+  if (walk.answered && has_left_page(walk, context.selection)) {
+    draw_way_back(context, walk, wrap, type(place_words(page.step, page.view)), action);
+  } else if (walk.answered) {
     draw_answer_verdict(context, walk, wrap, action, units);
     put_text(type(walk.words.caption), context.palette.text, wrap, walk.words.caption);
     ui_probe_item("caption/words");
@@ -236,7 +292,8 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
                                  first_key_text(CommandId::next_page)));
   }
-  if (walk.words.changed(walk.answered)) draw_restore_link(context, action);
+  if (walk.words.changed(walk.answered) && !has_left_page(walk, context.selection))
+    draw_restore_link(context, action);
 }
 
 void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
@@ -263,6 +320,10 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
     walk.changed = true;
     walk.words_problem.clear();
   }
+  field("notes", page.notes, 1, "Notes for whoever presents it (optional)");
+  ui_probe_item("caption/notes");
+  tooltip(widgets, fmt::format("notes: shown with a clock below the stage ({}), never on a slide",
+                               first_key_text(CommandId::presenter_notes)));
   field("caption", page.caption, caption_lines,
         "the text of this page; {max scores[0,0,2,:]} shows a live number");
   ui_probe_item("caption/text");

@@ -137,6 +137,12 @@ void toggle_filmstrip(WindowState& window) {
         "The filmstrip shows the pages of a playlist. Start one with “Add page”, or open one.");
 }
 
+void toggle_notes(WindowState& window) {
+  window.view.notes = !window.view.notes;
+  if (window.view.notes && !window.document.walk.page)
+    window.view.notices.say("The presenter’s notes are there as soon as a playlist is shown.");
+}
+
 void toggle_spotlight(WindowView& view) {
   Selection& selection = view.selection;
   selection.spotlight = !selection.spotlight;
@@ -254,10 +260,15 @@ constexpr std::array<CommandHandler, command_count> handlers{{
        if (window.view.full_screen) window.document.walk.edits_words = false;
      }},
     {CommandId::spotlight, [](WindowState& window, int) { toggle_spotlight(window.view); }},
+    {CommandId::blank_screen, [](WindowState& window, int) { window.view.blank = true; }},
+    {CommandId::presenter_notes, [](WindowState& window, int) { toggle_notes(window); }},
     // Playlists
     {CommandId::new_playlist, [](WindowState& window, int) { new_playlist(window); }},
     {CommandId::reopen_playlist, [](WindowState& window, int) { reopen_playlist(window); }},
-    {CommandId::walk_playlist, [](WindowState& window, int) { toggle_walk(window); }},
+    {CommandId::walk_playlist, [](WindowState& window, int) { present(window); }},
+    {CommandId::leave_playlist, [](WindowState& window, int) { step_out(window); }},
+    {CommandId::take_back_answer, [](WindowState& window, int) { take_back_answer(window); }},
+    {CommandId::start_over, [](WindowState& window, int) { start_over(window); }},
     {CommandId::next_page, [](WindowState& window, int) { turn_page(window, 1); }},
     {CommandId::previous_page, [](WindowState& window, int) { turn_page(window, -1); }},
     {CommandId::restore_page, [](WindowState& window, int) { restore_page(window); }},

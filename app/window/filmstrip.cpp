@@ -146,7 +146,8 @@ void Strip::draw_page(std::size_t page, ImVec2 at) {
   }
   const float thick = shown ? std::max(2.0f, std::round(widgets_.px(2))) : 1.0f;
   const Rgba8 frame = shown ? palette.focus : hovered ? palette.text_dim : palette.border;
-  list->AddRect({at.x - 0.5f * thick, at.y - 0.5f * thick}, {far.x + 0.5f * thick, far.y + 0.5f * thick},
+  // Within the picture: around it, the edge of the list would cut it.
+  list->AddRect({at.x + 0.5f * thick, at.y + 0.5f * thick}, {far.x - 0.5f * thick, far.y - 0.5f * thick},
                 im_color(frame), 0.0f, 0, thick);
   list->AddText(small, small->FontSize,
                 {at.x, std::round(far.y + 0.5f * (static_cast<float>(layout_.line) - small->FontSize))},

@@ -43,7 +43,7 @@ bool MainWindow::menu_open() const {
 
 void MainWindow::take_keys() {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.KeySuper) return;
+  if (io.KeySuper || state_.view.blank) return;
   const bool overlay = state_.dialogs.any_open(), menu = menu_open();
   // ImGui's navigation, which is on while a menu is open, has closed it by now.
   const bool menu_before = (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0;
@@ -68,7 +68,9 @@ void MainWindow::take_keys() {
                         (state_.dialogs.training.open && entry.id == CommandId::train) ||
                         (state_.dialogs.heads.open && entry.id == CommandId::heads_of_model) ||
                         (state_.dialogs.palette.open && entry.id == CommandId::find_by_name);
-    if (overlay && !closes) continue;
+    // A training is shown to a class, too.
+    const bool enlarges = state_.dialogs.training.open && entry.id == CommandId::full_screen;
+    if (overlay && !closes && !enlarges) continue;
     for (const KeyChord& first : entry.keys) {
       if (first.key == Key::none || first != meant_by({first.key, io.KeyCtrl, io.KeyShift, io.KeyAlt}))
         continue;
@@ -80,6 +82,7 @@ void MainWindow::take_keys() {
           continue;
         if (menu && walks_menus(chord)) continue;
         if (unfold_by_key(state_, chord) || (!overlay && !menu && answer_by_key(state_, chord))) continue;
+        if (!overlay && !menu && turn_page_by_key(state_, entry.id)) continue;
         perform(state_, {entry.id, argument});
       }
     }
@@ -90,6 +93,7 @@ void MainWindow::take_keys() {
 void MainWindow::show_steps_of_hall(double seconds, double& wake_after) {
   WindowView& view = state_.view;
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  view.steps_seen = view.steps_shown > 0.0 ? view.steps_seen + seconds : 0.0;
   if (!view.full_screen)
     view.steps_shown = 0.0;
   else if (moved.x != 0.0f || moved.y != 0.0f)
@@ -132,6 +136,7 @@ double MainWindow::take_input(const FrameInput& input) {
   WindowView& view = state_.view;
   double wake_after = never;
   begin_focus_frame(view.focus);
+  if (state_.document.walk.page) view.presented_seconds += input.seconds;
   // A click starts something new, even in the same field: what is typed after it is a separate undo step. So does pressing
   // a control with its key.
   const bool pressed = view.focus.keys != FocusKeys::text && press_key_pressed();
@@ -148,6 +153,8 @@ double MainWindow::take_input(const FrameInput& input) {
   take_results();
   // Turning a page is for looking at it, not for painting on it.
   if (std::exchange(walked_page_, state_.document.walk.page) != state_.document.walk.page) stage_.brush = {};
+  // Its pin is looked at, not what happens to lie under a mouse that rests.
+  if (std::exchange(view.arrived, false)) stage_.mouse_at_rest = ImGui::GetIO().MousePos;
   if (const auto brush = std::exchange(view.wanted_brush, std::nullopt)) {
     stage_.brush = {};
     stage_.brush.shape = 1 + static_cast<int>(*brush);
@@ -253,6 +260,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   WindowDocument& document = state_.document;
   WindowView& view = state_.view;
   const Before before{document.session.trace_ptr(), view.selection, view.settings, view.focus.focused};
+  const bool was_blank = view.blank;
   view.pointing = {};
   take_results();
   arrive(state_);
@@ -261,6 +269,9 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
 
   // A control that is asked for by name is shown with its panel.
   if (!view.setup.wanted_row.empty()) view.unfolded = SidePanel::setup;
+  // The caption says how far the model of the page is.
+  if (document.walk.arrival && document.session.computing())
+    wake_after = std::min(wake_after, seconds_between_words);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const bool filmstrip = shows_filmstrip(view.settings, document.walk);
   const double beside_filmstrip = size.x - (filmstrip ? filmstrip_room(size.x, scale) : 0.0);
@@ -273,11 +284,14 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
                      .writes_caption = document.walk.edits_words,
                      .unfolded = view.unfolded,
                      .training = stands_in_training(state_),
-                     .filmstrip = filmstrip});
+                     .filmstrip = filmstrip,
+                     .notes = view.notes && document.walk.page.has_value()});
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);
-  const bool covered = opening_covers(view.opening);
-  if (covered)
+  const bool covered = opening_covers(view.opening), blank = view.blank;
+  if (blank)
+    draw_blank(was_blank);
+  else if (covered)
     draw_opening(fonts, scale, wake_after);
   else
     draw_panels(layout, fonts, scale, wake_after);
@@ -285,12 +299,12 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   if (view.focus.dragged != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
       !document.session.error().empty())
     document.session.undo();
-  draw_overlays(fonts, scale, wake_after);
-  if (view.opening.shown && !covered)
+  if (!blank) draw_overlays(fonts, scale, wake_after);
+  if (view.opening.shown && !covered && !blank)
     draw_opening_over(state_, {palette, fonts, scale, nullptr, &wake_after}, size, stage_.one_head);
   record_pictures(state_);
   ImGui::End();
-  draw_told({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);
+  if (!blank) draw_told({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);
   take_in_changes(before);
   FrameResult result = result_of(input, before, palette, wake_after);
   std::string error;

@@ -43,7 +43,8 @@ class MainWindow {
     filmstrip_part,
     menu_part,
     opening_part,
-    training_part
+    training_part,
+    notes_part
   };
   // State at the start of a frame, compared with that at its end.
   struct Before {
@@ -66,6 +67,8 @@ class MainWindow {
   double take_input(const FrameInput& input);
   // Begins the ImGui window that the panels lie on.
   void begin_ground(const WindowLayout& layout, const Fonts& fonts, float scale);
+  // Nothing but the dark, until a key or the mouse is pressed; `ends`: not in the frame of the key that darkened it.
+  void draw_blank(bool ends);
   void draw_opening(const Fonts& fonts, float scale, double& wake_after);
   void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);
   void draw_overlays(const Fonts& fonts, float scale, double& wake_after);

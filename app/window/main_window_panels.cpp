@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/panels/panel_frame.h"
+#include "app/session/answer_check.h"
 #include "app/window/caption_panel.h"
 #include "app/window/folded_panels.h"
 #include "app/window/looked_at.h"
@@ -12,6 +13,7 @@
 #include "app/window/menu_bar.h"
 #include "app/window/picture_recording.h"
 #include "app/window/playlist_making.h"
+#include "app/window/presenter_notes.h"
 #include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
@@ -19,9 +21,19 @@
 #include "app/window/window_settings.h"
 #include "app/window/window_suggestions.h"
 #include "app/window/window_training.h"
+#include "core/playlist/lessons.h"
 
 namespace headwise {
 namespace {
+
+constexpr double seconds_until_steps_listen = 0.12;  // on the full screen, after they came over the stage
+
+// A key of any kind, or a button of the mouse, has gone down.
+bool anything_pressed() {
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto down = [](float seconds) { return seconds == 0.0f; };
+  return std::ranges::any_of(io.KeysDownDuration, down) || std::ranges::any_of(io.MouseDownDuration, down);
+}
 
 StatusInfo status_of(const WindowState& state, double compute_seconds) {
   StatusInfo info;
@@ -75,6 +87,9 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                  .redo_label = document.session.redo_label(),
                                  .playing = view.steps.playing,
                                  .full_screen = view.full_screen,
+                                 .notes = view.notes,
+                                 .has_answer = document.walk.page && document.walk.answered &&
+                                               !document.walk.shown()->ask.empty(),
                                  .walking = document.walk.page.has_value(),
                                  .in_lesson = document.walk.from_program,
                                  .recent_files = document.recent_files,
@@ -100,7 +115,11 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     }
     begin_focus_part(view.focus, steps_part);
     view.steps.speed = view.settings.motion_speed;
-    take(draw_step_bar(context, view.steps));
+    // A click where the steps have only just come was meant for what lies below them.
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
+      view.steps_deaf = view.full_screen && view.steps_seen < seconds_until_steps_listen;
+    PanelAction of_steps = draw_step_bar(context, view.steps);
+    if (!view.steps_deaf) take(std::move(of_steps));
     set_motion_speed(view, view.steps.speed);
     ImGui::EndChild();
   };
@@ -172,6 +191,11 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_caption(context, document.walk, view.full_screen));
     ImGui::EndChild();
   }
+  if (begin_panel("panel/notes", grounds_, layout.notes, px(18), px(10))) {
+    begin_focus_part(view.focus, notes_part);
+    draw_presenter_notes(context, document.walk, view.presented_seconds);
+    ImGui::EndChild();
+  }
   if (begin_panel("panel/filmstrip", grounds_, layout.filmstrip, px(8), px(6),
                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     begin_focus_part(view.focus, filmstrip_part);
@@ -192,6 +216,15 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     move_page_to(state_, moved->first, moved->second);
 }
 
+void MainWindow::draw_blank(bool ends) {
+  shown_ = state_.document.session.computation();
+  cover_focus(state_.view.focus, true);
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  ImGui::GetForegroundDrawList()->AddRectFilled({0, 0}, size, IM_COL32_BLACK);
+  ui_probe("blank", {0, 0}, size);
+  if (ends && anything_pressed()) state_.view.blank = false;
+}
+
 void MainWindow::draw_opening(const Fonts& fonts, float scale, double& wake_after) {
   WindowView& view = state_.view;
   shown_ = state_.document.session.computation();
@@ -210,6 +243,10 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   draw_help_sheet(widgets, dialogs.help);
   if (draw_log_sheet(widgets, dialogs.log)) state_.clipboard = dialogs.log.path;
   if (draw_doc_sheet(widgets, dialogs.docs)) open_docs_in_browser(state_);
+  if (const std::string title = std::exchange(dialogs.docs.lesson, ""); !title.empty()) {
+    dialogs.docs.open = false;
+    if (const auto to = page_titled({}, title)) visit_lesson(state_, lesson_playlist(to->lesson), to->page);
+  }
   const LookedAt looked(state_);
   draw_comparison_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), looked.computation->trace,
                         document.comparisons, dialogs.comparison);

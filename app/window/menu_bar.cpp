@@ -38,8 +38,8 @@ std::string item_name(const CommandEntry& entry, const MenuBarInfo& info) {
       return info.redo_label.empty() ? "Redo" : "Redo " + info.redo_label;
     case CommandId::play:
       return info.playing ? "Pause" : "Play";
-    case CommandId::walk_playlist:
-      return !info.walking ? std::string(entry.name) : info.in_lesson ? "Exit lesson" : "Exit playlist";
+    case CommandId::leave_playlist:
+      return info.in_lesson ? "Leave lesson" : std::string(entry.name);
     default:
       return std::string(entry.name);
   }
@@ -53,9 +53,13 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
       return !info.redo_label.empty();
     case CommandId::walk_playlist:
     case CommandId::save_playlist:
+    case CommandId::start_over:
       return info.has_playlist;
     case CommandId::put_back_page:
       return info.has_retired_page;
+    case CommandId::take_back_answer:
+      return info.has_answer;
+    case CommandId::leave_playlist:
     case CommandId::filmstrip:
     case CommandId::restore_page:
     case CommandId::duplicate_page:
@@ -78,7 +82,8 @@ bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& in
          (id == CommandId::reduce_motion && context.reduce_motion) ||
          (id == CommandId::all_the_way && context.selection.all_the_way) ||
          (id == CommandId::colors_by_head && context.selection.colors_by_head) ||
-         (id == CommandId::full_screen && info.full_screen) || (id == CommandId::filmstrip && info.filmstrip) ||
+         (id == CommandId::full_screen && info.full_screen) ||
+         (id == CommandId::presenter_notes && info.notes) || (id == CommandId::filmstrip && info.filmstrip) ||
          (id == CommandId::spotlight && context.selection.spotlight);
 }
 

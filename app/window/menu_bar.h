@@ -14,8 +14,10 @@ struct MenuBarInfo {
   std::string undo_label, redo_label;  // empty: nothing to undo or redo
   bool playing = false;
   bool full_screen = false;
-  bool walking = false;    // through a playlist
-  bool in_lesson = false;  // that is part of the program
+  bool notes = false;       // the presenter's notes are shown
+  bool has_answer = false;  // the page's question was answered, or its answer shown
+  bool walking = false;     // through a playlist
+  bool in_lesson = false;   // that is part of the program
   std::span<const std::string> recent_files = {};
   bool has_playlist = false;  // loaded, walked or not
   bool filmstrip = false;     // unfolded

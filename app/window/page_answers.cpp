@@ -16,6 +16,7 @@
 #include "app/widgets/large_type.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
+#include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
@@ -197,7 +198,8 @@ std::vector<std::string> longest_verdicts(const PlaylistWalk& walk) {
           "missed, 000 open pairs are blocked.");
       break;
     case AnswerKind::number:
-      verdicts.push_back(fmt::format("You said 0.000; it is {} {}: 0.000 too high.", key.shown, answer.unit));
+      verdicts.push_back(fmt::format("You said 0.000; it is {} {}: 0.000 too high. {}", key.shown,
+                                     answer.unit, walk.words.why));
       break;
     case AnswerKind::shape:
       verdicts.push_back(
@@ -215,6 +217,12 @@ std::vector<std::string> longest_verdicts(const PlaylistWalk& walk) {
 
 Type verdict_type(const Fonts& fonts, float scale, HallUnits hall, const std::string& text) {
   return hall > 0 ? type_at(fonts, scale, hall, text) : own_size(fonts.sans);
+}
+
+// Beside it stands the link that takes the answer back.
+constexpr std::string_view take_back_words = "answer again";
+float verdict_wrap(const Fonts& fonts, float scale, float wrap) {
+  return std::max(0.5f * wrap, wrap - std::ceil(width_of(fonts.small, take_back_words) + 16 * scale));
 }
 
 // A link to a page.
@@ -250,8 +258,9 @@ float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const P
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return 0.0f;
   float most = 0.0f, link = 0.0f;
+  const float width = verdict_wrap(fonts, scale, wrap);
   for (const std::string& verdict : longest_verdicts(walk))
-    most = std::max(most, size_in(verdict_type(fonts, scale, 0, verdict), wrap, verdict).y);
+    most = std::max(most, size_in(verdict_type(fonts, scale, 0, verdict), width, verdict).y);
   for (const AnswerOption& option : page->answer->options)
     if (!option.see.empty())
       link = std::max(link, link_shape(fonts, scale, wrap, 0, link_label(option)).size.y + row_gap * scale);
@@ -268,7 +277,8 @@ float answer_height_now(const Fonts& fonts, float scale, float wrap, const Playl
   const float below =
       link ? link_shape(fonts, scale, wrap, hall, link_label(*link)).size.y + ImGui::GetStyle().ItemSpacing.y
            : 0.0f;
-  return size_in(verdict_type(fonts, scale, hall, verdict), wrap, verdict).y + below +
+  const float width = hall > 0 ? wrap : verdict_wrap(fonts, scale, wrap);
+  return size_in(verdict_type(fonts, scale, hall, verdict), width, verdict).y + below +
          std::round(row_gap * scale);
 }
 
@@ -317,9 +327,18 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
   const WidgetContext widgets = context.widgets();
   const Type type = verdict_type(context.fonts, context.scale, hall, verdict);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = size_in(type, wrap, verdict).y, spacing = ImGui::GetStyle().ItemSpacing.y;
-  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(context.palette.text), wrap, verdict);
-  ui_probe("caption/verdict", at, {at.x + wrap, at.y + height});
+  const float width = hall > 0 ? wrap : verdict_wrap(context.fonts, context.scale, wrap);
+  // In front of a class nothing is clicked; the list of commands has it too.
+  if (hall == 0 && walk.given.any()) {
+    ImGui::SetCursorScreenPos({at.x + wrap - text_link_width(widgets, take_back_words), at.y});
+    if (text_link(widgets, "caption/take_back", take_back_words,
+                  command_entry(CommandId::take_back_answer).what))
+      action.command = CommandId::take_back_answer;
+    ImGui::SetCursorScreenPos(at);
+  }
+  const float height = size_in(type, width, verdict).y, spacing = ImGui::GetStyle().ItemSpacing.y;
+  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(context.palette.text), width, verdict);
+  ui_probe("caption/verdict", at, {at.x + width, at.y + height});
   ui_says(verdict, at);
   ImGui::Dummy({wrap, height + widgets.px(row_gap) - spacing});
   const AnswerOption* link = linked_option(walk);

@@ -23,6 +23,7 @@ PlaylistPage without_words(const PlaylistPage& page) {
   bare.title.clear();
   bare.caption.clear();
   bare.keywords.clear();
+  bare.notes.clear();
   if (!for_head) bare.answer.reset();
   bare.ask = covered || for_head ? "?" : "";
   if (covered) return bare;

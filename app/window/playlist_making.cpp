@@ -125,6 +125,7 @@ void update_page(WindowState& window) {
   updated.ask_view = page.ask_view;
   updated.answer = page.answer;
   updated.keywords = page.keywords;
+  updated.notes = page.notes;
   updated.veil = page.veil;
   if (!page.masks_as) updated.masks_as.reset();
   if (page == updated) return notices.say("The page shows this already.");
@@ -168,6 +169,7 @@ void put_back_page(WindowState& window) {
     back.page.ask = words.ask;
     back.page.caption = words.caption;
     back.page.answer = words.answer;
+    back.page.notes = words.notes;
     pages[place] = std::move(back.page);
   } else {
     insert_page(walk, place, std::move(back.page));

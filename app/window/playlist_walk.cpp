@@ -69,6 +69,7 @@ void take_place(WindowState& window) {
   place.queries_as_columns = view.selection.queries_as_columns;
   place.colors_by_head = view.selection.colors_by_head;
   view.selection = selection_within(place, document.session.trace());
+  view.arrived = true;
   skip_motion(view.motion);
   if (same_picture && walk.page && view.selection.step != from)
     begin_motion(view.motion, from, view.selection.step);
@@ -91,16 +92,20 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
     words = {};
     if (!page->ask.empty()) words.ask = "…";
     words.caption = "…";
+    if (waits_for_model(session.scenario()))
+      (walk.asking() ? words.ask : words.caption) =
+          fmt::format("The model of this page is trained now{}. Esc gives up.", session.waiting().text());
     return;
   }
   if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption &&
-      words.answer_written == page->answer)
+      words.notes_written == page->notes && words.answer_written == page->answer)
     return;
   const LiveAnswers answers =
       computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
   words.trace = trace;
   words.ask_written = page->ask;
   words.caption_written = page->caption;
+  words.notes_written = page->notes;
   words.answer_written = page->answer;
   static_cast<PageWords&>(words) =
       page_words(*page, session.traced_scenario(), session.inputs(), *trace, answers);
@@ -138,6 +143,7 @@ void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
 void answer(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   walk.answered = true;
+  window.view.steps.playing = false;
   const PlaylistPage& page = *walk.shown();
   if (page.answer) keep_answer(walk, page);
   if (!page.asks_covered()) return;
@@ -152,6 +158,7 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
   const bool other = !(playlist == walk.playlist);
   const bool kept = other && keep_unsaved(window.document);
   if (other) walk.retired.clear();
+  walk.looked_from.reset();
   if (!walk.page) {
     walk.own_history = window.document.session.history();
     walk.own_selection = window.view.selection;
@@ -160,7 +167,6 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
   walk.playlist = std::move(playlist);
   walk.path = path;
   walk.changed = false;
-  window.view.steps.playing = false;
   show_page(window, std::min(page, walk.playlist.pages.size() - 1));
   if (kept) {
     window.view.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
@@ -191,6 +197,21 @@ bool tells_answer(const PlaylistWalk& walk) {
 }
 
 }  // namespace
+
+bool has_left_page(const PlaylistWalk& walk, const Selection& now) {
+  if (!walk.page || walk.arrival || walk.edits_words) return false;
+  const Selection place = selection_of(*walk.shown(), walk.answered);
+  return now.step != place.step || now.view != place.view;
+}
+
+Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
+  Selection place = selection_of(*walk.shown(), walk.answered);
+  if (!walk.shown()->beside) place.compare_with = now.compare_with;
+  place.mask_convention = now.mask_convention;
+  place.queries_as_columns = now.queries_as_columns;
+  place.colors_by_head = now.colors_by_head;
+  return place;
+}
 
 std::optional<Veil> veil_of(const PlaylistWalk& walk) {
   if (!walk.asking() || !walk.shown()->veil || walk.edits_words) return {};
@@ -254,8 +275,13 @@ void arrive(WindowState& window) {
 
 void show_page(WindowState& window, std::size_t page, bool answered) {
   PlaylistWalk& walk = window.document.walk;
+  // A page that never arrived is no place to go back to.
+  if (!walk.arrival)
+    walk.came_from =
+        walk.page ? std::optional(PlaylistWalk::CameFrom{*walk.page, walk.answered}) : std::nullopt;
   walk.page = page;
   walk.edits_words = false;
+  window.view.steps.playing = false;
   walk.words_problem.clear();
   walk.just_removed = false;
   window.view.notices.dismiss_all();  // notices about the previous page
@@ -268,6 +294,21 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   window.document.session.open(*shown.scenario, label_of(page));
   walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
   arrive(window);
+}
+
+bool give_up_page(WindowState& window) {
+  WindowDocument& document = window.document;
+  PlaylistWalk& walk = document.walk;
+  if (!document.session.cancel()) return false;
+  if (!walk.arrival || !walk.page) return true;
+  walk.arrival.reset();
+  const auto from = walk.came_from;
+  if (from && from->page < walk.playlist.pages.size())
+    show_page(window, from->page, from->answered);
+  else
+    leave_walk(window);
+  window.view.notices.say("Cancelled. The page was not opened.");
+  return true;
 }
 
 std::string told_of_last_edit(const WindowDocument& document) {
@@ -293,6 +334,7 @@ std::string undo_label(const WindowDocument& document) {
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
   if (PlaylistWalk& walk = window.document.walk; walk.interrupted) take_up_interrupted(walk);
   window.document.walk.kept.clear();
+  window.view.presented_seconds = 0.0;
   walk_on(window, std::move(playlist), path, page);
 }
 
@@ -330,6 +372,7 @@ void walk_pages(WindowState& window, int by) {
 
 void leave_walk(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
+  walk.looked_from.reset();
   if (!walk.page) return;
   if (walk.interrupted) take_up_interrupted(walk);
   walk.left_at = *walk.page;
@@ -366,6 +409,87 @@ void toggle_walk(WindowState& window) {
     walk_on(window, walk.playlist, walk.path, walk.left_at);
     walk.changed = changed;
     walk.from_program = from_program;
+  }
+}
+
+void present(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!walk.page) toggle_walk(window);
+  if (!walk.page) return;
+  if (walk.interrupted) return step_out(window);
+  window.view.full_screen = window.view.stage_only = true;
+  walk.edits_words = false;  // a class sees the page, not the fields it is written in
+}
+
+void look_away(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!walk.page) return;
+  walk.looked_from =
+      PlaylistWalk::LookedFrom{*walk.page, walk.answered, *std::exchange(walk.own_history, std::nullopt),
+                               std::exchange(walk.own_selection, {})};
+  walk.left_at = *walk.page;
+  walk.page.reset();
+  walk.arrival.reset();
+  walk.edits_words = false;
+  Selection& selection = window.view.selection;
+  selection.compare_with = taken<CompareWith>({}, selection.compare_with, walk.own_compare_with);
+  selection.mask_convention = taken<MaskConvention>({}, selection.mask_convention, walk.own_masks_as);
+}
+
+bool come_back(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!walk.looked_from || walk.page) return false;
+  PlaylistWalk::LookedFrom from = *std::exchange(walk.looked_from, std::nullopt);
+  walk.own_history = std::move(from.own_history);
+  walk.own_selection = std::move(from.own_selection);
+  show_page(window, from.page, from.answered);
+  return true;
+}
+
+void take_back_answer(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  const PlaylistPage* page = walk.shown();
+  if (!page || !walk.answered || page->ask.empty() || walk.edits_words) return;
+  std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return is_of(kept, *page); });
+  walk.given = {};
+  walk.answered = false;
+  window.view.steps.playing = false;
+  if (!walk.arrival) walk.arrival.emplace();
+  walk.arrival->selection = selection_of(*page, false);
+  arrive(window);
+}
+
+void start_over(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  walk.kept.clear();
+  walk.given = {};
+  walk.left_at = 0;
+  walk.looked_from.reset();
+  if (walk.page) show_page(window, 0);
+  window.view.presented_seconds = 0.0;
+  window.view.notices.say(walk.page ? "The answers given are forgotten; this is the first page."
+                                    : "The answers given are forgotten.");
+}
+
+bool turn_page_by_key(WindowState& window, CommandId id) {
+  const PlaylistWalk& walk = window.document.walk;
+  if (!window.view.full_screen || !walk.page || walk.edits_words) return false;
+  const std::size_t last = walk.playlist.pages.size() - 1;
+  switch (id) {
+    case CommandId::next_step:
+    case CommandId::play:
+      walk_pages(window, 1);
+      return true;
+    case CommandId::previous_step:
+      walk_pages(window, -1);
+      return true;
+    case CommandId::first_step:
+    case CommandId::last_step:
+      if (const std::size_t to = id == CommandId::first_step ? 0 : last; to != *walk.page)
+        show_page(window, to);
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -15,6 +15,7 @@
 
 namespace headwise {
 
+enum class CommandId : int;
 struct WindowDocument;  // app/window/window_document.h
 struct WindowState;
 
@@ -34,7 +35,7 @@ struct PlaylistWalk {
   // The text of the current page, with the numbers of the trace.
   struct Words : PageWords {
     TracePtr trace;  // what they were made from
-    std::string ask_written, caption_written;
+    std::string ask_written, caption_written, notes_written;
     std::optional<PageAnswer> answer_written;
     // The question or the caption no longer holds, and the page says so
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
@@ -91,6 +92,15 @@ struct PlaylistWalk {
   };
   std::optional<Interrupted> interrupted;
 
+  // The page from which a training was looked into, with what the walk goes on with when it comes back
+  struct LookedFrom {
+    std::size_t page = 0;
+    bool answered = true;
+    History own_history;
+    Selection own_selection;
+  };
+  std::optional<LookedFrom> looked_from;
+
   // The user's own place, restored on leaving
   std::optional<History> own_history;
   Selection own_selection;
@@ -104,12 +114,23 @@ struct PlaylistWalk {
     std::optional<PlaylistPage> page;  // not yet checked for problems
   };
   std::optional<Arrival> arrival;
+  // The page shown before the current one, where whoever gives up waiting for this one goes back to; none: the user's own place
+  struct CameFrom {
+    std::size_t page = 0;
+    bool answered = true;
+  };
+  std::optional<CameFrom> came_from;
   std::string told_on_arrival;  // summary of the edit made by opening the page
 
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
   // The page asks a question, and its answer is not revealed yet.
   bool asking() const { return page && !answered; }
 };
+
+// Whether the stage shows another step or view than the page: its caption then says nothing about the stage.
+bool has_left_page(const PlaylistWalk& walk, const Selection& now);
+// The page's own place, with the display choices of now. To be called while a page is shown.
+Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
 
 // What is hidden while the page asks; nullopt if nothing is.
 std::optional<Veil> veil_of(const PlaylistWalk& walk);
@@ -149,6 +170,20 @@ void show_page(WindowState& window, std::size_t page, bool answered = false);
 void restore_page(WindowState& window);
 // Walks the loaded playlist on from where it was left, with the answers given before, or leaves it.
 void toggle_walk(WindowState& window);
+// Shows the loaded playlist on the whole screen: the page that is shown, or the one where it was left, with the answers given
+// before. In a lesson that is visited from the user's own pages: back to those. Never leaves what is presented.
+void present(WindowState& window);
+// Leaves the page for another scenario, of a training that is looked into; come_back returns to it. Does nothing without a page.
+void look_away(WindowState& window);
+// Back to the page that look_away left; false if there is none.
+bool come_back(WindowState& window);
+// Takes back the answer given to the page's question, which it asks again. Does nothing if it asks none, or still asks.
+void take_back_answer(WindowState& window);
+// Forgets all answers given, and goes to the first page.
+void start_over(WindowState& window);
+// While a page is on the full screen, the keys that go through the steps turn the pages, so that no caption stands beside
+// another page's stage. False if the command is none of them, or no page is presented.
+bool turn_page_by_key(WindowState& window, CommandId id);
 
 // What the status line says about the last edit. Opening a page does not count: its effect on the output is often the
 // answer to the page's question. Empty until something is changed on the page.
@@ -157,6 +192,9 @@ std::string told_of_last_edit(const WindowDocument& document);
 // What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless something was
 // changed on the page before, or a page has just been removed, which it puts back.
 std::string undo_label(const WindowDocument& document);
+
+// Cancels what is computed for the page on the way, and goes back to where it was turned from. False if nothing is being computed.
+bool give_up_page(WindowState& window);
 
 // Once a frame: moves to the page's place when its scenario has a trace, and updates its text.
 void arrive(WindowState& window);

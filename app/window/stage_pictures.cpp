@@ -90,7 +90,9 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   const auto px = [scale](float units) { return std::round(units * scale); };
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const float width = size.x - 2 * px(margin);
-  float caption = document.walk.page ? caption_words_height(fonts, scale, width, document.walk) : 0.0f;
+  // Away from the page's place neither its title nor its words say what the stage shows.
+  const bool of_page = document.walk.page && !has_left_page(document.walk, looked.selection);
+  float caption = of_page ? caption_words_height(fonts, scale, width, document.walk) : 0.0f;
   caption = std::min(caption, static_cast<float>(highest_caption) * size.y);
   const float stage_height = size.y - 2 * px(margin) - (caption > 0.0f ? caption + px(gap) : 0.0f);
   constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -109,7 +111,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
     ImGui::BeginChild("stage", {width + 2 * frame, stage_height + 2 * frame}, false,
                       bare | ImGuiWindowFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();
-    stage_.title = document.walk.page ? document.walk.shown()->title : "";
+    stage_.title = of_page ? document.walk.shown()->title : "";
     take_choices(stage_, window.view.stage_choices);
     stage_.alone = look_ == Look::hall;
     draw_stage(context, stage_);

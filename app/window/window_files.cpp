@@ -237,7 +237,7 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
   const std::string known =
       document.scenario_path.empty() || of_model || of_page ? working_folder() : document.scenario_path;
   const bool saves = purpose == FileDialogPurpose::save_scenario;
-  std::string offered = saves ? known : folder_of(known);
+  std::string offered = saves ? known : path_beside(known, "");
   if (saves && offered.ends_with('/')) offered += "scenario.json";
   // Nor is a file of arrays.
   if (saves && is_array_file(offered)) offered = fs::path(offered).replace_extension(".json").string();
@@ -269,7 +269,7 @@ void ask_for_program(WindowState& window) {
     const fs::path scenario = document.scenario_path;
     offered = scenario.empty() || names_model(document.scenario_path)
                   ? working_folder() + "attention.py"
-                  : folder_of(expanded_path(document.scenario_path)) + scenario.stem().string() + ".py";
+                  : path_beside(expanded_path(document.scenario_path), scenario.stem().string() + ".py");
   }
   open_file_dialog(window.dialogs.files, FileDialogPurpose::save_program, offered);
   window.dialogs.files.own = document.program_path;
@@ -306,7 +306,7 @@ void ask_for_export(WindowState& window) {
   ExportDialogState& dialog = window.dialogs.export_dialog;
   TensorExport before = dialog.what;
   if (dialog.path.empty()) before.range_kind = ExportRange::shared;  // at first the colours are the stage's
-  const std::string folder = dialog.path.empty() ? working_folder() : folder_of(dialog.path);
+  const std::string folder = dialog.path.empty() ? working_folder() : path_beside(dialog.path, "");
   dialog = {};
   dialog.open = dialog.appearing = true;
   // Colours stay as last chosen; what is exported follows the stage.

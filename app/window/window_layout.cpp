@@ -18,9 +18,10 @@ constexpr double caption_below_from_height = 440, caption_beside_from_width = 56
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26, training_height = 30;
-constexpr double training_from_height = 400;  // of the window
-constexpr double graph_from_height = 560;     // of the window; with less, the graph folds
-constexpr double least_stage_width = 360;     // next to the panels; with less, they fold
+constexpr double share_of_notes = 0.2, least_notes = 96, most_notes = 200;  // of the height, and units
+constexpr double training_from_height = 400;                                // of the window
+constexpr double graph_from_height = 560;  // of the window; with less, the graph folds
+constexpr double least_stage_width = 360;  // next to the panels; with less, they fold
 constexpr double least_stage_beside = 300,
                  least_stage_above = 170;  // of what is unfolded; with less, it takes the stage's place
 constexpr double filmstrip_width = 164, filmstrip_from_width = 1040;  // of a window that has room for it
@@ -127,8 +128,8 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     layout.menu = rect_of(0, 0, width, std::min(px(menu_height), height));
     top = px(menu_height);
   }
-  if (!wishes.hall || wishes.steps_over)
-    layout.steps = rect_of(left, top, right - left, std::min(px(steps_height), height - top));
+  // In a hall they lie over the stage, whose left edge is known further below.
+  if (!wishes.hall) layout.steps = rect_of(left, top, right - left, std::min(px(steps_height), height - top));
   if (!wishes.hall) top += px(steps_height) + px(gap);
   if (wishes.training && !wishes.hall && units_high >= training_from_height) {
     layout.training = rect_of(left, top, right - left, px(training_height));
@@ -139,6 +140,12 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   if (units_high >= 320 && !wishes.stage_only) {
     bottom = height - px(status_height);
     layout.status = rect_of(left, bottom, right - left, px(status_height));
+  }
+  if (wishes.notes) {
+    const double high = std::min(px(std::clamp(share_of_notes * units_high, least_notes, most_notes)),
+                                 std::round(0.4 * (bottom - top)));
+    layout.notes = rect_of(left, bottom - high, right - left, high);
+    if (high >= 1.0) bottom -= high + px(gap);
   }
   double strip = 0.0;  // units that it takes from the other panels
   // Where the sides would fold beside it, the filmstrip folds: it is wanted beside a stage, not instead of one.
@@ -168,6 +175,9 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     layout.graph = rect_of(left, bottom - high, right - left, high);
     bottom -= high + px(gap);
   }
+
+  if (wishes.hall && wishes.steps_over)
+    layout.steps = rect_of(stage_left, top, stage_right - stage_left, std::min(px(steps_height), height - top));
 
   Room room{stage_left, stage_right, top, bottom};
   if (!wishes.stage_only)

@@ -12,7 +12,7 @@ enum class SidePanel { setup, inspector, graph, filmstrip };
 
 // Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
 struct WindowLayout {
-  RectF menu, steps, training, filmstrip, setup, stage, inspector, graph, caption, status;
+  RectF menu, steps, training, filmstrip, setup, stage, inspector, graph, caption, notes, status;
   // Strips at the edges with a tab for each panel that has no room of its own; 0 × 0 where there is none. Where the graph
   // alone has none, its tab lies in the status line.
   RectF left_tabs, right_tabs, graph_tab;
@@ -23,13 +23,15 @@ struct WindowLayout {
 
 struct LayoutWishes {
   bool stage_only = false;  // only the steps, the stage and a caption
-  // For a hall: the stage fills the window, a caption stands left of it, and the steps lie over its top while `steps_over`.
+  // For a hall: the stage fills the window, a caption stands left of it, and the steps lie over its top, but not over the
+  // caption's, while `steps_over`.
   bool hall = false, steps_over = false;
   double caption_height = 0.0;  // pixels; a caption replaces the graph
   bool writes_caption = false;  // it holds the fields that it is written in, which need the whole width
   std::optional<SidePanel> unfolded = {};  // of those without room of their own: shown all the same
   bool training = false;   // a line below the steps: where in a training the model stands; never in a hall
   bool filmstrip = false;  // at the left edge, if there is room; never beside the stage alone
+  bool notes = false;      // the presenter's, as a strip below all but the status
 };
 
 // Pixels per design unit at which the stage alone fills such a window with type legible from the back of the room; at least

@@ -5,6 +5,7 @@
 #include "app/content/stage_views.h"
 #include "app/window/picture_recording.h"
 #include "app/window/window_state.h"
+#include "app/window/window_training.h"
 
 namespace headwise {
 namespace {
@@ -51,7 +52,7 @@ void let_go(WindowState& window) {
   if (view.recording) {
     view.notices.say("Cancelled. " + view.recording->path() + " was not written.");
     view.recording.reset();
-  } else if (document.session.waiting().told() && document.session.cancel()) {
+  } else if (document.session.waiting().told() && give_up_page(window)) {
     release_focus(view.focus);
   } else if ((wants_gradients(selection) && document.gradients.waiting().told()) ||
              (selection.view == StageView::compare && document.other_sides.waiting().told()) ||
@@ -74,6 +75,7 @@ void let_go(WindowState& window) {
   } else if (selection.pinned) {
     selection.pinned.reset();
     view.trail.clear();
+  } else if (looks_inside(window) && come_back(window)) {
   } else if (selection.spotlight) {
     selection.spotlight = false;
   } else if (selection.tensor) {

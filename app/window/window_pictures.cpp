@@ -31,9 +31,9 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 std::string offered(const WindowState& window, const std::string& suffix) {
-  const std::string folder =
-      window.document.picture_path.empty() ? working_folder() : folder_of(window.document.picture_path);
-  return folder + step_word(window.view.selection.step) + suffix;
+  const std::string& before = window.document.picture_path;
+  return path_beside(before.empty() ? working_folder() : before,
+                     step_word(window.view.selection.step) + suffix);
 }
 
 void check_ending(const std::string& path, bool matches, const std::string& expected) {
@@ -100,9 +100,9 @@ void ask_for_slides(WindowState& window) {
   const Playlist& playlist = window.document.walk.playlist;
   if (playlist.pages.empty())
     return window.view.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
-  const std::string folder =
-      window.document.walk.path.empty() ? working_folder() : folder_of(window.document.walk.path);
-  open_file_dialog(window.dialogs.files, FileDialogPurpose::save_slides, folder + "slides.png");
+  const std::string& path = window.document.walk.path;
+  open_file_dialog(window.dialogs.files, FileDialogPurpose::save_slides,
+                   path_beside(path.empty() ? working_folder() : path, "slides.png"));
 }
 
 void save_slides(WindowState& window, const std::string& path) {

@@ -158,8 +158,7 @@ void look_inside(WindowState& window, const TrainedHead& head) {
     const std::string path = written_checkpoint(training, place.folder, head.run);
     Scenario scenario = scenario_of_file(path);
     scenario.parameters.layer = head.layer;
-    document.walk.page.reset();
-    document.walk.own_history.reset();
+    look_away(window);
     window.view.setup.edited_row.clear();
     const Index step = training.runs()[head.run].step();
     document.session.open(scenario, fmt::format("look inside step {}", step));
@@ -234,6 +233,10 @@ void tell_of_saved_training(WindowState& window) {
   }
 }
 
+bool looks_inside(const WindowState& window) {
+  return is_watched(window, model_path(window.document.session.scenario()));
+}
+
 std::optional<WatchedModel> watched_model(WindowState& window, const Scenario& scenario) {
   const std::string path = model_path(scenario);
   const PlaceInTraining& place = window.view.place_in_training;
@@ -278,6 +281,7 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
              .shown = step,
              .count = run.reached() + 1,
              .watched = true};
+    if (const auto& from = window.document.walk.looked_from) strip.page = from->page + 1;
   } else {
     const std::size_t index = shown_checkpoint(place, path);
     strip = {
@@ -289,6 +293,10 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
         .can_go_on = place.can_go_on};
   }
   const CheckpointStripAction action = draw_checkpoint_strip(widgets, strip, area);
+  if (action.to_page) {
+    come_back(window);
+    return;
+  }
   if (action.to_training) {
     window.dialogs.training.open = true;
     if (!strip.watched && !strip.goes_on) window.dialogs.training.goes_on = saved_training(place, path);

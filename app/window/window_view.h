@@ -47,6 +47,13 @@ struct WindowView {
   bool stage_only = false;   // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;  // and on the whole screen, for a hall: the map and the caption alone
   double steps_shown = 0.0;  // seconds that the steps still lie over the full screen after the mouse moved
+  double steps_seen = 0.0;   // seconds since they came there
+  bool steps_deaf =
+      false;  // the mouse was pressed where they had just come: its release is for what was there before
+  bool arrived = false;            // a page has taken its place, since the last frame
+  bool blank = false;              // the screen is dark until a key or the mouse is pressed
+  double presented_seconds = 0.0;  // since the playlist was begun
+  bool notes = false;              // the presenter's notes stand below the stage
 
   PlaceInTraining place_in_training;
   OpeningState opening;  // what the window begins with

@@ -29,9 +29,9 @@ bool overlap(const RectF& a, const RectF& b) {
 }
 
 void check_panels(const WindowLayout& layout, double width, double height) {
-  const RectF panels[] = {layout.menu,       layout.steps,     layout.setup,    layout.stage,
-                          layout.inspector,  layout.graph,     layout.status,   layout.left_tabs,
-                          layout.right_tabs, layout.graph_tab, layout.filmstrip};
+  const RectF panels[] = {layout.menu,       layout.steps,     layout.setup,     layout.stage,
+                          layout.inspector,  layout.graph,     layout.status,    layout.left_tabs,
+                          layout.right_tabs, layout.graph_tab, layout.filmstrip, layout.notes};
   for (const RectF& a : panels) {
     CHECK(a.width >= 0);
     CHECK(a.height >= 0);
@@ -49,6 +49,8 @@ TEST_CASE("panels never overlap, never leave the window and are never of negativ
       for (double height = 1; height < 1600; height = height * 1.4 + 1) {
         const WindowLayout layout = window_layout(width, height, scale);
         check_panels(layout, width, height);
+        check_panels(window_layout(width, height, scale, {.caption_height = 100, .notes = true}), width,
+                     height);
         for (const SidePanel unfolded : {SidePanel::setup, SidePanel::inspector, SidePanel::graph})
           check_panels(window_layout(width, height, scale, {.unfolded = unfolded}), width, height);
       }
