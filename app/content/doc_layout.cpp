@@ -10,6 +10,7 @@ namespace {
 DocFont font_of(DocStyle style) {
   switch (style) {
     case DocStyle::strong:
+    case DocStyle::lesson:
       return DocFont::strong;
     case DocStyle::code:
       return DocFont::code;
@@ -158,6 +159,7 @@ class Typesetter {
     std::string_view text;
     DocFont font;
     int page;
+    std::string_view lesson;
     double width;
   };
 
@@ -176,6 +178,7 @@ class Typesetter {
       }
       for (const Part& part : word) {
         place(part.text, part.font, x, y, part.page, part.width);
+        out_.words.back().lesson = part.lesson;
         x += part.width;
       }
       word.clear();
@@ -190,7 +193,8 @@ class Typesetter {
           continue;
         }
         const std::string_view part = rest.substr(0, rest.find(' '));
-        word.push_back({part, font, run.page, measure_.width_of(part, font)});
+        const std::string_view lesson = run.style == DocStyle::lesson ? run.text : std::string_view();
+        word.push_back({part, font, run.page, lesson, measure_.width_of(part, font)});
         rest.remove_prefix(part.size());
       }
     }
@@ -199,7 +203,7 @@ class Typesetter {
   }
 
   void place(std::string_view word, DocFont font, double x, double y, int page, double width = 0.0) {
-    out_.words.push_back({word, font, page, false, x, y, width});
+    out_.words.push_back({.text = word, .font = font, .page = page, .x = x, .y = y, .width = width});
   }
 
   double width_;

@@ -16,8 +16,9 @@ enum class DocFont { title, text, strong, code };
 struct DocWord {
   std::string_view text;  // of the page, which has to live as long
   DocFont font = DocFont::text;
-  int page = -1;     // of a link
-  bool dim = false;  // the head of a table
+  int page = -1;                 // of a link
+  std::string_view lesson = {};  // the title that a link leads to, of a lesson or of a page of one
+  bool dim = false;              // the head of a table
   double x = 0.0, y = 0.0, width = 0.0;
 };
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "app/session/answer_check.h"
+
 namespace headwise {
 
 namespace embedded {
@@ -184,12 +186,30 @@ std::vector<std::string> file_names() {
   return names;
 }
 
+// "See the lesson page *Too hot*": the title leads there.
+void link_lessons(std::vector<DocBlock>& blocks) {
+  for (DocBlock& block : blocks)
+    for (std::vector<DocText>& runs : block.cells) {
+      std::string sentence;  // what was read of it
+      for (DocText& run : runs) {
+        const bool speaks_of_one =
+            sentence.find("lesson") != std::string::npos || sentence.find("question") != std::string::npos;
+        if (run.style == DocStyle::strong && speaks_of_one && page_titled({}, run.text))
+          run.style = DocStyle::lesson;
+        sentence += run.text;
+        if (const std::size_t stop = sentence.rfind(". "); stop != std::string::npos)
+          sentence.erase(0, stop + 1);
+      }
+    }
+}
+
 std::vector<DocPage> read_pages() {
   const std::vector<std::string> names = file_names();
   std::vector<DocPage> pages;
   for (const auto& source : sources) {
     DocPage page{source.name, source.label, "", doc_blocks(text_of(source.text()), names)};
     for (const DocText& run : page.blocks.front().cells.front()) page.title += run.text;
+    link_lessons(page.blocks);
     pages.push_back(std::move(page));
   }
   return pages;

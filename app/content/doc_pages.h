@@ -8,13 +8,14 @@
 
 namespace headwise {
 
-enum class DocStyle { plain, strong, code, link };
+enum class DocStyle { plain, strong, code, link, lesson };
 
 // A run of text in one style.
 struct DocText {
   std::string text;
   DocStyle style = DocStyle::plain;
-  int page = -1;  // of a link: the index of the page it leads to
+  int page =
+      -1;  // of a link: the index of the page it leads to. A lesson is led to by the text, its title or a page's
 };
 
 enum class DocBlockKind { heading, paragraph, item, code, table_head, table_row };
@@ -33,6 +34,7 @@ struct DocPage {
 };
 
 // In the order in which they are read; parsed at the first call. Pictures are left out, and links to anything but a page are text.
+// Where a sentence speaks of a lesson or a question, the emphasised title of one leads there.
 std::span<const DocPage> doc_pages();
 
 // Markdown (CommonMark with tables) as blocks. `names`: of the pages that links may lead to, "models.md".

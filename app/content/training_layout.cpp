@@ -9,8 +9,9 @@ namespace {
 // Design units
 constexpr double row = 30.0, sentence_end = 5.0, sentence_line = 15.0, gap = 10.0, timeline_height = 46.0,
                  told_height = 20.0;
-constexpr double least_maps = 120.0, least_plot = 110.0, most_plot = 300.0;
-constexpr double plot_share = 0.38;  // of what plot and maps have together
+constexpr double least_maps = 120.0, least_plot = 82.0, most_plot = 300.0;
+// Of what plot and maps have together; in a low window the maps, which are to be read, need more of it.
+constexpr double plot_share = 0.38, low_plot_share = 0.28, low_until = 380.0;
 constexpr double plot_width = 0.56;  // of the width
 constexpr double map_gap = 8.0, map_name = 18.0, least_side = 34.0;
 
@@ -28,7 +29,8 @@ TrainingLayout training_layout(const RectF& area, double scale, std::size_t sent
   layout.sentence = take((sentence_end + sentence_line * static_cast<double>(sentence_lines)) * scale);
   const double fixed = (gap + told_height + row + timeline_height) * scale;
   const double left = std::max((least_maps + least_plot) * scale, area.y + area.height - y - fixed);
-  const double plot = std::clamp(plot_share * left, least_plot * scale, most_plot * scale);
+  const double share = left < low_until * scale ? low_plot_share : plot_share;
+  const double plot = std::clamp(share * left, least_plot * scale, most_plot * scale);
   const RectF above = take(plot);
   layout.plot = {above.x, above.y, std::floor(plot_width * above.width), above.height};
   const double between = 1.6 * gap * scale;

@@ -39,7 +39,8 @@ bool SetupRows::rare(const char* id, bool unusual) {
   return kept;
 }
 
-FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value, FieldOptions drag) {
+FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value, FieldOptions drag,
+                               const std::string& refusal) {
   std::optional<std::int64_t> typed = value;
   drag.wrong = is_wrong(label.id);
   drag.required = true;
@@ -48,7 +49,7 @@ FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value, Field
     value = *typed;
     edited(label.id, std::string(label.name), true);
   }
-  draw_errors(label.id, field.error);
+  draw_errors(label.id, field.error.empty() && is_wrong(label.id) ? refusal : field.error);
   return field;
 }
 

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "app/setup/setup_rows.h"
+#include "app/widgets/button.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/layer_scenario.h"
 
@@ -47,6 +50,27 @@ void draw_head_count_note(SetupRows& rows) {
   ui_probe_item("setup/head_count_note");
 }
 
+// Below a width that the model does not have: the heads that can have it.
+void draw_other_heads(SetupRows& rows) {
+  if (!rows.is_wrong("setup/embed_dim")) return;
+  const struct {
+    const char *id, *label, *edit;
+    ParameterSource source;
+  } choices[] = {
+      {"setup/embed_dim/random", "random heads", "random parameters", ParameterSource::random},
+      {"setup/embed_dim/hand_made", "hand-made heads", "hand-made heads", ParameterSource::hand_made}};
+  for (const auto& choice : choices) {
+    if (&choice != choices) ImGui::SameLine(0, rows.widgets().px(6));
+    if (text_button(rows.widgets(), choice.id, choice.label)) {
+      rows.scenario().parameters.source = choice.source;
+      rows.edited("setup/parameters", choice.edit, false);
+    }
+    ui_probe_item(choice.id);
+    tooltip(rows.widgets(),
+            "Keeps the width that you typed, and takes these parameters instead of the model’s.");
+  }
+}
+
 }  // namespace
 
 void draw_setup_sizes(SetupRows& rows) {
@@ -57,12 +81,14 @@ void draw_setup_sizes(SetupRows& rows) {
   // Every value a drag passes must have a trace: widths that the heads divide, and vice versa.
   const double width_step =
       static_cast<double>(a.head_dim ? 1 : std::clamp<std::int64_t>(a.num_heads, 1, 1024));
+  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
+  const bool of_model = layer && is_of_model(rows.scenario());
   rows.integer(
       {"setup/embed_dim", "embed_dim", "E",
        "The width of the model: the number of features per token. query is (N,L,E). Type it, or drag."},
-      a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096});
-  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
-  const bool of_model = layer && is_of_model(rows.scenario());
+      a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096},
+      of_model ? "A trained model has fixed sizes: choose random or hand-made heads to change them." : "");
+  if (of_model) draw_other_heads(rows);
   const std::vector<std::int64_t> head_stops = of_model ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
                                   group_stops = group_choices(rows);
   const FieldResult heads = rows.integer({"setup/num_heads", "num_heads", "H",

@@ -53,9 +53,14 @@ bool link_pressed(const WidgetContext& context, const DocWord& word, int index, 
   const bool focused = focus_stop(context.focus, ImGui::GetID("link"), FocusKeys::press);
   if (focused && press_key_pressed()) pressed = true;
   if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  const DocPage& to = doc_pages()[static_cast<std::size_t>(word.page)];
-  ui_probe_item("docs/link/" + to.name);
-  tooltip(context, fmt::format("go to the page {}", to.title));
+  if (word.lesson.empty()) {
+    const DocPage& to = doc_pages()[static_cast<std::size_t>(word.page)];
+    ui_probe_item("docs/link/" + to.name);
+    tooltip(context, fmt::format("go to the page {}", to.title));
+  } else {
+    ui_probe_item(fmt::format("docs/lesson/{}", word.lesson));
+    tooltip(context, fmt::format("go to “{}” in the lessons", word.lesson));
+  }
   const float y = std::floor(at.y + context.fonts.sans->FontSize + context.px(2)) + 0.5f;
   const Rgba8 ink = hovered || focused ? context.palette.text : context.palette.text_faint;
   ImGui::GetWindowDrawList()->AddLine({at.x, y}, {at.x + size.x, y}, im_color(ink), context.scale);
@@ -63,8 +68,8 @@ bool link_pressed(const WidgetContext& context, const DocWord& word, int index, 
   return pressed;
 }
 
-// At the cursor of the current ImGui window, which scrolls. The page that a link leads to, or -1.
-int draw_page(const WidgetContext& context, const DocLayout& layout) {
+// At the cursor of the current ImGui window, which scrolls. The word whose link was pressed; null: none.
+const DocWord* draw_page(const WidgetContext& context, const DocLayout& layout) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const Palette& palette = context.palette;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -85,15 +90,17 @@ int draw_page(const WidgetContext& context, const DocLayout& layout) {
     const float y = std::floor(origin.y + static_cast<float>(rule)) + 0.5f;
     list->AddLine({origin.x, y}, {origin.x + right, y}, im_color(palette.border), context.scale);
   }
-  int led_to = -1, index = 0;
+  const DocWord* pressed = nullptr;
+  int index = 0;
   for (const DocWord& word : layout.words) {
     ++index;
     ImFont* font = imgui_font(context.fonts, word.font);
     const ImVec2 at(std::round(origin.x + static_cast<float>(word.x)),
                     std::round(origin.y + static_cast<float>(word.y)));
     // A link has the focus wherever it stands, and is scrolled to.
-    if (word.page >= 0 && link_pressed(context, word, index, at, {static_cast<float>(word.width), line}))
-      led_to = word.page;
+    if ((word.page >= 0 || !word.lesson.empty()) &&
+        link_pressed(context, word, index, at, {static_cast<float>(word.width), line}))
+      pressed = &word;
     if (!seen(word.y, 2.0 * line)) continue;
     list->AddText(font, font->FontSize, at, im_color(word.dim ? palette.text_dim : palette.text),
                   word.text.data(), word.text.data() + word.text.size());
@@ -101,7 +108,7 @@ int draw_page(const WidgetContext& context, const DocLayout& layout) {
   }
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({1.0f, static_cast<float>(layout.height)});
-  return led_to;
+  return pressed;
 }
 
 }  // namespace
@@ -136,8 +143,10 @@ bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state) {
     if (before != state.page) ImGui::SetScrollY(0.0f);
     lay_out(context, state, ImGui::GetContentRegionAvail().x - context.px(6));
     if (wanted) ImGui::SetScrollY(static_cast<float>(state.layout.tops[wanted->block]));
-    if (const int led_to = draw_page(context, state.layout); led_to >= 0) {
-      state.page = led_to;
+    if (const DocWord* word = draw_page(context, state.layout); word && !word->lesson.empty()) {
+      state.lesson = word->lesson;
+    } else if (word) {
+      state.page = word->page;
       ImGui::SetScrollY(0.0f);
     }
   }

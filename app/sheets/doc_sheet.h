@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "app/content/doc_layout.h"
 #include "app/content/doc_sections.h"
@@ -14,6 +15,7 @@ struct DocSheetState {
   int page = 0;                    // of doc_pages()
   bool browser = false;            // there is one; set when the sheet is opened
   std::optional<DocPlace> wanted;  // shown and scrolled to in the next frame
+  std::string lesson;  // the title that was pressed, of a lesson or a page of one: the window goes there
 
   // Laid out for this page, column and font
   int of_page = -1;

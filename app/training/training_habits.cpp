@@ -136,11 +136,16 @@ void draw_habit_legend(const PanelContext& context, ImVec2 at, float right) {
   ImGui::SetCursorScreenPos({left, at.y});
   ImGui::Dummy(size);
   ui_probe_item("training/legend");
-  tooltip(
-      widgets,
-      "What a head gives most of its weight to, once that is 0.3 or more and 0.2 above its value before the "
-      "first step: the token before, what came after the same token before, the same token elsewhere, or the "
-      "first token. Measured on held-out examples.");
+  tooltip(widgets,
+          "The colours say what a head gives most of its weight to: the token before, what came after the "
+          "same token before "
+          "(induction), the same token elsewhere, or the first token. A head has the colour and the name "
+          "once that weight is "
+          "0.3 or more and 0.2 above its value before the first step, so that no head is named for how it "
+          "happened to begin; "
+          "without either it does none of these. Measured on held-out examples. In the maps, dark is no "
+          "weight and yellow "
+          "all of it.");
 }
 
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,

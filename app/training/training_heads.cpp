@@ -19,7 +19,8 @@
 namespace headwise {
 namespace {
 
-constexpr float heads_title = 20.0f, choice_room = 170.0f, three_lines_from = 300.0f;  // design units
+constexpr float heads_title = 20.0f, choice_room = 170.0f, three_lines_from = 300.0f,
+                two_lines_from = 230.0f;  // design units
 
 std::string token_text(const LiveTraining& training, Index position) {
   const auto token = static_cast<std::size_t>(training.tokens()[static_cast<std::size_t>(position)]);
@@ -94,9 +95,11 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
   const float room = static_cast<float>(area.x + area.width) - at.x - widgets.px(choice_room);
   double used = widgets.px(heads_title);
   if (training.runs().size() < 2) {
-    const bool is_high = area.height > widgets.px(three_lines_from);
-    const std::vector<std::string> lines = wrapped_lines(
-        "Its heads on a held-out example: " + example_text(training), font, room, is_high ? 3 : 2);
+    const std::size_t most_lines = area.height > widgets.px(three_lines_from) ? 3
+                                   : area.height > widgets.px(two_lines_from) ? 2
+                                                                              : 1;
+    const std::vector<std::string> lines =
+        wrapped_lines("Its heads on a held-out example: " + example_text(training), font, room, most_lines);
     const float height = write_lines(list, font, at, im_color(context.palette.text_dim), lines);
     used += height - height / static_cast<float>(lines.size());
     ui_probe("training/example", at, {at.x + room, static_cast<float>(area.y + used)});

@@ -147,6 +147,18 @@ void draw_runs(const PanelContext& context, const LiveTraining& training, float 
   }
 }
 
+// Before the first step: what it waits for.
+void draw_waiting(const PanelContext& context, const RectF& inside) {
+  ImFont* font = context.fonts.sans;
+  const std::string words =
+      fitted_text("Space, or Train, begins: the curve grows here, and the heads change below.", font,
+                  static_cast<float>(inside.width));
+  const ImVec2 at{static_cast<float>(inside.x + 0.5 * inside.width) - 0.5f * width_of(font, words),
+                  static_cast<float>(inside.y + 0.5 * inside.height) - 0.5f * font->FontSize};
+  write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text), words);
+  ui_probe("training/waiting", at, {at.x + width_of(font, words), at.y + font->FontSize});
+}
+
 }  // namespace
 
 Rgba8 color_of_run(const Palette& palette, std::size_t run) {
@@ -187,6 +199,8 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
   draw_axes(context, training, state, scale, ticks);
   draw_curves(context, training, state, scale);
   draw_place(context, scale, state.target.value_or(training.step()));
+
+  if (training.reached() == 0 && !training.busy()) draw_waiting(context, scale.inside);
 
   ImGui::SetCursorScreenPos(corner(scale.inside));
   ImGui::InvisibleButton("plot",

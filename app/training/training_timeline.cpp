@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
+#include "app/training/training_habits.h"
 #include "app/training/training_plot.h"
 #include "app/training/written.h"
 #include "app/widgets/button.h"
@@ -15,12 +18,52 @@
 namespace headwise {
 namespace {
 
-constexpr float button_height = 30.0f, thumb_radius = 8.0f, track_height = 6.0f,
-                figures_width = 150.0f;  // design units
+constexpr float button_height = 30.0f, thumb_radius = 8.0f, track_height = 6.0f, figures_width = 150.0f,
+                mark_radius = 3.0f, mark_above = 12.0f;  // design units
 
 std::string speed_text(const LiveTraining& training) {
   const double speed = training.tokens_per_second();
   return speed > 0.0 ? fmt::format("{:.0f},000 tokens/s", std::max(1.0, speed / 1000.0)) : std::string();
+}
+
+// Where a head got a name for the first time.
+struct FirstNamed {
+  Index step = 0, layer = 0, head = 0;
+  Habit habit{};
+};
+
+// In the order of their steps.
+std::vector<FirstNamed> first_named_heads(const WatchedRun& run) {
+  std::vector<FirstNamed> marks;
+  for (Index layer = 0; layer < run.settings.model.layers; ++layer)
+    for (Index head = 0; head < run.settings.model.heads; ++head)
+      for (const TrainingPointPtr& point : run.past)
+        if (const auto habit = habit_at(run, *point, layer, head)) {
+          marks.push_back({point->step, layer, head, *habit});
+          break;
+        }
+  std::ranges::stable_sort(marks, {}, &FirstNamed::step);
+  return marks;
+}
+
+// A dot above the line for each of them, in the colour of what it does; those that would lie over one another stand side by side.
+void draw_first_named(const PanelContext& context, const WatchedRun& run, const auto& x_of, float y,
+                      float right, std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float radius = widgets.px(mark_radius), reach = radius + widgets.px(1);
+  float free_from = 0.0f;
+  for (const FirstNamed& mark : first_named_heads(run)) {
+    const float x = std::min(right, std::max(x_of(mark.step), free_from));
+    free_from = x + 2 * radius + widgets.px(1);
+    list->AddCircleFilled({x, y}, radius, im_color(color_of_habit(context.palette, mark.habit)));
+    const ImVec2 from{x - reach, y - reach}, to{x + reach, y + reach};
+    const std::string name = trained_head_name(mark.layer, mark.head);
+    ui_probe(fmt::format("training/named/{}", name), from, to);
+    if (ImGui::IsMouseHoveringRect(from, to))
+      told = fmt::format("step {}: head {} is named for the first time, {}", mark.step, name,
+                         habit_name(mark.habit));
+  }
 }
 
 bool is_free(const FocusOrder* focus, Key key) {
@@ -60,7 +103,10 @@ TimelineMove draw_training_timeline(const PanelContext& context, const LiveTrain
   ImGui::SetCursorScreenPos({left, y - widgets.px(12)});
   ImGui::InvisibleButton("steps", {std::max(1.0f, right - left), widgets.px(24)});
   ui_probe("training/steps", {left, y - widgets.px(12)}, {right, y + widgets.px(12)});
-  tooltip(widgets, "Drag to any step that was taken. Home and End go to the first and the last one.");
+  tooltip(widgets,
+          "Drag to any step that was taken. Home and End go to the first and the last one. A dot above the "
+          "line marks the "
+          "step at which a head was named for the first time, in the colour of what it does.");
   if (ImGui::IsItemActive()) {
     const double at = (ImGui::GetIO().MousePos.x - left) / std::max(1.0f, right - left);
     state.target = std::clamp<Index>(static_cast<Index>(std::lround(at * static_cast<double>(steps))), 0,
@@ -75,6 +121,9 @@ TimelineMove draw_training_timeline(const PanelContext& context, const LiveTrain
   track(left, x_of(training.reached()), im_color(context.palette.text_faint));
   track(left, x_of(step), im_color(color_of_run(context.palette, 0)));
   list->AddCircleFilled({x_of(step), y}, widgets.px(thumb_radius), im_color(context.palette.text));
+
+  if (!training.runs().empty())
+    draw_first_named(context, training.runs().front(), x_of, y - widgets.px(mark_above), right, state.told);
 
   ImFont* font = context.fonts.mono_small;
   const std::string at = fmt::format("step {}", step);

@@ -173,7 +173,10 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
   if (training.playing() && !state.played && state.beside == 2) state.beside = 1;
   state.played = training.playing();
   state.answered = answered;
-  constexpr std::array<std::string_view, 3> names{"without", "with the change", "what it did"};
+  constexpr std::array<std::string_view, 3> in_full{"without", "with the change", "what it did"},
+      brief{"without", "with", "what it did"};
+  const bool fits = static_cast<double>(segmented_control_size(widgets, in_full).x) <= area.width;
+  const std::array<std::string_view, 3>& names = fits ? in_full : brief;
   ImGui::SetCursorScreenPos(corner(area));
   segmented_control(widgets, "beside", names, state.beside);
   ui_probe_item("training/beside");

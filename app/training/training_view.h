@@ -31,6 +31,10 @@ struct SavedTraining {
   Index step = 0;
 };
 
+// What one begins with: of all tasks the one in which eight heads do most clearly what one as wide as all of them does not. After 800 steps
+// 8 heads say 100 % of their batch and 55 to 65 % of the held-out sums right, one wide head 6 to 20 % and 0 to 5 % (seeds 1 to 3).
+inline constexpr const char* first_task = "modular-addition";
+
 // In the place of a task while there is none: what was to go on could not.
 inline constexpr const char* no_task = "choose a task";
 
@@ -39,7 +43,7 @@ enum class TrainingCurve { loss, accuracy };
 struct TrainingViewState {
   bool open = false;
   bool waits = false;  // for the file dialog, which was opened from here: opens again when that closes
-  std::string task = "induction";        // of task_entries(), or the path of a file
+  std::string task = first_task;         // of task_entries(), or the path of a file
   std::optional<SavedTraining> goes_on;  // to go on with as soon as the view is open
   DropDownState tasks, forms;
   int pace = 0;  // of the paces offered

@@ -145,6 +145,13 @@ void draw_lines(const PanelContext& context, const ExplainedCell& cell, const st
   }
   ImGui::Dummy({1, y - from.y});
   ImGui::EndChild();
+  tooltip(context.widgets(),
+          "lr is the learning rate: how far a step goes, after warm-up and schedule. g is the gradient. β₁ "
+          "and β₂ are how much of "
+          "the running means m of the gradients and v of their squares is kept in each step; m̂ and v̂ are "
+          "those means corrected "
+          "for beginning at 0. ε keeps the division from failing. λ is the weight decay: it draws the number "
+          "towards 0.");
   ui_probe("training/formula", corner(area), {far_corner(area).x, std::min(y, far_corner(area).y)});
 }
 

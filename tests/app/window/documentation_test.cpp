@@ -136,3 +136,30 @@ TEST_CASE("BROWSER is taken before the system's choice, by its name or by its pa
   CHECK(fs::path(browser_program()).filename() == "x-www-browser");
   unsetenv("BROWSER");
 }
+
+TEST_CASE("where the documentation speaks of a page of a lesson, its title leads there") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.ui->rasterise(false);
+  WindowState& state = bench.window->state();
+  int links = 0;
+  std::optional<DocPlace> place;
+  for (std::size_t page = 0; page < doc_pages().size(); ++page)
+    for (std::size_t block = 0; block < doc_pages()[page].blocks.size(); ++block)
+      for (const auto& cell : doc_pages()[page].blocks[block].cells)
+        for (const DocText& run : cell)
+          if (run.style == DocStyle::lesson) {
+            ++links;
+            if (run.text == "Without positions") place = DocPlace{static_cast<int>(page), block};
+          }
+  CHECK(links >= 8);
+  REQUIRE(place);
+  state.dialogs.docs.open = true;
+  state.dialogs.docs.wanted = place;
+  bench.ui->run_frames(4);
+  bench.ui->click("docs/lesson/Without positions");
+  bench.ui->run_until_still();
+  CHECK_FALSE(state.dialogs.docs.open);
+  REQUIRE(state.document.walk.page);
+  CHECK(state.document.walk.shown()->title == "Without positions");
+}

@@ -185,3 +185,27 @@ TEST_CASE("from the model's name it is one click to how it was trained") {
   CHECK_FALSE(bench.ui->has("overlay/heads"));
   CHECK(bench.ui->has("overlay/docs"));
 }
+
+TEST_CASE("a width that a trained model does not have is refused with what to do, and a button does it") {
+  for (const auto& [button, source] : {std::pair{"setup/embed_dim/random", ParameterSource::random},
+                                       {"setup/embed_dim/hand_made", ParameterSource::hand_made}}) {
+    WindowBench bench = open_window(1600, 1250, preset_scenario("welcome"));
+    if (!bench.ui) return;
+    bench.ui->rasterise(false);
+    REQUIRE(bench.scenario().parameters.source == ParameterSource::model);
+    CHECK_FALSE(bench.ui->has(button));
+    bench.ui->click("setup/embed_dim");
+    bench.ui->key("Ctrl+A");
+    bench.ui->type("192");
+    bench.window->state().document.session.finish();
+    bench.ui->run_frames(3);
+    REQUIRE(bench.ui->has(button));
+    bench.ui->click(button);
+    bench.window->state().document.session.finish();
+    bench.ui->run_frames(3);
+    CHECK(bench.session().error().empty());
+    CHECK(bench.scenario().parameters.source == source);
+    CHECK(bench.trace().options.embed_dim == 192);
+    CHECK_FALSE(bench.ui->has(button));
+  }
+}

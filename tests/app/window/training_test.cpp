@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "app/session/trained_habits.h"
+#include "app/training/training_habits.h"
 #include "app/window/window_files.h"
 #include "tests/app/window/training_bench.h"
 #include "tests/core/files/temporary_folder.h"
@@ -337,4 +339,43 @@ TEST_CASE(
   bench.ui->run_frames(3);
   CHECK(training_of(bench).step() == 0);
   CHECK(bench.ui->has("says/step 5 of 5"));
+}
+
+TEST_CASE(
+    "before the first step the curve says what it waits for, and a head's first name is marked above the "
+    "timeline") {
+  WindowBench bench = open_training();
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("training/waiting"));
+  step_to(bench, 1);
+  CHECK_FALSE(bench.ui->has("training/waiting"));
+  bench.window->state().document.training.play(0.0, 100);
+  wait_until_idle(bench);
+  int marks = 0;
+  const WatchedRun& run = training_of(bench).runs().front();
+  for (Index head = 0; head < run.settings.model.heads; ++head) {
+    const auto named = [&](const TrainingPointPtr& point) {
+      return habit_at(run, *point, 0, head).has_value();
+    };
+    const bool marked = bench.ui->has("training/named/" + trained_head_name(0, head));
+    CHECK(marked == std::ranges::any_of(run.past, named));
+    marks += marked;
+  }
+  CHECK(marks > 0);
+}
+
+TEST_CASE("F11 enlarges the training for a hall, and its maps have room in a low window") {
+  WindowBench bench = open_window(900, 600);
+  if (!bench.ui) return;
+  bench.window->state().dialogs.training.task = "induction";  // of two layers
+  bench.ui->key("N");
+  wait_until_idle(bench);
+  const UiRect map = bench.ui->rect("training/map/0/0.0");
+  CHECK(map.max.y - map.min.y >= 60.0f);
+  bench.ui->key("F11");
+  bench.ui->run_until_still();
+  CHECK(bench.ui->result().full_screen);
+  CHECK(bench.ui->has("training/play"));
+  bench.ui->key("F11");
+  CHECK_FALSE(bench.ui->result().full_screen);
 }
