@@ -426,7 +426,7 @@ void check_number_key(std::string_view expression, std::optional<std::string_vie
   const auto same = [](const LiveValue& a, const LiveValue& b) {
     return a.kind == b.kind && (a.number == b.number || (std::isnan(a.number) && std::isnan(b.number)));
   };
-  const bool word = std::ranges::all_of(quantities, [](const LiveQuantity& quantity) {
+  const bool word = !quantities.empty() && std::ranges::all_of(quantities, [](const LiveQuantity& quantity) {
     return quantity.word == "query" || quantity.word == "key" || quantity.word == "role";
   });
   if (values[0].kind != LiveValue::Kind::number || word)
