@@ -19,6 +19,7 @@ namespace {
 // Two frames of a usual display, the time a response may take. What takes no longer appears in the frame that requested it,
 // and is not slowed down by that frame being drawn at the same time.
 constexpr auto short_wait = std::chrono::microseconds(33333);
+constexpr auto wait_of_a_frame = std::chrono::microseconds(10000);
 constexpr double patience = 0.5;  // seconds that a superseded computation may take
 
 // In the window it is clear which scenario is meant.
@@ -229,7 +230,12 @@ void Session::adopt(const Request& request, ComputationPtr computation) {
 }
 
 bool Session::poll() {
-  if (!worker_.ended(short_wait)) return false;
+  // A model is trained over several frames: each waits a part of itself for it, rather than draw the same picture once more.
+  const bool trains = running_ && waits_for_model(running_->scenario);
+  const std::chrono::duration<double> waited(worker_.waiting().seconds);
+  const auto patience =
+      trains ? std::chrono::duration_cast<std::chrono::microseconds>(waited) + wait_of_a_frame : short_wait;
+  if (!worker_.ended(patience)) return false;
   take_in();
   return true;
 }

@@ -240,7 +240,10 @@ FrameResult MainWindow::result_of(const FrameInput& input, const Before& before,
                        before.focused != view.focus.focused || view.pointing != view.pointed;
   view.pointed = view.pointing;
   FrameResult result;
-  result.animating = changed || moving_ || opening_ || view.recording || view.motion.running;
+  // The caption says how far the model of a page is, which is trained within moments.
+  const bool trains = state_.document.walk.arrival && state_.document.session.computing() &&
+                      waits_for_model(state_.document.session.scenario());
+  result.animating = changed || moving_ || opening_ || view.recording || view.motion.running || trains;
   result.wake_after = wake_after;
   result.quit = state_.quit;
   result.font_scale = view.settings.font_scale * palette.text_size;
@@ -269,7 +272,6 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
 
   // A control that is asked for by name is shown with its panel.
   if (!view.setup.wanted_row.empty()) view.unfolded = SidePanel::setup;
-  // The caption says how far the model of the page is.
   if (document.walk.arrival && document.session.computing())
     wake_after = std::min(wake_after, seconds_between_words);
   const ImVec2 size = ImGui::GetIO().DisplaySize;

@@ -200,8 +200,9 @@ bool tells_answer(const PlaylistWalk& walk) {
 
 bool has_left_page(const PlaylistWalk& walk, const Selection& now) {
   if (!walk.page || walk.arrival || walk.edits_words) return false;
-  const Selection place = selection_of(*walk.shown(), walk.answered);
-  return now.step != place.step || now.view != place.view;
+  // Where it asks is a place of the page, too.
+  const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
+  return !is_at(selection_of(*walk.shown(), true)) && !is_at(selection_of(*walk.shown(), false));
 }
 
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
