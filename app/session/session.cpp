@@ -1,7 +1,6 @@
 #include "app/session/session.h"
 
 #include <chrono>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "core/scenario/frozen_heads_fit.h"
 #include "core/scenario/layer_values.h"
 #include "core/tensor/error.h"
-#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
@@ -19,7 +17,6 @@ namespace {
 // Two frames of a usual display, the time a response may take. What takes no longer appears in the frame that requested it,
 // and is not slowed down by that frame being drawn at the same time.
 constexpr auto short_wait = std::chrono::microseconds(33333);
-constexpr auto wait_of_a_frame = std::chrono::microseconds(10000);
 constexpr double patience = 0.5;  // seconds that a superseded computation may take
 
 // In the window it is clear which scenario is meant.
@@ -32,26 +29,9 @@ std::string sentence_of(const std::string& error) {
 Scenario with_layer(const Scenario& scenario) {
   try {
     return with_layer_values(scenario);
-  } catch (const Error& error) {
-    if (error.status() == ExitStatus::cancelled) throw;
+  } catch (const Error&) {
     return scenario;
   }
-}
-
-// The same, but a model that has to be trained first is left to the worker.
-Scenario with_layer_at_once(const Scenario& scenario) {
-  return waits_for_model(scenario) ? scenario : with_layer(scenario);
-}
-
-// On the worker, which trains the model before anything else: almost all of the work.
-ComputationPtr compute_with_model(const Scenario& scenario, const Computation* previous) {
-  constexpr double share_of_model = 0.95;
-  const bool waits = waits_for_model(scenario);
-  std::optional<ProgressPart> part;
-  if (waits) part.emplace(0.0, share_of_model);
-  const Scenario whole = waits ? with_layer(scenario) : scenario;
-  if (waits) part.emplace(share_of_model, 1.0);
-  return compute(whole, previous);
 }
 
 }  // namespace
@@ -69,7 +49,7 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
     if (!continues) end_step();
     return;
   }
-  const Scenario wanted = with_heads_that_fit(with_layer_at_once(scenario), label, continues);
+  const Scenario wanted = with_heads_that_fit(with_layer(scenario), label, continues);
   if (wanted == asked_) return;
   Request request{Request::Kind::edit, wanted, label, continues};
   if (error_.empty()) opened_ = false;
@@ -86,7 +66,7 @@ void Session::open(const Scenario& scenario, const std::string& label) {
   if (scenario == asked_ && error_.empty()) return;
   before_letting_go_.reset();
   opened_ = true;
-  submit({Request::Kind::edit, with_layer_at_once(scenario), label, false});
+  submit({Request::Kind::edit, with_layer(scenario), label, false});
 }
 
 Scenario Session::with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues) {
@@ -187,7 +167,7 @@ void Session::submit(Request request) {
 
 void Session::start(Request request) {
   worker_.start([this, scenario = request.scenario, previous = good_] {
-    arrived_error_ = error_of([&] { arrived_ = compute_with_model(scenario, previous.get()); });
+    arrived_error_ = error_of([&] { arrived_ = compute(scenario, previous.get()); });
   });
   running_ = std::move(request);
 }
@@ -214,8 +194,6 @@ void Session::refuse(Request request, std::string error) {
 void Session::adopt(const Request& request, ComputationPtr computation) {
   const ComputationPtr before = good_;
   good_ = std::move(computation);
-  // The worker has filled in what a model determines that had to be trained first.
-  if (asked_ == request.scenario) asked_ = good_->scenario;
   if (request.kind != Request::Kind::edit) {
     step_base_ = good_;
     const auto summary = request.kind == Request::Kind::undo ? undo_summary : edit_summary;
@@ -223,19 +201,14 @@ void Session::adopt(const Request& request, ComputationPtr computation) {
                  summary(request.label, before->scenario, *before->trace, good_->scenario, *good_->trace);
     return;
   }
-  if (!history_.push(good_->scenario, request.label, request.continues)) step_base_ = before;
+  if (!history_.push(request.scenario, request.label, request.continues)) step_base_ = before;
   last_edit_ =
       (request.both ? put_back_sentence(*request.both, good_->scenario) : "") +
       edit_summary(request.label, step_base_->scenario, *step_base_->trace, good_->scenario, *good_->trace);
 }
 
 bool Session::poll() {
-  // A model is trained over several frames: each waits a part of itself for it, rather than draw the same picture once more.
-  const bool trains = running_ && waits_for_model(running_->scenario);
-  const std::chrono::duration<double> waited(worker_.waiting().seconds);
-  const auto patience =
-      trains ? std::chrono::duration_cast<std::chrono::microseconds>(waited) + wait_of_a_frame : short_wait;
-  if (!worker_.ended(patience)) return false;
+  if (!worker_.ended(short_wait)) return false;
   take_in();
   return true;
 }
