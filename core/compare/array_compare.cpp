@@ -85,16 +85,12 @@ std::string with_sizes(const Shape& shape) {
 }
 
 // Why no reading fits, as far as the sizes show.
-std::string shape_refusal(TensorName name, const Shape& ours, const Tensor& stored, bool batch_first) {
+std::string shape_refusal(TensorName name, const Shape& ours, const Tensor& stored) {
   const Shape& theirs = stored.shape();
   const std::string facts =
       fmt::format("the shapes disagree: ours {}, theirs {}", with_sizes(ours), theirs.sizes_text());
   for (const AxisOrder& order : transposed_orders(ours, theirs.sizes())) {
-    const std::string text = order_text(ours, order);
-    const bool outside_layout = text == "(L,N,E)" || text == "(S,N,kdim)" || text == "(S,N,vdim)";
-    return fmt::format(
-        "{}; it would fit as {}: {}", facts, text,
-        outside_layout && batch_first ? "is inputs.batch_first false over there?" : "transposed?");
+    return fmt::format("{}; it would fit as {}: transposed?", facts, order_text(ours, order));
   }
   if (name.id == Id::attn_output_weights && theirs.rank() + 1 == ours.rank())
     return facts + "; theirs are averaged over the heads: --set attention.average_attn_weights=true";
@@ -169,8 +165,7 @@ ComparedArray compare_array(const Trace& trace, TensorName name, const StoredTen
       }
     }
   }
-  if (readings.empty())
-    return refuse(shape_refusal(name, array.ours->shape(), *stored.tensor, options.batch_first));
+  if (readings.empty()) return refuse(shape_refusal(name, array.ours->shape(), *stored.tensor));
   choose_reading(array, readings, trace.options.op);
   if (stored.tensor->dtype() == DType::i64 && name.id != Id::valid_lens && !is_mask)
     array.reading += (array.reading.empty() ? "" : ", ") + std::string("whole numbers read as they are");

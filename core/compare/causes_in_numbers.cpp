@@ -100,9 +100,8 @@ void add_constant_factor(const Question& q, Causes& causes) {
   if (numbers < enough_cells) return;
   const double factor = q.theirs().flat(largest) / q.ours().flat(largest);
   if (!q.agrees(q.mapped([&](Index, double x) { return x == 0.0 ? x : x * factor; }))) return;
-  if (factor == 0.0) {
-    causes.push_back({"theirs is 0 everywhere: was it written before it was computed?", ""});
-  } else if (std::abs(factor + 1.0) < 1e-4) {
+  if (factor == 0.0) return;  // no evidence of anything (likely_causes.cpp)
+  if (std::abs(factor + 1.0) < 1e-4) {
     causes.push_back({"theirs is ours with the opposite sign", ""});
   } else {
     causes.push_back(

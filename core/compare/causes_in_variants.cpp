@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,6 +13,7 @@
 #include "core/compare/program_variants.h"
 #include "core/compare/variant_trials.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -29,24 +32,6 @@ LikelyCause named(const ProgramVariant& variant, const TrialResult& result) {
   return {fmt::format("theirs agrees if {}{}{}{}", variant.text, variant.detail.empty() ? "" : ", and ",
                       variant.detail, rest),
           variant.detail.empty() ? variant.remedy : ""};
-}
-
-// First one change, then the other.
-ProgramVariant joined(const ProgramVariant& a, const ProgramVariant& b) {
-  ProgramVariant both = a;
-  both.text = fmt::format("{}{}{}, and {}", a.text, a.detail.empty() ? "" : ", and ", a.detail, b.text);
-  both.detail = b.detail;
-  both.remedy = a.remedy.empty() || b.remedy.empty() ? "" : a.remedy + " " + b.remedy;
-  if (b.change) {
-    both.change = [first = a.change, then = b.change](AttentionInputs& inputs) {
-      if (first) first(inputs);
-      then(inputs);
-    };
-  }
-  both.stages.insert(both.stages.end(), b.stages.begin(), b.stages.end());
-  if (b.copies.keys != HeadCopy::neighbours) both.copies.keys = b.copies.keys;
-  if (b.copies.values != HeadCopy::neighbours) both.copies.values = b.copies.values;
-  return both;
 }
 
 struct Candidates {
@@ -74,63 +59,90 @@ double sum_of_squares(const std::vector<double>& cells) {
   return std::inner_product(cells.begin(), cells.end(), cells.begin(), 0.0);
 }
 
-// The number for which a variant's cells are closest to theirs, by Gauss-Newton from one starting point, in the logarithm of
-// the number: all of them keep their sign.
-double fitted(const VariantTrials& trials, const FittedVariant& fit, double start) {
+// The step, in the logarithms of the numbers, that would bring the cells to 0 if they were linear (Gauss-Newton).
+std::vector<double> newton_step(const std::vector<double>& cells,
+                                const std::vector<std::vector<double>>& slopes) {
+  const auto count = static_cast<Eigen::Index>(slopes.size());
+  const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+  };
+  Eigen::MatrixXd across(count, count);
+  Eigen::VectorXd along(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const std::vector<double>& own = slopes[static_cast<std::size_t>(i)];
+    along(i) = product(own, cells);
+    for (Eigen::Index j = 0; j < count; ++j) across(i, j) = product(own, slopes[static_cast<std::size_t>(j)]);
+  }
+  const double largest = across.diagonal().maxCoeff();
+  if (!(largest > 0.0) || !across.allFinite() || !along.allFinite()) return {};
+  if (count > 1) across.diagonal().array() += 1e-14 * largest;  // a number on which nothing depends stays
+  const Eigen::VectorXd step = -across.ldlt().solve(along);
+  return {step.begin(), step.end()};
+}
+
+// The numbers for which a variant's cells are closest to theirs, from one starting point; all of them keep their sign.
+std::vector<double> fitted(const VariantTrials& trials, const FittedVariant& fit, double start) {
   constexpr double probe = 1e-5;
-  double number = start;
-  std::vector<double> cells = trials.residuals(fit.with(number));
+  std::vector<double> numbers(fit.numbers, start);
+  std::vector<double> cells = trials.residuals(fit.at(numbers));
   double error = sum_of_squares(cells);
   const double at_start = error;
   for (int step = 0; step < fit_steps && !cells.empty(); ++step) {
-    const std::vector<double> beside = trials.residuals(fit.with(number * std::exp(probe)));
-    if (beside.size() != cells.size()) break;
-    double along = 0.0, across = 0.0;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const double slope = (beside[i] - cells[i]) / probe;
-      along += slope * cells[i];
-      across += slope * slope;
+    std::vector<std::vector<double>> slopes;
+    for (std::size_t number = 0; number < numbers.size(); ++number) {
+      std::vector<double> probed = numbers;
+      probed[number] *= std::exp(probe);
+      slopes.push_back(trials.residuals(fit.at(probed)));
+      if (slopes.back().size() != cells.size()) return numbers;
+      for (std::size_t i = 0; i < cells.size(); ++i) slopes.back()[i] = (slopes.back()[i] - cells[i]) / probe;
     }
-    if (across == 0.0 || !std::isfinite(across)) break;
-    double by = std::clamp(-along / across, -2.0, 2.0);
+    std::vector<double> by = newton_step(cells, slopes);
+    if (by.empty()) break;
+    for (double& change : by) change = std::clamp(change, -2.0, 2.0);
     bool nearer = false;
-    for (int half = 0; half < 6 && !nearer; ++half, by /= 2) {
-      const double next = number * std::exp(by);
-      std::vector<double> there = trials.residuals(fit.with(next));
+    for (int half = 0; half < 6 && !nearer; ++half) {
+      std::vector<double> next = numbers;
+      for (std::size_t i = 0; i < next.size(); ++i) next[i] *= std::exp(by[i]);
+      std::vector<double> there = trials.residuals(fit.at(next));
       const double its_error = sum_of_squares(there);
+      for (double& change : by) change /= 2;
       if (there.size() != cells.size() || !(its_error < error)) continue;
       nearer = true;
-      number = next;
+      numbers = std::move(next);
       cells = std::move(there);
       error = its_error;
     }
     const bool hopeless = step >= fit_patience && error > 0.5 * at_start;
-    if (!nearer || hopeless || std::abs(by) < 1e-15) break;
+    const bool still = std::ranges::all_of(by, [](double change) { return std::abs(change) < 1e-15; });
+    if (!nearer || hopeless || still) break;
   }
-  return number;
+  return numbers;
 }
 
-// A number with few digits if it fits as well: 0.3, not 0.299999998.
-double of_few_digits(double number, int digits) {
-  return std::stod(fmt::format("{:.{}g}", number, digits));
+// Numbers with few digits if they fit as well: 0.3, not 0.299999998.
+std::vector<double> of_few_digits(std::vector<double> numbers, int digits) {
+  for (double& number : numbers) number = std::stod(fmt::format("{:.{}g}", number, digits));
+  return numbers;
 }
 
 std::vector<std::pair<ProgramVariant, TrialResult>> tried_fits(const VariantTrials& trials,
                                                                const std::vector<FittedVariant>& fits) {
   std::vector<std::pair<ProgramVariant, TrialResult>> found;
   for (const FittedVariant& fit : fits) {
+    if (fit.numbers > 1 && !found.empty()) break;  // the same cause with more numbers
+    const std::size_t enough = fit_cells * fit.numbers;
     std::vector<std::pair<double, double>> starts;  // how far off, and the number
     for (const double start : fit.starts) {
-      const std::vector<double> cells = trials.residuals(fit.with(start));
-      if (cells.size() >= fit_cells) starts.emplace_back(sum_of_squares(cells), start);
+      const std::vector<double> cells = trials.residuals(fit.at(std::vector<double>(fit.numbers, start)));
+      if (cells.size() >= enough) starts.emplace_back(sum_of_squares(cells), start);
     }
     std::ranges::sort(starts);
     starts.resize(std::min<std::size_t>(starts.size(), 2));
     for (const auto& [unused, start] : starts) {
-      const double number = fitted(trials, fit, start);
-      if (!trials.tried(fit.with(number)).all) continue;
+      const std::vector<double> numbers = fitted(trials, fit, start);
+      if (!trials.tried(fit.at(numbers)).all) continue;
       for (int digits = 1; digits <= 17; ++digits) {
-        const ProgramVariant variant = fit.with(of_few_digits(number, digits));
+        const ProgramVariant variant = fit.at(of_few_digits(numbers, digits));
         const TrialResult result = trials.tried(variant);
         if (!result.all) continue;
         found.emplace_back(variant, result);
@@ -161,18 +173,24 @@ void put_nearest_first(const VariantTrials& trials,
 }
 
 // A first difference together with one that explains what is left.
-std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTrials& trials, Candidates& found) {
+std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTrials& trials,
+                                                                Candidates& found, SearchEffort& effort) {
   std::ranges::stable_sort(found.partial, std::ranges::greater{},
                            [](const auto& candidate) { return candidate.second.agreeing; });
   std::vector<std::pair<ProgramVariant, TrialResult>> pairs;
   for (std::size_t i = 0; i < std::min(found.partial.size(), pair_candidates); ++i) {
     const ProgramVariant& first = found.partial[i].first;
-    AttentionInputs changed = trials.inputs();
-    if (first.change) first.change(changed);
     std::vector<ProgramVariant> both;
-    for (const ProgramVariant& second : program_variants(changed)) {
-      if (second.text != first.text) both.push_back(joined(first, second));
+    try {
+      AttentionInputs changed = trials.inputs();
+      if (first.change) first.change(changed);
+      for (const ProgramVariant& second : program_variants(changed)) {
+        if (second.text != first.text) both.push_back(joined(first, second));
+      }
+    } catch (const Error&) {
+      continue;  // nothing follows on this change
     }
+    effort.pairs += both.size();
     for (auto& pair : tried_all(trials, both).complete) pairs.push_back(std::move(pair));
     if (!pairs.empty()) break;
   }
@@ -181,7 +199,8 @@ std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTri
 
 }  // namespace
 
-std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison) {
+std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison,
+                                            SearchEffort* effort) {
   const ComparedArray* first = comparison.first_difference();
   if (first == nullptr || is_given(search.ours, first->tensor)) return {};
   const Index bytes = reference_trace_bytes(search.inputs);
@@ -190,12 +209,18 @@ std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const A
   std::optional<ThreadLimit> one_thread;
   if (bytes <= pair_bytes_limit) one_thread.emplace(1);
   const VariantTrials trials(search, comparison);
-  Candidates found = tried_all(trials, program_variants(trials.inputs()));
+  SearchEffort tried;
+  const std::vector<ProgramVariant> singles = program_variants(trials.inputs());
+  tried.singles = singles.size();
+  Candidates found = tried_all(trials, singles);
   if (found.complete.empty() && first->refusal.empty() && bytes <= pair_bytes_limit) {
-    found.complete = tried_fits(trials, fitted_variants(trials.inputs()));
-    if (found.complete.empty()) found.complete = tried_pairs(trials, found);
+    const std::vector<FittedVariant> fits = fitted_variants(trials.inputs());
+    tried.singles += fits.size();
+    found.complete = tried_fits(trials, fits);
+    if (found.complete.empty()) found.complete = tried_pairs(trials, found, tried);
   }
   put_nearest_first(trials, found.complete);
+  if (effort) *effort = tried;
   std::vector<LikelyCause> causes;
   for (const auto& [variant, result] : found.complete) causes.push_back(named(variant, result));
   return causes;

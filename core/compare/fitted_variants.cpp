@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "core/attention/rotary_embedding.h"
+#include "core/compare/mask_patterns.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -15,24 +17,9 @@ namespace {
 
 using Id = TensorId;
 
-bool is_blocked(double bias) {
-  return std::isinf(bias) && bias < 0;
-}
-
 StageChange multiplied(Id id, double number) {
   return {id, [id, number](const Trace& so_far) {
-            return mapped_cells(*so_far.tensor(id), [number](double x) { return x * number; });
-          }};
-}
-
-// Every cell of masked_scores from the scaled score and the masks' bias.
-template <class Value>
-StageChange masked_as(const Value& value) {
-  return {Id::masked_scores, [value](const Trace& so_far) {
-            const Tensor &scores = *so_far.tensors.scaled_scores, &bias = *so_far.tensors.mask_bias;
-            Tensor result = scores;
-            for (Index i = 0; i < result.size(); ++i) result.set_flat(i, value(scores.flat(i), bias.flat(i)));
-            return result;
+            return mapped_cells(required(so_far, id), [number](double x) { return x * number; });
           }};
 }
 
@@ -58,6 +45,13 @@ void add_masks(const AttentionInputs& inputs, std::vector<FittedVariant>& fits) 
                     },
                     values});
   }
+  if (o.alibi)
+    fits.push_back({[heads = static_cast<std::size_t>(resolved_options(inputs).num_heads)](double number) {
+                      ProgramVariant variant{fmt::format("ALiBi's slope is {:.9g} in every head", number)};
+                      variant.stages = {alibi_with(std::vector<double>(heads, number))};
+                      return variant;
+                    },
+                    {0.01, 0.1, 1}});
   const auto is_float = [](const TensorPtr& mask) { return mask && mask->dtype() != DType::boolean; };
   if (o.alibi || is_float(t.attn_mask) || is_float(t.key_padding_mask))
     fits.push_back({[](double number) {
@@ -141,6 +135,58 @@ void add_weights(std::vector<FittedVariant>& fits) {
                   {0.5, 2}});
 }
 
+// Numbers of which each head has its own.
+void add_per_head(const AttentionInputs& inputs, const AttentionOptions& o, std::vector<FittedVariant>& fits) {
+  constexpr Index most_heads = 32;  // a step of the search runs once per number
+  if (o.num_heads < 2 || o.num_heads > most_heads) return;
+  const auto count = static_cast<std::size_t>(o.num_heads);
+  const auto listed = [](const std::vector<double>& numbers) {
+    std::vector<std::string> texts;
+    for (const double number : numbers) texts.push_back(fmt::format("{:.6g}", number));
+    return join(texts, ", ");
+  };
+  fits.push_back(
+      {{},
+       {1, 0.1, 10},
+       [listed](const std::vector<double>& exponentials) {
+         std::vector<double> sinks;
+         for (const double number : exponentials) sinks.push_back(std::log(number));
+         ProgramVariant variant{fmt::format(
+             "each head has an attention sink of its own: exp(sink) is added to the sum of its softmax, "
+             "and the sinks are {}",
+             listed(sinks))};
+         variant.stages = {{Id::attn_weights, [sinks](const Trace& so_far) {
+                              const Tensor& scores = *so_far.tensors.masked_scores;
+                              Tensor weights = scores;
+                              const Index keys = scores.shape().size(3), queries = scores.shape().size(2);
+                              for (Index row = 0; keys > 0 && row < scores.size(); row += keys) {
+                                const std::size_t head =
+                                    static_cast<std::size_t>(row / keys / queries) % sinks.size();
+                                double maximum = sinks[head], sum = 0.0;
+                                for (Index s = 0; s < keys; ++s)
+                                  maximum = std::max(maximum, scores.flat(row + s));
+                                for (Index s = 0; s < keys; ++s)
+                                  sum += std::exp(scores.flat(row + s) - maximum);
+                                sum += std::exp(sinks[head] - maximum);
+                                for (Index s = 0; s < keys; ++s)
+                                  weights.set_flat(row + s, std::exp(scores.flat(row + s) - maximum) / sum);
+                              }
+                              return weights;
+                            }}};
+         return variant;
+       },
+       count});
+  if (!inputs.options.alibi) return;
+  fits.push_back({{},
+                  {0.1, 1},
+                  [listed](const std::vector<double>& slopes) {
+                    ProgramVariant variant{fmt::format("ALiBi's slopes are {}", listed(slopes))};
+                    variant.stages = {alibi_with(slopes)};
+                    return variant;
+                  },
+                  count});
+}
+
 void add_outputs(const AttentionInputs& inputs, std::vector<FittedVariant>& fits) {
   if (inputs.options.op != Op::multi_head_attention) return;
   if (inputs.tensors.out_proj_bias)
@@ -189,6 +235,7 @@ std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs) {
   add_scores(inputs, o, fits);
   add_weights(fits);
   add_outputs(inputs, fits);
+  add_per_head(inputs, o, fits);
   return fits;
 }
 

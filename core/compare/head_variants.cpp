@@ -9,7 +9,9 @@
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
+#include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
+#include "core/compare/tensor_readings.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
@@ -42,7 +44,7 @@ std::string letters(const Axes& axes, const std::array<const char*, 4>& names) {
 // q (N,L,H·D) as (N,H,L,D) by viewing its numbers in this order of (N,L,H,D).
 StageChange split_by_view(Id heads, Id joined, const Axes& axes) {
   return {heads, [joined, axes](const Trace& so_far) {
-            const Tensor& x = *so_far.tensor(joined);
+            const Tensor& x = required(so_far, joined);
             const bool queries = joined == Id::q;
             const Index count = queries ? so_far.options.num_heads : so_far.options.num_kv_heads;
             const Shape& s = x.shape();
@@ -52,6 +54,23 @@ StageChange split_by_view(Id heads, Id joined, const Axes& axes) {
                                   {queries ? "H" : "G", count},
                                   s.axes()[1],
                                   {joined == Id::v ? "Dv" : "D", s.size(2) / count}});
+          }};
+}
+
+// q (N,L,H·D) as (N,H,L,D) by reading its numbers as if they lay in this order of (N,H,L,D).
+StageChange split_by_reading(Id heads, Id joined, const AxisOrder& order) {
+  return {heads, [joined, heads, order](const Trace& so_far) {
+            return in_our_order(required(so_far, joined), required(so_far, heads).shape(), order);
+          }};
+}
+
+// The heads' output as (N,L,H·Dv) by reading its numbers as if they lay in this order of (N,L,H,Dv).
+StageChange merged_by_reading(const AxisOrder& order) {
+  return {Id::concat, [order](const Trace& so_far) {
+            const Tensor& x = *so_far.tensors.head_output;
+            const std::vector<Axis>& axes = x.shape().axes();
+            return in_our_order(x, Shape{axes[0], axes[2], axes[1], axes[3]}, order)
+                .reshaped(so_far.tensors.concat->shape());
           }};
 }
 
@@ -92,7 +111,7 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
     const auto [heads, joined] = single[i].second;
     strided[i] = {
         heads, [joined = joined](const Trace& so_far) {
-          const Tensor& x = *so_far.tensor(joined);
+          const Tensor& x = required(so_far, joined);
           const Index count = joined == Id::q ? so_far.options.num_heads : so_far.options.num_kv_heads;
           const Cells cell(x);
           const Shape& s = x.shape();
@@ -123,6 +142,55 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
                           {merged_by_view(axes)}});
     }
   }
+}
+
+// A reshape in place of a permute: programs that compute with the length first, or with the keys transposed. Orders that differ
+// in axes of size 1 alone are the same.
+void add_reshapes(const AttentionInputs& inputs, ProgramVariants& variants) {
+  if (inputs.options.op != Op::multi_head_attention) return;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const Shape split{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"D", sizes.head_dim}};
+  const Shape merged{{"N", sizes.batch}, {"L", sizes.queries}, {"H", sizes.heads}, {"Dv", sizes.v_head_dim}};
+  const auto moved = [](const Shape& shape, const AxisOrder& order) {
+    std::vector<int> axes;
+    for (const std::vector<int>& group : order.groups)
+      if (shape.size(group.front()) != 1) axes.push_back(group.front());
+    return axes;
+  };
+  const AxisOrder in_place{{{0}, {1}, {2}, {3}}}, swapped{{{0}, {2}, {1}, {3}}};
+  // The right order and the one in add_views come first.
+  std::vector<std::vector<int>> splits{moved(split, in_place), moved(split, swapped)};
+  std::vector<std::vector<int>> merges{moved(merged, in_place), moved(merged, swapped)};
+  const auto is_new = [](std::vector<std::vector<int>>& seen, std::vector<int> axes) {
+    if (std::ranges::find(seen, axes) != seen.end()) return false;
+    seen.push_back(std::move(axes));
+    return true;
+  };
+  constexpr const char* mistake = "a reshape in place of a permute";
+  for (const AxisOrder& order :
+       {AxisOrder{{{2}, {0}, {1}, {3}}}, AxisOrder{{{2}, {1}, {0}, {3}}}, AxisOrder{{{1}, {0}, {2}, {3}}},
+        AxisOrder{{{1}, {2}, {0}, {3}}}, AxisOrder{{{0}, {1}, {3}, {2}}}}) {
+    if (!is_new(splits, moved(split, order))) continue;
+    const std::array<StageChange, 3> each{split_by_reading(Id::q_heads, Id::q, order),
+                                          split_by_reading(Id::k_heads, Id::k, order),
+                                          split_by_reading(Id::v_heads, Id::v, order)};
+    const std::string as =
+        fmt::format("split into heads by reading the numbers as {}: {}", order_text(split, order), mistake);
+    variants.push_back({"q, k and v are " + as, "", {}, {each[0], each[1], each[2]}});
+    variants.push_back({"q is " + as, "", {}, {each[0]}});
+    variants.push_back({"k is " + as, "", {}, {each[1]}});
+    variants.push_back({"v is " + as, "", {}, {each[2]}});
+  }
+  if (!inputs.options.head_gain.empty()) return;
+  for (const AxisOrder& order :
+       {AxisOrder{{{1}, {0}, {2}, {3}}}, AxisOrder{{{1}, {2}, {0}, {3}}}, AxisOrder{{{2}, {0}, {1}, {3}}},
+        AxisOrder{{{2}, {1}, {0}, {3}}}, AxisOrder{{{0}, {1}, {3}, {2}}}})
+    if (is_new(merges, moved(merged, order)))
+      variants.push_back({fmt::format("the heads are joined by reading the numbers as {}: {}",
+                                      order_text(merged, order), mistake),
+                          "",
+                          {},
+                          {merged_by_reading(order)}});
 }
 
 // Key/value heads that are repeated differently.
@@ -194,38 +262,8 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
                              }};
     variants.push_back({std::move(text), "", {}, {merged}});
   };
-  // Every order of a few heads; of many, only those caused by typical mistakes.
-  constexpr Index all_orders = 5;
-  std::vector<Index> order(static_cast<std::size_t>(heads));
-  std::iota(order.begin(), order.end(), Index{0});
-  const auto text = [&](const std::vector<Index>& source) {
-    return fmt::format("the heads are joined in the order {}", join(source, ", "));
-  };
-  if (heads <= all_orders) {
-    while (std::ranges::next_permutation(order).found) add(text(order), order);
-    return;
-  }
-  std::vector<std::vector<Index>> orders;
-  orders.emplace_back(order.rbegin(), order.rend());
-  for (const Index by : {Index{1}, heads - 1, heads / 2}) {
-    std::vector<Index> turned;
-    for (Index h = 0; h < heads; ++h) turned.push_back((h + by) % heads);
-    orders.push_back(std::move(turned));
-  }
-  for (Index groups = 2; groups < heads; ++groups) {  // (H/G,G) for (G,H/G)
-    if (heads % groups != 0) continue;
-    std::vector<Index> source;
-    for (Index h = 0; h < heads; ++h) source.push_back(h % groups * (heads / groups) + h / groups);
-    orders.push_back(std::move(source));
-  }
-  for (Index a = 0; a < heads; ++a) {
-    for (Index b = a + 1; b < heads; ++b) {
-      std::vector<Index> swapped = order;
-      std::swap(swapped[static_cast<std::size_t>(a)], swapped[static_cast<std::size_t>(b)]);
-      orders.push_back(std::move(swapped));
-    }
-  }
-  for (const std::vector<Index>& source : orders) add(text(source), source);
+  for (const std::vector<Index>& order : typical_orders(heads))
+    add(fmt::format("the heads are joined in the order {}", join(order, ", ")), order);
 }
 
 // A loop over the heads that ends one too early, or begins one too late.
@@ -252,7 +290,7 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
     ProgramVariant variant{std::move(text)};
     for (const Id id : ids) {
       variant.stages.push_back({id, [id, cell_of](const Trace& so_far) {
-                                  const Tensor& x = *so_far.tensor(id);
+                                  const Tensor& x = required(so_far, id);
                                   const Cells cell(x);
                                   return filled4(x.shape(), [&](Index n, Index h, Index t, Index d) {
                                     return cell_of(cell, x.shape(), n, h, t, d);
@@ -315,6 +353,7 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
 void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   add_copies(inputs, variants);
   add_views(inputs, variants);
+  add_reshapes(inputs, variants);
   add_orders(inputs, variants);
   add_missing_heads(inputs, variants);
   add_shared(inputs, variants);

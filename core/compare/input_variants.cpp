@@ -8,6 +8,7 @@
 
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/compare/mask_patterns.h"
 #include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
 #include "core/tensor/join.h"
@@ -63,10 +64,20 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   const bool rotary = has_rotary_embedding(o);  // appended rows have no position
   add(!o.add_zero_attn && !rotary && o.op == Op::multi_head_attention, "a row of zeros is appended to k and v",
       "--set attention.add_zero_attn=true", [](Options& p) { p.add_zero_attn = true; });
-  add(!o.is_causal, "there is a causal mask", "--set mask.is_causal=true",
+  // With a window, a causal mask is also the difference between one that reaches to both sides and one that reaches back.
+  const bool window = o.sliding_window.has_value();
+  const char* one_sided = window ? ": the window keeps the keys behind a query, not those ahead" : "";
+  const char* two_sided = window ? ": the window keeps the keys on both sides of a query" : "";
+  add(!o.is_causal, fmt::format("there is a causal mask{}", one_sided), "--set mask.is_causal=true",
       [](Options& p) { p.is_causal = true; });
-  add(o.is_causal, "there is no causal mask", "--set mask.is_causal=false",
-      [](Options& p) { p.is_causal = false; });
+  const auto without = [&](bool applies, std::string text, std::string remedy, auto drop) {
+    if (!applies) return;
+    add_with_row_answers(
+        o, {std::move(text), std::move(remedy), [drop](AttentionInputs& inputs) { drop(inputs.options); }},
+        variants);
+  };
+  without(o.is_causal, fmt::format("there is no causal mask{}", two_sided), "--set mask.is_causal=false",
+          [](Options& p) { p.is_causal = false; });
   const bool top_left = o.causal_alignment == CausalAlignment::top_left;
   const auto turn = [](Options& p) {
     p.causal_alignment = p.causal_alignment == CausalAlignment::top_left ? CausalAlignment::bottom_right
@@ -80,13 +91,12 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
         p.is_causal = true;
         turn(p);
       });
-  add(o.sliding_window.has_value(), "there is no sliding window", "--set mask.sliding_window=null",
-      [](Options& p) { p.sliding_window.reset(); });
+  without(window, "there is no sliding window", "--set mask.sliding_window=null",
+          [](Options& p) { p.sliding_window.reset(); });
   for (const Index by : {-1, 1}) {
-    const Index window = o.sliding_window.value_or(0) + by;
-    add(o.sliding_window && window > 0, fmt::format("the window is {} wide", window),
-        fmt::format("--set mask.sliding_window={}", window),
-        [window](Options& p) { p.sliding_window = window; });
+    const Index width = o.sliding_window.value_or(0) + by;
+    add(window && width > 0, fmt::format("the window is {} wide", width),
+        fmt::format("--set mask.sliding_window={}", width), [width](Options& p) { p.sliding_window = width; });
   }
   add(o.alibi, "there is no ALiBi", "--set mask.alibi=false", [](Options& p) { p.alibi = false; });
   add(o.fully_masked_rows == FullyMaskedRows::nan, "a row whose keys are all blocked becomes 0",
@@ -111,10 +121,13 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
 
 void add_masks(const AttentionInputs& inputs, Variants& variants) {
   const TraceTensors& t = inputs.tensors;
+  const AttentionOptions resolved = resolved_options(inputs);
   const auto absent = [&](const char* name, TensorPtr TraceTensors::*member) {
     if (!(t.*member)) return;
-    variants.push_back({fmt::format("{} is not applied", name), "",
-                        [member](AttentionInputs& other) { other.tensors.*member = nullptr; }});
+    add_with_row_answers(resolved,
+                         {fmt::format("{} is not applied", name), "",
+                          [member](AttentionInputs& other) { other.tensors.*member = nullptr; }},
+                         variants);
   };
   absent("attn_mask", &TraceTensors::attn_mask);
   absent("key_padding_mask", &TraceTensors::key_padding_mask);

@@ -4,6 +4,7 @@
 // mask applied after the softmax looks like no mask until the weights are reached.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,16 +29,27 @@ struct VariantSearch {
 // Above this trace size variants are not run: some hundreds of runs would take too long.
 inline constexpr Index variant_bytes_limit = Index{32} << 20;
 
+// How many mistakes were tried.
+struct SearchEffort {
+  std::size_t singles = 0, pairs = 0;
+};
+
 // All causes of the differences, the best first; and facts about their arrays that hold whether or not they explain everything.
 struct Findings {
   std::vector<LikelyCause> causes;
-  std::vector<std::string> facts;  // "every number of theirs is a bf16 number …"
+  std::vector<std::string> facts;  // "every number of theirs is a bf16 number …", "output of theirs is NaN in every cell"
+  SearchEffort tried;  // none if the arrays show nothing, are inputs, or are too large
+  // Where there are no causes: what of theirs would narrow the search down, a tensor that the file does not have yet, or the
+  // array with which the differences begin, if all before it agrees.
+  std::optional<TensorName> next_tensor;
+  std::optional<std::string> next_array;
 };
 Findings likely_causes(const VariantSearch& search, const ArrayComparison& comparison);
 
 // The parts of it. The variants under which everything agrees; if no single one does, with a number that is searched for,
 // or two at once.
-std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison);
+std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison,
+                                            SearchEffort* effort = nullptr);
 
 // Our numbers of this tensor, or of another one, rearranged, scaled or rounded. `array` differs and has been read; the
 // other arrays are ignored. Tensors above 2^20 cells are not searched.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/attention/alibi.h"
 #include "core/attention/attention_mask.h"
 #include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
@@ -41,6 +42,71 @@ Tensor merged_masks(const Trace& so_far, const MaskChoice& choice) {
   }
   const AttentionSizes sizes = attention_sizes(so_far.options, t);
   return merge_masks(options, given, sizes.scores_shape(), sizes.keys, DType::f64);
+}
+
+std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
+  const AttentionOptions& o = so_far.options;
+  Trace none = so_far;
+  none.tensors.attn_mask = none.tensors.key_padding_mask = none.tensors.valid_lens = nullptr;
+  none.options.is_causal = none.options.alibi = false;
+  none.options.sliding_window.reset();
+  std::vector<Tensor> masks;
+  const auto add = [&](bool there, const std::function<void(Trace&)>& keep) {
+    if (!there) return;
+    Trace alone = none;
+    keep(alone);
+    masks.push_back(merged_masks(alone, {}));
+  };
+  for (const auto member :
+       {&TraceTensors::attn_mask, &TraceTensors::key_padding_mask, &TraceTensors::valid_lens})
+    add(so_far.tensors.*member != nullptr,
+        [&](Trace& alone) { alone.tensors.*member = so_far.tensors.*member; });
+  add(o.is_causal, [&](Trace& alone) {
+    alone.options.is_causal = true;
+    if (!window_apart) alone.options.sliding_window = o.sliding_window;
+  });
+  add(o.sliding_window && (window_apart || !o.is_causal),
+      [&](Trace& alone) { alone.options.sliding_window = o.sliding_window; });
+  if (!o.alibi) return masks;
+  Trace slopes = none;
+  slopes.options.alibi = true;
+  slopes.options.is_causal = o.is_causal;  // what is ahead then gets 0 from ALiBi
+  masks.push_back(
+      mapped_cells(merged_masks(slopes, {}), [](double bias) { return is_blocked(bias) ? 0.0 : bias; }));
+  return masks;
+}
+
+Trace trace_of_masks(const AttentionInputs& inputs) {
+  Trace trace;
+  trace.options = resolved_options(inputs);
+  trace.tensors = inputs.tensors;
+  return trace;
+}
+
+StageChange masked_as(std::function<double(double score, double bias)> value) {
+  return {TensorId::masked_scores, [value = std::move(value)](const Trace& so_far) {
+            const Tensor& bias = required(so_far, TensorId::mask_bias);
+            Tensor result = *so_far.tensors.scaled_scores;
+            for (Index i = 0; i < result.size(); ++i) result.set_flat(i, value(result.flat(i), bias.flat(i)));
+            return result;
+          }};
+}
+
+StageChange alibi_with(std::vector<double> slopes) {
+  return {TensorId::mask_bias, [slopes = std::move(slopes)](const Trace& so_far) {
+            Trace without = so_far;
+            without.options.alibi = false;
+            const Tensor others = merged_masks(without, {});
+            const AttentionSizes sizes = attention_sizes(so_far.options, so_far.tensors);
+            const Index offset = causal_offset(so_far.options.causal_alignment, sizes.queries, sizes.keys);
+            const bool causal = so_far.options.is_causal;
+            const Cells before(others);
+            return filled4(others.shape(), [&](Index n, Index h, Index l, Index s) {
+              const double bias = before(n, h, l, s);
+              if (s >= sizes.keys) return bias;
+              return bias + alibi_bias(slopes[static_cast<std::size_t>(h)], l + offset - s, causal);
+            });
+          }};
 }
 
 StageChange blocked_where(const MaskChoice& others, Blocks blocks) {

@@ -1,8 +1,10 @@
 // Masks as a predicate on cells, and what programs do with a row in which a mask blocks everything.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "core/compare/program_variants.h"
 
@@ -17,8 +19,25 @@ struct MaskChoice {
   bool by_position = true;                // is_causal, sliding_window, ALiBi
 };
 
+inline bool is_blocked(double bias) {
+  return std::isinf(bias) && bias < 0;
+}
+
 // mask_bias of only some of the masks, in f64; without any: zeros.
 Tensor merged_masks(const Trace& so_far, const MaskChoice& choice);
+
+// The mask_bias of each mask alone, ALiBi among them. With `window_apart`, the causal mask and the sliding window are two masks, and the
+// window reaches as far ahead as behind.
+std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart);
+
+// The same for inputs of which no trace has been computed.
+Trace trace_of_masks(const AttentionInputs& inputs);
+
+// Changes masked_scores to value(scaled score, mask_bias) in every cell.
+StageChange masked_as(std::function<double(double score, double bias)> value);
+
+// Changes mask_bias to that of ALiBi with these slopes, one per head, beside all other masks.
+StageChange alibi_with(std::vector<double> slopes);
 
 // Changes mask_bias to that of `others`, with −inf wherever `blocks` is true; appended columns are never blocked.
 StageChange blocked_where(const MaskChoice& others, Blocks blocks);

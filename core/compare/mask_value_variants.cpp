@@ -1,6 +1,7 @@
 // Masks that block the right cells, with something other than −inf before the softmax.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/compare/mask_patterns.h"
+#include "core/compare/narrow_types.h"
 #include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
 
@@ -15,21 +17,6 @@ namespace headwise {
 namespace {
 
 using Id = TensorId;
-
-bool is_blocked(double bias) {
-  return std::isinf(bias) && bias < 0;
-}
-
-// masked_scores with value(scaled score, bias, how many masks block) in every cell.
-template <class Value>
-StageChange masked_as(const Value& value) {
-  return {Id::masked_scores, [value](const Trace& so_far) {
-            const Tensor &scores = *so_far.tensors.scaled_scores, &bias = *so_far.tensors.mask_bias;
-            Tensor result = scores;
-            for (Index i = 0; i < result.size(); ++i) result.set_flat(i, value(scores.flat(i), bias.flat(i)));
-            return result;
-          }};
-}
 
 // A row's weights divided by their sum; if that is 0 they stay.
 Tensor renormalised(Tensor weights) {
@@ -56,8 +43,8 @@ Tensor without_blocked(const Tensor& weights, const Tensor& bias, bool again) {
 void add_after_softmax(ProgramVariants& variants) {
   const auto softmax_of = [](Id scores, bool again) {
     return [scores, again](const Trace& so_far) {
-      const Tensor weights = softmax(*so_far.tensor(scores), so_far.options.fully_masked_rows);
-      return without_blocked(weights, *so_far.tensors.mask_bias, again);
+      const Tensor weights = softmax(required(so_far, scores), so_far.options.fully_masked_rows);
+      return without_blocked(weights, required(so_far, Id::mask_bias), again);
     };
   };
   const StageChange unmasked{Id::masked_scores,
@@ -69,13 +56,65 @@ void add_after_softmax(ProgramVariants& variants) {
     ProgramVariant late{text};  // attn_weights stay as computed by the softmax
     late.stages = {unmasked, {Id::dropped_weights, [again](const Trace& so_far) {
                                 return without_blocked(*so_far.tensors.attn_weights,
-                                                       *so_far.tensors.mask_bias, again);
+                                                       required(so_far, Id::mask_bias), again);
                               }}};
     variants.push_back(std::move(late));
   };
   add(false,
       "the mask is applied after the softmax: blocked weights are set to 0, and the row's sum is below 1");
   add(true, "the mask is applied after the softmax, and each row is divided by what is left of its sum");
+}
+
+// Each mask adds its number by itself, so that a cell blocked by two of them gets it twice; in a narrow type that is −∞.
+void add_sums_of_masks(const AttentionInputs& inputs, ProgramVariants& variants) {
+  constexpr double least_f32 = -static_cast<double>(std::numeric_limits<float>::max());
+  constexpr double least_f16 = -65504.0, least_bf16 = -3.3895313892515355e38;
+  const auto as_f64 = [](double x) { return x; };
+  const auto as_f32 = [](double x) {
+    return std::abs(x) > static_cast<double>(std::numeric_limits<float>::max())
+               ? std::copysign(std::numeric_limits<double>::infinity(), x)
+               : static_cast<double>(static_cast<float>(x));
+  };
+  const auto as_f16 = [](double x) { return rounded_to(f16, x); };
+  using Rounding = std::function<double(double)>;
+  const std::vector<std::pair<double, Rounding>> numbers{
+      {-1e9, as_f64},      {-1e4, as_f64},      {least_f32, as_f64},  {least_f32, as_f32},
+      {least_f16, as_f64}, {least_f16, as_f32}, {least_f16, as_f16},  {-1e9, as_f32},
+      {-1e4, as_f32},      {-1e4, as_f16},      {least_bf16, as_f64}, {least_bf16, as_f32}};
+  std::vector<bool> kinds;  // the causal mask and the window as one mask, or as two
+  for (const bool window_apart : {false, true}) {
+    if (window_apart && !(inputs.options.is_causal && inputs.options.sliding_window)) continue;
+    std::vector<Index> blocked;
+    for (const Tensor& mask : single_masks(trace_of_masks(inputs), window_apart)) {
+      blocked.resize(static_cast<std::size_t>(mask.size()));
+      for (Index i = 0; i < mask.size(); ++i)
+        blocked[static_cast<std::size_t>(i)] += is_blocked(mask.flat(i));
+    }
+    if (std::ranges::any_of(blocked, [](Index masks) { return masks > 1; })) kinds.push_back(window_apart);
+  }
+  for (const bool window_apart : kinds) {
+    for (const auto& [number, rounding] : numbers) {
+      for (const bool sum_first : {true, false}) {
+        ProgramVariant variant{
+            "each mask adds a large negative number of its own: a cell that two masks block gets it twice"};
+        variant.detail = fmt::format("the number is {:g}, say", number);
+        variant.stages = {
+            {Id::masked_scores,
+             [number = number, rounding = rounding, sum_first, window_apart](const Trace& so_far) {
+               const Tensor& scores = *so_far.tensors.scaled_scores;
+               Tensor sum = sum_first ? Tensor(scores.shape(), DType::f64) : scores;
+               for (const Tensor& mask : single_masks(so_far, window_apart))
+                 for (Index i = 0; i < sum.size(); ++i)
+                   sum.set_flat(i, rounding(sum.flat(i) + (is_blocked(mask.flat(i)) ? number : mask.flat(i))));
+               if (sum_first)
+                 for (Index i = 0; i < sum.size(); ++i)
+                   sum.set_flat(i, rounding(sum.flat(i) + scores.flat(i)));
+               return sum;
+             }}};
+        variants.push_back(std::move(variant));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -135,6 +174,7 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
             return h == 0 ? after(n, h, l, s) : before(n, h, l, s);
           });
         }}});
+  add_sums_of_masks(inputs, variants);
   add_after_softmax(variants);
 }
 

@@ -6,7 +6,9 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/compare/mask_patterns.h"
+#include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -14,10 +16,6 @@ namespace {
 
 using Id = TensorId;
 using Change = std::function<void(AttentionInputs&)>;
-
-bool is_blocked(double bias) {
-  return std::isinf(bias) && bias < 0;
-}
 
 TensorPtr inverted(const Tensor& mask) {
   Tensor result = mask;
@@ -27,10 +25,7 @@ TensorPtr inverted(const Tensor& mask) {
 
 // The mask_bias that `choice` alone gives for these inputs.
 Tensor bias_of(const AttentionInputs& inputs, const MaskChoice& choice) {
-  Trace trace;
-  trace.options = resolved_options(inputs);
-  trace.tensors = inputs.tensors;
-  return merged_masks(trace, choice);
+  return merged_masks(trace_of_masks(inputs), choice);
 }
 
 // Whether attn_mask is just an explicit causal mask with this alignment.
@@ -82,15 +77,64 @@ void add_triangles(const AttentionInputs& inputs, ProgramVariants& variants) {
   }
 }
 
-// attn_mask as a whole: transposed, or off by one key or query.
+// A causal mask and padding that were merged into attn_mask, and only one of the two applied.
+void add_parts_of_attn_mask(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionSizes sizes = attention_sizes(inputs);
+  if (!inputs.tensors.attn_mask || sizes.queries < 2) return;
+  const auto own = std::make_shared<const Tensor>(bias_of(inputs, {true, false, false}));
+  const Cells cell(*own);
+  // 1 where a key is blocked for every query.
+  const auto padding = std::make_shared<const Tensor>(filled3(
+      Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"S", sizes.all_keys}}, [&](Index n, Index h, Index s) {
+        for (Index l = 0; l < sizes.queries; ++l)
+          if (!is_blocked(cell(n, h, l, s))) return 0.0;
+        return 1.0;
+      }));
+  const auto pads = [padding](Index n, Index h, Index s) { return Cells(*padding)(n, h, s) != 0.0; };
+  for (const CausalAlignment alignment : {CausalAlignment::top_left, CausalAlignment::bottom_right}) {
+    const Index offset = causal_offset(alignment, sizes.queries, sizes.keys);
+    bool both = true, padded = false, ahead = false;
+    filled4(own->shape(), [&](Index n, Index h, Index l, Index s) {
+      const bool is_ahead = s < sizes.keys && s > l + offset;
+      both = both && (is_ahead || pads(n, h, s)) == is_blocked(cell(n, h, l, s));
+      padded = padded || (pads(n, h, s) && !is_ahead);
+      ahead = ahead || (is_ahead && !pads(n, h, s));
+      return 0.0;
+    });
+    if (!both || !padded || !ahead) continue;
+    const auto add = [&](const char* text, Blocks blocks) {
+      ProgramVariant variant{text};
+      variant.stages.push_back(blocked_where({false, true, true}, std::move(blocks)));
+      add_with_row_answers(inputs.options, variant, variants);
+    };
+    add("of attn_mask the padding is applied and the causal part is not",
+        [pads](Index n, Index h, Index, Index s) { return pads(n, h, s); });
+    add("of attn_mask the causal part is applied and the padding is not",
+        [offset](Index, Index, Index l, Index s) { return s > l + offset; });
+    return;
+  }
+}
+
+// Whether attn_mask differs between the heads, or between the batches.
+bool varies(const Tensor& mask, bool over_heads) {
+  const Cells cell(mask);
+  bool found = false;
+  filled4(mask.shape(), [&](Index n, Index h, Index l, Index s) {
+    found = found || cell(n, h, l, s) != (over_heads ? cell(n, 0, l, s) : cell(0, h, l, s));
+    return 0.0;
+  });
+  return found;
+}
+
+// attn_mask as a whole: transposed, or off by one key or query; its slices in another order.
 void add_attn_mask(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
   if (!t.attn_mask) return;
   const AttentionSizes sizes = attention_sizes(inputs);
   const Index queries = sizes.queries, keys = sizes.keys;
-  const auto add = [&](const char* text,
-                       const std::function<double(const Cells&, Index, Index, Index, Index)>& cell) {
-    ProgramVariant variant{text};
+  using Cell = std::function<double(const Cells&, Index, Index, Index, Index)>;
+  const auto variant_of = [&](std::string text, const Cell& cell) {
+    ProgramVariant variant{std::move(text)};
     variant.stages.push_back({Id::mask_bias, [cell, keys](const Trace& so_far) {
                                 const Tensor own = merged_masks(so_far, {true, false, false});
                                 const Tensor rest = merged_masks(so_far, {false, true, true});
@@ -99,7 +143,10 @@ void add_attn_mask(const AttentionInputs& inputs, ProgramVariants& variants) {
                                   return of_rest(n, h, l, s) + (s < keys ? cell(of_own, n, h, l, s) : 0.0);
                                 });
                               }});
-    add_with_row_answers(inputs.options, variant, variants);
+    return variant;
+  };
+  const auto add = [&](const char* text, const Cell& cell) {
+    add_with_row_answers(inputs.options, variant_of(text, cell), variants);
   };
   if (queries == keys && queries > 1)
     add("attn_mask is transposed",
@@ -110,6 +157,36 @@ void add_attn_mask(const AttentionInputs& inputs, ProgramVariants& variants) {
       [keys](const Cells& m, Index n, Index h, Index l, Index s) {
         return m(n, h, l, s + 1 < keys ? s + 1 : s);
       });
+  const Index batch = sizes.batch, heads = sizes.heads;
+  const Tensor own = bias_of(inputs, {true, false, false});
+  if (varies(own, true)) {
+    for (const std::vector<Index>& order : typical_orders(heads))
+      variants.push_back(
+          variant_of(fmt::format("the heads of attn_mask are taken in the order {}", join(order, ", ")),
+                     [order](const Cells& m, Index n, Index h, Index l, Index s) {
+                       return m(n, order[static_cast<std::size_t>(h)], l, s);
+                     }));
+    if (batch > 1)
+      add("attn_mask is repeated in place over the batches: slice n·H + h gets the mask of head (n·H + h) // "
+          "N",
+          [heads, batch](const Cells& m, Index n, Index h, Index l, Index s) {
+            return m(n, (n * heads + h) / batch, l, s);
+          });
+  }
+  if (varies(own, false)) {
+    add("the batches of attn_mask are taken in the reverse order",
+        [batch](const Cells& m, Index n, Index h, Index l, Index s) { return m(batch - 1 - n, h, l, s); });
+    if (heads > 1)
+      add("attn_mask is tiled over the heads: slice n·H + h gets the mask of batch (n·H + h) % N",
+          [heads, batch](const Cells& m, Index n, Index h, Index l, Index s) {
+            return m((n * heads + h) % batch, h, l, s);
+          });
+    if (heads > 1 && t.attn_mask->shape().rank() == 4 && varies(own, true))
+      add("attn_mask is taken as (H,N,L,S), not as (N,H,L,S)",
+          [heads, batch](const Cells& m, Index n, Index h, Index l, Index s) {
+            return m((h * batch + n) / heads, (h * batch + n) % heads, l, s);
+          });
+  }
   if (sizes.batch > 1)
     add("attn_mask of the first batch is used for all",
         [](const Cells& m, Index, Index h, Index l, Index s) { return m(0, h, l, s); });
@@ -147,7 +224,7 @@ void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
             blocked_where({true, false, true}, [](Index, Index, Index, Index) { return false; }));
       for (const Id id : stages) {
         variant.stages.push_back({id, [id, pads](const Trace& so_far) {
-                                    const Tensor& own = *so_far.tensor(id);
+                                    const Tensor& own = required(so_far, id);
                                     const Cells cell(own);
                                     if (own.shape().rank() == 3)
                                       return filled3(own.shape(), [&](Index n, Index l, Index e) {
@@ -252,6 +329,7 @@ void add_conjunction(const AttentionInputs& inputs, ProgramVariants& variants) {
 void add_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   add_triangles(inputs, variants);
   add_attn_mask(inputs, variants);
+  add_parts_of_attn_mask(inputs, variants);
   add_padding(inputs, variants);
   add_inversions(inputs, variants);
   add_conjunction(inputs, variants);

@@ -42,7 +42,7 @@ void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
     if (bias)
       add(variants, "of the output projection the bias alone is added", Id::output, [](const Trace& so_far) {
         const TraceTensors& u = so_far.tensors;
-        const auto offsets = u.out_proj_bias->values<double>();
+        const auto offsets = required(so_far, Id::out_proj_bias).values<double>();
         const Cells cell(*u.concat);
         return filled3(u.output->shape(), [&](Index n, Index l, Index e) {
           return cell(n, l, e) + offsets[static_cast<std::size_t>(e)];
@@ -56,7 +56,7 @@ void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (bias)
     add(variants, "out_proj.bias is added twice", Id::output, [](const Trace& so_far) {
       const TraceTensors& u = so_far.tensors;
-      const auto offsets = u.out_proj_bias->values<double>();
+      const auto offsets = required(so_far, Id::out_proj_bias).values<double>();
       const Cells cell(*u.output);
       return filled3(u.output->shape(), [&](Index n, Index l, Index e) {
         return cell(n, l, e) + offsets[static_cast<std::size_t>(e)];
@@ -130,7 +130,7 @@ void add_residuals(const AttentionInputs& inputs, ProgramVariants& variants) {
   const bool query_fits =
       t.query && t.out_proj_weight && t.query->shape().size(2) == t.out_proj_weight->shape().size(0);
   const auto plus = [](Id to, TensorPtr TraceTensors::*from, double factor) {
-    return [=](const Trace& so_far) { return sum(*so_far.tensor(to), *(so_far.tensors.*from), factor); };
+    return [=](const Trace& so_far) { return sum(required(so_far, to), *(so_far.tensors.*from), factor); };
   };
   if (!o.residual && query_fits) {
     add(variants, "the residual is in the output: query + output", Id::output,
@@ -145,7 +145,7 @@ void add_residuals(const AttentionInputs& inputs, ProgramVariants& variants) {
   const double without = o.residual ? -1.0 : 0.0;  // the query that ours added is subtracted again
   const auto instead = [&](const char* text, TensorPtr TraceTensors::*from) {
     add(variants, text, end, [=](const Trace& so_far) {
-      return sum(sum(*so_far.tensor(end), *so_far.tensors.query, without), *(so_far.tensors.*from));
+      return sum(sum(required(so_far, end), *so_far.tensors.query, without), *(so_far.tensors.*from));
     });
   };
   if (same(t.key)) instead("the residual adds key, not query", &TraceTensors::key);
@@ -171,7 +171,7 @@ void add_norms(const AttentionInputs& inputs, ProgramVariants& variants) {
   const auto norms = [&](Id stage, const std::string& where) {
     const auto one = [&](const std::string& text, const Norm& norm) {
       add(variants, text + where, stage,
-          [=](const Trace& so_far) { return normalised(*so_far.tensor(before), norm); });
+          [=](const Trace& so_far) { return normalised(required(so_far, before), norm); });
     };
     for (const double epsilon : {1e-6, 1e-12, 1e-3, 0.0, 1e-8, 1e-7, 1e-2, 1e-4})
       one(fmt::format("the layer norm adds {:g} to the variance, not 1e-5", epsilon), {epsilon});
@@ -187,7 +187,7 @@ void add_norms(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (o.layer_norm) {
     norms(Id::layer_norm_output, "");
     add(variants, "the layer norm is left out", Id::layer_norm_output,
-        [before](const Trace& so_far) { return *so_far.tensor(before); });
+        [before](const Trace& so_far) { return required(so_far, before); });
     if (o.residual) {
       add(variants, "the layer norm is applied before the residual is added", Id::layer_norm_output,
           [](const Trace& so_far) { return sum(layer_norm(*so_far.tensors.output), *so_far.tensors.query); });
@@ -196,7 +196,7 @@ void add_norms(const AttentionInputs& inputs, ProgramVariants& variants) {
     }
   } else {
     add(variants, "the output is normalised (layer norm)", before,
-        [before](const Trace& so_far) { return layer_norm(*so_far.tensor(before)); });
+        [before](const Trace& so_far) { return layer_norm(required(so_far, before)); });
     if (!o.residual)
       add(variants, "the residual is added and the sum normalised (layer norm)", Id::output,
           [](const Trace& so_far) {
@@ -219,7 +219,7 @@ void add_returned_weights(const AttentionInputs& inputs, ProgramVariants& varian
     add(variants, text, Id::attn_output_weights, [=](const Trace& so_far) {
       const Tensor& weights = *so_far.tensors.dropped_weights;
       const Cells cell(weights);
-      return filled3(so_far.tensors.attn_output_weights->shape(), [&](Index n, Index l, Index s) {
+      return filled3(required(so_far, Id::attn_output_weights).shape(), [&](Index n, Index l, Index s) {
         double all = cell(n, 0, l, s);
         for (Index h = 1; !first_only && h < weights.shape().size(1); ++h) all = join(all, cell(n, h, l, s));
         return all;

@@ -27,6 +27,13 @@ struct ProgramVariant {
   std::string detail = {};  // added to `text`; of several variants with the same text the first match is named
 };
 
+// Returns a tensor of the trace; throws Error where there is none, because another change removed the masks or a bias: the
+// variant is then not valid (core/compare/variant_trials.h).
+const Tensor& required(const Trace& so_far, TensorId id);
+
+// Returns one change followed by another.
+ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then);
+
 // The variants possible for these inputs (f64); after `change` they are still valid inputs, of the same lengths. Likelier
 // ones come first.
 std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs);
@@ -37,6 +44,7 @@ void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants
 void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& variants);
+void add_position_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_score_variants(const AttentionInputs& inputs, ProgramVariants& variants);
@@ -48,7 +56,15 @@ void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& varia
 struct FittedVariant {
   std::function<ProgramVariant(double number)> with;
   std::vector<double> starts;
+  // With a number per head in place of one: `with` is empty, and each start is taken for every head.
+  std::function<ProgramVariant(const std::vector<double>& numbers)> with_each = {};
+  std::size_t numbers = 1;
+
+  ProgramVariant at(const std::vector<double>& all) const {
+    return with_each ? with_each(all) : with(all.front());
+  }
 };
+// Those with one number come first.
 std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs);
 
 }  // namespace headwise

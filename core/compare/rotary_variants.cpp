@@ -224,7 +224,7 @@ void add_partial(const RotaryPlan& plan, const AttentionOptions& o, ProgramVaria
 // Which tensors are rotated, and how often.
 void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
   const auto as_heads = [](Id id, Id heads) {
-    return StageChange{id, [heads](const Trace& so_far) { return *so_far.tensor(heads); }};
+    return StageChange{id, [heads](const Trace& so_far) { return required(so_far, heads); }};
   };
   variants.push_back(
       {"q alone is turned by its positions (rotary), k is not", "", {}, {as_heads(Id::k_rotary, Id::k_heads)}});
@@ -247,8 +247,8 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
   }
   ProgramVariant twice{"q and k are rotated by their positions twice (rotary)"};
   const auto again = [](Id id, const Rotation& rotation) {
-    return StageChange{id,
-                       [id, rotation](const Trace& so_far) { return rotated(*so_far.tensor(id), rotation); }};
+    return StageChange{
+        id, [id, rotation](const Trace& so_far) { return rotated(required(so_far, id), rotation); }};
   };
   twice.stages = {again(Id::q_rotary, plan.usual(true)), again(Id::k_rotary, plan.usual(false))};
   variants.push_back(std::move(twice));
@@ -261,7 +261,7 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
   const AttentionSizes sizes = attention_sizes(inputs);
   const auto joined = [base](Id rotary, Id x, Index first) {
     return StageChange{rotary, [base, x, first](const Trace& so_far) {
-                         const Tensor& rows = *so_far.tensor(x);
+                         const Tensor& rows = required(so_far, x);
                          const Index width = rows.shape().size(2);
                          const Tensor whole =
                              rotary_embedding(rows, rotary_inverse_frequencies(width, base), first);

@@ -52,8 +52,8 @@ void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& varia
       ProgramVariant variant{fmt::format("{} rounded to {}", what, type.name)};
       for (const Id id : ids) {
         variant.stages.push_back({id, [id, type](const Trace& so_far) {
-                                    const TensorPtr own = so_far.tensor(id);
-                                    return mapped_cells(*own, [&](double x) { return rounded_to(type, x); });
+                                    return mapped_cells(required(so_far, id),
+                                                        [&](double x) { return rounded_to(type, x); });
                                   }});
       }
       variants.push_back(std::move(variant));

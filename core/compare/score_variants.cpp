@@ -9,6 +9,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/compare/tensor_readings.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -39,6 +40,11 @@ void add_exchanges(const AttentionSizes& s, ProgramVariants& variants) {
     scores_of("the scores are k·qᵀ, not q·kᵀ: transposed", k, q);
   }
   if (s.head_dim == s.v_head_dim) scores_of("the scores are q·vᵀ: v stands in the place of k", q, v);
+  if (s.head_dim > 1 && s.all_keys > 1)
+    scores_of("kᵀ is k reshaped to (D,S), not transposed", q, [](const TraceTensors& t) {
+      const Tensor& keys = *keys_of_scores(t);
+      return shared_tensor(in_our_order(keys, keys.shape(), {{{0}, {1}, {3}, {2}}}));
+    });
   const auto values_of = [&](const char* text, Id source) {
     variants.push_back({text, "", {}, {{Id::head_output, [source, heads = s.heads](const Trace& so_far) {
                                           const TensorPtr own = so_far.tensor(source);
@@ -86,8 +92,9 @@ Tensor normalised(const Tensor& x, bool root_mean_square, double epsilon) {
 void add_normalised(bool rotary, ProgramVariants& variants) {
   const auto both = [&](std::string text, Id q, Id k, bool root_mean_square, double epsilon) {
     const auto change = [=](Id id) {
-      return StageChange{
-          id, [=](const Trace& so_far) { return normalised(*so_far.tensor(id), root_mean_square, epsilon); }};
+      return StageChange{id, [=](const Trace& so_far) {
+                           return normalised(required(so_far, id), root_mean_square, epsilon);
+                         }};
     };
     variants.push_back({std::move(text), "", {}, {change(q), change(k)}});
   };
@@ -157,7 +164,7 @@ void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o
     for (const Id id : places)
       variant.stages.push_back({id, [=](const Trace& so_far) {
                                   const TensorPtr& bias = so_far.tensors.in_proj_bias;
-                                  return scaled_beside(*so_far.tensor(id), factor,
+                                  return scaled_beside(required(so_far, id), factor,
                                                        before_bias ? bias : nullptr);
                                 }});
     variants.push_back(std::move(variant));

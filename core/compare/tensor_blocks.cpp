@@ -1,5 +1,7 @@
 #include "core/compare/tensor_blocks.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/compare/tensor_fill.h"
@@ -17,6 +19,37 @@ TensorPtr with_blocks(const Tensor& tensor, Index rows, const std::vector<Index>
       result.set_flat(static_cast<Index>(b) * block + i, tensor.flat(source[b] * block + i));
   }
   return shared_tensor(std::move(result));
+}
+
+std::vector<std::vector<Index>> typical_orders(Index heads) {
+  constexpr Index all_orders = 5;
+  std::vector<Index> order(static_cast<std::size_t>(heads));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<std::vector<Index>> orders;
+  if (heads <= all_orders) {
+    while (std::ranges::next_permutation(order).found) orders.push_back(order);
+    return orders;
+  }
+  orders.emplace_back(order.rbegin(), order.rend());
+  for (const Index by : {Index{1}, heads - 1, heads / 2}) {
+    std::vector<Index> turned;
+    for (Index h = 0; h < heads; ++h) turned.push_back((h + by) % heads);
+    orders.push_back(std::move(turned));
+  }
+  for (Index groups = 2; groups < heads; ++groups) {  // (H/G,G) for (G,H/G)
+    if (heads % groups != 0) continue;
+    std::vector<Index> source;
+    for (Index h = 0; h < heads; ++h) source.push_back(h % groups * (heads / groups) + h / groups);
+    orders.push_back(std::move(source));
+  }
+  for (Index a = 0; a < heads; ++a) {
+    for (Index b = a + 1; b < heads; ++b) {
+      std::vector<Index> swapped = order;
+      std::swap(swapped[static_cast<std::size_t>(a)], swapped[static_cast<std::size_t>(b)]);
+      orders.push_back(std::move(swapped));
+    }
+  }
+  return orders;
 }
 
 TensorPtr transposed_squares(const Tensor& matrix) {

@@ -51,7 +51,7 @@ bool is_inside(Id id) {
 
 std::vector<AxisOrder> other_orders(Id id, Index rank, bool batch_first) {
   if (rank == 3 && is_sequence(id)) {
-    if (batch_first && !is_inside(id)) return {rows_batch_first};
+    if (batch_first && !is_inside(id)) return {length_first, rows_batch_first};
     return {length_first, rows_length_first, rows_batch_first};
   }
   if (rank != 4) return {};
@@ -141,8 +141,10 @@ std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, c
                                            bool batch_first) {
   const std::vector<Index> sizes = stored->shape().sizes();
   const auto read_in = [&](const AxisOrder& order) {
+    const bool other_layout =
+        batch_first && ours.rank() == 3 && !is_inside(name.id) && order.groups == length_first.groups;
     return TensorReading{std::make_shared<const Tensor>(in_our_order(*stored, ours, order)),
-                         order_text(ours, order)};
+                         order_text(ours, order) + (other_layout ? ", as with batch_first=False" : "")};
   };
   std::vector<TensorReading> readings;
   if (sizes == ours.sizes()) {

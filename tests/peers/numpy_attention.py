@@ -51,11 +51,23 @@ class Case:
         if padding:
             lengths = [keys - (1 + n) % max(1, keys - 1) if n % 2 == 0 else keys - 2 for n in range(batch)]
             a["key_padding_mask"] = np.array([[s >= max(1, length) for s in range(keys)] for length in lengths])
+            if padding == "left":
+                a["key_padding_mask"] = a["key_padding_mask"][:, ::-1].copy()
+                a["key_padding_mask"][:, :2] = True
         if mask == "bool":
             blocked = rng.random((queries, keys)) < 0.3
             blocked[np.arange(queries), rng.integers(0, keys, queries)] = False
             blocked[:, 0] = False
             a["attn_mask"] = ~blocked if sdpa else blocked
+        elif mask == "heads":  # a mask for each head of each batch
+            blocked = rng.random((batch, heads, queries, keys)) < 0.3
+            blocked[..., 0] = False
+            a["attn_mask"] = ~blocked if sdpa else blocked.reshape(batch * heads, queries, keys)
+        elif mask == "merged":  # a causal mask and padding in one array
+            lengths = [max(1, keys - 1 - n % 2) for n in range(batch)]
+            blocked = np.triu(np.ones((queries, keys), bool), 1) | np.array([[[s >= m for s in range(keys)]] for m in lengths])
+            blocked = np.repeat(blocked[:, None], heads, 1)
+            a["attn_mask"] = ~blocked if sdpa else blocked.reshape(batch * heads, queries, keys)
         elif mask == "float":
             a["attn_mask"] = normal(queries, keys)
         elif mask == "triangle":
@@ -168,7 +180,15 @@ class Attention:
         mask = self.a["attn_mask"]
         if mask.dtype != bool:
             return np.isneginf(mask), np.where(np.isneginf(mask), 0, mask)
+        if mask.ndim == 3 and not self.c.sdpa:
+            mask = mask.reshape(self.c.batch, self.c.heads, *mask.shape[1:])
         return (~mask if self.c.sdpa else mask), 0.0
+
+    def slopes(self):
+        """ALiBi's: of the next lower power of two, then every second one of the next higher."""
+        heads, lower = self.c.heads, 1 << (self.c.heads.bit_length() - 1)
+        return np.array([2.0 ** (-8 * (h + 1) / lower) for h in range(lower)] +
+                        [2.0 ** (-8 * (2 * h + 1) / (2 * lower)) for h in range(heads - lower)])
 
     def blocked(self):
         """(blocked (N,H,L,S), bias); None without masks"""
@@ -181,8 +201,7 @@ class Attention:
             blocked = blocked | (np.abs(i - j) >= c.window)
         if c.alibi:
             i, j = self.grid()
-            slopes = 2.0 ** (-8 * (np.arange(c.heads) + 1) / c.heads)
-            bias = bias - slopes[:, None, None] * np.abs(i - j)
+            bias = bias - self.slopes()[:, None, None] * np.abs(i - j)
         if "key_padding_mask" in self.a:
             blocked = blocked | self.padding()
         if "attn_mask" in self.a:

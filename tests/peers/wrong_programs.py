@@ -135,6 +135,120 @@ class MaskMultiplied(Attention):
         return scaled * ~self.blocked()[0]
 
 
+ROWS_BLOCKED = dict(causal=True, padding="left")
+ALIBI, ALIBI_OF_SIX = dict(alibi=True, causal=True), dict(alibi=True, causal=True, heads=6)
+BY_HEAD, MERGED = dict(mask="heads"), dict(mask="merged")
+
+
+class MaskTwice(Attention):
+    """Adds `number` for each mask that blocks, in f32 where `narrow`."""
+    number, narrow = -1e9, False
+
+    def masked(self, scaled):
+        number = np.float32(self.number) if self.narrow else self.number
+        masks = self.causal() * number + self.padding() * number
+        return (scaled.astype(np.float32) + masks).astype(np.float64) if self.narrow else scaled + masks
+
+
+@wrong("each mask adds a large negative number of its own", ROWS_BLOCKED)
+class MasksAddTheirOwnNumber(MaskTwice):
+    pass
+
+
+@wrong("each mask adds a large negative number of its own", ROWS_BLOCKED)
+class MasksAddTheLeastOfF16(MaskTwice):
+    number = -65504.0
+
+
+@wrong("left bound only: query i keeps every key from i − 2 on", dict(window=3), dict(window=3, causal=True))
+class WindowWithoutRightBound(Attention):
+    def blocked(self):
+        i, j = self.grid()
+        return np.broadcast_to(i - j >= self.c.window, (self.c.batch, self.c.heads, self.c.queries, self.c.keys)), 0.0
+
+
+@wrong("right bound only: query i keeps every key up to i \\+ 2", dict(window=3), dict(window=3, causal=True))
+class WindowWithoutLeftBound(Attention):
+    def blocked(self):
+        i, j = self.grid()
+        return np.broadcast_to(j - i >= self.c.window, (self.c.batch, self.c.heads, self.c.queries, self.c.keys)), 0.0
+
+
+@wrong("the window keeps the keys on both sides", dict(window=3, causal=True))
+class WindowOnBothSides(Attention):
+    def causal(self):
+        i, j = self.grid()
+        return np.abs(i - j) >= self.c.window
+
+
+@wrong("2\\^\\(−8\\(h\\+1\\)/H\\) although H is no power of two", ALIBI_OF_SIX, dict(sdpa=True, **ALIBI_OF_SIX))
+class AlibiNotInterleaved(Attention):
+    def slopes(self):
+        return 2.0 ** (-8 * (np.arange(self.c.heads) + 1) / self.c.heads)
+
+
+@wrong("off by one: 2\\^\\(−8h/H\\)", ALIBI, ALIBI_OF_SIX)
+class AlibiFromZero(Attention):
+    def slopes(self):
+        return 2.0 ** (-8 * np.arange(self.c.heads) / self.c.heads)
+
+
+@wrong("slopes stand in the reverse order", ALIBI, ALIBI_OF_SIX)
+class AlibiReversed(Attention):
+    def slopes(self):
+        return super().slopes()[::-1]
+
+
+@wrong("slope is 0.125 in every head", ALIBI, ALIBI_OF_SIX)
+class AlibiOfOneSlope(Attention):
+    def slopes(self):
+        return np.full(self.c.heads, 0.125)
+
+
+@wrong("heads of attn_mask are taken in the order 3, 2, 1, 0", BY_HEAD, dict(sdpa=True, **BY_HEAD))
+class MaskHeadsReversed(Attention):
+    def attn_mask(self):
+        return super().attn_mask()[0][:, ::-1], 0.0
+
+
+@wrong("batches of attn_mask are taken in the reverse order", BY_HEAD, dict(sdpa=True, **BY_HEAD))
+class MaskBatchesReversed(Attention):
+    def attn_mask(self):
+        return super().attn_mask()[0][::-1], 0.0
+
+
+@wrong("first axis counts h·N \\+ n", BY_HEAD)
+class MaskCountsHeadsFirst(Attention):
+    def attn_mask(self):
+        c, mask = self.c, self.a["attn_mask"]
+        return mask.reshape(c.heads, c.batch, c.queries, c.keys).swapaxes(0, 1), 0.0
+
+
+@wrong("of attn_mask the padding is applied and the causal part is not", MERGED, dict(sdpa=True, **MERGED))
+class CausalPartDropped(Attention):
+    def attn_mask(self):
+        mask = super().attn_mask()[0]
+        return np.broadcast_to(mask.all(-2, keepdims=True), mask.shape), 0.0
+
+
+@wrong("of attn_mask the causal part is applied and the padding is not", MERGED, dict(sdpa=True, **MERGED))
+class PaddingPartDropped(Attention):
+    def attn_mask(self):
+        return np.broadcast_to(self.causal(), super().attn_mask()[0].shape), 0.0
+
+
+@wrong("no causal mask", dict(causal=True, padding=True))
+class CausalDroppedForPadding(Attention):
+    def causal(self):
+        return np.zeros((self.c.queries, self.c.keys), bool)
+
+
+@wrong("key_padding_mask is not applied", dict(causal=True, padding=True))
+class PaddingDroppedForCausal(Attention):
+    def padding(self):
+        return np.zeros((1, 1, 1, self.c.keys), bool)
+
+
 # Rotary positions
 @wrong("sign of sin θ is opposite", ROTARY)
 class RotarySign(Attention):
@@ -204,6 +318,26 @@ class ViewInSplit(Attention):
         return x.reshape(n, heads, length, width // heads)
 
 
+@wrong("q, k and v are split into heads by reading the numbers as \\(L,N,H,D\\)|view or reshape|transpose is missing", PLAIN)
+class ReshapeForPermuteInSplit(Attention):
+    def split(self, x, heads):
+        n, length, width = x.shape
+        return x.reshape(length, n * heads, width // heads).transpose(1, 0, 2).reshape(n, heads, length, width // heads)
+
+
+@wrong("joined by reading the numbers as \\(L,N,H,Dv\\)|view or reshape", PLAIN)
+class ReshapeForPermuteInMerge(Attention):
+    def merge(self, heads):
+        n, h, length, d = heads.shape
+        return heads.reshape(length, n, h * d).transpose(1, 0, 2)
+
+
+@wrong("kᵀ is k reshaped", PLAIN, dict(sdpa=True, keys=7))
+class KeysReshapedNotTransposed(Attention):
+    def scores(self, q, k):
+        return q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2])
+
+
 @wrong("every H-th column", PLAIN)
 class HeadsInterleaved(Attention):
     def split(self, x, heads):
@@ -246,6 +380,13 @@ class SoftmaxOverQueries(Attention):
 class SoftmaxPlusOne(Attention):
     def softmax(self, x):
         return np.exp(x) / (1 + np.exp(x).sum(-1, keepdims=True))
+
+
+@wrong("each head has an attention sink of its own", PLAIN, dict(sdpa=True))
+class SinkForEachHead(Attention):
+    def softmax(self, x):
+        sinks = np.linspace(-1, 1.5, self.c.heads)[:, None, None]
+        return np.exp(x) / (np.exp(sinks) + np.exp(x).sum(-1, keepdims=True))
 
 
 @wrong("weights are transposed", PLAIN)
