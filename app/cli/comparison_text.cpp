@@ -170,11 +170,56 @@ std::optional<CellProvenance> worst_cell(const Trace& trace, const ComparedArray
   }
 }
 
+// The last line where nothing explains the difference: how much was tried, and what would help.
+std::string no_cause_text(const ComparisonReport& report) {
+  const Findings& findings = report.findings;
+  const auto count = [](std::size_t number, const char* one, const char* several) {
+    return fmt::format("{} {}", number, number == 1 ? one : several);
+  };
+  std::string text = "  No cause was found: ";
+  text += findings.tried.singles == 0
+              ? "nothing was tried, because these numbers fit too many mistakes"
+              : fmt::format("{} and {} were tried",
+                            count(findings.tried.singles, "single mistake", "single mistakes"),
+                            count(findings.tried.pairs, "pair", "pairs"));
+  if (findings.next_tensor)
+    text += fmt::format(". Save their {}, too: it narrows the search down", to_string(*findings.next_tensor));
+  else if (findings.next_array)
+    text += fmt::format(
+        ". What comes before {} agrees, so it is computed differently: compare it alone, in a file without "
+        "the "
+        "others",
+        one_line(*findings.next_array, 60));
+  return text + ".\n";
+}
+
+std::string causes_text(const ComparisonReport& report, const ComparedArray& first) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(report.findings.causes.size(), shown_causes); ++i) {
+    const LikelyCause& cause = report.findings.causes[i];
+    text += fmt::format("  Likely cause: {}{}\n", sentence(cause.text),
+                        cause.remedy.empty() ? "" : " In Headwise: " + cause.remedy);
+  }
+  for (const std::string& fact : report.findings.facts) text += fmt::format("  Note: {}\n", sentence(fact));
+  const TensorDifference& difference = first.difference;
+  const bool little =
+      difference.non_finite_mismatches == 0 && difference.worst_relative < rounding_of_f32_gradients;
+  if (first.tensor.gradient && first.refusal.empty() && report.trace.dtype == DType::f32 && little)
+    text +=
+        "  In f32 the gradients of two correct programs can differ this much where the softmax saturates: "
+        "compare in f64.\n";
+  if (!report.causes_searched)
+    return text + "  Causes in options and inputs were not tried at this size; try a smaller case.\n";
+  const bool unexplained = report.findings.causes.empty() && !is_given(report.trace, first.tensor);
+  return unexplained ? text + no_cause_text(report) : text;
+}
+
 std::string first_text(const ComparisonReport& report, const ComparedArray& first) {
   std::string text = fmt::format("\nThe first tensor that differs is {}.\n", label(first));
   const TensorDifference& difference = first.difference;
   if (!first.refusal.empty())
-    return text + fmt::format("  It could not be compared: {}\n", sentence(first.refusal));
+    return text + fmt::format("  It could not be compared: {}\n", sentence(first.refusal)) +
+           causes_text(report, first);
   text += fmt::format(
       "  worst cell [{}]: ours {}, theirs {}: |ours − theirs| = {:.3g} = {:.3g} · max(|ours|, |theirs|, u), "
       "and "
@@ -194,21 +239,7 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
       text += provenance_text(report.trace, *copied);
     text += sources_text(report, first, *cell);
   }
-  for (std::size_t i = 0; i < std::min(report.findings.causes.size(), shown_causes); ++i) {
-    const LikelyCause& cause = report.findings.causes[i];
-    text += fmt::format("  Likely cause: {}{}\n", sentence(cause.text),
-                        cause.remedy.empty() ? "" : " In Headwise: " + cause.remedy);
-  }
-  for (const std::string& fact : report.findings.facts) text += fmt::format("  Note: {}\n", sentence(fact));
-  const bool little =
-      difference.non_finite_mismatches == 0 && difference.worst_relative < rounding_of_f32_gradients;
-  if (first.tensor.gradient && report.trace.dtype == DType::f32 && little)
-    text +=
-        "  In f32 the gradients of two correct programs can differ this much where the softmax saturates: "
-        "compare in f64.\n";
-  if (!report.causes_searched)
-    text += "  Causes in options and inputs were not tried at this size; try a smaller case.\n";
-  return text;
+  return text + causes_text(report, first);
 }
 
 std::string agreement_text(const ComparisonReport& report) {
@@ -300,7 +331,11 @@ std::string report_json(const ComparisonReport& report) {
     document["first_difference"] = to_string(first->tensor);
     if (const auto cell = worst_cell(report.trace, *first)) document["formula"] = cell->formula;
     document["likely_causes"] = causes;
-    if (!report.findings.facts.empty()) document["facts"] = report.findings.facts;
+    const Findings& findings = report.findings;
+    if (!findings.facts.empty()) document["facts"] = findings.facts;
+    document["tried"] = {{"single_mistakes", findings.tried.singles}, {"pairs", findings.tried.pairs}};
+    if (findings.next_tensor) document["next_tensor"] = to_string(*findings.next_tensor);
+    if (findings.next_array) document["next_array"] = *findings.next_array;
   }
   return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
 }
