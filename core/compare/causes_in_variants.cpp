@@ -125,9 +125,10 @@ std::vector<double> of_few_digits(std::vector<double> numbers, int digits) {
   return numbers;
 }
 
-std::vector<std::pair<ProgramVariant, TrialResult>> tried_fits(const VariantTrials& trials,
-                                                               const std::vector<FittedVariant>& fits) {
-  std::vector<std::pair<ProgramVariant, TrialResult>> found;
+}  // namespace
+
+FoundVariants tried_fits(const VariantTrials& trials, const std::vector<FittedVariant>& fits) {
+  FoundVariants found;
   for (const FittedVariant& fit : fits) {
     if (fit.numbers > 1 && !found.empty()) break;  // the same cause with more numbers
     const std::size_t enough = fit_cells * fit.numbers;
@@ -153,6 +154,8 @@ std::vector<std::pair<ProgramVariant, TrialResult>> tried_fits(const VariantTria
   }
   return found;
 }
+
+namespace {
 
 // If a softmax saturates, or there are only 16 bits, several variants stay within the tolerance. Those off only by rounding
 // come before those off by more.
@@ -199,6 +202,15 @@ std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTri
 
 }  // namespace
 
+std::vector<LikelyCause> named_causes(const VariantTrials& trials, FoundVariants found) {
+  put_nearest_first(trials, found);
+  std::vector<LikelyCause> causes;
+  std::set<std::string> texts;
+  for (const auto& [variant, result] : found)
+    if (texts.insert(variant.text).second) causes.push_back(named(variant, result));
+  return causes;
+}
+
 std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison,
                                             SearchEffort* effort) {
   const ComparedArray* first = comparison.first_difference();
@@ -219,11 +231,8 @@ std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const A
     found.complete = tried_fits(trials, fits);
     if (found.complete.empty()) found.complete = tried_pairs(trials, found, tried);
   }
-  put_nearest_first(trials, found.complete);
   if (effort) *effort = tried;
-  std::vector<LikelyCause> causes;
-  for (const auto& [variant, result] : found.complete) causes.push_back(named(variant, result));
-  return causes;
+  return named_causes(trials, std::move(found.complete));
 }
 
 }  // namespace headwise

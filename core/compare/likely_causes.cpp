@@ -66,9 +66,9 @@ std::vector<LikelyCause> causes_of(const VariantSearch& search, const ArrayCompa
   const ComparedArray& first = *comparison.first_difference();
   if (!causes.empty() || !first.theirs) return causes;
   causes = causes_in_numbers(search.ours, first);
-  if (is_given(search.ours, first.tensor) || causes.empty() || rest_follows(search, comparison, first))
+  if (is_given(search.ours, first.tensor) || (!causes.empty() && rest_follows(search, comparison, first)))
     return causes;
-  return {};
+  return causes_in_pairs(search, comparison, &tried);
 }
 
 // What there is to say of an array that shows nothing of the program that wrote it, because very different mistakes end in it: no

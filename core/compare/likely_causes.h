@@ -17,6 +17,10 @@ struct LikelyCause {
   std::string remedy;  // what makes ours do the same: "--set attention.scale=1"; often empty
 };
 
+// How much is computed to find two mistakes that are not seen one by one: bytes of the trace times runs. Measured: some
+// seconds of one processor, and a hundred thousand pairs of a small trace.
+inline constexpr Index usual_pair_work = Index{1} << 30;
+
 // What the variants (core/compare/program_variants.h) are computed from and with; each is one more run.
 struct VariantSearch {
   const AttentionInputs& inputs;
@@ -24,6 +28,7 @@ struct VariantSearch {
   TensorPtr grad_output;
   const std::vector<StoredTensor>& theirs;
   ArrayComparisonOptions options;
+  Index pair_work = usual_pair_work;
 };
 
 // Above this trace size variants are not run: some hundreds of runs would take too long.
@@ -50,6 +55,11 @@ Findings likely_causes(const VariantSearch& search, const ArrayComparison& compa
 // or two at once.
 std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison,
                                             SearchEffort* effort = nullptr);
+
+// Two variants at once under which everything agrees, found by trying all of them with each other, as far as `pair_work` allows.
+// Adds to `effort`, if given. Empty for gradients, and for numbers of 16 bits, which agree too easily.
+std::vector<LikelyCause> causes_in_pairs(const VariantSearch& search, const ArrayComparison& comparison,
+                                         SearchEffort* effort = nullptr);
 
 // Our numbers of this tensor, or of another one, rearranged, scaled or rounded. `array` differs and has been read; the
 // other arrays are ignored. Tensors above 2^20 cells are not searched.

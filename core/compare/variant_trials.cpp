@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/compare/retraced.h"
+#include "core/compare/tensor_readings.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 
@@ -43,7 +44,15 @@ VariantTrials::VariantTrials(const VariantSearch& search, const ArrayComparison&
     if (stored == search.theirs.end()) continue;
     if (&array == differing_) first_ = arrays_.size();
     if (!array.tensor.gradient) ++values_;
-    arrays_.push_back({&*stored, array.tensor});
+    // The trace is wider than ours was.
+    const double tolerance =
+        search.options.tolerance.value_or(tolerance_of(search.ours, array.tensor, stored->stored_dtype));
+    const TensorPtr own = search.ours.tensor(array.tensor);
+    const bool plain =
+        !array.tensor.gradient && array.tensor.id != Id::mask_bias && array.theirs &&
+        array.theirs->shape().same_sizes(own->shape()) &&
+        tensor_readings(array.tensor, own->shape(), stored->tensor, search.options.batch_first).size() == 1;
+    arrays_.push_back({&*stored, array.tensor, tolerance, plain ? array.theirs : nullptr});
   }
 }
 
@@ -58,9 +67,18 @@ ComparedArray VariantTrials::compared(const Trace& trace, const Array& array,
                                       const ProgramVariant& variant) const {
   ArrayComparisonOptions options = search_.options;
   options.copies = variant.copies;
-  if (!options.tolerance)  // the trace is wider than ours was
-    options.tolerance = tolerance_of(search_.ours, array.name, array.stored->stored_dtype);
+  options.tolerance = array.tolerance;
   return compare_array(trace, array.name, *array.stored, options);
+}
+
+// Whether one cell shows that the array differs, which is most often the first: cheaper than a comparison.
+bool VariantTrials::surely_differs(const Array& array, const Tensor& tensor) const {
+  if (!array.read || !array.read->shape().same_sizes(tensor.shape())) return false;
+  for (Index i = 0; i < tensor.size(); ++i) {
+    const double a = tensor.flat(i), b = array.read->flat(i);
+    if (std::abs(a - b) > 2.0 * array.tolerance * std::max({std::abs(a), std::abs(b), 1.0})) return true;
+  }
+  return false;
 }
 
 bool VariantTrials::gradients_agree(const ProgramVariant& variant, std::size_t from) const {
@@ -74,15 +92,15 @@ bool VariantTrials::gradients_agree(const ProgramVariant& variant, std::size_t f
                      });
 }
 
-TrialResult VariantTrials::tried(const ProgramVariant& variant) const {
+TrialResult VariantTrials::tried(const ProgramVariant& variant, const Trace* given_base) const {
   TrialResult result;
   try {
-    const Trace base = base_of(variant);
+    const Trace base = given_base ? *given_base : base_of(variant);
     retraced(base, variant.stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>& unchanged) {
       for (; result.agreeing < values_ && arrays_[result.agreeing].name.id == stage; ++result.agreeing) {
         const Array& array = arrays_[result.agreeing];
         const auto agrees_with = [&](const TensorPtr& tensor) {
-          if (!tensor) return false;
+          if (!tensor || surely_differs(array, *tensor)) return false;
           Trace with = so_far;
           with.tensors.*(tensor_entry(stage).member) = tensor;
           return compared(with, array, variant).agrees();

@@ -1,6 +1,7 @@
 // Tries program variants on the arrays of another program: do they agree?
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "core/compare/likely_causes.h"
@@ -25,7 +26,11 @@ class VariantTrials {
   std::size_t first() const { return first_; }               // the index of the first that differs
 
   // Nothing agrees if the variant is not valid for these inputs.
-  TrialResult tried(const ProgramVariant& variant) const;
+  // `base`, if given, is base_of(variant).
+  TrialResult tried(const ProgramVariant& variant, const Trace* base = nullptr) const;
+
+  // The trace of the variant's inputs and options, before its stages are changed.
+  Trace base_of(const ProgramVariant& variant) const;
 
   // The variant's numbers of the first array that differs, minus theirs, where both are finite; empty if the variant is
   // not valid or the array has another shape.
@@ -35,8 +40,10 @@ class VariantTrials {
   struct Array {
     const StoredTensor* stored;
     TensorName name;
+    double tolerance;
+    TensorPtr read;  // as compared, if it can be read in one way only
   };
-  Trace base_of(const ProgramVariant& variant) const;
+  bool surely_differs(const Array& array, const Tensor& tensor) const;
   ComparedArray compared(const Trace& trace, const Array& array, const ProgramVariant& variant) const;
   bool gradients_agree(const ProgramVariant& variant, std::size_t from) const;
 
@@ -47,5 +54,14 @@ class VariantTrials {
   std::vector<Array> arrays_;  // values first, then gradients
   std::size_t first_ = 0, values_ = 0;
 };
+
+// Variants under which everything agrees.
+using FoundVariants = std::vector<std::pair<ProgramVariant, TrialResult>>;
+
+// Searches for each number. Defined in causes_in_variants.cpp, as is the next.
+FoundVariants tried_fits(const VariantTrials& trials, const std::vector<FittedVariant>& fits);
+
+// What they are called, the nearest to theirs first, each text once.
+std::vector<LikelyCause> named_causes(const VariantTrials& trials, FoundVariants found);
 
 }  // namespace headwise
