@@ -272,6 +272,19 @@ TEST_CASE("two faults at once are no single cause, and none is named") {
   changed.options.scale = 1.0;
   changed.tensors.in_proj_bias = nullptr;
   CHECK(causes_when(inputs, changed).empty());
+  const TracePtr ours = reference_forward(inputs), other = reference_forward(changed);
+  const std::vector<StoredTensor> theirs{{"output", other->tensors.output, "f64"}};
+  const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
+  SearchEffort effort;
+  const std::string both = texts(causes_in_pairs({inputs, *ours, nullptr, theirs, {}}, comparison, &effort));
+  CAPTURE(both);
+  CHECK(has(both, "not scaled"));
+  CHECK(has(both, "in_proj_bias is not added"));
+  CHECK(effort.pairs > 100);
+  // No work, no pairs; and numbers of 16 bits agree too easily.
+  CHECK(causes_in_pairs({inputs, *ours, nullptr, theirs, {}, 0}, comparison).empty());
+  const ArrayComparisonOptions wide{true, 1e-2, {}};
+  CHECK(causes_in_pairs({inputs, *ours, nullptr, theirs, wide}, compare_arrays(*ours, theirs, wide)).empty());
 }
 
 TEST_CASE("a cause upstream is not named where the tensors before the difference agree with ours") {
