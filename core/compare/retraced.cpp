@@ -16,12 +16,22 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/compare/tensor_fill.h"
+#include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
 
 using Id = TensorId;
+
+// Throws Error if a change was made for other sizes than the trace has now, which what follows could not compute with: another
+// change has added or removed keys.
+TensorPtr of_same_sizes(const TensorPtr& before, Tensor changed) {
+  if (before && !changed.shape().same_sizes(before->shape()))
+    throw Error(ExitStatus::input, {"a changed stage", "its sizes do not fit", changed.shape().to_string(),
+                                    before->shape().to_string(), ""});
+  return shared_tensor(std::move(changed));
+}
 
 class Retracing {
  public:
@@ -50,7 +60,7 @@ class Retracing {
     for (const StageChange& change : changes_) {
       if (change.stage != id) continue;
       if (unchanged.empty() && tensor) unchanged.push_back(tensor);
-      tensor = shared_tensor(change.change(trace_));
+      tensor = of_same_sizes(tensor, change.change(trace_));
       changed_.insert(id);
     }
     if (id == Id::attn_weights || id == Id::dropped_weights)

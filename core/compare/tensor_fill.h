@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 
+#include "core/tensor/error.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -33,19 +35,26 @@ Tensor filled4(Shape shape, const Value& value) {
   return result;
 }
 
-// Reads an f64 tensor of rank 3 or 4 by its indices.
+// Reads an f64 tensor of rank 3 or 4 by its indices. Throws Error for a cell that it does not have: a variant that was made for
+// other sizes is not valid (core/compare/variant_trials.h).
 class Cells {
  public:
-  explicit Cells(const Tensor& tensor) : cells_(tensor.values<double>().data()), shape_(tensor.shape()) {}
+  explicit Cells(const Tensor& tensor) : cells_(tensor.values<double>()), shape_(tensor.shape()) {}
   double operator()(Index i, Index j, Index k) const {
-    return cells_[(i * shape_.size(1) + j) * shape_.size(2) + k];
+    return at((i * shape_.size(1) + j) * shape_.size(2) + k);
   }
   double operator()(Index n, Index h, Index i, Index j) const {
-    return cells_[((n * shape_.size(1) + h) * shape_.size(2) + i) * shape_.size(3) + j];
+    return at(((n * shape_.size(1) + h) * shape_.size(2) + i) * shape_.size(3) + j);
   }
 
  private:
-  const double* cells_;
+  double at(Index offset) const {
+    if (offset < 0 || offset >= static_cast<Index>(cells_.size()))
+      throw Error(ExitStatus::input, {"a cell", "it is outside the tensor", "", "", ""});
+    return cells_[static_cast<std::size_t>(offset)];
+  }
+
+  std::span<const double> cells_;
   const Shape& shape_;
 };
 

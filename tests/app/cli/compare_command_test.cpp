@@ -147,7 +147,7 @@ TEST_CASE("PyTorch's layouts are read, and the output says how") {
   CHECK(agrees.status == 0);
   CHECK(has(agrees.out, "output (attn_output)"));
   CHECK(has(agrees.out, "read as (L,N,E)"));
-  const ProgramResult remarked = compare(small, path);
+  const ProgramResult remarked = compare(small, path);  // ours is (N,L,E)
   CHECK(remarked.status == 0);
   CHECK(has(remarked.out, "read as (L,N,E), as with batch_first=False"));
 }
@@ -161,6 +161,48 @@ TEST_CASE("a likely cause is told with the setting that does the same, and the s
   CHECK(has(result.out, "Likely cause: theirs agrees if the scores are scaled by 1 (not scaled"));
   CHECK(has(result.out, "In Headwise: --set attention.scale=1"));
   CHECK(compare(small, path, {"--set", "attention.scale=1"}).status == 0);
+}
+
+TEST_CASE("where no cause fits, the last line says what was tried and what would narrow it down") {
+  const TemporaryFolder folder;
+  const std::vector<NamedTensor> ours = arrays_of(folder, small);
+  const auto spoilt = [&](const char* name) {
+    Tensor tensor = tensor_of(ours, name);
+    for (Index i = 0; i < tensor.size(); ++i) tensor.set_flat(i, std::sin(3 * tensor.flat(i) + 1));
+    return tensor;
+  };
+  const std::string output = written(folder, "output", spoilt("output"), "output.npz");
+  const ProgramResult alone = compare(small, output);
+  CAPTURE(alone.out);
+  CHECK(alone.status == 1);
+  CHECK(has(alone.out, "No cause was found: "));
+  CHECK(has(alone.out, " single mistakes and "));
+  CHECK(has(alone.out, " were tried. Save their attn_weights, too: it narrows the search down."));
+  const ProgramResult json = compare(small, output, {"--json"});
+  const auto document = nlohmann::json::parse(json.out);
+  CHECK(document["tried"]["single_mistakes"] > 100);
+  CHECK(document["tried"]["pairs"].is_number());
+  CHECK(document["next_tensor"] == "attn_weights");
+  // With the weights right, what follows on them is left; with all of it, the array itself.
+  const std::string weights = written(folder, "attn_weights", tensor_of(ours, "attn_weights"), "weights.npz");
+  CHECK(has(compare(small, output, {"--with", weights}).out, "Save their concat, too"));
+  const std::string concat = written(folder, "concat", tensor_of(ours, "concat"), "concat.npz");
+  const ProgramResult all = compare(small, output, {"--with", concat});
+  CAPTURE(all.out);
+  CHECK(has(all.out, "What comes before output agrees, so it is computed differently: compare it alone"));
+}
+
+TEST_CASE("an array that holds NaN alone is called that, and has no cause") {
+  const TemporaryFolder folder;
+  Tensor output = tensor_of(arrays_of(folder, small), "output");
+  for (Index i = 0; i < output.size(); ++i) output.set_flat(i, NAN);
+  const ProgramResult result = compare(small, written(folder, "output", output));
+  CAPTURE(result.out);
+  CHECK(result.status == 1);
+  CHECK_FALSE(has(result.out, "Likely cause"));
+  CHECK(has(result.out, "Note: output of theirs is NaN in every cell."));
+  CHECK(has(result.out,
+            "nothing was tried, because these numbers fit too many mistakes. Save their attn_weights"));
 }
 
 TEST_CASE("gradients in the file are enough to run the backward pass, with grad_output from --input") {
