@@ -1,4 +1,4 @@
-// run --layers: which layers of a model to run, and a request for each of them.
+// run and compare --layers: which layers of a model to run, and a request for each of them.
 #pragma once
 
 #include <memory>

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
+#include "app/cli/chosen_layers.h"
 #include "app/cli/comparison_text.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
@@ -43,9 +46,9 @@ bool has_gradients(const std::vector<StoredTensor>& arrays) {
   });
 }
 
-[[noreturn]] void nothing_to_compare(const std::string& theirs, const ArrayComparison& comparison) {
+[[noreturn]] void nothing_to_compare(const std::string& theirs, const std::vector<SkippedArray>& skipped) {
   std::vector<std::string> reasons;
-  for (const SkippedArray& array : comparison.skipped) {
+  for (const SkippedArray& array : skipped) {
     if (reasons.size() == 3) break;
     reasons.push_back(fmt::format("{}: {}", one_line(array.stored_name, 40), array.reason));
   }
@@ -55,13 +58,119 @@ bool has_gradients(const std::vector<StoredTensor>& arrays) {
        "arrays under the names of a trace: scores, attn_weights, output …", "see headwise list tensors"});
 }
 
+// One computation and how their arrays compare with it.
+struct Compared {
+  ComputedTrace computed;
+  ArrayComparison comparison;
+  Findings findings;  // empty where no causes were requested
+};
+
+Compared compared_with(ComputedTrace computed, const std::vector<StoredTensor>& theirs,
+                       ArrayComparisonOptions options, bool with_causes) {
+  options.batch_first = computed.batch_first;
+  Compared result{std::move(computed), {}, {}};
+  const Trace& trace = *result.computed.trace;
+  const ScenarioInputs& inputs = result.computed.inputs;
+  result.comparison = compare_arrays(trace, theirs, options);
+  if (!with_causes) return result;
+  // How many mistakes will be tried is not known: the line of progress has no percentage then.
+  const ProgressPart searching(1.0, 1.0, "looking for the cause");
+  Progress unseen;
+  const ProgressScope parts_of_each(unseen);
+  result.findings =
+      likely_causes({inputs.attention, trace, inputs.grad_output, theirs, options}, result.comparison);
+  return result;
+}
+
+ComparisonReport report_of(const Compared& compared, const std::string& scenario, const std::string& theirs) {
+  const bool searched = reference_trace_bytes(compared.computed.inputs.attention) <= variant_bytes_limit;
+  return {*compared.computed.trace, compared.comparison, compared.findings, searched, scenario, theirs};
+}
+
+// Their arrays by layer, each under its name within the layer: "layers.3.output" and "3.output" are layer 3's "output". The
+// rest goes to `skipped`.
+std::map<Index, std::vector<StoredTensor>> arrays_by_layer(const std::vector<StoredTensor>& theirs,
+                                                           std::vector<SkippedArray>& skipped) {
+  constexpr std::size_t most_digits = 6;
+  std::map<Index, std::vector<StoredTensor>> result;
+  for (const StoredTensor& array : theirs) {
+    bool numbered = false;
+    for (std::size_t begin = 0; begin < array.name.size() && !numbered;) {
+      const std::size_t dot = array.name.find('.', begin);
+      if (dot == std::string::npos) break;
+      const std::string part = array.name.substr(begin, dot - begin);
+      begin = dot + 1;
+      const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+      if (part.empty() || part.size() > most_digits || !std::ranges::all_of(part, is_digit)) continue;
+      numbered = true;
+      StoredTensor of_layer = array;
+      of_layer.name = array.name.substr(begin);
+      result[std::stoll(part)].push_back(std::move(of_layer));
+    }
+    if (!numbered) skipped.push_back({array.name, "the name has no layer number, as in layers.3.output"});
+  }
+  return result;
+}
+
+// Layer by layer, each computed from the model's own hidden states; the first that differs with its cause.
+void compare_layers(TraceRequest request, const std::string& layers, const std::vector<StoredTensor>& theirs,
+                    const ArrayComparisonOptions& comparing, const std::string& named, bool json,
+                    Warnings& warnings) {
+  const Scenario of_model = named_scenario(request.scenario), scenario = with_settings(request, of_model);
+  const LayerChoice choice = chosen_layers(request, scenario, layers);
+  tell_text_of_model(request, scenario);
+  std::vector<SkippedArray> skipped;
+  const std::map<Index, std::vector<StoredTensor>> arrays = arrays_by_layer(theirs, skipped);
+  std::vector<Index> compared_layers;
+  for (const Index layer : choice.layers) {
+    if (arrays.contains(layer)) compared_layers.push_back(layer);
+    if (!arrays.contains(layer) && !choice.all)
+      throw Error(ExitStatus::input, {named, "it has no arrays of this layer", std::to_string(layer),
+                                      fmt::format("names like layers.{}.output", layer), ""});
+  }
+  const ModelPass pass = ModelPass::to_last_of(compared_layers, scenario);
+  LayerReports reports{request.scenario, named};
+  std::optional<Error> verdict, refused;
+  for (std::size_t i = 0; i < compared_layers.size(); ++i) {
+    const ProgressPart part = slice_of_work(static_cast<Index>(i), static_cast<Index>(compared_layers.size()));
+    const Index layer = compared_layers[i];
+    const std::vector<StoredTensor>& own = arrays.at(layer);
+    TraceRequest one = layer_request(request, layer);
+    one.backward = one.backward || has_gradients(own);
+    warnings.set_place(fmt::format("layer {}", layer));
+    try {
+      const Compared compared = compared_with(
+          compute_trace(one, with_settings(one, of_model), {}, warnings, pass.given_to(layer).get()), own,
+          comparing, !verdict);
+      for (const SkippedArray& array : compared.comparison.skipped)
+        skipped.push_back({fmt::format("{}.{}", layer, array.stored_name), array.reason});
+      if (compared.comparison.arrays.empty()) continue;
+      reports.add(layer, report_of(compared, fmt::format("{}, layer {}", request.scenario, layer), named));
+      const ComparedArray* first = compared.comparison.first_difference();
+      if (first != nullptr && !verdict)
+        verdict = Error(ExitStatus::differs,
+                        {named, fmt::format("layer {}: {}", layer, verdict_line(*first)), "", "", ""});
+    } catch (const Error& error) {
+      const bool of_layer = error.status() == ExitStatus::input || error.status() == ExitStatus::usage;
+      if (!choice.all || !of_layer || request.strict) throw;
+      warnings.add(fmt::format("skipped: {}", error.what()));
+      refused = error;
+    }
+  }
+  if (reports.layers.empty() && refused) throw *refused;
+  if (reports.layers.empty()) nothing_to_compare(named, skipped);
+  reports.skipped = std::move(skipped);
+  print(json ? reports.json() : reports.text());
+  if (verdict) throw *verdict;
+}
+
 }  // namespace
 
 void run_compare(CommandOptions& options, const Words& words) {
   TraceRequest request;
   request.compares = true;
   std::vector<std::string> with;
-  std::string tolerance;
+  std::string tolerance, layers;
   bool json = false;
   add_trace_flags(options, request);
   options.values("--with", with, "Their tensors: .npz, .safetensors, or one .npy named after its tensor",
@@ -71,6 +180,11 @@ void run_compare(CommandOptions& options, const Words& words) {
                 "number of the tensor, at most 1; X defaults to 1e-10 in f64, 1e-5 if a side is f32 (more "
                 "for scores above 20), 2e-3 for f16, 1.6e-2 for bf16, and ten times that for gradients",
                 {.type = "X"});
+  options.value(
+      "--layers", layers,
+      "For a model: compare these layers one by one, all or 0,3; theirs are named layers.3.output or "
+      "3.attn_weights",
+      {.type = "N,M|all"});
   options.flag("--json", json, "Print JSON");
   if (!options.parse(words)) return;
 
@@ -83,27 +197,20 @@ void run_compare(CommandOptions& options, const Words& words) {
   Warnings warnings;
   const std::vector<StoredTensor> theirs = read_theirs(with, warnings);
   const std::string named = join(with, ", ");
-  if (has_gradients(theirs)) request.backward = true;
-  const Scenario scenario = requested_scenario(request);
-  tell_text_of_model(request, scenario);
-  const ComputedTrace computed = compute_trace(request, scenario, {}, warnings);
-  comparing.batch_first = computed.batch_first;
-  const Trace& trace = *computed.trace;
-  const ArrayComparison comparison = compare_arrays(trace, theirs, comparing);
-  if (comparison.arrays.empty()) nothing_to_compare(named, comparison);
-
-  const AttentionInputs& inputs = computed.inputs.attention;
-  const ComparedArray* first = comparison.first_difference();
-  // How many mistakes will be tried is not known: the line of progress has no percentage then.
-  const ProgressPart searching(1.0, 1.0, "looking for the cause");
-  Progress unseen;
-  const ProgressScope parts_of_each(unseen);
-  const Findings findings =
-      likely_causes({inputs, trace, computed.inputs.grad_output, theirs, comparing}, comparison);
-  const bool searched = reference_trace_bytes(inputs) <= variant_bytes_limit;
-  const ComparisonReport report{trace, comparison, findings, searched, request.scenario, named};
-  print(json ? report_json(report) : report_text(report));
-  if (first != nullptr) throw Error(ExitStatus::differs, {named, verdict_line(*first), "", "", ""});
+  if (layers.empty()) {
+    if (has_gradients(theirs)) request.backward = true;
+    const Scenario scenario = requested_scenario(request);
+    tell_text_of_model(request, scenario);
+    const Compared compared =
+        compared_with(compute_trace(request, scenario, {}, warnings), theirs, comparing, true);
+    if (compared.comparison.arrays.empty()) nothing_to_compare(named, compared.comparison.skipped);
+    const ComparisonReport report = report_of(compared, request.scenario, named);
+    print(json ? report_json(report) : report_text(report));
+    if (const ComparedArray* first = compared.comparison.first_difference())
+      throw Error(ExitStatus::differs, {named, verdict_line(*first), "", "", ""});
+    return;
+  }
+  compare_layers(request, layers, theirs, comparing, named, json, warnings);
 }
 
 }  // namespace headwise

@@ -288,6 +288,22 @@ Json array_json(const ComparedArray& array) {
   return entry;
 }
 
+std::string skipped_text(const std::vector<SkippedArray>& skipped) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(skipped.size(), shown_skipped); ++i)
+    text += fmt::format("  not compared: {}: {}\n", one_line(skipped[i].stored_name, 60), skipped[i].reason);
+  if (skipped.size() > shown_skipped)
+    text += fmt::format("  and {} more not compared\n", skipped.size() - shown_skipped);
+  return text;
+}
+
+Json skipped_json(const std::vector<SkippedArray>& skipped) {
+  Json list = Json::array();
+  for (const SkippedArray& array : skipped)
+    list.push_back({{"name", array.stored_name}, {"reason", array.reason}});
+  return list;
+}
+
 }  // namespace
 
 std::string verdict_line(const ComparedArray& array) {
@@ -307,26 +323,23 @@ std::string report_text(const ComparisonReport& report) {
   text +=
       fmt::format("  {}  {}  {:<10}\n", padded("tensor", name_width), padded("shape", shape_width), "max |Δ|");
   for (const ComparedArray& array : arrays) text += line_of(array, name_width, shape_width);
-  const std::vector<SkippedArray>& skipped = report.comparison.skipped;
-  for (std::size_t i = 0; i < std::min(skipped.size(), shown_skipped); ++i)
-    text += fmt::format("  not compared: {}: {}\n", one_line(skipped[i].stored_name, 60), skipped[i].reason);
-  if (skipped.size() > shown_skipped)
-    text += fmt::format("  and {} more not compared\n", skipped.size() - shown_skipped);
+  text += skipped_text(report.comparison.skipped);
   const ComparedArray* first = report.comparison.first_difference();
   return text + (first == nullptr ? agreement_text(report) : first_text(report, *first));
 }
 
 std::string report_json(const ComparisonReport& report) {
-  Json tensors = Json::array(), skipped = Json::array(), causes = Json::array();
+  Json tensors = Json::array(), causes = Json::array();
   for (const ComparedArray& array : report.comparison.arrays) tensors.push_back(array_json(array));
-  for (const SkippedArray& array : report.comparison.skipped)
-    skipped.push_back({{"name", array.stored_name}, {"reason", array.reason}});
   for (const LikelyCause& cause : report.findings.causes)
     causes.push_back({{"cause", cause.text}, {"remedy", cause.remedy}});
   const ComparedArray* first = report.comparison.first_difference();
-  Json document{
-      {"scenario", report.scenario}, {"with", report.theirs}, {"dtype", dtype_name(report.trace.dtype)},
-      {"agrees", first == nullptr},  {"tensors", tensors},    {"not_compared", skipped}};
+  Json document{{"scenario", report.scenario},
+                {"with", report.theirs},
+                {"dtype", dtype_name(report.trace.dtype)},
+                {"agrees", first == nullptr},
+                {"tensors", tensors},
+                {"not_compared", skipped_json(report.comparison.skipped)}};
   if (first != nullptr) {
     document["first_difference"] = to_string(first->tensor);
     if (const auto cell = worst_cell(report.trace, *first)) document["formula"] = cell->formula;
@@ -337,6 +350,38 @@ std::string report_json(const ComparisonReport& report) {
     if (findings.next_tensor) document["next_tensor"] = to_string(*findings.next_tensor);
     if (findings.next_array) document["next_array"] = *findings.next_array;
   }
+  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
+}
+
+void LayerReports::add(Index layer, const ComparisonReport& report) {
+  const ComparedArray* first = report.comparison.first_difference();
+  const std::size_t count = report.comparison.arrays.size();
+  const std::string tensors = count == 1 ? "1 tensor" : fmt::format("{} tensors", count);
+  std::string line = fmt::format("  {:>5}  {:<12} {}", layer, tensors, first == nullptr ? "ok" : "DIFFERS");
+  if (first != nullptr) line += fmt::format("  first in {}", label(*first));
+  layers.push_back({layer, line + "\n", report_json(report)});
+  if (first != nullptr && first_differing.empty()) first_differing = report_text(report);
+}
+
+std::string LayerReports::text() const {
+  std::string text =
+      fmt::format("{} against {}, layer by layer\n\n  layer\n", one_line(scenario), one_line(theirs));
+  for (const Layer& layer : layers) text += layer.line;
+  text += skipped_text(skipped);
+  return text + (first_differing.empty() ? "\nAll layers agree.\n" : "\n" + first_differing);
+}
+
+std::string LayerReports::json() const {
+  Json all = Json::array(), first = nullptr;
+  for (const Layer& layer : layers) {
+    Json report = Json::parse(layer.json);
+    if (first.is_null() && !report.at("agrees").get<bool>()) first = layer.layer;
+    Json entry{{"layer", layer.layer}};
+    entry.update(report);
+    all.push_back(std::move(entry));
+  }
+  const Json document{{"scenario", scenario}, {"with", theirs}, {"agrees", first.is_null()},
+                      {"first_layer", first}, {"layers", all},  {"not_compared", skipped_json(skipped)}};
   return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
 }
 

@@ -20,6 +20,22 @@ struct ComparisonReport {
 std::string report_text(const ComparisonReport& report);
 std::string report_json(const ComparisonReport& report);
 
+// The reports of a model's layers: a line for each, then the whole report of the first that differs.
+struct LayerReports {
+  std::string scenario, theirs;
+  struct Layer {
+    Index layer = 0;
+    std::string line, json;
+  };
+  std::vector<Layer> layers = {};
+  std::vector<SkippedArray> skipped = {};
+  std::string first_differing = {};  // its report_text
+
+  void add(Index layer, const ComparisonReport& report);
+  std::string text() const;
+  std::string json() const;
+};
+
 // For stderr, if something differs: "scores[0,1,2,3]: ours 1.5, theirs 1.25".
 std::string verdict_line(const ComparedArray& array);
 

@@ -34,6 +34,7 @@ constexpr std::array commands{
                "  headwise compare mha.json --input inputs.npz --with theirs.npz\n"
                "  headwise compare mha.json --input inputs.npz --with theirs.safetensors --dtype f64 "
                "--tolerance 1e-12\n"
+               "  headwise compare model_folder --layers all --with theirs.npz\n"
                "  headwise compare sdpa.json --with output.npy --with attn_weights.npy --json\n",
                run_compare},
     Subcommand{

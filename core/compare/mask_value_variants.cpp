@@ -155,6 +155,14 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
   add("what a mask adds is divided by √D along with the scores", {masked_as([scale](double score, double bias) {
         return is_blocked(bias) ? bias : score + bias * scale;
       })});
+  const double usual = 1.0 / std::sqrt(static_cast<double>(resolved_options(inputs).head_dim));
+  if (std::isfinite(usual) && scale > 0.0 && scale != usual)  // T5 has no scale
+    add(fmt::format(
+            "the scores are scaled by {:g} (1/√D) together with what a mask has added: (scores + bias)/√D",
+            usual),
+        {masked_as([scale, usual](double score, double bias) {
+          return is_blocked(bias) ? bias : (score / scale + bias) * usual;
+        })});
   add("what a mask adds (a bias, ALiBi) is subtracted: the sign is opposite",
       {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score - bias; })});
   add("masks are applied to the last query alone",

@@ -267,3 +267,54 @@ TEST_CASE("a wrong command line is status 2") {
   CHECK(compare({"no such scenario"}, path).status == 2);
   CHECK(run_program({"compare", "--help"}).status == 0);
 }
+
+TEST_CASE(
+    "--layers compares the layers of a model one by one and names the first that differs, with its cause") {
+  const TemporaryFolder folder;
+  const std::string model = HEADWISE_SOURCE_DIR "/tests/golden/models/bert", path = folder.file("theirs.npz");
+  const Words scenario{model, "--set", "inputs.text=garden river lamp apple violin"};
+  const std::vector<NamedTensor> ours = arrays_of(folder, scenario, {"--layers", "all", "--dtype", "f64"});
+  // Under other names, and without what a program would not store.
+  const auto write = [&](const std::string& prefix, Index unscaled_from) {
+    std::vector<NamedTensor> theirs;
+    for (NamedTensor array : ours) {
+      const Index layer = array.name[6] - '0';
+      const std::string name = array.name.substr(8);
+      if (name != "scores" && name != "scaled_scores") continue;
+      if (name == "scaled_scores" && layer >= unscaled_from)
+        array.tensor = std::make_shared<const Tensor>(
+            tensor_of(ours, fmt::format("layer.{}.scores", layer)).reshaped(array.tensor->shape()));
+      array.name = fmt::format("{}{}.{}", prefix, layer, name);
+      theirs.push_back(array);
+    }
+    write_npz(path, theirs);
+  };
+  write("layers.", 9);
+  const ProgramResult agrees = compare(scenario, path, {"--layers", "all", "--dtype", "f64"});
+  CAPTURE(agrees.out);
+  CAPTURE(agrees.err);
+  CHECK(agrees.status == 0);
+  CHECK(has(agrees.out, "All layers agree."));
+  write("", 1);
+  const ProgramResult differs = compare(scenario, path, {"--layers", "all", "--dtype", "f64"});
+  CAPTURE(differs.out);
+  CHECK(differs.status == 1);
+  CHECK(is_one_line(differs.err));
+  CHECK(has(differs.err, "layer 1: scaled_scores: "));
+  CHECK(has(differs.out, "      0  2 tensors    ok"));
+  CHECK(has(differs.out, "      1  2 tensors    DIFFERS  first in scaled_scores"));
+  CHECK(has(differs.out, "Likely cause: theirs agrees if the scores are scaled by 1 (not scaled"));
+  CHECK(compare(scenario, path, {"--layers", "0", "--dtype", "f64"}).status == 0);
+  const auto document =
+      nlohmann::json::parse(compare(scenario, path, {"--layers", "all", "--dtype", "f64", "--json"}).out);
+  CHECK(document.at("first_layer") == 1);
+  CHECK(document.at("layers").at(0).at("agrees") == true);
+  CHECK(document.at("layers").at(1).at("first_difference") == "scaled_scores");
+  // A layer that neither has, a scenario without layers, arrays without a layer.
+  CHECK(compare(scenario, path, {"--layers", "7"}).status == 3);
+  CHECK(compare(small, path, {"--layers", "all"}).status == 2);
+  const ProgramResult unnumbered = compare(
+      scenario, written(folder, "scores", tensor_of(ours, "layer.0.scores"), "one.npz"), {"--layers", "all"});
+  CHECK(unnumbered.status == 3);
+  CHECK(has(unnumbered.err, "no layer number, as in layers.3.output"));
+}

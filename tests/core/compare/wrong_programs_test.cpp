@@ -276,6 +276,12 @@ std::vector<WrongProgram> wrong_programs() {
           return mapped_cells(softmax(rounded, FullyMaskedRows::nan),
                               [](double x) { return rounded_to(bf16, x); });
         }}});
+  AttentionInputs unscaled = causal();
+  unscaled.options.scale = 1.0;
+  unscaled.tensors.attn_mask = random_tensor({{"L", length}, {"S", length}}, "bias");
+  add("together with what a mask has added", unscaled,
+      {{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }},
+       mapped(Id::masked_scores, [](double x) { return x / 2; })});
   AttentionInputs with_bias = plain();
   with_bias.tensors.attn_mask = random_tensor({{"L", length}, {"S", length}}, "bias");
   add("divided by √D along with the scores", with_bias,
