@@ -42,6 +42,7 @@ headwise_find(glfw3 libglfw3-dev 3.3)
 headwise_find(Threads libc6-dev)
 headwise_find(OpenGL libegl-dev COMPONENTS EGL)
 
+headwise_find_library(headwise::cairo cairo/cairo-pdf.h cairo libcairo2-dev)
 headwise_find_library(headwise::utf8proc utf8proc.h utf8proc libutf8proc-dev)
 headwise_find_library(headwise::stemmer libstemmer.h stemmer libstemmer-dev)
 headwise_find_library(headwise::epoxy epoxy/gl.h epoxy libepoxy-dev)

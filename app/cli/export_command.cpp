@@ -21,6 +21,8 @@ namespace {
 
 struct ExportWords {
   std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output, format;
+  std::string title, bar_label, font_size, dpi = "96";
+  bool no_bar = false;
 };
 
 void add_export_flags(CommandOptions& options, ExportWords& words) {
@@ -37,10 +39,22 @@ void add_export_flags(CommandOptions& options, ExportWords& words) {
                 {.type = "LO:HI|own|shared", .shows_default = true});
   options.value("--scale", words.scale, "Pixels per cell", {.type = "PIXELS"});
   options.value("--theme", words.theme, "light, dark or projector", {.type = "NAME", .shows_default = true});
+  options.value("--title", words.title, "The title; \"\": none; default: the tensor, its index and its shape",
+                {.type = "TEXT"});
+  options.value("--bar-label", words.bar_label,
+                "What the colour bar is labelled with; \"\": nothing; default: what its range covers",
+                {.type = "TEXT"});
+  options.flag("--no-bar", words.no_bar, "Leave out the colour bar");
+  options.value("--font-size", words.font_size,
+                "The size of names and labels in pixels; default: one that suits the cells",
+                {.type = "PIXELS"});
+  options.value("--dpi", words.dpi,
+                "Pixels per inch on paper: sets the printed size of a picture, not its number of pixels",
+                {.type = "N", .shows_default = true});
   options.value("-o,--output", words.output,
-                "The file to write: .png, .svg, .csv or .npy; - is standard output",
+                "The file to write: .png, .svg, .pdf, .csv or .npy; - is standard output",
                 {.type = "FILE", .required = true});
-  options.value("--format", words.format, "png, svg, csv or npy; default: from the file's extension",
+  options.value("--format", words.format, "png, svg, pdf, csv or npy; default: from the file's extension",
                 {.type = "NAME"});
 }
 
@@ -68,7 +82,7 @@ ValueRange range_of_word(const std::string& word) {
 }
 
 ExportFormat format_of(const ExportWords& words) {
-  constexpr const char* expected = "png, svg, csv or npy";
+  constexpr const char* expected = "png, svg, pdf, csv or npy";
   if (!words.format.empty()) {
     if (const std::optional<ExportFormat> format = find_export_format(words.format)) return *format;
     wrong("--format", "there is no such format", words.format, expected);
@@ -86,6 +100,27 @@ std::string without_axis(const char* option, const std::string& word, const char
     for (const char* const letter : letters)
       if (shape.name(axis) == letter) return "";
   return fmt::format("{} {} is not used: {} {} has no {}", option, word, name, shape.letters(), things);
+}
+
+double number_between(const char* option, const std::string& word, double least, double most) {
+  const double number = number_of(option, word);
+  if (number < least || number > most)
+    wrong(option, "the value is wrong", word, fmt::format("a number from {} to {}", least, most));
+  return number;
+}
+
+// What is added to the picture of the cells, and how large it is.
+ExportedPicture picture_of(const CommandOptions& options, const ExportWords& words) {
+  ExportedPicture as;
+  if (options.given("--title")) as.title = words.title;
+  if (options.given("--bar-label")) as.options.bar_label = words.bar_label;
+  as.options.color_bar = !words.no_bar;
+  if (words.no_bar && as.options.bar_label)
+    wrong("--bar-label", "there is no colour bar to label", "--no-bar", "one of the two");
+  if (options.given("--font-size"))
+    as.options.font_size = number_between("--font-size", words.font_size, 4, 400);
+  as.dpi = number_between("--dpi", words.dpi, 1, 100000);
+  return as;
 }
 
 TensorExport export_of(const TraceRequest& request, const ExportWords& words) {
@@ -117,6 +152,7 @@ void run_export(CommandOptions& options, const Words& words) {
              asks_batch = options.given("--batch");
 
   const TensorExport what = export_of(request, wanted);
+  const ExportedPicture as = picture_of(options, wanted);
   const ExportFormat format = format_of(wanted);  // a wrong name is reported before anything is computed
   const bool to_stdout = wanted.output == standard_stream;
   ByteSink standard_output;
@@ -134,7 +170,7 @@ void run_export(CommandOptions& options, const Words& words) {
     if (asks_batch) check(without_axis("--batch", wanted.batch, "batch", wanted.tensor, shape, {"N", "N·H"}));
     warnings.refuse_where(request.strict);
   }
-  const auto write = export_writer(*computed.trace, computed.inputs.labels, what, format);
+  const auto write = export_writer(*computed.trace, computed.inputs.labels, what, format, as);
   if (to_stdout) return write(standard_output);
   write_file_atomically(wanted.output, write);
 }

@@ -1,6 +1,8 @@
 // headwise render: the pages of a playlist as pictures.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 
@@ -10,10 +12,12 @@
 #include "app/cli/subcommand.h"
 #include "app/cli/warnings.h"
 #include "app/gl/offscreen_context.h"
+#include "app/session/tensor_export.h"
 #include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_state.h"
 #include "core/files/atomic_file.h"
+#include "core/picture/pdf_document.h"
 #include "core/playlist/page_words.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -35,6 +39,12 @@ Theme theme_of(const std::string& word) {
 
 void write_bytes(const std::string& path, const std::vector<std::uint8_t>& bytes) {
   write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+bool is_pdf_name(std::string path) {
+  std::ranges::transform(path, path.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return path.ends_with(".pdf");
 }
 
 void make_folder(const std::string& folder) {
@@ -70,12 +80,14 @@ void run_render(CommandOptions& options, const Words& words) {
   RenderWords wanted;
   options.value("PLAYLIST", wanted.playlist, "A playlist file (.json), or the name of a lesson",
                 {.required = true});
-  options.value("-o,--output", wanted.output, "The folder for the pictures; created if missing",
-                {.type = "FOLDER", .required = true});
+  options.value("-o,--output", wanted.output,
+                "The folder for the pictures, created if missing; or one file, .pdf, with a page for each",
+                {.type = "FOLDER|FILE.pdf", .required = true});
   options.value("--size", wanted.size, "The size of each picture in pixels",
                 {.type = "WxH", .shows_default = true});
   options.value("--theme", wanted.theme, "light, dark or projector", {.type = "NAME", .shows_default = true});
-  options.value("--format", wanted.format, "png or svg", {.type = "NAME", .shows_default = true});
+  options.value("--format", wanted.format, "png, svg or pdf: of each picture",
+                {.type = "NAME", .shows_default = true});
   options.flag("--motion", wanted.motion, "Also write the animation of each page's step, as an animated PNG");
   add_strict_flag(options, wanted.strict);
   if (!options.parse(words)) return;
@@ -84,8 +96,15 @@ void run_render(CommandOptions& options, const Words& words) {
   const PixelSize size =
       pixel_size_of(wanted.size, StagePictures::least_side, StagePictures::largest_side, "1920x1080");
   const Theme theme = theme_of(wanted.theme);
-  if (wanted.format != "png" && wanted.format != "svg")
-    throw Error(ExitStatus::usage, {"--format", "there is no such format", wanted.format, "png or svg", ""});
+  const bool one_file = is_pdf_name(wanted.output);
+  const std::string& format = wanted.format;
+  if (format != "png" && format != "svg" && format != "pdf")
+    throw Error(ExitStatus::usage, {"--format", "there is no such format", format, "png, svg or pdf", ""});
+  if (one_file && options.given("--format") && format != "pdf")
+    throw Error(ExitStatus::usage,
+                {"--format", "the output is one PDF", format, "pdf, or a folder as output", ""});
+  if (one_file && wanted.motion)
+    throw Error(ExitStatus::usage, {"--motion", "a PDF has no animations", "", "a folder as output", ""});
   const Playlist playlist = playlist_named(wanted.playlist);
   const OffscreenContext context(64, 64);  // pictures have a framebuffer of their own
 
@@ -94,7 +113,8 @@ void run_render(CommandOptions& options, const Words& words) {
   if (wanted.strict)  // every page before the first picture is written
     for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, false, warnings);
   warnings.refuse_where(wanted.strict);
-  make_folder(wanted.output);
+  if (!one_file) make_folder(wanted.output);
+  PdfDocument document;
   StagePictures pictures(size.width, size.height, theme, StagePictures::Look::hall);
   std::optional<StagePictures> moving;  // with what the result is made from: numbers fly from there
   if (wanted.motion) moving.emplace(size.width, size.height, theme);
@@ -102,8 +122,12 @@ void run_render(CommandOptions& options, const Words& words) {
   for (const SlideName& slide : slide_names(playlist)) {
     const std::string name = fmt::format("{}/page-{}", wanted.output, slide.name);
     show(window, playlist, slide.page, slide.asks, warnings);
-    if (wanted.format == "svg")
+    if (one_file)
+      pictures.add_page(window, document);
+    else if (format == "svg")
       write_file_atomically(name + ".svg", pictures.svg(window));
+    else if (format == "pdf")
+      write_file_atomically(name + ".pdf", pictures.pdf(window));
     else
       write_bytes(name + ".png", to_png(pictures.image(window)));
     if (slide.asks) ++questions;
@@ -113,12 +137,13 @@ void run_render(CommandOptions& options, const Words& words) {
     write_bytes(name + "-motion.png", moving->motion(window));
     ++motions;
   }
+  if (one_file) write_file_atomically(wanted.output, document.finish());
   const std::size_t pages = playlist.pages.size();
   const auto also = [](std::size_t count, const char* what) {
     return count == 0 ? "" : fmt::format(", and {} {}{}", count, what, count == 1 ? "" : "s");
   };
   print(fmt::format("{}: {} page{} as .{}, {}×{}{}{}\n", wanted.output, pages, pages == 1 ? "" : "s",
-                    wanted.format, size.width, size.height, also(questions, "question"),
+                    one_file ? "pdf" : format, size.width, size.height, also(questions, "question"),
                     also(motions, "motion")));
 }
 

@@ -20,15 +20,18 @@ constexpr std::array commands{
         "  headwise run bert-base-uncased --layers all --only attn_weights -o maps.npz\n"
         "  headwise run - --format npz -o - < mha.json > trace.npz\n",
         run_run},
-    Subcommand{"export", "Write a tensor of a scenario as a picture, a table or an array",
-               "  headwise export welcome --tensor attn_weights --head 3 -o head3.png\n"
-               "  headwise export welcome --tensor attn_weights --head all --range 0:1 -o heads.svg\n"
-               "  headwise export mha.json --input inputs.npz --tensor output --batch 1 -o output.csv\n",
-               run_export},
+    Subcommand{
+        "export", "Write a tensor of a scenario as a picture, a table or an array",
+        "  headwise export welcome --tensor attn_weights --head 3 -o head3.png\n"
+        "  headwise export welcome --tensor attn_weights --head all --range 0:1 -o heads.svg\n"
+        "  headwise export welcome --tensor attn_weights --title \"\" --bar-label weight -o figure.pdf\n"
+        "  headwise export mha.json --input inputs.npz --tensor output --batch 1 -o output.csv\n",
+        run_export},
     Subcommand{"render", "Write every page of a playlist as a picture, for slides",
                "  headwise render lesson.json -o slides\n"
                "  headwise render lesson.json -o slides --size 1280x720 --theme projector --motion\n"
-               "  headwise render lesson.json -o slides --format svg\n",
+               "  headwise render lesson.json -o slides --format svg\n"
+               "  headwise render lesson.json -o slides.pdf\n",
                run_render},
     Subcommand{"compare", "Compare a scenario with the tensors of another program",
                "  headwise compare mha.json --input inputs.npz --with theirs.npz\n"
@@ -63,7 +66,8 @@ constexpr std::array commands{
                "  headwise train induction -o induction.py\n",
                run_train},
     Subcommand{"list",
-               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings, tasks, changes",
+               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings, "
+               "tasks, changes",
                "  headwise list tensors\n"
                "  headwise list settings\n"
                "  headwise list presets --json\n",

@@ -52,7 +52,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::save_scenario, Menu::file, "Save scenario…", "save everything this result depends on",
             {ctrl_shift(letter('S'))}),
     command(CommandId::export_picture, Menu::file, "Export picture…",
-            "save the stage as you see it (.png, .svg), or the numbers of its map (.csv, .npy)",
+            "save the stage as you see it (.png, .svg, .pdf), or the numbers of its map (.csv, .npy)",
             {ctrl(letter('E'))})
         .below_rule(),
     command(CommandId::save_program, Menu::file, "Save program…",
@@ -60,7 +60,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::save_playlist, Menu::file, "Save playlist…",
             "save the playlist's pages, with their scenarios, as a file (.json)"),
     command(CommandId::save_stage_picture, Menu::file, "Save the stage as picture…",
-            "save the stage at slide size as a .png or .svg file", {ctrl_shift(letter('E'))})
+            "save the stage at slide size as a .png, .svg or .pdf file", {ctrl_shift(letter('E'))})
         .below_rule(),
     command(CommandId::save_motion, Menu::file, "Save animation…",
             "save this step's animation as an animated .png file"),

@@ -7,14 +7,23 @@
 
 #include "app/session/tensor_export.h"
 #include "core/files/atomic_file.h"
+#include "core/picture/picture.h"
 
 namespace headwise {
 
-// "png", "svg", "csv" or "npy"; none for any other word.
+// "png", "svg", "pdf", "csv" or "npy"; none for any other word.
 std::optional<ExportFormat> find_export_format(std::string_view word);
+
+// What a picture has around its cells, and how large it is on paper.
+struct ExportedPicture {
+  std::optional<std::string> title;  // none: the tensor, its index and its shape; "": no title
+  PictureOptions options;
+  double dpi = usual_dpi;  // pixels per inch
+};
 
 // The function that writes the bytes; everything wrong with the request is reported beforehand, as by export_tensor.
 std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
-                                                   const TensorExport& what, ExportFormat format);
+                                                   const TensorExport& what, ExportFormat format,
+                                                   const ExportedPicture& as = {});
 
 }  // namespace headwise

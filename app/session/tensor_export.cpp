@@ -162,22 +162,36 @@ Tensor stacked(const std::vector<HeatmapSpec>& specs, bool with_heads) {
 }  // namespace
 
 std::optional<ExportFormat> find_export_format(std::string_view word) {
-  constexpr std::string_view words[] = {"png", "svg", "csv", "npy"};  // in the order of the enumeration
+  constexpr std::string_view words[] = {"png", "svg", "pdf", "csv", "npy"};  // in the order of the enumeration
   const auto found = std::ranges::find(words, word);
   if (found == std::end(words)) return std::nullopt;
   return static_cast<ExportFormat>(found - std::begin(words));
 }
 
-ExportFormat export_format(const std::string& path) {
+namespace {
+
+// Throws Error(usage) unless the extension is one of a format before `end`; `expected` names those.
+ExportFormat format_before(const std::string& path, std::optional<ExportFormat> end, const char* expected) {
   const std::size_t slash = path.rfind('/'), dot = path.rfind('.');
   std::string extension;
   if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
     extension = path.substr(dot + 1);
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (const std::optional<ExportFormat> format = find_export_format(extension)) return *format;
+  const std::optional<ExportFormat> format = find_export_format(extension);
+  if (format && (!end || *format < *end)) return *format;
   refuse(path, "the extension sets the format",
-         extension.empty() ? "a name without an extension" : "." + extension, ".png, .svg, .csv or .npy");
+         extension.empty() ? "a name without an extension" : "." + extension, expected);
+}
+
+}  // namespace
+
+ExportFormat export_format(const std::string& path) {
+  return format_before(path, std::nullopt, ".png, .svg, .pdf, .csv or .npy");
+}
+
+ExportFormat picture_format(const std::string& path) {
+  return format_before(path, ExportFormat::csv, ".png, .svg or .pdf");
 }
 
 Index export_head_count(const Trace& trace, TensorName tensor) {
@@ -269,7 +283,8 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
 }
 
 std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
-                                                   const TensorExport& what, ExportFormat format) {
+                                                   const TensorExport& what, ExportFormat format,
+                                                   const ExportedPicture& as) {
   TensorExport as_shown = what;
   if (format == ExportFormat::csv || format == ExportFormat::npy) as_shown.queries_as_columns = false;
   std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, as_shown);
@@ -286,12 +301,17 @@ std::function<void(const ByteSink&)> export_writer(const Trace& trace, const Tok
     refuse(to_string(what.tensor), "a tensor without cells has no picture", tensor.shape().to_string(),
            "a .csv or .npy file, or larger sizes");
   }
+  if (as.title && specs.size() == 1) specs.front().title = *as.title;
   const Picture picture = specs.size() == 1
-                              ? heatmap_picture(specs.front(), what.cell_pixels)
-                              : heatmap_grid_picture(specs, export_title(trace, what), what.cell_pixels);
-  if (format == ExportFormat::svg)
-    return [svg = to_svg(picture)](const ByteSink& file) { file(std::as_bytes(std::span(svg))); };
-  return [png = to_png(rasterise(picture))](const ByteSink& file) { file(std::as_bytes(std::span(png))); };
+                              ? heatmap_picture(specs.front(), what.cell_pixels, as.options)
+                              : heatmap_grid_picture(specs, as.title.value_or(export_title(trace, what)),
+                                                     what.cell_pixels, as.options);
+  if (format == ExportFormat::png)
+    return [png = to_png(rasterise(picture), as.dpi)](const ByteSink& file) {
+      file(std::as_bytes(std::span(png)));
+    };
+  return [text = format == ExportFormat::svg ? to_svg(picture, as.dpi) : to_pdf(picture, as.dpi)](
+             const ByteSink& file) { file(std::as_bytes(std::span(text))); };
 }
 
 void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,

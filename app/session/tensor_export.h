@@ -1,4 +1,4 @@
-// A tensor of a trace as a file: a picture (.png, .svg), a table (.csv) or an array (.npy). Shared by the window's export
+// A tensor of a trace as a file: a picture (.png, .svg, .pdf), a table (.csv) or an array (.npy). Shared by the window's export
 // dialog and the command line's `export`.
 #pragma once
 
@@ -38,9 +38,11 @@ bool is_pair_map(const Tensor& tensor);
 Index export_head_count(const Trace& trace, TensorName tensor);
 Index export_head_of(const Trace& trace, TensorName tensor, Index query_head);
 
-enum class ExportFormat { png, svg, csv, npy };
-// By the extension, in either case; throws Error(usage) naming the four for any other.
+enum class ExportFormat { png, svg, pdf, csv, npy };
+// By the extension, in either case; throws Error(usage) naming all of them for any other.
 ExportFormat export_format(const std::string& path);
+// The same of pictures alone: png, svg or pdf.
+ExportFormat picture_format(const std::string& path);
 
 // What is in the picture, one heatmap per head. Throws Error(usage), stating the tensor's shape, if the trace has no such
 // tensor, batch or head.

@@ -105,15 +105,16 @@ bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) 
   if (std::exchange(state.appearing, false) && context.focus) {
     take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
   }
-  const TextFieldResult field =
-      text_field(context, "path", state.path,
-                 {.wrong = !state.error.empty(), .placeholder = "a file name: .png, .svg, .csv or .npy"});
+  const TextFieldResult field = text_field(
+      context, "path", state.path,
+      {.wrong = !state.error.empty(), .placeholder = "a file name: .png, .svg, .pdf, .csv or .npy"});
   ui_probe_item("export/path");
   if (field.changed) state.error.clear();
-  dim_text(context,
-           state.has_map
-               ? "The extension sets the format: .png or .svg a picture, .csv a table, .npy the numbers."
-               : "The extension sets the format: .png or .svg.");
+  dim_text(
+      context,
+      state.has_map
+          ? "The extension sets the format: .png, .svg or .pdf a picture, .csv a table, .npy the numbers."
+          : "The extension sets the format: .png, .svg or .pdf.");
   if (!state.error.empty()) error_line(context, state.error);
   std::error_code ignored;
   const std::string target = expanded_path(state.path);

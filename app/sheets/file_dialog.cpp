@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "app/panels/overlay.h"
@@ -23,27 +23,27 @@ struct Words {
   const char* title;
   const char* accept;
   const char* placeholder;
-  std::array<std::string_view, 2> extensions;  // of the files listed; the first is the usual one
+  std::span<const std::string_view> extensions;  // of the files listed; the first is the usual one
 };
 
 const Words& words_of(FileDialogPurpose purpose) {
-  static constexpr Words open{
-      "Open a scenario or a playlist", "Open", "a file name, .json", {".json", ".json"}},
-      save{"Save scenario", "Save", "a file name, .json", {".json", ".json"}},
-      program{"Save program", "Save", "a file name, .py", {".py", ".py"}},
-      playlist{"Save playlist", "Save", "a file name, .json", {".json", ".json"}},
-      picture{"Save the stage as picture", "Save", "a file name, .png or .svg", {".png", ".svg"}},
-      motion{"Save this step's animation", "Save", "a file name, .png", {".png", ".apng"}},
-      slides{"Save the slides, a file for each page", "Save", "a file name, .png", {".png", ".png"}},
-      training_task{"Train on a text, or on examples (.json)", "Train", "a text file, or .json", {"", ""}},
-      checkpoints{
-          "Save the training as a folder of checkpoints", "Save", "the name of a new folder", {"", ""}},
-      training_picture{
-          "Save the training as an animated picture", "Save", "a file name, .png", {".png", ".apng"}},
-      training_program{
-          "Save a PyTorch program that does the same training", "Save", "a file name, .py", {".py", ".py"}},
-      training_pages{
-          "Save the training as pages of a lesson", "Save", "a file name, .json", {".json", ".json"}};
+  static constexpr std::string_view json[] = {".json"}, python[] = {".py"}, slide_files[] = {".png", ".pdf"},
+                                    pictures[] = {".png", ".svg", ".pdf"}, animated[] = {".png", ".apng"},
+                                    any[] = {""};
+  static constexpr Words open{"Open a scenario or a playlist", "Open", "a file name, .json", json},
+      save{"Save scenario", "Save", "a file name, .json", json},
+      program{"Save program", "Save", "a file name, .py", python},
+      playlist{"Save playlist", "Save", "a file name, .json", json},
+      picture{"Save the stage as picture", "Save", "a file name, .png, .svg or .pdf", pictures},
+      motion{"Save this step's animation", "Save", "a file name, .png", animated},
+      slides{"Save the slides", "Save", "a file name: .png (a file for each page) or .pdf (one file)",
+             slide_files},
+      training_task{"Train on a text, or on examples (.json)", "Train", "a text file, or .json", any},
+      checkpoints{"Save the training as a folder of checkpoints", "Save", "the name of a new folder", any},
+      training_picture{"Save the training as an animated picture", "Save", "a file name, .png", animated},
+      training_program{"Save a PyTorch program that does the same training", "Save", "a file name, .py",
+                       python},
+      training_pages{"Save the training as pages of a lesson", "Save", "a file name, .json", json};
   switch (purpose) {
     case FileDialogPurpose::open_scenario:
       return open;
@@ -78,14 +78,17 @@ bool exists(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+bool has_extension(const Words& words, const std::string& path) {
+  return std::ranges::any_of(words.extensions, [&](std::string_view end) { return path.ends_with(end); });
+}
+
 // Whether a file of this kind will be found again by this name; if not, the error says so.
 bool check_name(FileDialogState& state, const Words& words, const std::string& target) {
-  if (std::ranges::any_of(words.extensions, [&](std::string_view end) { return target.ends_with(end); }))
-    return true;
-  state.error = fmt::format("The name must end in {}{}.", words.extensions.front(),
-                            words.extensions.front() == words.extensions.back()
-                                ? ""
-                                : fmt::format(" or {}", words.extensions.back()));
+  if (has_extension(words, target)) return true;
+  std::string expected(words.extensions.front());
+  for (std::size_t i = 1; i < words.extensions.size(); ++i)
+    expected += fmt::format("{}{}", i + 1 < words.extensions.size() ? ", " : " or ", words.extensions[i]);
+  state.error = fmt::format("The name must end in {}.", expected);
   return false;
 }
 
@@ -223,7 +226,7 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
     if (context.focus && !by_keys) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
   }
   if (!state.error.empty()) error_line(context, state.error);
-  const std::string target = saves && !state.path.ends_with(words.extensions.back())
+  const std::string target = saves && !has_extension(words, state.path)
                                  ? with_extension(expanded_path(state.path), words.extensions.front())
                                  : expanded_path(state.path);
   if (saves) draw_consequences(context, state, target);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/content/motion.h"
+#include "app/session/tensor_export.h"
 #include "app/window/playlist_walk.h"
 #include "core/files/atomic_file.h"
 #include "core/scenario/presets.h"
@@ -41,9 +42,13 @@ SlideRecording::SlideRecording(Playlist playlist, const std::string& path, Theme
     : playlist_(std::move(playlist)),
       names_(slide_names(playlist_)),
       window_(preset_scenario("welcome")),
-      pictures_(StagePictures::usual_width, StagePictures::usual_height, theme, StagePictures::Look::hall) {
+      pictures_(StagePictures::usual_width, StagePictures::usual_height, theme, StagePictures::Look::hall),
+      as_pdf_(picture_format(path) == ExportFormat::pdf) {
   const std::string stem = path.ends_with(".png") ? path.substr(0, path.size() - 4) : path;
-  for (const SlideName& name : names_) files_.push_back(fmt::format("{}-{}.png", stem, name.name));
+  if (as_pdf_)
+    files_.push_back(path);
+  else
+    for (const SlideName& name : names_) files_.push_back(fmt::format("{}-{}.png", stem, name.name));
   std::error_code ignored;
   for (const std::string& file : files_)
     if (std::filesystem::exists(file, ignored))
@@ -56,12 +61,20 @@ SlideRecording::SlideRecording(Playlist playlist, const std::string& path, Theme
 }
 
 bool SlideRecording::advance(WindowState&) {
-  if (made_.size() < names_.size()) {
-    const SlideName& next = names_[made_.size()];
+  if (drawn_ < names_.size()) {
+    const SlideName& next = names_[drawn_];
     if (const std::string why = show_slide(window_, playlist_, next.page, next.asks); !why.empty())
       throw Error(ExitStatus::usage, {.where = fmt::format("page {}", next.page + 1), .what = why});
-    made_.push_back(to_png(pictures_.image(window_)));
+    if (as_pdf_)
+      pictures_.add_page(window_, document_);
+    else
+      made_.push_back(to_png(pictures_.image(window_)));
+    ++drawn_;
     return true;
+  }
+  if (as_pdf_) {
+    write_file_atomically(files_.front(), document_.finish());
+    return false;
   }
   for (std::size_t i = 0; i < files_.size(); ++i)
     write_file_atomically(files_[i],
@@ -72,7 +85,7 @@ bool SlideRecording::advance(WindowState&) {
 Waiting SlideRecording::waiting() const {
   Waiting waiting = clock_.waiting();
   waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once
-  waiting.fraction = static_cast<double>(made_.size()) / static_cast<double>(names_.size() + 1);
+  waiting.fraction = static_cast<double>(drawn_) / static_cast<double>(names_.size() + 1);
   return waiting;
 }
 
@@ -81,9 +94,10 @@ const char* SlideRecording::doing() const {
 }
 
 std::string SlideRecording::done() const {
-  return files_.size() == 1 ? "Saved " + files_.front()
-                            : fmt::format("Saved {} slides, {} to {}", files_.size(), files_.front(),
-                                          std::filesystem::path(files_.back()).filename().string());
+  return as_pdf_ || files_.size() == 1
+             ? "Saved " + files_.front()
+             : fmt::format("Saved {} slides, {} to {}", files_.size(), files_.front(),
+                           std::filesystem::path(files_.back()).filename().string());
 }
 
 }  // namespace headwise

@@ -27,8 +27,8 @@ struct SlideName {
 // All slides of a playlist in their order; numbers have at least two digits.
 std::vector<SlideName> slide_names(const Playlist& playlist);
 
-// Saves all of them as PNG of the usual size: `path` "slides.png" makes slides-01.png, slides-03-ask.png … They are written
-// when the last one has been drawn.
+// Saves all of them at the usual size: `path` "slides.png" makes slides-01.png, slides-03-ask.png …, "slides.pdf" makes one
+// file with a page for each. They are written when the last one has been drawn.
 class SlideRecording : public PictureRecording {
  public:
   // Throws Error(usage) where one of the files exists already. playlist.pages must not be empty.
@@ -46,7 +46,10 @@ class SlideRecording : public PictureRecording {
   std::vector<std::string> files_;
   WindowState window_;  // the user's own stays as it is
   StagePictures pictures_;
-  std::vector<std::vector<std::uint8_t>> made_;
+  bool as_pdf_;
+  std::size_t drawn_ = 0;
+  std::vector<std::vector<std::uint8_t>> made_;  // each as PNG
+  PdfDocument document_;
   WaitingClock clock_;
 };
 

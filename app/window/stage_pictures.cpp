@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "app/content/stage_views.h"
-#include "app/widgets/draw_data_svg.h"
+#include "app/widgets/draw_data_vectors.h"
 #include "app/widgets/plane_recording.h"
 #include "app/widgets/style.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/caption_panel.h"
 #include "app/window/looked_at.h"
+#include "core/picture/svg_canvas.h"
 
 namespace headwise {
 namespace {
@@ -139,27 +141,46 @@ Image StagePictures::image(WindowState& window) {
                         im_vec4(palette_of(theme_).panel));
 }
 
-std::string StagePictures::svg(WindowState& window) {
+void StagePictures::draw_vectors(WindowState& window, const BeginCanvas& begin) {
   const WithoutProbes no_probes;
   const Restored theme(window.view.settings.theme);
   window.view.settings.theme = theme_;
   PlaneRecording recording;
   record_planes(&recording);
-  std::string text;
   const auto draw_recorded = [&](const Fonts& fonts, float scale) {
     recording.batches.clear();
     draw(window, fonts, scale);
   };
   try {
     surface_.shapes(draw_recorded, [&](const ImDrawData& data, const Fonts& fonts) {
-      text = draw_data_svg(data, fonts, recording, palette_of(theme_).panel);
+      draw_data_vectors(begin(data.DisplaySize.x, data.DisplaySize.y), data, fonts, recording,
+                        palette_of(theme_).panel);
     });
   } catch (...) {
     record_planes(nullptr);
     throw;
   }
   record_planes(nullptr);
-  return text;
+}
+
+std::string StagePictures::svg(WindowState& window) {
+  std::optional<SvgCanvas> canvas;
+  draw_vectors(window, [&](double width, double height) -> VectorCanvas& {
+    return canvas.emplace(width, height, palette_of(theme_).panel);
+  });
+  return canvas ? canvas->finish() : "";
+}
+
+void StagePictures::add_page(WindowState& window, PdfDocument& document) {
+  draw_vectors(window, [&](double width, double height) -> VectorCanvas& {
+    return document.begin_page(width, height, palette_of(theme_).panel);
+  });
+}
+
+std::string StagePictures::pdf(WindowState& window) {
+  PdfDocument document;
+  add_page(window, document);
+  return document.finish();
 }
 
 int StagePictures::motion_count(const WindowState& window) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "app/render/heatmap_renderer.h"
 #include "app/stage/stage_panel.h"
 #include "core/picture/animated_png.h"
+#include "core/picture/pdf_document.h"
 
 namespace headwise {
 
@@ -27,8 +29,10 @@ class StagePictures {
 
   // Of what the window shows now; waits for what is still being computed for it.
   Image image(WindowState& window);
-  // The same as an SVG with text as text.
+  // The same as an SVG or a PDF, with text as text; and as the next page of a PDF.
   std::string svg(WindowState& window);
+  std::string pdf(WindowState& window);
+  void add_page(WindowState& window, PdfDocument& document);
   // The motion into the current step, as an animated PNG; a single picture where there is none (no_motion). It is played
   // endlessly, and begins where it ends: a program that shows only the first picture shows the finished step.
   std::vector<std::uint8_t> motion(WindowState& window);
@@ -39,7 +43,9 @@ class StagePictures {
 
  private:
   void draw(WindowState& window, const Fonts& fonts, float scale);
-
+  // On the canvas that is made for the size of the picture.
+  using BeginCanvas = std::function<VectorCanvas&(double width, double height)>;
+  void draw_vectors(WindowState& window, const BeginCanvas& begin);
   Theme theme_;
   Look look_;
   PictureSurface surface_;

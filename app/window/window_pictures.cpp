@@ -76,13 +76,11 @@ void ask_for_motion(WindowState& window) {
 }
 
 void write_stage_picture(WindowState& window, const std::string& path, Theme theme) {
-  const bool svg = path.ends_with(".svg");
-  check_ending(path, svg || path.ends_with(".png"), ".png or .svg");
+  const ExportFormat format = picture_format(path);
   StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, theme);
-  if (svg)
-    write_file_atomically(path, pictures.svg(window));
-  else
-    write_file_atomically(path, text_of(to_png(pictures.image(window))));
+  if (format == ExportFormat::png)
+    return write_file_atomically(path, text_of(to_png(pictures.image(window))));
+  write_file_atomically(path, format == ExportFormat::svg ? pictures.svg(window) : pictures.pdf(window));
 }
 
 void save_stage_picture(WindowState& window, const std::string& path) {
@@ -106,7 +104,7 @@ void ask_for_slides(WindowState& window) {
 }
 
 void save_slides(WindowState& window, const std::string& path) {
-  check_ending(path, path.ends_with(".png"), ".png");
+  check_ending(path, path.ends_with(".png") || path.ends_with(".pdf"), ".png or .pdf");
   window.view.recording =
       std::make_shared<SlideRecording>(window.document.walk.playlist, path, window.view.settings.theme);
 }

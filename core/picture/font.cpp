@@ -37,19 +37,21 @@ void expect(FT_Error error) {
 // One opened face. FreeType objects are not shared between threads: each thread has its own (see `font_with`).
 class Font {
  public:
-  Font(FT_Library library, std::span<const unsigned char> file, int index = 0) {
+  Font(FT_Library library, std::span<const unsigned char> file, int index = 0) : file_{file, index} {
     FT_Face face = nullptr;
     expect(FT_New_Memory_Face(library, file.data(), static_cast<FT_Long>(file.size()), index, &face));
     face_.reset(face);
   }
 
-  bool has(char32_t code) { return FT_Get_Char_Index(face_.get(), code) != 0; }
+  bool has(char32_t code) { return glyph(code) != 0; }
+  unsigned glyph(char32_t code) { return FT_Get_Char_Index(face_.get(), code); }
+  const FontFile& file() const { return file_; }
 
   // 0 for a character that only modifies others (joiners, variation selectors) and has no glyph of its own.
   double advance_em(char32_t code) {
     const auto [entry, is_new] = advances_.try_emplace(code, 0.0);
     if (is_new && !is_invisible(code)) {
-      expect(FT_Load_Glyph(face_.get(), FT_Get_Char_Index(face_.get(), code), FT_LOAD_NO_SCALE));
+      expect(FT_Load_Glyph(face_.get(), glyph(code), FT_LOAD_NO_SCALE));
       entry->second = static_cast<double>(face_->glyph->metrics.horiAdvance) / face_->units_per_EM;
     }
     return entry->second;
@@ -68,8 +70,7 @@ class Font {
   // The coverage of a glyph whose origin is `fraction` of a pixel right of and below a pixel corner. Upright text is
   // hinted vertically, which keeps stems of small letters sharp; rotated text is not.
   FT_GlyphSlot render(char32_t code, PointF fraction, const FT_Matrix* turn) {
-    const FT_UInt glyph = FT_Get_Char_Index(face_.get(), code);
-    expect(FT_Load_Glyph(face_.get(), glyph,
+    expect(FT_Load_Glyph(face_.get(), glyph(code),
                          FT_LOAD_NO_BITMAP | (turn ? FT_LOAD_NO_HINTING : FT_LOAD_TARGET_LIGHT)));
     FT_Outline* outline = &face_->glyph->outline;
     if (turn) FT_Outline_Transform(outline, turn);
@@ -79,6 +80,7 @@ class Font {
   }
 
  private:
+  FontFile file_;
   std::unique_ptr<FT_FaceRec_, FaceDeleter> face_;
   std::unordered_map<char32_t, double> advances_;
   double size_ = 0.0;
@@ -116,10 +118,6 @@ Font& font_with(char32_t code, FontFace face) {
   return fonts.with(code, face);
 }
 
-double anchor_share(TextAnchor anchor) {
-  return anchor == TextAnchor::start ? 0.0 : anchor == TextAnchor::middle ? 0.5 : 1.0;
-}
-
 // Unit vector along the text; quarter turns are exact.
 PointF direction_of(double degrees) {
   const double quarters = degrees / 90.0;
@@ -142,6 +140,20 @@ void blend(Image& image, int x, int y, Rgba8 ink, int coverage) {
 }
 
 }  // namespace
+
+double anchor_share(TextAnchor anchor) {
+  return anchor == TextAnchor::start ? 0.0 : anchor == TextAnchor::middle ? 0.5 : 1.0;
+}
+
+std::vector<LaidGlyph> laid_out(const std::string& text, FontFace face) {
+  std::vector<LaidGlyph> glyphs;
+  for (const char32_t code : visual_order(printable(text))) {
+    if (Font::is_invisible(code)) continue;
+    Font& font = font_with(code, face);
+    glyphs.push_back({code, font.file(), font.glyph(code), font.advance_em(code)});
+  }
+  return glyphs;
+}
 
 double text_width(const std::string& text, FontFace face, double size) {
   double ems = 0.0;

@@ -1,7 +1,9 @@
 // Text in the embedded DejaVu fonts, and in a system font for characters they lack: measured and painted from the same outlines.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/picture/color_map.h"
 #include "core/picture/image.h"
@@ -10,6 +12,8 @@ namespace headwise {
 
 enum class FontFace { sans, bold, mono };
 enum class TextAnchor { start, middle, end };
+// How much of its width a text reaches to the left of its anchor, in [0,1].
+double anchor_share(TextAnchor anchor);
 
 // In ems, for all three faces: how far letters reach above and below the baseline (accents on capitals reach slightly higher),
 // and the height of capitals and digits.
@@ -41,6 +45,21 @@ struct TextBox {
   PointF corners[4];
 };
 TextBox text_box(const TextItem& item);
+
+// A font file in memory until the program ends, TrueType or CFF.
+struct FontFile {
+  std::span<const unsigned char> bytes;
+  int index = 0;  // of the face in the file
+};
+// A character of a line of text, in the font that draws it.
+struct LaidGlyph {
+  char32_t character = 0;
+  FontFile font;
+  unsigned index = 0;  // of the glyph in its font
+  double advance_em = 0.0;
+};
+// What draw_text paints, from left to right.
+std::vector<LaidGlyph> laid_out(const std::string& text, FontFace face);
 
 // Paints onto an opaque image, clipped to it. A character that no font has is drawn as DejaVu's empty box.
 void draw_text(Image& image, const TextItem& item);

@@ -139,7 +139,8 @@ void add_axis_names(PictureBuilder& block, const HeatmapSpec& spec, double width
 
 }  // namespace
 
-PictureType picture_type(double cell_pixels, double plane_side) {
+PictureType picture_type(double cell_pixels, double plane_side, double font_size) {
+  if (font_size > 0.0) return {font_size, font_size};
   const double by_cell = 0.45 * cell_pixels;
   const double base = std::clamp(std::max(by_cell, plane_side / 48.0), 11.0, 96.0);
   // If a label for every cell is legible it is as large as its cell allows; otherwise labels are thinned anyway.

@@ -67,14 +67,14 @@ struct Slot {
 };
 
 PictureBuilder slot_head(const HeatmapSpec& spec, const HeatmapContents& contents, bool own_bar, double width,
-                         double size) {
+                         double size, const PictureOptions& options) {
   PictureBuilder head;
   const std::string name = shorten(spec.title, FontFace::sans, size, std::max(width, 12 * size));
   head.add(TextItem{{0, text_ascent * size}, name, FontFace::sans, size, picture_ink(spec.theme).text});
-  if (own_bar) {
-    HeatmapSpec unnoted = spec;
-    unnoted.range_note.clear();
-    head.add(color_bar(unnoted, contents, width, 0.85 * size), {0, std::round(head.bottom() + 0.25 * size)});
+  if (own_bar && options.color_bar) {
+    HeatmapSpec noted = spec;
+    noted.range_note = options.bar_label.value_or("");
+    head.add(color_bar(noted, contents, width, 0.85 * size), {0, std::round(head.bottom() + 0.25 * size)});
   }
   return head;
 }
@@ -118,7 +118,7 @@ PictureBuilder placed(const std::vector<Slot>& slots, std::size_t columns, doubl
 }  // namespace
 
 Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::string& title,
-                             double cell_pixels) {
+                             double cell_pixels, const PictureOptions& options) {
   if (specs.empty()) {
     PictureBuilder picture;
     add_title(picture, title, Theme::light, 12);
@@ -132,7 +132,7 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
     height = std::max(height, plane_pixels(spec.values.rows, cell_pixels));
   }
   // Labels and names are sized by their heatmap; the shared title and bar, by the grid.
-  PictureType type = picture_type(cell_pixels, std::min(width, height));
+  PictureType type = picture_type(cell_pixels, std::min(width, height), options.font_size);
   double slot_width = width;
   for (const HeatmapSpec& spec : specs) {
     slot_width =
@@ -141,9 +141,11 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
   const std::size_t columns = grid_columns(specs.size(), slot_width + 1.6 * type.base, height + 3 * type.base);
   const std::size_t rows = (specs.size() + columns - 1) / columns;
   const double name_size = type.base;
-  type.base = picture_type(cell_pixels, std::min(slot_width * static_cast<double>(columns),
-                                                 height * static_cast<double>(rows)))
-                  .base;
+  type.base =
+      picture_type(cell_pixels,
+                   std::min(slot_width * static_cast<double>(columns), height * static_cast<double>(rows)),
+                   options.font_size)
+          .base;
 
   const bool one_range = share_range(specs), one_labelling = share_labels(specs);
   std::vector<HeatmapContents> contents;
@@ -155,9 +157,9 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
                            last_of_column};
     HeatmapSpec spec = specs[i];
     spec.digits = spec.digits && cells <= most_cells_with_digits;
-    slots.push_back(
-        {slot_head(spec, contents[i], !one_range, plane_pixels(spec.values.cols, cell_pixels), name_size),
-         heatmap_block(spec, contents[i], cell_pixels, {name_size, type.label}, parts)});
+    slots.push_back({slot_head(spec, contents[i], !one_range, plane_pixels(spec.values.cols, cell_pixels),
+                               name_size, options),
+                     heatmap_block(spec, contents[i], cell_pixels, {name_size, type.label}, parts)});
   }
   const MatrixView& values = specs.front().values;
   const bool slanted = one_labelling && values.cols > 0 &&
@@ -168,7 +170,7 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
   const Theme theme = specs.front().theme;
   if (!title.empty()) add_title(picture, title, theme, type.base);
   add_bar_and_legend(picture, specs.front(), sum(contents), one_range && cells > 0, picture.width() / 3,
-                     type.base);
+                     type.base, options);
   return picture.finish(std::round(1.3 * type.base), ground_color(theme));
 }
 

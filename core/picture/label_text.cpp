@@ -28,16 +28,6 @@ std::vector<char32_t> code_points(const std::string& text) {
   return out;
 }
 
-std::string utf8(std::span<const char32_t> codes) {
-  std::string out;
-  for (const char32_t code : codes) {
-    utf8proc_uint8_t bytes[4];
-    const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes);
-    out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
-  }
-  return out;
-}
-
 std::string composed(const std::string& text) {
   utf8proc_uint8_t* mapped = nullptr;
   const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
@@ -93,10 +83,20 @@ Direction direction_of(char32_t code) {
 
 }  // namespace
 
+std::string utf8_text(std::span<const char32_t> codes) {
+  std::string out;
+  for (const char32_t code : codes) {
+    utf8proc_uint8_t bytes[4];
+    const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes);
+    out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
+  }
+  return out;
+}
+
 std::string valid_utf8(const std::string& text) {
   std::vector<char32_t> codes = code_points(text);
   std::replace(codes.begin(), codes.end(), U'\0', replacement);
-  return utf8(codes);
+  return utf8_text(codes);
 }
 
 std::string printable(const std::string& text) {
@@ -114,7 +114,7 @@ std::string printable(const std::string& text) {
       out += fmt::format("\\u{{{:x}}}", static_cast<unsigned>(code));
     } else if (!is_bidi_control(code)) {
       const char32_t shown = is_noncharacter(code) ? replacement : code;
-      out += utf8(std::span(&shown, 1));
+      out += utf8_text(std::span(&shown, 1));
     }
   }
   return composed(out);
@@ -125,7 +125,9 @@ std::string shorten(const std::string& text, FontFace face, double size, double 
   if (text_width(line, face, size) <= max_width) return line;
   const std::vector<char32_t> codes = code_points(line);
   const std::vector<std::size_t> starts = cluster_starts(codes);
-  const auto cut = [&](std::size_t clusters) { return utf8(std::span(codes).first(starts[clusters])) + "…"; };
+  const auto cut = [&](std::size_t clusters) {
+    return utf8_text(std::span(codes).first(starts[clusters])) + "…";
+  };
   // The largest number of clusters that fits: widths grow with it, so bisection finds it.
   if (text_width(cut(0), face, size) > max_width) return "";
   std::size_t fits = 0, too_many = starts.size() - 1;

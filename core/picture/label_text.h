@@ -1,6 +1,7 @@
 // Makes text from any source (tokens, file names) fit to be drawn on one line.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace headwise {
 
 // The text with every byte that is not UTF-8, and every NUL, replaced by U+FFFD; otherwise unchanged.
 std::string valid_utf8(const std::string& text);
+
+// These code points, as UTF-8.
+std::string utf8_text(std::span<const char32_t> codes);
 
 // Valid UTF-8 (NFC) on one line: controls and line separators escaped as \n, \x1b or \u{2028}, bytes that are
 // not UTF-8 and noncharacters as U+FFFD, bidirectional controls dropped (they would reorder the text around

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,19 +47,25 @@ struct Picture {
   std::vector<TextItem> texts;
 };
 
+// What can be chosen of a picture besides its heatmaps.
+struct PictureOptions {
+  bool color_bar = true;  // the legend of blocked cells, NaN and infinities is drawn without it too
+  std::optional<std::string> bar_label;  // instead of HeatmapSpec::range_note; "": none
+  double font_size = 0.0;  // of names and labels, in pixels; 0: follows from the cells and the picture
+};
+
 // One heatmap with title, axis labels (column labels slanted if they would collide, thinned if they would not
 // fit), and its colour bar with end and zero ticks. cell_pixels > 0 is the side of a cell.
-Picture heatmap_picture(const HeatmapSpec& spec, double cell_pixels);
+Picture heatmap_picture(const HeatmapSpec& spec, double cell_pixels, const PictureOptions& options = {});
 // The same for many, as a grid under one title; specs that share a range share one colour bar.
 Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::string& title,
-                             double cell_pixels);
+                             double cell_pixels, const PictureOptions& options = {});
 
 // Throws Error(memory) if the image would not fit, Error(usage) above 32,768 pixels per side.
 Image rasterise(const Picture& picture);
-// Each plane's colours as an embedded PNG (not smoothed; enlarged by whole pixels, for viewers that smooth
-// all the same), its gaps, hatch and marks and everything else as vectors; a plane with more than 250,000
-// cells, or with cells smaller than a pixel, as rasterised.
-std::string to_svg(const Picture& picture);
+// As vectors (core/picture/vector_plane.h), on paper `dpi` pixels per inch. The same picture gives the same bytes.
+std::string to_svg(const Picture& picture, double dpi = usual_dpi);
+std::string to_pdf(const Picture& picture, double dpi = usual_dpi);
 
 // Only the plane of cells, on width×height pixels: what the window's shader draws, pixel for pixel, by the
 // rule in core/picture/plane_rule.h. Transparent in the gaps. Throws like rasterise.

@@ -26,12 +26,17 @@ void add_title(PictureBuilder& picture, const std::string& title, Theme theme, d
 }
 
 void add_bar_and_legend(PictureBuilder& picture, const HeatmapSpec& spec, const HeatmapContents& contents,
-                        bool with_bar, double width, double base) {
+                        bool with_bar, double width, double base, const PictureOptions& options) {
   const double size = 0.92 * base;
   const double y = std::round(picture.bottom() + 1.2 * base);
   const double right = std::max(picture.right(), 30 * base);
   PictureBuilder bar;
-  if (with_bar) bar = color_bar(spec, contents, std::clamp(width, 10 * size, 16 * size), size);
+  with_bar = with_bar && options.color_bar;
+  if (with_bar) {
+    HeatmapSpec labelled = spec;
+    if (options.bar_label) labelled.range_note = *options.bar_label;
+    bar = color_bar(labelled, contents, std::clamp(width, 10 * size, 16 * size), size);
+  }
   picture.add(bar, {0, y});
   const double beside = bar.width() + 2.5 * size;
   PictureBuilder legend = cell_legend(spec, contents, right - beside, size);

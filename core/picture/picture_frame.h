@@ -11,6 +11,6 @@ void add_title(PictureBuilder& picture, const std::string& title, Theme theme, d
 // Below everything so far, from x = 0: the bar, and the legend to its right if there is room, else under it.
 // The bar is about `width` pixels wide, within legible limits.
 void add_bar_and_legend(PictureBuilder& picture, const HeatmapSpec& spec, const HeatmapContents& contents,
-                        bool with_bar, double width, double base);
+                        bool with_bar, double width, double base, const PictureOptions& options = {});
 
 }  // namespace headwise

@@ -62,7 +62,7 @@ TEST_CASE("every tensor of a trace is exported in every format, one head and all
     const std::string name(entry.name);
     CAPTURE(name);
     for (const char* head : {"1", "all"}) {
-      for (const char* extension : {"png", "svg", "csv", "npy"}) {
+      for (const char* extension : {"png", "svg", "pdf", "csv", "npy"}) {
         const std::string path = folder.file(fmt::format("{}-{}.{}", name, head, extension));
         const ProgramResult result = run_program({"export", scenario, "--tensor", name, "--batch", "1",
                                                   "--head", head, "--scale", "6", "-o", path});
@@ -72,6 +72,7 @@ TEST_CASE("every tensor of a trace is exported in every format, one head and all
       }
       const std::string base = folder.file(fmt::format("{}-{}.", name, head));
       CHECK(content_of(base + "png").starts_with("\x89PNG\r\n\x1a\n"));
+      CHECK(content_of(base + "pdf").starts_with("%PDF-"));
       CHECK(content_of(base + "svg").find("<svg") != std::string::npos);
       CHECK(content_of(base + "svg").find(name) != std::string::npos);
       CHECK(read_array_file(base + "npy").size() == 1);
@@ -132,6 +133,49 @@ TEST_CASE("pixels per cell make the picture larger, the same request makes the s
   CHECK(big_endian(large, 16) >= big_endian(small, 16) + 12 * 20);  // IHDR: width; 12 cells
 }
 
+TEST_CASE(
+    "an exported picture has the title, the label, the font size and the pixels per inch that are asked "
+    "for") {
+  const TemporaryFolder folder;
+  const auto exported = [&](std::vector<std::string> words, const std::string& name) {
+    words.insert(words.begin(), {"export", "hand_made", "--tensor", "attn_weights"});
+    words.insert(words.end(), {"-o", folder.file(name)});
+    const ProgramResult result = run_program(words);
+    CAPTURE(result.err);
+    REQUIRE(result.status == 0);
+    return content_of(folder.file(name));
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  for (const char* head : {"2", "all"}) {
+    CAPTURE(head);
+    const std::string usual = exported({"--head", head}, "usual.svg");
+    CHECK(has(usual, "attn_weights[0,"));
+    const std::string own = exported({"--head", head, "--title", "Figure 1: <causal>", "--bar-label",
+                                      "weight", "--range", "shared", "--font-size", "23"},
+                                     "own.svg");
+    CHECK(has(own, ">Figure 1: &lt;causal&gt;</text>"));
+    CHECK_FALSE(has(own, "attn_weights[0,"));
+    CHECK(has(own, ">weight</text>"));
+    CHECK_FALSE(has(own, ">all heads</text>"));
+    CHECK(has(own, "font-size=\"23\""));
+    CHECK_FALSE(has(usual, "font-size=\"23\""));
+    const std::string bare = exported({"--head", head, "--title", "", "--no-bar"}, "bare.svg");
+    CHECK_FALSE(has(bare, "attn_weights[0,"));
+    CHECK_FALSE(has(bare, "linearGradient"));
+    CHECK(has(usual, "linearGradient"));
+  }
+  const std::string usual = exported({}, "usual.png"), fine = exported({"--dpi", "300"}, "fine.png");
+  const auto density = [](const std::string& png) { return big_endian(png, png.find("pHYs") + 4); };
+  CHECK(density(usual) == 3780);  // pixels per metre: 96 per inch
+  CHECK(density(fine) == 11811);
+  CHECK(usual.size() == fine.size());  // the same pixels
+  const std::string pdf = exported({}, "a.pdf");
+  CHECK(exported({}, "b.pdf") == pdf);
+  CHECK(exported({"--dpi", "192"}, "c.pdf") != pdf);
+}
+
 TEST_CASE("the range of the colours is as asked, below 0 too") {
   const TemporaryFolder folder;
   for (const char* range : {"-.5:2", "-1e-3:1e-3", "0:0", "own", "shared"}) {
@@ -172,7 +216,15 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   check_export_refused({"hand_made", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
   check_export_refused({"hand_made", "--tensor", "scores", "--theme", "beige", "-o", out}, 2,
                        "light, dark or projector");
-  check_export_refused({"hand_made", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
+  for (const char* dpi : {"0", "-1", "nan", "1e9", "x"})
+    check_export_refused({"hand_made", "--tensor", "scores", "--dpi", dpi, "-o", out}, 2, "--dpi");
+  for (const char* size : {"0", "3", "401", "12pt"})
+    check_export_refused({"hand_made", "--tensor", "scores", "--font-size", size, "-o", out}, 2,
+                         "--font-size");
+  check_export_refused({"hand_made", "--tensor", "scores", "--no-bar", "--bar-label", "x", "-o", out}, 2,
+                       "one of the two");
+  check_export_refused({"hand_made", "--tensor", "scores", "-o", folder.file("x.gif")}, 2,
+                       ".png, .svg, .pdf, .csv or .npy");
   check_export_refused({"hand_made", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
                        "create the folder first");
   CHECK(folder.count_files() == 0);
@@ -187,7 +239,7 @@ TEST_CASE("a tensor without cells is an empty table or array, and no picture") {
   CHECK(exported("x.npy").status == 0);
   CHECK(read_array_file(folder.file("x.npy")).at(0).tensor->shape().sizes() == std::vector<Index>{8, 0, 0});
   CHECK(exported("x.csv").status == 0);
-  for (const char* name : {"x.png", "x.svg"}) {
+  for (const char* name : {"x.png", "x.svg", "x.pdf"}) {
     const ProgramResult result = exported(name);
     CHECK(result.status == 2);
     CHECK(is_one_line(result.err));

@@ -109,7 +109,7 @@ TEST_CASE("a page that asks has a picture of its question before the one with it
   CHECK(answer.find("hidden") == std::string::npos);
 }
 
-TEST_CASE("an SVG has its words as text, its cells once, and no shape that is not finite") {
+TEST_CASE("an SVG has its words as text, its cells as shapes, and no shape that is not finite") {
   const TemporaryFolder folder;
   const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("svg");
   const ProgramResult result =
@@ -125,7 +125,7 @@ TEST_CASE("an SVG has its words as text, its cells once, and no shape that is no
                             ">because</text>", "font-weight=\"bold\"", "Mono"}) {
     CHECK_MESSAGE(svg.find(words) != std::string::npos, words);
   }
-  CHECK(svg.find("data:image/png;base64,") != std::string::npos);
+  CHECK(svg.find("data:image/png;base64,") == std::string::npos);
   // As a hall sees it: the map that the step makes, without the thumbnails of the heads and what it was made from.
   CHECK(svg.find(">heads</text>") == std::string::npos);
   CHECK(svg.find("q_heads[0,") == std::string::npos);
@@ -133,6 +133,29 @@ TEST_CASE("an SVG has its words as text, its cells once, and no shape that is no
   CHECK(svg.find("inf\"") == std::string::npos);
   // What is there only to be clicked is not.
   for (const char* control : {"Tokens", "Gradients", "click"}) CHECK(svg.find(control) == std::string::npos);
+}
+
+TEST_CASE("a playlist becomes one PDF with a page for each slide, or a PDF for each") {
+  const TemporaryFolder folder;
+  const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("slides.pdf");
+  const ProgramResult result = run_program({"render", file, "-o", out, "--size", "640x360"});
+  if (!has_gl(result)) return;
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  CHECK(result.out.find("slides.pdf: 3 pages as .pdf, 640×360") != std::string::npos);
+  const std::string pdf = read(out);
+  CHECK(count_of(pdf, "/MediaBox [ 0 0 480 270 ]") == 3);
+  CHECK(pdf.find("/Count 3") != std::string::npos);
+  CHECK(pdf.find("+DejaVuSans-Bold") != std::string::npos);
+  CHECK(pdf.find("CreationDate") == std::string::npos);
+  REQUIRE(run_program({"render", file, "-o", out, "--size", "640x360"}).status == 0);
+  CHECK(read(out) == pdf);
+  REQUIRE(run_program({"render", file, "-o", folder.file("each"), "--format", "pdf", "--size", "640x360"}).status ==
+          0);
+  for (const char* name : {"each/page-01.pdf", "each/page-02.pdf", "each/page-03.pdf"})
+    CHECK(read(folder.file(name)).find("/Count 1") != std::string::npos);
+  check_render_refused({file, "-o", out, "--motion"}, 2, "animations");
+  check_render_refused({file, "-o", out, "--format", "svg"}, 2, "one PDF");
 }
 
 TEST_CASE("a slide has one title, and in no view anything to click or a hint to do so") {
@@ -175,7 +198,7 @@ TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong"
       "\"scores\"");
   check_render_refused({file, "-o", out, "--size", "1920"}, 2, "WIDTHxHEIGHT");
   check_render_refused({file, "-o", out, "--size", "10x10"}, 2, "160");
-  check_render_refused({file, "-o", out, "--format", "webp"}, 2, "png or svg");
+  check_render_refused({file, "-o", out, "--format", "webp"}, 2, "png, svg or pdf");
   check_render_refused({file, "-o", out, "--theme", "beige"}, 2, "projector");
   CHECK_FALSE(fs::exists(out));
   check_render_refused({file, "-o", file}, 4, "folder");

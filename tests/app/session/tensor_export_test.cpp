@@ -40,6 +40,10 @@ ExitStatus refused(const Computation& c, const TensorExport& what) {
 TEST_CASE("the extension chooses the format, in any case of letters") {
   CHECK(export_format("a.png") == ExportFormat::png);
   CHECK(export_format("a.b/c.SVG") == ExportFormat::svg);
+  CHECK(export_format("x.PDF") == ExportFormat::pdf);
+  CHECK(picture_format("x.pdf") == ExportFormat::pdf);
+  CHECK(picture_format("x.Svg") == ExportFormat::svg);
+  CHECK_THROWS_AS(picture_format("x.csv"), Error);
   CHECK(export_format("x.Csv") == ExportFormat::csv);
   CHECK(export_format("x.npy") == ExportFormat::npy);
   for (const char* wrong : {"", "png", "a.gif", "a.png/b", "a.", "dir.npy/name"})

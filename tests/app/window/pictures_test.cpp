@@ -187,7 +187,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
     window.view.selection.compare_with = CompareWith::scale;
     window.view.selection.step = each.view == StageView::memory ? Step::split_heads : Step::softmax;
     bench.ui->run_until_still();
-    for (const char* ending : {".svg", ".png"}) {
+    for (const char* ending : {".svg", ".pdf", ".png"}) {
       bench.ui->key("Ctrl+E");
       REQUIRE(window.dialogs.export_dialog.open);
       CHECK(window.dialogs.export_dialog.path.ends_with(".png"));
@@ -200,6 +200,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
     const std::string svg = read(folder.file(word + ".svg"));
     CHECK(svg.find(each.words) != std::string::npos);
     CHECK(svg.find(">One head</text>") == std::string::npos);  // nothing to click
+    CHECK(read(folder.file(word + ".pdf")).starts_with("%PDF-"));
     StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light);
     const std::string png = read(folder.file(word + ".png"));
     CHECK(read_png({png.begin(), png.end()}).rgba == pictures.image(window).rgba);
@@ -276,7 +277,7 @@ TEST_CASE("what a page hides until it is answered is hidden in an export too, an
   export_to("hidden.csv");
   CHECK(window.dialogs.export_dialog.open);
   CHECK_FALSE(fs::exists(folder.file("hidden.csv")));
-  CHECK(window.dialogs.export_dialog.error.find(".png or .svg") != std::string::npos);
+  CHECK(window.dialogs.export_dialog.error.find(".png, .svg or .pdf") != std::string::npos);
   bench.ui->click("export/cancel");
   bench.ui->key("PageDown");
   bench.ui->run_until_still();
@@ -329,5 +330,10 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
   CHECK(window.dialogs.files.open);
   CHECK(window.dialogs.files.error.find("slides-01.png") != std::string::npos);
   bench.ui->key("Escape");
-  CHECK_THROWS_AS(save_slides(window, folder.file("slides.pdf")), Error);
+  CHECK_THROWS_AS(save_slides(window, folder.file("slides.svg")), Error);
+
+  // Or as one file with a page for each.
+  save_slides(window, folder.file("slides.pdf"));
+  for (int i = 0; window.view.recording && i < 100; ++i) bench.ui->run_frames(1);
+  CHECK(read(folder.file("slides.pdf")).find("/Count 3") != std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 #include "core/tensor/error.h"
 #include "tests/core/picture/read_png.h"
@@ -22,6 +23,21 @@ TEST_CASE("a PNG reads back pixel for pixel, opaque or not, and is the same byte
     CHECK(read_png(png).rgba == image.rgba);
     CHECK(to_png(image) == png);
   }
+}
+
+TEST_CASE("a PNG declares its pixels per inch where they are given, and is otherwise the same") {
+  const Image image{2, 1, {255, 0, 0, 255, 0, 0, 255, 255}};
+  const auto declared = [&](const std::vector<std::uint8_t>& png) {
+    const std::string bytes(png.begin(), png.end());
+    const std::size_t at = bytes.find("pHYs");
+    return at == std::string::npos ? std::string() : bytes.substr(at + 4, 9);
+  };
+  CHECK(declared(to_png(image)).empty());
+  // Pixels per metre across and down, and that it is metres: 300 / 0.0254 = 11811, 96 / 0.0254 = 3780.
+  using std::string_literals::operator""s;
+  CHECK(declared(to_png(image, 300.0)) == "\x00\x00\x2e\x23\x00\x00\x2e\x23\x01"s);
+  CHECK(declared(to_png(image, usual_dpi)) == "\x00\x00\x0e\xc4\x00\x00\x0e\xc4\x01"s);
+  CHECK(read_png(to_png(image, 300.0)).rgba == image.rgba);
 }
 
 TEST_CASE("an image without a pixel is no PNG") {

@@ -149,6 +149,49 @@ TEST_CASE("nothing overlaps in a grid either, of one or many heads, with one ran
   }
 }
 
+TEST_CASE("a picture takes a label for its colour bar, or leaves the bar out, and keeps its legend") {
+  const HeatmapSpec spec = with_every_kind(sample_heatmap(3, 4));
+  const Picture labelled = heatmap_picture(spec, 28.0, {.bar_label = "scaled score"});
+  CHECK(shows(labelled, "scaled score"));
+  CHECK_FALSE(shows(labelled, "fixed"));
+  CHECK_FALSE(shows(heatmap_picture(spec, 28.0, {.bar_label = ""}), "fixed"));
+  const Picture without = heatmap_picture(spec, 28.0, {.color_bar = false});
+  CHECK(without.bars.empty());
+  CHECK_FALSE(shows(without, "fixed"));
+  CHECK(without.height < labelled.height);
+  CHECK(without.planes.size() == labelled.planes.size());  // the samples of the legend
+
+  std::vector<HeatmapSpec> heads(3, spec);
+  heads[1].range = {-1.0, 1.0};  // a bar for each
+  const Picture grid = heatmap_grid_picture(heads, "all", 28.0, {.bar_label = "score"});
+  CHECK(std::ranges::count_if(grid.texts, [](const TextItem& item) { return item.text == "score"; }) == 3);
+  CHECK(heatmap_grid_picture(heads, "all", 28.0, {.color_bar = false}).bars.empty());
+  heads[1].range = spec.range;  // one for all
+  CHECK(shows(heatmap_grid_picture(heads, "all", 28.0, {.bar_label = "score"}), "score"));
+  CHECK(heatmap_grid_picture(heads, "all", 28.0, {.color_bar = false}).bars.empty());
+}
+
+TEST_CASE("names and labels have the font size that is asked for, and still nothing overlaps") {
+  for (const double font_size : {6.0, 14.0, 40.0}) {
+    CAPTURE(font_size);
+    HeatmapSpec spec = with_every_kind(sample_heatmap(12, 12));
+    spec.row_labels = spec.col_labels = sample_tokens(12);
+    const PictureOptions options{.font_size = font_size};
+    for (const double cell : {5.0, 17.0, 40.0}) {
+      CAPTURE(cell);
+      const Picture picture = heatmap_picture(spec, cell, options);
+      CHECK(fault_of(picture) == "");
+      CHECK(fault_of(heatmap_grid_picture({spec, spec, spec}, "three", cell, options)) == "");
+      const auto size_of = [&](const std::string& text) {
+        const auto found = std::ranges::find(picture.texts, text, &TextItem::text);
+        return found == picture.texts.end() ? 0.0 : found->size;
+      };
+      CHECK(size_of("query") == font_size);
+      CHECK(size_of("The") == font_size);
+    }
+  }
+}
+
 TEST_CASE("heatmaps of different shapes share a grid, each with labels of its own") {
   const std::vector<HeatmapSpec> specs = {sample_heatmap(3, 4), sample_heatmap(12, 2), sample_heatmap(1, 1),
                                           sample_heatmap(0, 3)};

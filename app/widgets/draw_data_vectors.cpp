@@ -1,6 +1,4 @@
-#include "app/widgets/draw_data_svg.h"
-
-#include <fmt/format.h>
+#include "app/widgets/draw_data_vectors.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/picture/svg_parts.h"
+#include "core/picture/label_text.h"
+#include "core/picture/vector_plane.h"
 
 namespace headwise {
 namespace {
@@ -50,17 +49,20 @@ std::map<UvKey, Glyph> glyphs_by_place(const ImFontAtlas& atlas) {
   return glyphs;
 }
 
-void append_utf8(std::string& text, unsigned c) {
-  if (c < 0x80) {
-    text += static_cast<char>(c);
-  } else if (c < 0x800) {
-    text += static_cast<char>(0xC0 | c >> 6);
-    text += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    text += static_cast<char>(0xE0 | c >> 12);
-    text += static_cast<char>(0x80 | (c >> 6 & 0x3F));
-    text += static_cast<char>(0x80 | (c & 0x3F));
-  }
+Rgba8 rgba_of(ImU32 color) {
+  const auto channel = [color](int shift) { return static_cast<std::uint8_t>(color >> shift & 255U); };
+  return {channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT),
+          channel(IM_COL32_A_SHIFT)};
+}
+
+PointF point_of(ImVec2 at) {
+  return {at.x, at.y};
+}
+
+// Whether two clips cut the same.
+bool same_cut(const std::optional<RectF>& a, const std::optional<RectF>& b) {
+  if (!a || !b) return !a && !b;
+  return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height;
 }
 
 // Glyphs that follow each other on one line.
@@ -76,27 +78,25 @@ struct Run {
 
 class Writer {
  public:
-  Writer(const ImDrawData& data, const Fonts& fonts, const PlaneRecording& planes, Rgba8 ground)
-      : data_(data),
+  Writer(VectorCanvas& canvas, const ImDrawData& data, const Fonts& fonts, const PlaneRecording& planes,
+         Rgba8 ground)
+      : canvas_(canvas),
+        data_(data),
         fonts_(fonts),
         planes_(planes),
         ground_(ground),
         glyphs_(glyphs_by_place(*ImGui::GetIO().Fonts)),
-        white_(ImGui::GetIO().Fonts->TexUvWhitePixel) {}
+        white_(ImGui::GetIO().Fonts->TexUvWhitePixel) {
+    Index cells = 0;
+    for (const std::vector<PlaneItem>& batch : planes.batches)
+      for (const PlaneItem& plane : batch) cells += plane.spec.values.rows * plane.spec.values.cols;
+    cells_as_shapes_ = cells <= most_cell_shapes;
+  }
 
-  std::string write() {
-    const std::string width = svg_number(data_.DisplaySize.x), height = svg_number(data_.DisplaySize.y);
+  void write() {
     for (int i = 0; i < data_.CmdListsCount; ++i) add_list(*data_.CmdLists[i]);
     flush();
-    std::string svg = fmt::format(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-        "width=\"{0}\" "
-        "height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"'DejaVu Sans',Verdana,sans-serif\">\n",
-        width, height);
-    svg += "<defs>\n" + defs_ + "</defs>\n";
-    svg += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", width, height, svg_color(ground_));
-    return svg + body_ + "</svg>\n";
+    canvas_.clip(std::nullopt);
   }
 
  private:
@@ -116,12 +116,10 @@ class Writer {
     if (batch >= planes_.batches.size()) return;
     for (const PlaneItem& plane : planes_.batches[batch]) {
       const RectF& r = plane.rect;
-      const std::string clip = clip_of(command.ClipRect, {static_cast<float>(r.x), static_cast<float>(r.y)},
-                                       {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)});
-      if (clip == nowhere) continue;
-      body_ += clip.empty() ? svg_plane(plane, ground_, next_plane_)
-                            : fmt::format("<g{}>\n{}</g>\n", clip, svg_plane(plane, ground_, next_plane_));
-      ++next_plane_;
+      if (!clip_to(command.ClipRect, {static_cast<float>(r.x), static_cast<float>(r.y)},
+                   {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)}))
+        continue;
+      draw_plane(canvas_, plane, ground_, cells_as_shapes_);
     }
   }
 
@@ -164,7 +162,8 @@ class Writer {
       flush();
       run_ = Run{font, a.col, scale, along, pen, pen, clip, ""};
     }
-    append_utf8(run_->text, glyph.Codepoint);
+    const auto character = static_cast<char32_t>(glyph.Codepoint);
+    run_->text += utf8_text({&character, 1});
     run_->pen = {pen.x + along.x * glyph.AdvanceX * scale, pen.y + along.y * glyph.AdvanceX * scale};
     return true;
   }
@@ -198,24 +197,20 @@ class Writer {
     const ImVec2 low{run.begin.x + down.x * line, run.begin.y + down.y * line};
     const ImVec2 min{std::min({run.begin.x, run.pen.x, low.x}), std::min({run.begin.y, run.pen.y, low.y})};
     const ImVec2 max{std::max({run.begin.x, run.pen.x, low.x}), std::max({run.begin.y, run.pen.y, low.y})};
-    const std::string clip = clip_of(run.clip, min, max);
-    if (clip == nowhere) return;
+    if (!clip_to(run.clip, min, max)) return;
     const float ascent = std::round(run.font->Ascent) * run.scale;
-    const std::string x = svg_number(run.begin.x + down.x * ascent),
-                      y = svg_number(run.begin.y + down.y * ascent);
     const bool bold = run.font == fonts_.bold || run.font == fonts_.title;
     const bool mono = run.font == fonts_.mono || run.font == fonts_.mono_small;
     const float degrees = std::atan2(run.along.y, run.along.x) * 57.29578f;
-    // The length keeps the picture intact if a viewer uses another font.
-    body_ += fmt::format(
-        "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\" "
-        "xml:space=\"preserve\"{}{}{}{}{}>{}</text>\n",
-        x, y, svg_number(line / line_per_em), svg_number(std::sqrt(dot(span, span))), fill_of(run.color),
-        bold ? " font-weight=\"bold\"" : "",
-        mono ? " font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\"" : "",
-        std::abs(degrees) > 0.05f ? fmt::format(" transform=\"rotate({} {} {})\"", svg_number(degrees), x, y)
-                                  : "",
-        clip, svg_escaped(run.text));
+    canvas_.text({.baseline = {run.begin.x + down.x * ascent, run.begin.y + down.y * ascent},
+                  .text = run.text,
+                  .face = bold   ? FontFace::bold
+                          : mono ? FontFace::mono
+                                 : FontFace::sans,
+                  .size = line / line_per_em,
+                  .color = rgba_of(run.color),
+                  .degrees = std::abs(degrees) > 0.05f ? degrees : 0.0},
+                 std::sqrt(dot(span, span)));
   }
 
   void add_polygon(const std::vector<const ImDrawVert*>& polygon, const ImVec4& clip) {
@@ -226,72 +221,53 @@ class Writer {
       max = {std::max(max.x, v->pos.x), std::max(max.y, v->pos.y)};
     }
     flush_text();
-    const std::string attribute = clip_of(clip, min, max);
-    if (attribute == nowhere) return;
-    std::string fill = fill_of(polygon[0]->col);
+    const std::optional<RectF> cut = cut_by(clip, min, max);
+    if (is_outside(clip, min, max)) return;
+    const Rgba8 color = rgba_of(polygon[0]->col);
     const bool shaded =
         std::ranges::any_of(polygon, [&](const ImDrawVert* v) { return v->col != polygon[0]->col; });
-    if (shaded) fill = gradient(*polygon[0], *polygon[1]);
-    if (fill.empty() || fill + attribute != shapes_style_ || !is_opaque(polygon[0]->col)) flush_shapes();
-    shapes_style_ = fill + attribute;
+    if (shaded || color != shapes_color_ || color.a != 255 || !same_cut(cut, shapes_clip_)) flush_shapes();
+    shapes_color_ = color;
+    shapes_clip_ = cut;
     for (std::size_t i = 0; i < polygon.size(); ++i) {
-      shapes_ += fmt::format("{}{} {}", i == 0 ? 'M' : 'L', svg_number(polygon[i]->pos.x),
-                             svg_number(polygon[i]->pos.y));
+      if (i == 0)
+        shapes_.move(point_of(polygon[i]->pos));
+      else
+        shapes_.line(point_of(polygon[i]->pos));
     }
-    shapes_ += 'Z';
+    shapes_.close();
+    if (!shaded) return;
+    // From the colour of one corner to that of the next.
+    canvas_.clip(cut);
+    canvas_.fill(shapes_, VectorGradient{.from = point_of(polygon[0]->pos),
+                                         .to = point_of(polygon[1]->pos),
+                                         .colors = {color, rgba_of(polygon[1]->col)}});
+    shapes_.clear();
   }
 
-  static bool is_opaque(ImU32 color) { return color >> IM_COL32_A_SHIFT == 255; }
-
-  static std::string fill_of(ImU32 color) {
-    const auto channel = [color](int shift) { return static_cast<std::uint8_t>(color >> shift & 255U); };
-    const std::string fill = fmt::format(
-        " fill=\"{}\"",
-        svg_color({channel(IM_COL32_R_SHIFT), channel(IM_COL32_G_SHIFT), channel(IM_COL32_B_SHIFT)}));
-    if (is_opaque(color)) return fill;
-    return fill + fmt::format(" fill-opacity=\"{:.3g}\"", channel(IM_COL32_A_SHIFT) / 255.0);
+  static bool is_outside(const ImVec4& clip, ImVec2 min, ImVec2 max) {
+    return max.x <= clip.x || max.y <= clip.y || min.x >= clip.z || min.y >= clip.w;
   }
 
-  // Gradient from the colour of one corner to that of the next.
-  std::string gradient(const ImDrawVert& from, const ImDrawVert& to) {
-    const auto stop = [](ImU32 color) {
-      std::string fill = fill_of(color);
-      for (const auto& [word, other] :
-           {std::pair{" fill=", " stop-color="}, {" fill-opacity=", " stop-opacity="}}) {
-        const std::size_t at = fill.find(word);
-        if (at != std::string::npos) fill.replace(at, std::string_view(word).size(), other);
-      }
-      return fill;
-    };
-    defs_ += fmt::format(
-        "<linearGradient id=\"shade{0}\" gradientUnits=\"userSpaceOnUse\" x1=\"{1}\" y1=\"{2}\" x2=\"{3}\" "
-        "y2=\"{4}\"><stop offset=\"0\"{5}/><stop offset=\"1\"{6}/></linearGradient>\n",
-        next_shade_, svg_number(from.pos.x), svg_number(from.pos.y), svg_number(to.pos.x),
-        svg_number(to.pos.y), stop(from.col), stop(to.col));
-    // Crisp, or a hairline of the background would show between two shades.
-    return fmt::format(" shape-rendering=\"crispEdges\" fill=\"url(#shade{})\"", next_shade_++);
+  // The clip of something that extends beyond it; none if nothing is cut off.
+  static std::optional<RectF> cut_by(const ImVec4& clip, ImVec2 min, ImVec2 max) {
+    if (min.x >= clip.x - 1 && min.y >= clip.y - 1 && max.x <= clip.z + 1 && max.y <= clip.w + 1)
+      return std::nullopt;
+    return RectF{clip.x, clip.y, clip.z - clip.x, clip.w - clip.y};
   }
 
-  // An attribute if something extends beyond its clip; `nowhere` if all of it does.
-  std::string clip_of(const ImVec4& clip, ImVec2 min, ImVec2 max) {
-    if (max.x <= clip.x || max.y <= clip.y || min.x >= clip.z || min.y >= clip.w) return nowhere;
-    if (min.x >= clip.x - 1 && min.y >= clip.y - 1 && max.x <= clip.z + 1 && max.y <= clip.w + 1) return "";
-    const std::array<float, 4> key{clip.x, clip.y, clip.z, clip.w};
-    const auto [entry, added] = clips_.emplace(key, clips_.size());
-    if (added) {
-      defs_ += fmt::format(
-          "<clipPath id=\"clip{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-          entry->second, svg_number(clip.x), svg_number(clip.y), svg_number(clip.z - clip.x),
-          svg_number(clip.w - clip.y));
-    }
-    return fmt::format(" clip-path=\"url(#clip{})\"", entry->second);
+  // False if all of it is cut off.
+  bool clip_to(const ImVec4& clip, ImVec2 min, ImVec2 max) {
+    if (is_outside(clip, min, max)) return false;
+    canvas_.clip(cut_by(clip, min, max));
+    return true;
   }
 
   void flush_shapes() {
     if (shapes_.empty()) return;
-    body_ += fmt::format("<path{} d=\"{}\"/>\n", shapes_style_, shapes_);
+    canvas_.clip(shapes_clip_);
+    canvas_.fill(shapes_, shapes_color_);
     shapes_.clear();
-    shapes_style_.clear();
   }
 
   void flush() {
@@ -300,26 +276,25 @@ class Writer {
     flush_shapes();
   }
 
-  static constexpr const char* nowhere = "nowhere";
-
+  VectorCanvas& canvas_;
   const ImDrawData& data_;
   const Fonts& fonts_;
   const PlaneRecording& planes_;
   Rgba8 ground_;
   std::map<UvKey, Glyph> glyphs_;
   ImVec2 white_;
-  std::string defs_, body_;
+  bool cells_as_shapes_ = false;
   std::optional<Run> run_;
-  std::string shapes_, shapes_style_;
-  std::map<std::array<float, 4>, std::size_t> clips_;
-  std::size_t next_plane_ = 0, next_shade_ = 0;
+  VectorPath shapes_;
+  Rgba8 shapes_color_;
+  std::optional<RectF> shapes_clip_;
 };
 
 }  // namespace
 
-std::string draw_data_svg(const ImDrawData& data, const Fonts& fonts, const PlaneRecording& planes,
-                          Rgba8 ground) {
-  return Writer(data, fonts, planes, ground).write();
+void draw_data_vectors(VectorCanvas& canvas, const ImDrawData& data, const Fonts& fonts,
+                       const PlaneRecording& planes, Rgba8 ground) {
+  Writer(canvas, data, fonts, planes, ground).write();
 }
 
 }  // namespace headwise

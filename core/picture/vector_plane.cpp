@@ -1,0 +1,187 @@
+#include "core/picture/vector_plane.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/picture/plane_rule.h"
+
+namespace headwise {
+namespace {
+
+// The maximum number of cells whose hatch and marks are drawn individually; a larger matrix is embedded as
+// painted, pixel by pixel.
+constexpr Index most_marked_cells = 250000;
+
+// The colours of the cells without gap, hatch or mark, each cell `enlarged` pixels wide and high.
+Image flat_cells(const HeatmapSpec& spec, int enlarged) {
+  return rasterise_plane(spec, static_cast<int>(spec.values.cols) * enlarged,
+                         static_cast<int>(spec.values.rows) * enlarged, PlaneRule{enlarged, 0, 1, 0, 0});
+}
+
+class PlaneVectors {
+ public:
+  PlaneVectors(VectorCanvas& canvas, const PlaneItem& item, Rgba8 ground)
+      : canvas_(canvas),
+        item_(item),
+        ground_(ground),
+        rows_(item.spec.values.rows),
+        cols_(item.spec.values.cols),
+        width_(static_cast<int>(std::lround(item.rect.width))),
+        height_(static_cast<int>(std::lround(item.rect.height))),
+        rule_(plane_rule(rows_, cols_, width_, height_)) {}
+
+  // A rectangle for each cell, and one for neighbours of one colour that touch. Where cells touch, each reaches half a pixel
+  // below the next ones, which are drawn later: a viewer that smooths edges would show the ground between them.
+  void draw_cell_shapes() const {
+    const Image colors = flat_cells(item_.spec, 1);
+    const double under = rule_.gap == 0 ? 0.5 : 0.0;
+    VectorPath path;
+    Rgba8 path_color;
+    for (Index row = 0; row < rows_; ++row) {
+      for (Index col = 0; col < cols_; ++col) {
+        if (rule_.gap > 0 && is_blocked(row, col)) continue;  // without a gap: draw_hatch
+        const Rgba8 color = color_in(colors, row, col);
+        const Index first = col;
+        while (rule_.gap == 0 && col + 1 < cols_ && color_in(colors, row, col + 1) == color) ++col;
+        if (color != path_color) flush(path, path_color);
+        path_color = color;
+        path.box(x(first) + (first > 0 ? rule_.gap : 0), y(row) + (row > 0 ? rule_.gap : 0),
+                 x(col + 1) + (col + 1 < cols_ ? under : 0.0), y(row + 1) + (row + 1 < rows_ ? under : 0.0));
+      }
+    }
+    flush(path, path_color);
+  }
+
+  void draw_cell_image() const {
+    constexpr int sharp = 1024;  // pixels per side: about what a slide shows
+    const int enlarged = std::clamp(sharp / static_cast<int>(std::max(rows_, cols_)), 1, 16);
+    canvas_.image(item_.rect, flat_cells(item_.spec, enlarged));
+    if (rule_.gap == 0) return;
+    VectorPath gaps;
+    for (Index col = 1; col < cols_; ++col) gaps.box(x(col), y(0), x(col) + rule_.gap, y(rows_));
+    for (Index row = 1; row < rows_; ++row) gaps.box(x(0), y(row), x(cols_), y(row) + rule_.gap);
+    flush(gaps, ground_);
+  }
+
+  // Blocked cells have no gap, so their background is painted over it.
+  void draw_hatch() const {
+    VectorPath blocked = runs(CellKind::blocked);
+    VectorPath kept = runs(CellKind::blocked_value);
+    if (!blocked.empty()) {
+      if (rule_.gap > 0) canvas_.fill(blocked, blocked_color(item_.spec.theme));
+      if (rule_.cross == 0) canvas_.fill(blocked, hatch(0, hatch_color(item_.spec.theme)));
+    }
+    if (kept.empty()) return;
+    canvas_.fill(kept, hatch(0, {255, 255, 255}));
+    canvas_.fill(kept, hatch(rule_.hatch_width, {0, 0, 0}));
+  }
+
+  void draw_marks() const {
+    if (rule_.mark == 0) return;
+    const ColorTable& table = color_table(item_.spec.color_map, item_.spec.theme);
+    if (rule_.cross > 0) draw_marks_of(CellKind::blocked, blocked_color(item_.spec.theme));
+    draw_marks_of(CellKind::nan, nan_color(item_.spec.theme));
+    draw_marks_of(CellKind::minus_inf, table.front());
+    draw_marks_of(CellKind::plus_inf, table.back());
+  }
+
+ private:
+  double x(Index col) const { return item_.rect.x + cell_begin(col, cols_, width_); }
+  double y(Index row) const { return item_.rect.y + cell_begin(row, rows_, height_); }
+
+  bool is_blocked(Index row, Index col) const { return cell_kind(item_.spec, row, col) == CellKind::blocked; }
+
+  Rgba8 color_in(const Image& colors, Index row, Index col) const {
+    const std::uint8_t* c = &colors.rgba[4 * static_cast<std::size_t>(row * cols_ + col)];
+    return {c[0], c[1], c[2], c[3]};
+  }
+
+  void flush(VectorPath& path, Rgba8 color) const {
+    if (!path.empty()) canvas_.fill(path, color);
+    path.clear();
+  }
+
+  VectorHatch hatch(int after, Rgba8 color) const {
+    return {.origin = {item_.rect.x, item_.rect.y},
+            .middle = (rule_.hatch_width + 1) / 2.0 + after,
+            .period = static_cast<double>(rule_.hatch_period),
+            .width = rule_.hatch_width / std::sqrt(2.0),
+            .color = color};
+  }
+
+  // A box for each horizontal run of cells of this kind.
+  VectorPath runs(CellKind kind) const {
+    VectorPath path;
+    for (Index row = 0; row < rows_; ++row) {
+      for (Index col = 0; col < cols_; ++col) {
+        if (cell_kind(item_.spec, row, col) != kind) continue;
+        const Index first = col;
+        while (col + 1 < cols_ && cell_kind(item_.spec, row, col + 1) == kind) ++col;
+        path.box(x(first), y(row), x(col + 1), y(row + 1));
+      }
+    }
+    return path;
+  }
+
+  // The strokes of a mark reach half the cell (NaN's cross three quarters of it, the square one of a blocked cell two
+  // fifths of its shorter side) and are as thick as in pixels.
+  void draw_marks_of(CellKind kind, Rgba8 ground) const {
+    VectorPath path;
+    for (Index row = 0; row < rows_; ++row) {
+      for (Index col = 0; col < cols_; ++col) {
+        if (cell_kind(item_.spec, row, col) != kind) continue;
+        const double middle_x = (x(col) + x(col + 1)) / 2, middle_y = (y(row) + y(row + 1)) / 2;
+        const double width = x(col + 1) - x(col), height = y(row + 1) - y(row);
+        const double reach = kind == CellKind::nan ? 0.375 : 0.25;
+        double dx = reach * width, dy = reach * height;
+        if (kind == CellKind::blocked) dx = dy = 0.2 * std::min(width, height);
+        const auto stroke = [&](double from_x, double from_y, double to_x, double to_y) {
+          path.move({middle_x + from_x, middle_y + from_y});
+          path.line({middle_x + to_x, middle_y + to_y});
+        };
+        if (kind == CellKind::nan || kind == CellKind::blocked) {
+          stroke(-dx, -dy, dx, dy);
+          stroke(-dx, dy, dx, -dy);
+        } else {
+          stroke(-dx, 0, dx, 0);
+          if (kind == CellKind::plus_inf) stroke(0, -dy, 0, dy);
+        }
+      }
+    }
+    if (path.empty()) return;
+    const auto slanted = [](int pixels) { return std::max(1.0, pixels / std::sqrt(2.0)); };
+    const double thick = kind == CellKind::nan       ? slanted(rule_.mark)
+                         : kind == CellKind::blocked ? slanted(rule_.cross)
+                                                     : rule_.mark;
+    canvas_.stroke(path, thick, ink_on(ground));
+  }
+
+  VectorCanvas& canvas_;
+  const PlaneItem& item_;
+  Rgba8 ground_;
+  Index rows_, cols_;
+  int width_, height_;
+  PlaneRule rule_;
+};
+
+}  // namespace
+
+void draw_plane(VectorCanvas& canvas, const PlaneItem& item, Rgba8 ground, bool cells_as_shapes) {
+  const Index rows = item.spec.values.rows, cols = item.spec.values.cols;
+  const auto width = static_cast<int>(std::lround(item.rect.width)),
+             height = static_cast<int>(std::lround(item.rect.height));
+  if (rows == 0 || cols == 0 || width == 0 || height == 0) return;
+  if (width < cols || height < rows || rows * cols > most_marked_cells) {
+    canvas.image(item.rect, rasterise_plane(item.spec, width, height));
+    return;
+  }
+  const PlaneVectors vectors(canvas, item, ground);
+  if (cells_as_shapes)
+    vectors.draw_cell_shapes();
+  else
+    vectors.draw_cell_image();
+  vectors.draw_hatch();
+  vectors.draw_marks();
+}
+
+}  // namespace headwise
