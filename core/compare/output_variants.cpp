@@ -11,6 +11,7 @@
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -27,6 +28,9 @@ Tensor sum(const Tensor& a, const Tensor& b, double factor = 1.0) {
   Tensor result = a;
   const std::span<double> cells = result.values<double>();
   const std::span<const double> others = b.values<double>();
+  if (others.size() != cells.size())
+    throw Error(ExitStatus::input,
+                {"a sum", "the sizes differ", b.shape().to_string(), a.shape().to_string(), ""});
   for (std::size_t i = 0; i < cells.size(); ++i) cells[i] += factor * others[i];
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "core/compare/retraced.h"
@@ -121,6 +122,8 @@ TrialResult VariantTrials::tried(const ProgramVariant& variant, const Trace* giv
     }
   } catch (const Error&) {
     return {};  // the variant is not valid for these inputs: it is no cause
+  } catch (const std::out_of_range&) {
+    return {};  // nor is one that was made for other sizes
   }
   return result;
 }
@@ -142,6 +145,8 @@ std::vector<double> VariantTrials::residuals(const ProgramVariant& variant) cons
       return false;
     });
   } catch (const Error&) {
+    result.clear();
+  } catch (const std::out_of_range&) {
     result.clear();
   }
   return result;

@@ -4,11 +4,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
+namespace {
+
+// Throws std::out_of_range: a cell that a tensor does not have is never read or written.
+std::size_t cell_place(Index offset, std::size_t cells) {
+  const auto place = static_cast<std::size_t>(offset);  // a negative one is too large
+  if (place >= cells) throw std::out_of_range("a cell outside of the tensor");
+  return place;
+}
+
+}  // namespace
 
 const char* dtype_name(DType dtype) {
   constexpr const char* names[] = {"f32", "f64", "bool", "i64"};
@@ -65,13 +76,12 @@ template Tensor::Tensor(Shape, const std::vector<std::uint8_t>&);
 template Tensor::Tensor(Shape, const std::vector<std::int64_t>&);
 
 double Tensor::flat(Index offset) const {
-  return std::visit([&](const auto& v) { return static_cast<double>(v[static_cast<std::size_t>(offset)]); },
+  return std::visit([&](const auto& v) { return static_cast<double>(v[cell_place(offset, v.size())]); },
                     storage_);
 }
 
 void Tensor::set_flat(Index offset, double value) {
-  std::visit([&]<class T>(Values<T>& v) { v[static_cast<std::size_t>(offset)] = static_cast<T>(value); },
-             storage_);
+  std::visit([&]<class T>(Values<T>& v) { v[cell_place(offset, v.size())] = static_cast<T>(value); }, storage_);
 }
 
 Tensor Tensor::reshaped(Shape shape) const {

@@ -33,12 +33,12 @@ Situation situation(const WindowBench& bench) {
   return {bench.scenario(), bench.selection(), w.view.settings,
           fmt::format("keys {} about {} docs {} compare {} full size {} training {} heads {} files {} export "
                       "{} palette {} "
-                      "playing {} full {} quit {} "
+                      "playing {} full {} blank {} quit {} "
                       "path {} notices {} clipboard {}",
                       w.dialogs.help.keys, w.dialogs.help.about, w.dialogs.docs.open,
                       w.dialogs.comparison.open, w.dialogs.full_size.open, w.dialogs.training.open,
                       w.dialogs.heads.open, w.dialogs.files.open, w.dialogs.export_dialog.open,
-                      w.dialogs.palette.open, w.view.steps.playing, w.view.full_screen, w.quit,
+                      w.dialogs.palette.open, w.view.steps.playing, w.view.full_screen, w.view.blank, w.quit,
                       w.dialogs.files.path, notices, clipboard ? clipboard : "")};
 }
 
@@ -52,7 +52,7 @@ void prepare(WindowBench& bench) {
   window.dialogs.palette.open = false;
   window.dialogs.full_size.open = window.dialogs.training.open = window.dialogs.heads.open =
       window.dialogs.comparison.open = window.dialogs.files.open = window.dialogs.export_dialog.open = false;
-  window.view.full_screen = window.quit = window.view.steps.playing = false;
+  window.view.full_screen = window.view.blank = window.quit = window.view.steps.playing = false;
   window.view.settings = {};
   window.document.session.edit(preset_scenario("hand_made"), "begin again");
   window.view.selection = {};

@@ -184,6 +184,7 @@ TEST_CASE(
   REQUIRE(bench.ui->has("panel/steps"));
   CHECK(bench.ui->rect("panel/steps").max.y <= before.min.y);
   CHECK(bench.ui->rect("stage/result").min.y == before.min.y);
+  bench.ui->run_frames(10, 0.02);  // they listen a moment after they came
   bench.ui->click("step_bar/step/3");
   CHECK(bench.selection().step == Step::scores);
   bench.ui->run_frames(40, 0.1);

@@ -50,6 +50,7 @@ constexpr struct {
     {"inspector/following", "is text"},
     {"heads/name/", "is text"},
     {"inspector/map", "is text"},
+    {"inspector/row", "is text"},
     {"followed/", "marks a row of a map, which is a stop"},
     {"inspector/terms", "holds the terms, which are stops"},
     {"caption/ask", "is text"},

@@ -20,7 +20,7 @@ bool is_control(const std::string& name) {
       "stage/legend", "digits/",      "status/",    "inspector/terms", "menu/"};
   if (name.starts_with("first_steps") || name == "tooltip" || name.starts_with("inspector/term/") ||
       name.starts_with("followed/") || name.starts_with("heads/name/") ||
-      name == "inspector/following" || name == "inspector/map")
+      name == "inspector/following" || name == "inspector/map" || name == "inspector/row")
     return false;
   return std::ranges::none_of(none, [&](std::string_view each) { return name.starts_with(each); });
 }

@@ -11,8 +11,10 @@ using namespace headwise;
 
 namespace {
 
+// As cairo writes a number: six digits behind the leading zeros.
 std::string shade(std::uint8_t channel) {
-  std::string text = fmt::format("{:.6f}", channel / 255.0);
+  const double value = channel / 255.0;
+  std::string text = fmt::format("{:.{}f}", value, value >= 0.1 ? 6 : value >= 0.01 ? 7 : 8);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text;
