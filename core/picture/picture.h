@@ -50,7 +50,7 @@ struct Picture {
 // What can be chosen of a picture besides its heatmaps.
 struct PictureOptions {
   bool color_bar = true;  // the legend of blocked cells, NaN and infinities is drawn without it too
-  std::optional<std::string> bar_label;  // instead of HeatmapSpec::range_note; "": none
+  std::optional<std::string> bar_label = {};  // instead of HeatmapSpec::range_note; "": none
   double font_size = 0.0;  // of names and labels, in pixels; 0: follows from the cells and the picture
 };
 
