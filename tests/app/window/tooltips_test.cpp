@@ -19,8 +19,8 @@ bool is_control(const std::string& name) {
       "panel/",       "stage/result", "stage/left", "stage/above",     "stage/bias",
       "stage/legend", "digits/",      "status/",    "inspector/terms", "menu/"};
   if (name.starts_with("first_steps") || name == "tooltip" || name.starts_with("inspector/term/") ||
-      name.starts_with("followed/") || name.starts_with("heads/name/") ||
-      name == "inspector/following" || name == "inspector/map" || name == "inspector/row")
+      name.starts_with("followed/") || name.starts_with("heads/name/") || name == "inspector/following" ||
+      name == "inspector/map" || name == "inspector/row")
     return false;
   return std::ranges::none_of(none, [&](std::string_view each) { return name.starts_with(each); });
 }
@@ -49,7 +49,8 @@ TEST_CASE("every control of the window says what it is when the mouse rests on i
   bench.window->state().view.selection.step = Step::scores;
   bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
   bench.ui->run_frames(3);
-  CHECK(fmt::format("{}", fmt::join(silent_controls(bench, [](std::string_view) { return true; }), ", ")) == "");
+  CHECK(fmt::format("{}", fmt::join(silent_controls(bench, [](std::string_view) { return true; }), ", ")) ==
+        "");
 }
 
 TEST_CASE("the controls of every view of the stage say what they are") {
