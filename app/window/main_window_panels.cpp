@@ -6,6 +6,7 @@
 
 #include "app/panels/panel_frame.h"
 #include "app/session/answer_check.h"
+#include "app/widgets/ui_probe.h"
 #include "app/window/caption_panel.h"
 #include "app/window/folded_panels.h"
 #include "app/window/looked_at.h"
