@@ -87,8 +87,8 @@ ComparisonReport report_of(const Compared& compared, const std::string& scenario
   return {*compared.computed.trace, compared.comparison, compared.findings, searched, scenario, theirs};
 }
 
-// Their arrays by layer, each under its name within the layer: "layers.3.output" and "3.output" are layer 3's "output". The
-// rest goes to `skipped`.
+// Their arrays by layer, each under its name within the layer: "layers.3.output" and "3.output" are layer 3's
+// "output". The rest goes to `skipped`.
 std::map<Index, std::vector<StoredTensor>> arrays_by_layer(const std::vector<StoredTensor>& theirs,
                                                            std::vector<SkippedArray>& skipped) {
   constexpr std::size_t most_digits = 6;

@@ -129,8 +129,8 @@ WrittenByUser written_by_user(const TraceRequest& request, const Scenario& scena
   return written;
 }
 
-// Throws Error(input) for inputs and parameters that were made up beside given ones, unless the user chose their source: no other program
-// has the same.
+// Throws Error(input) for inputs and parameters that were made up beside given ones, unless the user chose
+// their source: no other program has the same.
 void refuse_made_up(const Scenario& scenario, const ScenarioInputs& inputs, const WrittenByUser& written) {
   std::vector<std::string> names, remedies{"add them to the --input files"};
   bool biases = true;

@@ -69,12 +69,14 @@ std::string open_cells_remark(const CellStatistics& map) {
   return join(parts, ", ");
 }
 
-// What a row and a map have in common: how many of their cells no mask blocks, and what else has no finite number.
+// What a row and a map have in common: how many of their cells no mask blocks, and what else has no finite
+// number.
 void draw_open_cells(TextColumn& column, const CellStatistics& cells) {
   column.row("open cells", fmt::format("{} of {}", cells.open, cells.cells), open_cells_remark(cells));
 }
 
-// The entropy of the attention that the row belongs to: that of the head's caption over All heads, for one row.
+// The entropy of the attention that the row belongs to: that of the head's caption over All heads, for one
+// row.
 void draw_row_entropy(const PanelContext& context, TextColumn& column, const CellRef& cell) {
   const std::vector<Index>& at = cell.index;
   const bool is_told = !context.veil || !context.veil->hides({Id::attn_weights});

@@ -24,7 +24,8 @@ struct FrameResult {
   bool animating = false;  // draw the next frame at once; otherwise sleep until something happens
   // If not animating: seconds until the next frame even if nothing happens (a tooltip or the next step is due).
   double wake_after = std::numeric_limits<double>::infinity();
-  // Seconds until the next frame even while the window is minimised, because something has to be written then.
+  // Seconds until the next frame even while the window is minimised, because something has to be written
+  // then.
   double write_after = std::numeric_limits<double>::infinity();
   bool quit = false;
   std::string title;        // of the window; empty: unchanged

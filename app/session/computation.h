@@ -29,8 +29,8 @@ ComputationPtr compute(const Scenario& scenario, const Computation* previous,
 // About how many multiply-adds a Scenario costs when nothing can be shared, random numbers included; derived from its sizes
 // alone, without allocating anything. Never negative; huge for huge sizes.
 double estimated_work(const Scenario& scenario);
-// Whether its parameters are those of a model that is trained when it is first read, and it has not been read yet
-// (core/files/made_folders.h).
+// Whether its parameters are those of a model that is trained when it is first read, and it has not been read
+// yet (core/files/made_folders.h).
 bool waits_for_model(const Scenario& scenario);
 // Whether that is little enough to compute within a frame.
 bool computes_at_once(const Scenario& scenario);

@@ -183,7 +183,8 @@ class LiveTraining {
   static std::string curve_of(const Run& run);             // curve.csv
   static TrainingOutcome outcome_of(Run& run, std::vector<double> losses);
   void publish();
-  // The paths of the checkpoints that it wrote, for these steps, beside curve.csv if asked for; the run then stands where it stood.
+  // The paths of the checkpoints that it wrote, for these steps, beside curve.csv if asked for; the run then
+  // stands where it stood.
   std::vector<std::string> write_checkpoints(Run& run, const std::string& folder,
                                              const std::vector<Index>& steps, bool with_curve);
   void save_here(TrainingForm form, const std::string& path, Theme theme, Run& run, const WatchedRun& watched);

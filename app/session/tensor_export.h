@@ -1,5 +1,5 @@
-// A tensor of a trace as a file: a picture (.png, .svg, .pdf), a table (.csv) or an array (.npy). Shared by the window's export
-// dialog and the command line's `export`.
+// A tensor of a trace as a file: a picture (.png, .svg, .pdf), a table (.csv) or an array (.npy). Shared by
+// the window's export dialog and the command line's `export`.
 #pragma once
 
 #include <optional>

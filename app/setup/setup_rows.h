@@ -41,8 +41,8 @@ class SetupRows {
   // Requests another place to look at; not an edit.
   void look(Selection selection) { action_.selection = std::move(selection); }
 
-  // These request their edit themselves. `drag`: its drag_step, drag_least and drag_stops define the drag. `refusal`: said in
-  // place of why the row's Scenario has no trace.
+  // These request their edit themselves. `drag`: its drag_step, drag_least and drag_stops define the drag.
+  // `refusal`: said in place of why the row's Scenario has no trace.
   FieldResult integer(const RowLabel& label, std::int64_t& value, FieldOptions drag = {},
                       const std::string& refusal = {});
   void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value, const std::string& derived,

@@ -46,7 +46,8 @@ std::vector<FirstNamed> first_named_heads(const WatchedRun& run) {
   return marks;
 }
 
-// A dot above the line for each of them, in the colour of what it does; those that would lie over one another stand side by side.
+// A dot above the line for each of them, in the colour of what it does; those that would lie over one another
+// stand side by side.
 void draw_first_named(const PanelContext& context, const WatchedRun& run, const auto& x_of, float y,
                       float right, std::string& told) {
   const WidgetContext widgets = context.widgets();

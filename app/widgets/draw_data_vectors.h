@@ -9,8 +9,9 @@
 
 namespace headwise {
 
-// The frame must have been drawn without ImGui's anti-aliasing, whose fringes would become separate shapes, and with
-// `planes` recording, on a canvas of its size and with this ground. Textures other than the fonts' are left out.
+// The frame must have been drawn without ImGui's anti-aliasing, whose fringes would become separate shapes,
+// and with `planes` recording, on a canvas of its size and with this ground. Textures other than the fonts'
+// are left out.
 void draw_data_vectors(VectorCanvas& canvas, const ImDrawData& data, const Fonts& fonts,
                        const PlaneRecording& planes, Rgba8 ground);
 

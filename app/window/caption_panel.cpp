@@ -74,7 +74,8 @@ void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& ac
   tooltip(widgets, tooltip_of(CommandId::filmstrip));
 }
 
-// The playlist's title, with the way to begin it again once answers were given; or the way back to the page's own place.
+// The playlist's title, with the way to begin it again once answers were given; or the way back to the page's
+// own place.
 void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, const std::string& title,
                      PanelAction& action) {
   const WidgetContext widgets = context.widgets();

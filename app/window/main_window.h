@@ -67,7 +67,8 @@ class MainWindow {
   double take_input(const FrameInput& input);
   // Begins the ImGui window that the panels lie on.
   void begin_ground(const WindowLayout& layout, const Fonts& fonts, float scale);
-  // Nothing but the dark, until a key or the mouse is pressed; `ends`: not in the frame of the key that darkened it.
+  // Nothing but the dark, until a key or the mouse is pressed; `ends`: not in the frame of the key that
+  // darkened it.
   void draw_blank(bool ends);
   void draw_opening(const Fonts& fonts, float scale, double& wake_after);
   void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);

@@ -114,7 +114,8 @@ struct PlaylistWalk {
     std::optional<PlaylistPage> page;  // not yet checked for problems
   };
   std::optional<Arrival> arrival;
-  // The page shown before the current one, where whoever gives up waiting for this one goes back to; none: the user's own place
+  // The page shown before the current one, where whoever gives up waiting for this one goes back to; none:
+  // the user's own place
   struct CameFrom {
     std::size_t page = 0;
     bool answered = true;
@@ -170,19 +171,22 @@ void show_page(WindowState& window, std::size_t page, bool answered = false);
 void restore_page(WindowState& window);
 // Walks the loaded playlist on from where it was left, with the answers given before, or leaves it.
 void toggle_walk(WindowState& window);
-// Shows the loaded playlist on the whole screen: the page that is shown, or the one where it was left, with the answers given
-// before. In a lesson that is visited from the user's own pages: back to those. Never leaves what is presented.
+// Shows the loaded playlist on the whole screen: the page that is shown, or the one where it was left, with
+// the answers given before. In a lesson that is visited from the user's own pages: back to those. Never
+// leaves what is presented.
 void present(WindowState& window);
-// Leaves the page for another scenario, of a training that is looked into; come_back returns to it. Does nothing without a page.
+// Leaves the page for another scenario, of a training that is looked into; come_back returns to it. Does
+// nothing without a page.
 void look_away(WindowState& window);
 // Back to the page that look_away left; false if there is none.
 bool come_back(WindowState& window);
-// Takes back the answer given to the page's question, which it asks again. Does nothing if it asks none, or still asks.
+// Takes back the answer given to the page's question, which it asks again. Does nothing if it asks none, or
+// still asks.
 void take_back_answer(WindowState& window);
 // Forgets all answers given, and goes to the first page.
 void start_over(WindowState& window);
-// While a page is on the full screen, the keys that go through the steps turn the pages, so that no caption stands beside
-// another page's stage. False if the command is none of them, or no page is presented.
+// While a page is on the full screen, the keys that go through the steps turn the pages, so that no caption
+// stands beside another page's stage. False if the command is none of them, or no page is presented.
 bool turn_page_by_key(WindowState& window, CommandId id);
 
 // What the status line says about the last edit. Opening a page does not count: its effect on the output is often the
@@ -193,7 +197,8 @@ std::string told_of_last_edit(const WindowDocument& document);
 // changed on the page before, or a page has just been removed, which it puts back.
 std::string undo_label(const WindowDocument& document);
 
-// Cancels what is computed for the page on the way, and goes back to where it was turned from. False if nothing is being computed.
+// Cancels what is computed for the page on the way, and goes back to where it was turned from. False if
+// nothing is being computed.
 bool give_up_page(WindowState& window);
 
 // Once a frame: moves to the page's place when its scenario has a trace, and updates its text.

@@ -27,8 +27,8 @@ struct SlideName {
 // All slides of a playlist in their order; numbers have at least two digits.
 std::vector<SlideName> slide_names(const Playlist& playlist);
 
-// Saves all of them at the usual size: `path` "slides.png" makes slides-01.png, slides-03-ask.png …, "slides.pdf" makes one
-// file with a page for each. They are written when the last one has been drawn.
+// Saves all of them at the usual size: `path` "slides.png" makes slides-01.png, slides-03-ask.png …,
+// "slides.pdf" makes one file with a page for each. They are written when the last one has been drawn.
 class SlideRecording : public PictureRecording {
  public:
   // Throws Error(usage) where one of the files exists already. playlist.pages must not be empty.

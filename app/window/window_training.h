@@ -13,8 +13,9 @@ namespace headwise {
 
 struct WindowState;
 
-// Writes the model of the step where the run stands as a checkpoint, and opens it at this head, on the example that the training view
-// shows. A notice says why where that fails; the training view then stays. From a page of a playlist, Escape and the line lead back.
+// Writes the model of the step where the run stands as a checkpoint, and opens it at this head, on the
+// example that the training view shows. A notice says why where that fails; the training view then stays.
+// From a page of a playlist, Escape and the line lead back.
 void look_inside(WindowState& window, const TrainedHead& head);
 
 // Opens the training view, or closes it. Before any training has begun, the one that the scenario's model is a checkpoint of goes on.

@@ -1,5 +1,5 @@
-// Two mistakes at once where neither is seen by itself: an output alone, or two in one step. Every two variants are tried, as
-// far as the work allows; those that bring our numbers nearest to theirs come first.
+// Two mistakes at once where neither is seen by itself: an output alone, or two in one step. Every two
+// variants are tried, as far as the work allows; those that bring our numbers nearest to theirs come first.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -19,13 +19,15 @@ namespace {
 
 // The work of one trial, in bytes of a trace; small ones take as long as one of `least_work`.
 constexpr Index least_work = Index{1} << 13;
-// A known mistake together with a number that is searched for: the runs that one of these takes, and their share of the work.
+// A known mistake together with a number that is searched for: the runs that one of these takes, and their
+// share of the work.
 constexpr Index runs_of_fits = 300, share_of_fits = 3;
 constexpr std::size_t first_candidates = 40;  // tried with each other before all of them are
 // Numbers of 16 bits agree too easily.
 constexpr double widest_tolerance = 1e-4;
 
-// Which variants change what theirs differs in, each differently, in the order in which they are worth trying.
+// Which variants change what theirs differs in, each differently, in the order in which they are worth
+// trying.
 std::vector<ProgramVariant> candidates_of(const VariantTrials& trials, std::vector<ProgramVariant> variants) {
   struct Candidate {
     double error;

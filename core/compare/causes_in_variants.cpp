@@ -59,7 +59,8 @@ double sum_of_squares(const std::vector<double>& cells) {
   return std::inner_product(cells.begin(), cells.end(), cells.begin(), 0.0);
 }
 
-// The step, in the logarithms of the numbers, that would bring the cells to 0 if they were linear (Gauss-Newton).
+// The step, in the logarithms of the numbers, that would bring the cells to 0 if they were linear
+// (Gauss-Newton).
 std::vector<double> newton_step(const std::vector<double>& cells,
                                 const std::vector<std::vector<double>>& slopes) {
   const auto count = static_cast<Eigen::Index>(slopes.size());
@@ -80,7 +81,8 @@ std::vector<double> newton_step(const std::vector<double>& cells,
   return {step.begin(), step.end()};
 }
 
-// The numbers for which a variant's cells are closest to theirs, from one starting point; all of them keep their sign.
+// The numbers for which a variant's cells are closest to theirs, from one starting point; all of them keep
+// their sign.
 std::vector<double> fitted(const VariantTrials& trials, const FittedVariant& fit, double start) {
   constexpr double probe = 1e-5;
   std::vector<double> numbers(fit.numbers, start);

@@ -144,8 +144,8 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
   }
 }
 
-// A reshape in place of a permute: programs that compute with the length first, or with the keys transposed. Orders that differ
-// in axes of size 1 alone are the same.
+// A reshape in place of a permute: programs that compute with the length first, or with the keys transposed.
+// Orders that differ in axes of size 1 alone are the same.
 void add_reshapes(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (inputs.options.op != Op::multi_head_attention) return;
   const AttentionSizes sizes = attention_sizes(inputs);

@@ -64,7 +64,8 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   const bool rotary = has_rotary_embedding(o);  // appended rows have no position
   add(!o.add_zero_attn && !rotary && o.op == Op::multi_head_attention, "a row of zeros is appended to k and v",
       "--set attention.add_zero_attn=true", [](Options& p) { p.add_zero_attn = true; });
-  // With a window, a causal mask is also the difference between one that reaches to both sides and one that reaches back.
+  // With a window, a causal mask is also the difference between one that reaches to both sides and one that
+  // reaches back.
   const bool window = o.sliding_window.has_value();
   const char* one_sided = window ? ": the window keeps the keys behind a query, not those ahead" : "";
   const char* two_sided = window ? ": the window keeps the keys on both sides of a query" : "";

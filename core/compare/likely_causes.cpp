@@ -71,8 +71,8 @@ std::vector<LikelyCause> causes_of(const VariantSearch& search, const ArrayCompa
   return causes_in_pairs(search, comparison, &tried);
 }
 
-// What there is to say of an array that shows nothing of the program that wrote it, because very different mistakes end in it: no
-// finite number, one number in every cell, a copy of an input. Empty for all others.
+// What there is to say of an array that shows nothing of the program that wrote it, because very different
+// mistakes end in it: no finite number, one number in every cell, a copy of an input. Empty for all others.
 std::string without_evidence(const Trace& ours, const ComparedArray& array, const Tensor& theirs) {
   if (theirs.size() == 0) return "";
   bool all_nan = true, all_infinite = true, none_finite = true, all_same = true;
@@ -121,8 +121,8 @@ bool is_evidence(const VariantSearch& search, const ArrayComparison& comparison,
   return any;
 }
 
-// Says what of theirs would narrow the search down: of the tensors between the last that agrees and the first that differs the
-// middle one, the weights if they are among them.
+// Says what of theirs would narrow the search down: of the tensors between the last that agrees and the first
+// that differs the middle one, the weights if they are among them.
 void find_next_tensor(const VariantSearch& search, const ArrayComparison& comparison, Findings& findings) {
   const ComparedArray& first = *comparison.first_difference();
   if (is_given(search.ours, first.tensor)) return;

@@ -17,8 +17,8 @@ struct LikelyCause {
   std::string remedy;  // what makes ours do the same: "--set attention.scale=1"; often empty
 };
 
-// How much is computed to find two mistakes that are not seen one by one: bytes of the trace times runs. Measured: some
-// seconds of one processor, and a hundred thousand pairs of a small trace.
+// How much is computed to find two mistakes that are not seen one by one: bytes of the trace times runs.
+// Measured: some seconds of one processor, and a hundred thousand pairs of a small trace.
 inline constexpr Index usual_pair_work = Index{1} << 30;
 
 // What the variants (core/compare/program_variants.h) are computed from and with; each is one more run.
@@ -44,8 +44,8 @@ struct Findings {
   std::vector<LikelyCause> causes;
   std::vector<std::string> facts;  // "every number of theirs is a bf16 number …", "output of theirs is NaN in every cell"
   SearchEffort tried;  // none if the arrays show nothing, are inputs, or are too large
-  // Where there are no causes: what of theirs would narrow the search down, a tensor that the file does not have yet, or the
-  // array with which the differences begin, if all before it agrees.
+  // Where there are no causes: what of theirs would narrow the search down, a tensor that the file does not
+  // have yet, or the array with which the differences begin, if all before it agrees.
   std::optional<TensorName> next_tensor;
   std::optional<std::string> next_array;
 };
@@ -56,8 +56,9 @@ Findings likely_causes(const VariantSearch& search, const ArrayComparison& compa
 std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison,
                                             SearchEffort* effort = nullptr);
 
-// Two variants at once under which everything agrees, found by trying all of them with each other, as far as `pair_work` allows.
-// Adds to `effort`, if given. Empty for gradients, and for numbers of 16 bits, which agree too easily.
+// Two variants at once under which everything agrees, found by trying all of them with each other, as far as
+// `pair_work` allows. Adds to `effort`, if given. Empty for gradients, and for numbers of 16 bits, which
+// agree too easily.
 std::vector<LikelyCause> causes_in_pairs(const VariantSearch& search, const ArrayComparison& comparison,
                                          SearchEffort* effort = nullptr);
 

@@ -26,8 +26,8 @@ inline bool is_blocked(double bias) {
 // mask_bias of only some of the masks, in f64; without any: zeros.
 Tensor merged_masks(const Trace& so_far, const MaskChoice& choice);
 
-// The mask_bias of each mask alone, ALiBi among them. With `window_apart`, the causal mask and the sliding window are two masks, and the
-// window reaches as far ahead as behind.
+// The mask_bias of each mask alone, ALiBi among them. With `window_apart`, the causal mask and the sliding
+// window are two masks, and the window reaches as far ahead as behind.
 std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart);
 
 // The same for inputs of which no trace has been computed.

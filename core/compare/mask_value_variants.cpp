@@ -65,7 +65,8 @@ void add_after_softmax(ProgramVariants& variants) {
   add(true, "the mask is applied after the softmax, and each row is divided by what is left of its sum");
 }
 
-// Each mask adds its number by itself, so that a cell blocked by two of them gets it twice; in a narrow type that is −∞.
+// Each mask adds its number by itself, so that a cell blocked by two of them gets it twice; in a narrow type
+// that is −∞.
 void add_sums_of_masks(const AttentionInputs& inputs, ProgramVariants& variants) {
   constexpr double least_f32 = -static_cast<double>(std::numeric_limits<float>::max());
   constexpr double least_f16 = -65504.0, least_bf16 = -3.3895313892515355e38;

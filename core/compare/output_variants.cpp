@@ -68,7 +68,8 @@ void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
     });
 }
 
-// The heads' outputs are summed, or averaged, to one of Dv columns, which is all that is projected, or is the output.
+// The heads' outputs are summed, or averaged, to one of Dv columns, which is all that is projected, or is the
+// output.
 void add_sums_of_heads(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
   const Index heads = inputs.options.num_heads, width = inputs.options.v_head_dim;

@@ -178,8 +178,8 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   }
 }
 
-// One fused matrix of q, k and v, whose rows are stored in one order and taken in another: BLOOM and GPT-NeoX store them head
-// by head.
+// One fused matrix of q, k and v, whose rows are stored in one order and taken in another: BLOOM and GPT-NeoX
+// store them head by head.
 void add_fused_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionOptions& o = inputs.options;
   const Index heads = o.num_heads, groups = o.num_kv_heads, width = o.head_dim;

@@ -27,8 +27,8 @@ struct ProgramVariant {
   std::string detail = {};  // added to `text`; of several variants with the same text the first match is named
 };
 
-// Returns a tensor of the trace; throws Error where there is none, because another change removed the masks or a bias: the
-// variant is then not valid (core/compare/variant_trials.h).
+// Returns a tensor of the trace; throws Error where there is none, because another change removed the masks
+// or a bias: the variant is then not valid (core/compare/variant_trials.h).
 const Tensor& required(const Trace& so_far, TensorId id);
 
 // Returns one change followed by another.

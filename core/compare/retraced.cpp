@@ -24,8 +24,8 @@ namespace {
 
 using Id = TensorId;
 
-// Throws Error if a change was made for other sizes than the trace has now, which what follows could not compute with: another
-// change has added or removed keys.
+// Throws Error if a change was made for other sizes than the trace has now, which what follows could not
+// compute with: another change has added or removed keys.
 TensorPtr of_same_sizes(const TensorPtr& before, Tensor changed) {
   if (before && !changed.shape().same_sizes(before->shape()))
     throw Error(ExitStatus::input, {"a changed stage", "its sizes do not fit", changed.shape().to_string(),

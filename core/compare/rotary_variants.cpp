@@ -166,8 +166,8 @@ StageChange columns_from(Id id, std::vector<Index> source) {
           }};
 }
 
-// Checkpoints keep the columns that are turned together as halves (transformers) or as neighbours (Meta's Llama); converting
-// them reorders the rows of W_q and W_k. Here that was forgotten, or done once too often.
+// Checkpoints keep the columns that are turned together as halves (transformers) or as neighbours (Meta's
+// Llama); converting them reorders the rows of W_q and W_k. Here that was forgotten, or done once too often.
 void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
   const auto pairs = static_cast<Index>(plan.frequencies.size());
   if (pairs < 2) return;

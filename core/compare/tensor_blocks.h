@@ -11,8 +11,8 @@ namespace headwise {
 // follows the number of blocks.
 TensorPtr with_blocks(const Tensor& tensor, Index rows, const std::vector<Index>& source);
 
-// Orders of heads, other than their own, in which programs take them: all orders of up to five; of more, only those caused by
-// typical mistakes.
+// Orders of heads, other than their own, in which programs take them: all orders of up to five; of more, only
+// those caused by typical mistakes.
 std::vector<std::vector<Index>> typical_orders(Index heads);
 
 // Transposes a square matrix, or each of several stacked ones.

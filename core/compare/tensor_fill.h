@@ -35,8 +35,8 @@ Tensor filled4(Shape shape, const Value& value) {
   return result;
 }
 
-// Reads an f64 tensor of rank 3 or 4 by its indices. Throws Error for a cell that it does not have: a variant that was made for
-// other sizes is not valid (core/compare/variant_trials.h).
+// Reads an f64 tensor of rank 3 or 4 by its indices. Throws Error for a cell that it does not have: a variant
+// that was made for other sizes is not valid (core/compare/variant_trials.h).
 class Cells {
  public:
   explicit Cells(const Tensor& tensor) : cells_(tensor.values<double>()), shape_(tensor.shape()) {}

@@ -47,7 +47,8 @@ struct StoredArray {
 
 std::string stored_type_name(const StoredArray& array);  // "f16", "F4"
 
-// What a file holds are not numbers that can be read: text, records, complex numbers. It does no harm beside arrays that can.
+// What a file holds are not numbers that can be read: text, records, complex numbers. It does no harm beside
+// arrays that can.
 class NotNumbers : public Error {
  public:
   explicit NotNumbers(const ErrorParts& parts) : Error(ExitStatus::input, parts) {}
@@ -56,9 +57,9 @@ class NotNumbers : public Error {
 // Throws NotNumbers for a type that cannot be read.
 void require_readable(const StoredArray& array, const std::string& where);
 
-// Bytes in the file (of ElementType::other: one for each element, as theirs are not known), and bytes of the tensor
-// that they become (0: they cannot be read). Throws Error(input), beginning with `where`,
-// for more than 64 axes or sizes whose product overflows (a size of 0 does not hide it).
+// Bytes in the file (of ElementType::other: one for each element, as theirs are not known), and bytes of the
+// tensor that they become (0: they cannot be read). Throws Error(input), beginning with `where`, for more
+// than 64 axes or sizes whose product overflows (a size of 0 does not hide it).
 Index stored_bytes(const StoredArray& array, const std::string& where);
 Index tensor_bytes(const StoredArray& array, const std::string& where);
 

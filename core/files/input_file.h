@@ -11,7 +11,8 @@
 
 namespace headwise {
 
-// Throws Error(input) if the file is only Git LFS's pointer to one that has not been fetched. No error if there is none.
+// Throws Error(input) if the file is only Git LFS's pointer to one that has not been fetched. No error if
+// there is none.
 void require_fetched(const std::string& path);
 
 // Fills the whole span with the next bytes of a source; throws Error(input) if there are too few.
@@ -19,7 +20,8 @@ using ByteSource = std::function<void(std::span<std::byte>)>;
 
 class InputFile {
  public:
-  // Throws Error(input): no such file, no built-in file of that name, no permission, a folder, a pipe, a device, an empty file, a Git LFS pointer.
+  // Throws Error(input): no such file, no built-in file of that name, no permission, a folder, a pipe, a
+  // device, an empty file, a Git LFS pointer.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;

@@ -32,13 +32,15 @@ void add_folder_maker(FolderMaker maker);
 bool is_made_folder(std::string_view path);
 // The paths of the files in it, without making them; empty for other folders.
 std::vector<std::string> made_paths_in(std::string_view folder);
-// Whether a path is that of such a folder which has not been made yet: asking for its files takes as long as making it. Never waits.
+// Whether a path is that of such a folder which has not been made yet: asking for its files takes as long as
+// making it. Never waits.
 bool needs_making(std::string_view path);
 // Whether a path is that of a file in such a folder.
 bool is_made_file(std::string_view path);
 
-// The content of such a file; nullopt if it is none, or the folder has been made without it. Made folders stay in memory, altogether at
-// most 256 MiB. Throws Error(memory) beyond, Error(cancelled) while it waits for another thread's, and what the maker throws.
+// The content of such a file; nullopt if it is none, or the folder has been made without it. Made folders
+// stay in memory, altogether at most 256 MiB. Throws Error(memory) beyond, Error(cancelled) while it waits
+// for another thread's, and what the maker throws.
 std::optional<std::span<const std::byte>> made_file(std::string_view path);
 
 }  // namespace headwise

@@ -17,8 +17,8 @@ struct NpyHeader {
 
 // Reads the header of an array of `total_bytes` (header and data) from its beginning; versions 1, 2 and 3.
 // The dict is parsed as data, never run. Throws Error(input), beginning with `where`: not npy, a header above
-// 10,000 bytes or without exactly the three keys, and data of a size other than the shape needs; NotNumbers for an array of
-// objects, text, dates or records.
+// 10,000 bytes or without exactly the three keys, and data of a size other than the shape needs; NotNumbers
+// for an array of objects, text, dates or records.
 NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, const std::string& where);
 
 // Magic, length and dict for a tensor that is written row-major and little-endian; its length is a multiple

@@ -6,8 +6,9 @@
 
 namespace headwise {
 
-// The entries that are arrays of numbers, without metadata (is_reserved_name); the others are added to `unread`. Throws Error(input) for a
-// damaged entry, and NotNumbers if `unread` is null or none of the entries is an array of numbers.
+// The entries that are arrays of numbers, without metadata (is_reserved_name); the others are added to
+// `unread`. Throws Error(input) for a damaged entry, and NotNumbers if `unread` is null or none of the
+// entries is an array of numbers.
 std::vector<ZipEntry> array_entries(const InputFile& file, const std::vector<ZipEntry>& entries,
                                     std::vector<UnreadEntry>* unread);
 

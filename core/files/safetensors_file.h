@@ -14,8 +14,8 @@ struct OpenSafetensors {
 };
 
 // Throw Error(input) for everything that the format does not allow: a header above 100,000,000 bytes or
-// beyond the file, malformed JSON or a duplicate key, a shape that disagrees with its bytes (of a known type),
-// data with holes or overlaps or that does not end where the file does.
+// beyond the file, malformed JSON or a duplicate key, a shape that disagrees with its bytes (of a known
+// type), data with holes or overlaps or that does not end where the file does.
 OpenSafetensors open_safetensors(const InputFile& file);
 ArrayFileInfo safetensors_info(const InputFile& file);
 std::vector<NamedTensor> read_safetensors(const InputFile& file);

@@ -21,7 +21,8 @@ struct SafetensorsHeader {
 };
 
 // Throws Error(input), beginning with `where`: malformed JSON, an unknown, missing or duplicate key, a wrong
-// kind of value. A type that is not known becomes ElementType::other, a null __metadata__ none. Offsets and shapes are returned as found; the caller must check whether they agree.
+// kind of value. A type that is not known becomes ElementType::other, a null __metadata__ none. Offsets and
+// shapes are returned as found; the caller must check whether they agree.
 SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where);
 
 }  // namespace headwise

@@ -21,15 +21,17 @@ struct JsonRefusal {
   bool too_large = false;  // it has too many values
 };
 
-// What a file may have beyond RFC 8259. Python's json writes bare Infinity, -Infinity and NaN, which models' files may have: each is read
-// as the object {"__float__": "Infinity"} by which newer versions of transformers write it, so that it is no number by mistake.
+// What a file may have beyond RFC 8259. Python's json writes bare Infinity, -Infinity and NaN, which models'
+// files may have: each is read as the object {"__float__": "Infinity"} by which newer versions of
+// transformers write it, so that it is no number by mistake.
 enum class JsonDialect { rfc8259, python };
 
 // The text with those numbers replaced; itself if there are none.
 std::string python_json_text(std::string_view text);
 
-// RFC 8259 JSON (a UTF-8 byte order mark is skipped). Throws JsonRefusal for malformed text, a zero byte, a duplicate key in one
-// object, NaN, Infinity (unless the dialect has them), numbers beyond double (1e400), and anything beyond the limits.
+// RFC 8259 JSON (a UTF-8 byte order mark is skipped). Throws JsonRefusal for malformed text, a zero byte, a
+// duplicate key in one object, NaN, Infinity (unless the dialect has them), numbers beyond double (1e400),
+// and anything beyond the limits.
 nlohmann::json parse_strict_json(std::string_view text, const JsonLimits& limits,
                                  JsonDialect dialect = JsonDialect::rfc8259);
 

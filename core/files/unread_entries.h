@@ -1,4 +1,5 @@
-// Entries of an .npz beside its arrays of numbers: text, Python objects, dates, records, complex numbers, a folder, a README.
+// Entries of an .npz beside its arrays of numbers: text, Python objects, dates, records, complex numbers, a
+// folder, a README.
 #pragma once
 
 #include <string>

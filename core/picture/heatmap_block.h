@@ -11,7 +11,8 @@ struct PictureType {
   double base = 12;   // title, axis names, colour bar
   double label = 12;  // labels of cells
 };
-// `plane_side` is the shorter side, in pixels, of all the planes together. `font_size` > 0: both sizes are this one.
+// `plane_side` is the shorter side, in pixels, of all the planes together. `font_size` > 0: both sizes are
+// this one.
 PictureType picture_type(double cell_pixels, double plane_side, double font_size = 0.0);
 
 // The length of `cells` cells in pixels: a whole number, 0 only if there are no cells. Throws Error(usage) if

@@ -36,7 +36,8 @@ cairo_status_t append_to(void* closure, const unsigned char* data, unsigned leng
   return CAIRO_STATUS_SUCCESS;
 }
 
-// cairo keeps the face as long as anything that it has cached needs it, whatever the thread: it has a library of its own.
+// cairo keeps the face as long as anything that it has cached needs it, whatever the thread: it has a library
+// of its own.
 cairo_font_face_t* opened_font(const FontFile& font) {
   static const cairo_user_data_key_t key{};
   FT_Library library = nullptr;

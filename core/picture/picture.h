@@ -63,7 +63,8 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
 
 // Throws Error(memory) if the image would not fit, Error(usage) above 32,768 pixels per side.
 Image rasterise(const Picture& picture);
-// As vectors (core/picture/vector_plane.h), on paper `dpi` pixels per inch. The same picture gives the same bytes.
+// As vectors (core/picture/vector_plane.h), on paper `dpi` pixels per inch. The same picture gives the same
+// bytes.
 std::string to_svg(const Picture& picture, double dpi = usual_dpi);
 std::string to_pdf(const Picture& picture, double dpi = usual_dpi);
 

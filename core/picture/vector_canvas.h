@@ -1,5 +1,5 @@
-// Shapes, images and text as vectors: a picture, or a frame of the window, is drawn on a canvas and becomes an SVG
-// (svg_canvas.h) or a page of a PDF (pdf_document.h).
+// Shapes, images and text as vectors: a picture, or a frame of the window, is drawn on a canvas and becomes
+// an SVG (svg_canvas.h) or a page of a PDF (pdf_document.h).
 #pragma once
 
 #include <optional>
@@ -44,8 +44,8 @@ struct VectorGradient {
   std::vector<Rgba8> colors;
 };
 
-// Lines at 45° that rise to the right, `period` apart horizontally; one of them crosses the picture's row at `origin`
-// where x = origin.x + middle.
+// Lines at 45° that rise to the right, `period` apart horizontally; one of them crosses the picture's row at
+// `origin` where x = origin.x + middle.
 struct VectorHatch {
   PointF origin;
   double middle = 0, period = 0;

@@ -30,8 +30,9 @@ class PlaneVectors {
         height_(static_cast<int>(std::lround(item.rect.height))),
         rule_(plane_rule(rows_, cols_, width_, height_)) {}
 
-  // A rectangle for each cell, and one for neighbours of one colour that touch. Where cells touch, each reaches half a pixel
-  // below the next ones, which are drawn later: a viewer that smooths edges would show the ground between them.
+  // A rectangle for each cell, and one for neighbours of one colour that touch. Where cells touch, each
+  // reaches half a pixel below the next ones, which are drawn later: a viewer that smooths edges would show
+  // the ground between them.
   void draw_cell_shapes() const {
     const Image colors = flat_cells(item_.spec, 1);
     const double under = rule_.gap == 0 ? 0.5 : 0.0;
@@ -123,8 +124,8 @@ class PlaneVectors {
     return path;
   }
 
-  // The strokes of a mark reach half the cell (NaN's cross three quarters of it, the square one of a blocked cell two
-  // fifths of its shorter side) and are as thick as in pixels.
+  // The strokes of a mark reach half the cell (NaN's cross three quarters of it, the square one of a blocked
+  // cell two fifths of its shorter side) and are as thick as in pixels.
   void draw_marks_of(CellKind kind, Rgba8 ground) const {
     VectorPath path;
     for (Index row = 0; row < rows_; ++row) {

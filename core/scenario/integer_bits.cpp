@@ -13,8 +13,9 @@
 namespace headwise {
 namespace {
 
-// A floating-point type whose bits are saved as integers of `bits` bits. Numbers of a layer are between `least` and `most`, or 0; the
-// bounds tell bf16 from f16, whose bits read as each other's are far smaller, or all between 1 and 4.
+// A floating-point type whose bits are saved as integers of `bits` bits. Numbers of a layer are between
+// `least` and `most`, or 0; the bounds tell bf16 from f16, whose bits read as each other's are far smaller,
+// or all between 1 and 4.
 struct SavedBits {
   const char* name;
   int bits;

@@ -1,4 +1,5 @@
-// Integers that stand where floating-point numbers are expected: perhaps the bits of such numbers, saved as integers.
+// Integers that stand where floating-point numbers are expected: perhaps the bits of such numbers, saved as
+// integers.
 #pragma once
 
 #include <string>

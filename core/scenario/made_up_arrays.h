@@ -1,4 +1,5 @@
-// Which inputs and parameters a scenario generated, and how; and which of them hardly belong beside the given ones.
+// Which inputs and parameters a scenario generated, and how; and which of them hardly belong beside the given
+// ones.
 #pragma once
 
 #include <span>

@@ -126,8 +126,8 @@ Override by_length(const Settled& s, bool of_query) {
   return found;
 }
 
-// A row: the key, and what overrides it. Keys that only have nothing to do, and change no number when something else is set, are not here
-// (attention.dropout_seed without dropout).
+// A row: the key, and what overrides it. Keys that only have nothing to do, and change no number when
+// something else is set, are not here (attention.dropout_seed without dropout).
 struct OverrideRow {
   std::string_view path;
   Override (*find)(const Settled& settled);

@@ -1,4 +1,5 @@
-// Keys of a scenario that have no effect, because another key or an array overrides them: inputs.query_length beside a text.
+// Keys of a scenario that have no effect, because another key or an array overrides them: inputs.query_length
+// beside a text.
 #pragma once
 
 #include <set>
@@ -16,8 +17,9 @@ struct WrittenByUser {
   std::set<std::string> input;     // arrays of --input
 };
 
-// One line per key that the user wrote and that has no effect, with what overrides it and what to do about it. Keys of a scenario file that
-// the command line overrides are left out: that is what --set and --input are for. `inputs` are those that the scenario made.
+// One line per key that the user wrote and that has no effect, with what overrides it and what to do about
+// it. Keys of a scenario file that the command line overrides are left out: that is what --set and --input
+// are for. `inputs` are those that the scenario made.
 std::vector<std::string> overridden_settings(const Scenario& scenario, const ScenarioInputs& inputs,
                                              const WrittenByUser& written);
 

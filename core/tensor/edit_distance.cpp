@@ -36,7 +36,8 @@ std::size_t mistakes(const std::string& a, const std::string& b) {
   return distance == 2 && a.size() == b.size() && std::ranges::is_permutation(a, b) ? 1 : distance;
 }
 
-// If a third of the letters are wrong, the text is rather a part of a name; if more than two fifths are, it is another word.
+// If a third of the letters are wrong, the text is rather a part of a name; if more than two fifths are, it
+// is another word.
 bool may_be_part(std::string_view text, std::size_t mistakes) {
   return 3 * mistakes > text.size();
 }

@@ -43,9 +43,9 @@ struct SavedRun {
 template <class T>
 std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T>& run);
 
-// Writes FOLDER/checkpoint-STEP; the folder is created if it is not there. Throws Error(output); then nothing is left behind. Whoever writes
-// several holds the folder (training_folder.h), and writes what belongs to the checkpoint and lies outside it before: the checkpoint's
-// rename is what makes a training go on from there.
+// Writes FOLDER/checkpoint-STEP; the folder is created if it is not there. Throws Error(output); then nothing
+// is left behind. Whoever writes several holds the folder (training_folder.h), and writes what belongs to the
+// checkpoint and lies outside it before: the checkpoint's rename is what makes a training go on from there.
 template <class T>
 void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run);
 

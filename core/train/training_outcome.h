@@ -37,8 +37,8 @@ struct TrainingOutcome {
   double heads_apart = 0.0, head_gradients_apart = 0.0;
 };
 
-// `losses` are those of steps 0, 1, … as take_step() returned them. Measures on the first `examples` held-out examples (measured_examples of them unless given); changes nothing
-// that the run goes on from.
+// `losses` are those of steps 0, 1, … as take_step() returned them. Measures on the first `examples` held-out
+// examples (measured_examples of them unless given); changes nothing that the run goes on from.
 template <class T>
 TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> losses,
                                  std::optional<Index> examples = std::nullopt);

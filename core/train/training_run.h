@@ -54,8 +54,8 @@ struct TrainedHabits {
   std::optional<double> next_token = std::nullopt;  // only without the causal mask
 };
 
-// On how many held-out examples of this length a training is measured, wherever its loss and accuracy are given, and on how
-// many of them the habits of its heads: fewer of long ones.
+// On how many held-out examples of this length a training is measured, wherever its loss and accuracy are
+// given, and on how many of them the habits of its heads: fewer of long ones.
 Index measured_examples(Index length);
 Index measured_habit_examples(Index length);
 
@@ -75,7 +75,8 @@ class TrainingRun {
   std::optional<TrainingStep> take_step();
   const std::optional<TrainingFailure>& failure() const { return failure_; }
 
-  // Loss and accuracy on the first `examples` held-out examples, without dropout; measured_examples of them unless given.
+  // Loss and accuracy on the first `examples` held-out examples, without dropout; measured_examples of them
+  // unless given.
   BatchResult held_out(std::optional<Index> examples = std::nullopt);
   // Of each layer and head, on the first held-out examples; measured_habit_examples of them unless given.
   std::vector<std::vector<TrainedHabits>> habits(std::optional<Index> examples = std::nullopt);

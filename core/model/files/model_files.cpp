@@ -45,7 +45,8 @@ constexpr std::array foreign_models{
     ".gguf", ".h5",   ".hdf5", ".keras",  ".msgpack", ".ckpt.index", ".ckpt.meta", ".data-00000-of-00001",
     ".pb",   ".onnx", ".ot",   ".tflite", ".mlmodel", ".mlpackage",  ".nemo",      "openvino_model.xml"};
 
-// Names the first model in a format that is not read, with what to do about it; does nothing if there is none.
+// Names the first model in a format that is not read, with what to do about it; does nothing if there is
+// none.
 void refuse_other_formats(const std::string& folder) {
   for (const char* ending : pickles) {
     std::vector<std::string> found = files_ending_in(folder, ending);

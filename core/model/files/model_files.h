@@ -18,9 +18,10 @@ std::string model_name(const std::string& path);
 
 class ModelFiles {
  public:
-  // A folder (model.safetensors, model.safetensors.index.json, or else its only .safetensors or .npz file), a model's folder in the
-  // hub's cache, an index, or an array file. Throws Error(input) if there is no such file (for a folder with only .bin or .pt files it
-  // says how to convert them), or a file is invalid. A missing shard named by the index is not an error.
+  // A folder (model.safetensors, model.safetensors.index.json, or else its only .safetensors or .npz file), a
+  // model's folder in the hub's cache, an index, or an array file. Throws Error(input) if there is no such
+  // file (for a folder with only .bin or .pt files it says how to convert them), or a file is invalid. A
+  // missing shard named by the index is not an error.
   explicit ModelFiles(const std::string& path);
 
   const std::string& path() const { return path_; }      // as given
@@ -29,7 +30,8 @@ class ModelFiles {
   // Names of the files that are listed in the index and missing.
   const std::vector<std::string>& missing_files() const { return missing_files_; }
 
-  // Where the index and the files beside it disagree, one line each: the arrays are those that transformers would take.
+  // Where the index and the files beside it disagree, one line each: the arrays are those that transformers
+  // would take.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   // All available arrays, by name.

@@ -6,8 +6,9 @@
 
 namespace headwise {
 
-// The object in a file. Throws Error(input) naming the file: missing, above 64 MiB, malformed (bare Infinity and NaN
-// are read as core/files/strict_json.h says), not an object, a duplicate key in an object, more than 32 levels or 4 million values.
+// The object in a file. Throws Error(input) naming the file: missing, above 64 MiB, malformed (bare Infinity
+// and NaN are read as core/files/strict_json.h says), not an object, a duplicate key in an object, more than
+// 32 levels or 4 million values.
 nlohmann::json read_model_json(const std::string& path);
 
 }  // namespace headwise

@@ -64,7 +64,8 @@ std::vector<ScoredToken> scored_tokens(std::span<const EncodedToken> tokens);
 struct SeenKeys {
   bool is_causal = false;
   std::optional<Index> sliding_window = std::nullopt;  // > 0: keys j with |i − j| < window, including itself
-  // Of these, those that it does not block (-inf in the shape of the map), and those that get weight all the same. Null: all.
+  // Of these, those that it does not block (-inf in the shape of the map), and those that get weight all the
+  // same. Null: all.
   TensorPtr mask = nullptr;
 };
 

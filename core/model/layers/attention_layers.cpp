@@ -64,7 +64,8 @@ bool is_matrix(const ArrayInfo* info) {
   return info && info->sizes.size() == 2;
 }
 
-// Whether the array's shape fits this family; GPT-2's and nanoGPT's names are the same. With pruned heads it is W_O that tells.
+// Whether the array's shape fits this family; GPT-2's and nanoGPT's names are the same. With pruned heads it
+// is W_O that tells.
 bool has_shape_of(const ModelFamily& family, const ArrayInfo& first, const ArrayInfo* output) {
   if (first.sizes.size() != 2) return false;
   if (family.layout != AttentionLayout::packed_in) return true;
@@ -135,7 +136,8 @@ void set_widths(AttentionLayer& layer) {
   if (!layer.config) return;
   const ModelConfig& config = *layer.config;
   const ModelType* const type = find_model_type(config.model_type);
-  // A type that is not known may compute its widths in another way, and each stage of Swin has its own: only what is written counts.
+  // A type that is not known may compute its widths in another way, and each stage of Swin has its own: only
+  // what is written counts.
   const bool unknown = !type && !(config.model_type.empty() && config.whole_type.empty());
   const bool reads_head_dim = !type || (type->reads & reads::head_dim) != 0;
   if (reads_head_dim) layer.head_dim = config.head_dim;

@@ -27,7 +27,8 @@ struct AttentionLayer {
         v_rows = 0;       // H·D, G·D, G·Dv; for interleaved and packed arrays only if heads are known
   Index packed_rows = 0;  // of the one array with q, k and v; 0: they are separate
   std::optional<Index> num_heads, num_kv_heads;  // nullopt: not given in a config.json
-  // D and E as its model computes them from config.json, with which the arrays have to agree; nullopt: the arrays decide.
+  // D and E as its model computes them from config.json, with which the arrays have to agree; nullopt: the
+  // arrays decide.
   std::optional<Index> head_dim, hidden_size;
   bool has_pruned_heads = false;  // num_heads are those that pruned_heads in config.json leaves
   bool has_bias = false;          // any of the projections
@@ -49,9 +50,9 @@ AttentionLayers find_attention_layers(const ModelFiles& files);
 // The layer with this many heads, if no config.json gives the number.
 AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_heads);
 
-// Why the layer cannot be computed, a sentence: arrays are missing, their shapes do not fit each other or config.json, they hold no
-// floating-point numbers, the number of heads is unknown or does not divide; empty if it can. `headwise info` and whatever computes ask
-// this one.
+// Why the layer cannot be computed, a sentence: arrays are missing, their shapes do not fit each other or
+// config.json, they hold no floating-point numbers, the number of heads is unknown or does not divide; empty
+// if it can. `headwise info` and whatever computes ask this one.
 std::string layer_problem(const AttentionLayer& layer);
 
 // "encoder.layer.0.attention.self.query.weight", from a name of its family and "weight" or "bias".

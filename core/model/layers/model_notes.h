@@ -8,7 +8,8 @@
 
 namespace headwise {
 
-// Sentences: an index that does not fit its files; invalid sizes in config.json that are not read; tensors that look like attention and belong to no layer here.
+// Sentences: an index that does not fit its files; invalid sizes in config.json that are not read; tensors
+// that look like attention and belong to no layer here.
 std::vector<std::string> model_notes(const ModelFiles& files, const AttentionLayers& layers);
 
 }  // namespace headwise

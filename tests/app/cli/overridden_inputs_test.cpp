@@ -1,4 +1,5 @@
-// What a command does without what it was given, or beyond it: made-up arrays, settings without effect, entries that are no arrays.
+// What a command does without what it was given, or beyond it: made-up arrays, settings without effect,
+// entries that are no arrays.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fmt/format.h>

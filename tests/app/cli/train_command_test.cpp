@@ -135,7 +135,8 @@ TEST_CASE(
     return small_training("sort", run, {"--steps", "6", "--every", "1", "--keep", "4"});
   };
   REQUIRE(run_program(words(whole)).status == 0);
-  // The kernel's own count of the files that the process has opened for writing is not at hand: the moments are drawn.
+  // The kernel's own count of the files that the process has opened for writing is not at hand: the moments
+  // are drawn.
   int killed = 0;
   for (int moment = 0; moment < 24; ++moment) {
     const std::string run = folder.file(fmt::format("run{}", moment));

@@ -1,4 +1,5 @@
-// A lecturer's hands: presenting, leaving, blanking, rehearsing; and a caption that never stands beside another page's stage.
+// A lecturer's hands: presenting, leaving, blanking, rehearsing; and a caption that never stands beside
+// another page's stage.
 #include <doctest/doctest.h>
 
 #include <algorithm>

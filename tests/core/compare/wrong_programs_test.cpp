@@ -187,7 +187,8 @@ std::function<void(AttentionInputs&)> rows_from(const std::function<Index(Index)
   };
 }
 
-// Of 2 heads of 4 columns. Where row (part, h, d) of q, k and v is stored head by head, and which row is stored at a place.
+// Of 2 heads of 4 columns. Where row (part, h, d) of q, k and v is stored head by head, and which row is
+// stored at a place.
 Index place_by_head(Index row) {
   return row / 4 % 2 * 12 + row / 8 * 4 + row % 4;
 }
@@ -195,7 +196,8 @@ Index row_by_head(Index place) {
   return place / 4 % 3 * 8 + place / 12 * 4 + place % 4;
 }
 
-// The columns of each head of 4 of x (N,L,H·D): 0, 2, 1, 3. Of 8: neighbours to halves, or halves to neighbours.
+// The columns of each head of 4 of x (N,L,H·D): 0, 2, 1, 3. Of 8: neighbours to halves, or halves to
+// neighbours.
 StageChange columns_reordered(Id id, const std::vector<Index>& order) {
   return {id, [=](const Trace& t) {
             const Cells own(*t.tensor(id));

@@ -1,4 +1,5 @@
-// What lessons, glossary and steps say whatever is on the screen, each sentence with a computation that shows it.
+// What lessons, glossary and steps say whatever is on the screen, each sentence with a computation that shows
+// it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
