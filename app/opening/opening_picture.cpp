@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/content/motion.h"
@@ -51,10 +52,14 @@ OpeningPicture::OpeningPicture(const WidgetContext& context, const OpeningState&
   const ParametersSpec& parameters = state.subject->scenario.parameters;
   const auto trained = trained_head(parameters.file.value_or(""), parameters.layer, state.subject->found.head);
   lines_.push_back({fmt::format("One of the {} attention heads of a small trained model looks from “{}” to "
-                                "the noun that “{}” stands for{}.",
-                                state.subject->model_heads, query, query,
-                                trained && !trained->taught.empty() ? fmt::format("; {}", trained->taught) : ""),
+                                "the noun that “{}” stands for.",
+                                state.subject->model_heads, query, query),
                     fonts.caption, false, context.px(26)});
+  if (trained && !trained->taught.empty()) {
+    std::string taught(trained->taught);
+    taught[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(taught[0])));
+    lines_.push_back({taught + ".", fonts.sans, true, context.px(10)});
+  }
   if (roomy && !row().predicted.empty()) {
     std::string told = fmt::format("Asked what “{}” stands for, the model answers “{}” ({})", query,
                                    row().predicted, fmt::format("{:.2f}", row().probability));
