@@ -6,6 +6,7 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/matrix_product.h"
+#include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/progress.h"
 #include "core/tensor/task_threads.h"
@@ -26,7 +27,15 @@ struct HeadProducts {
         rows(left.shape().size(2)),
         depth(left.shape().size(3)),
         columns(out.shape().size(3)),
-        transposed(right_transposed) {}
+        transposed(right_transposed) {
+    const Shape& other = right.shape();
+    const bool fit = other.size(0) == batch && kv_heads > 0 && heads % kv_heads == 0 &&
+                     other.size(transposed ? 3 : 2) == depth && other.size(transposed ? 2 : 3) == columns &&
+                     out.size() == batch * heads * rows * columns;
+    if (!fit)
+      throw Error(ExitStatus::input, {"the product of two tensors of heads", "their sizes do not fit",
+                                      left.shape().to_string() + " and " + other.to_string(), "", ""});
+  }
 
   Index count() const { return batch * heads; }
   Index right_of(Index slice) const {

@@ -11,6 +11,7 @@
 #include "core/attention/linear.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
+#include "core/tensor/error.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -190,4 +191,16 @@ TEST_CASE("an f32 product is the exact one rounded once, however long the sum") 
   for (Index e = 0; e < width; ++e) exact += static_cast<long double>(x->flat(e)) * weight->flat(e);
   const Tensor y = linear(*x, {weight.get(), 0, nullptr, 0}, Shape{{"L", 1}, {"E", 1}});
   CHECK(y.flat(0) == static_cast<double>(static_cast<float>(exact)));
+}
+
+TEST_CASE("heads whose sizes do not fit are refused before a cell is read") {
+  const auto heads = [](Index count, Index rows, Index width) {
+    return Tensor(Shape{{"N", 1}, {"H", count}, {"L", rows}, {"D", width}}, DType::f64);
+  };
+  const Shape scores{{"N", 1}, {"H", 4}, {"L", 3}, {"S", 5}};
+  CHECK_NOTHROW(attention_scores(heads(4, 3, 2), heads(2, 5, 2), scores));
+  CHECK_THROWS_AS(attention_scores(heads(4, 3, 2), heads(2, 4, 2), scores), Error);  // a key is missing
+  CHECK_THROWS_AS(attention_scores(heads(4, 3, 2), heads(2, 5, 3), scores), Error);  // wider heads
+  CHECK_THROWS_AS(attention_scores(heads(4, 3, 2), heads(3, 5, 2), scores), Error);  // heads that cannot be shared
+  CHECK_THROWS_AS(weighted_sum(heads(4, 3, 5), heads(4, 4, 2)), Error);              // a value is missing
 }
