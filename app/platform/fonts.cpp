@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <new>
 #include <span>
 #include <vector>
@@ -124,7 +125,7 @@ void release(void* memory, void*) {
 
 }  // namespace
 
-FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(scale) {
+FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(scale), others_(others) {
   ImGui::SetAllocatorFunctions(allocate_or_throw, release);
   const auto ranges = ranges_by_font(others);
   const auto pixels = [scale](float design) { return std::max(6.0f, std::round(design * scale)); };
@@ -149,6 +150,21 @@ FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(sca
   glyphs_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
   glyphs_.TexDesiredWidth = texture_width(scale);
   if (!glyphs_.Build()) throw std::bad_alloc();
+}
+
+std::shared_ptr<FontAtlas> font_atlas(float scale, const std::set<char32_t>& others) {
+  constexpr std::size_t most_kept = 4;
+  static std::mutex mutex;
+  static std::vector<std::shared_ptr<FontAtlas>> last_used_first;
+  const std::lock_guard lock(mutex);
+  auto found = std::ranges::find_if(last_used_first, [&](const std::shared_ptr<FontAtlas>& atlas) {
+    return atlas->scale() == scale && atlas->others() == others;
+  });
+  if (found == last_used_first.end())
+    found = last_used_first.insert(found, std::make_shared<FontAtlas>(scale, others));
+  std::rotate(last_used_first.begin(), found, found + 1);
+  if (last_used_first.size() > most_kept) last_used_first.pop_back();
+  return last_used_first.front();
 }
 
 }  // namespace headwise

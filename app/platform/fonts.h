@@ -3,6 +3,7 @@
 
 #include <imgui.h>
 
+#include <memory>
 #include <set>
 
 namespace headwise {
@@ -33,6 +34,7 @@ class FontAtlas {
   explicit FontAtlas(float scale, const std::set<char32_t>& others = {});
 
   float scale() const { return scale_; }
+  const std::set<char32_t>& others() const { return others_; }
   const Fonts& fonts() const { return fonts_; }
   ImFontAtlas& glyphs() { return glyphs_; }  // sans is its first font and so ImGui's default
 
@@ -40,6 +42,11 @@ class FontAtlas {
   ImFontAtlas glyphs_;
   Fonts fonts_;
   float scale_;
+  std::set<char32_t> others_;
 };
+
+// The atlas with these fonts. The last few are kept: a hall and the desk, a picture and the window differ in their scale,
+// and one goes from one to the other and back. Can be called on any thread.
+std::shared_ptr<FontAtlas> font_atlas(float scale, const std::set<char32_t>& others = {});
 
 }  // namespace headwise

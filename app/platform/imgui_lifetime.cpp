@@ -30,6 +30,12 @@ void draw(ImVec4 ground, std::span<const GroundRect> grounds) {
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
+// The backend has no need of the four bytes a pixel that it has made of the atlas's one.
+void forget_coloured_pixels(ImFontAtlas& atlas) {
+  ImGui::MemFree(atlas.TexPixelsRGBA32);
+  atlas.TexPixelsRGBA32 = nullptr;
+}
+
 }  // namespace
 
 ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
@@ -47,6 +53,7 @@ ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
   ImGui_ImplOpenGL3_Init("#version 330 core");
   ImGui_ImplOpenGL3_CreateDeviceObjects();
   texture_ = io.Fonts->TexID;
+  forget_coloured_pixels(*io.Fonts);
 }
 
 ImGuiLifetime::~ImGuiLifetime() {
@@ -60,12 +67,13 @@ ImGuiLifetime::~ImGuiLifetime() {
 void ImGuiLifetime::settle_fonts(float scale) {
   if (scale == atlas_->scale() && !needed_.unsettled) return;
   needed_.unsettled = false;
-  auto atlas = std::make_shared<FontAtlas>(scale, needed_.characters);
+  std::shared_ptr<FontAtlas> atlas = font_atlas(scale, needed_.characters);
   ImGui::SetCurrentContext(context_);
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui::GetIO().Fonts = &atlas->glyphs();
   ImGui_ImplOpenGL3_CreateFontsTexture();
   texture_ = ImGui::GetIO().Fonts->TexID;
+  forget_coloured_pixels(atlas->glyphs());
   atlas_ = std::move(atlas);
   fonts_ = atlas_->fonts();
   drawn_.forget();  // another texture may reuse the old one's name

@@ -17,7 +17,7 @@ class ImGuiLifetime {
  public:
   // scale: pixels per design unit. Keyboard navigation is off: the program has its own focus order. No ini file is read or
   // written.
-  explicit ImGuiLifetime(float scale = 1.0f) : ImGuiLifetime(std::make_shared<FontAtlas>(scale)) {}
+  explicit ImGuiLifetime(float scale = 1.0f) : ImGuiLifetime(font_atlas(scale)) {}
   // With fonts built beforehand, perhaps on another thread.
   explicit ImGuiLifetime(std::shared_ptr<FontAtlas> fonts);
   ~ImGuiLifetime();

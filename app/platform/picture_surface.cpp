@@ -11,13 +11,21 @@ constexpr int settling_frames = 2;
 
 }  // namespace
 
-PictureSurface::Outer::Outer() : context(ImGui::GetCurrentContext()) {
+PictureSurface::OuterContext::OuterContext()
+    : context(ImGui::GetCurrentContext()), texture(context ? ImGui::GetIO().Fonts->TexID : nullptr) {}
+
+void PictureSurface::OuterContext::give_back() const {
+  ImGui::SetCurrentContext(context);
+  if (context) ImGui::GetIO().Fonts->SetTexID(texture);
+}
+
+PictureSurface::Outer::Outer() {
   glGetIntegerv(GL_FRAMEBUFFER_BINDING, &framebuffer);
   glGetIntegerv(GL_VIEWPORT, viewport.data());
 }
 
 void PictureSurface::Outer::give_back() const {
-  ImGui::SetCurrentContext(context);
+  context.give_back();
   glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(framebuffer));
   glViewport(viewport[0], viewport[1], viewport[2], viewport[3]);
 }
@@ -28,7 +36,7 @@ PictureSurface::PictureSurface(int width, int height, float scale)
 }
 
 PictureSurface::~PictureSurface() {
-  away_.back_to = ImGui::GetCurrentContext();
+  away_.back_to = OuterContext();
 }
 
 void PictureSurface::begin() {

@@ -30,12 +30,20 @@ class PictureSurface {
   void shapes(const Draw& draw, const std::function<void(const ImDrawData&, const Fonts&)>& take);
 
  private:
-  // What was current before: the ImGui context, the framebuffer and its viewport.
+  // The current ImGui context, if any, and the texture of its fonts: the picture's context may have the same atlas.
+  struct OuterContext {
+    OuterContext();
+    void give_back() const;
+
+    ImGuiContext* context;
+    ImTextureID texture;
+  };
+  // What was current before, with the framebuffer and its viewport.
   struct Outer {
     Outer();
     void give_back() const;
 
-    ImGuiContext* context;
+    OuterContext context;
     int framebuffer = 0;
     std::array<int, 4> viewport{};
   };
@@ -48,8 +56,8 @@ class PictureSurface {
   // again.
   struct Away {
     Away() { ImGui::SetCurrentContext(nullptr); }
-    ~Away() { ImGui::SetCurrentContext(back_to); }
-    ImGuiContext* back_to = nullptr;
+    ~Away() { back_to.give_back(); }
+    OuterContext back_to;
   };
   void begin();
 

@@ -51,7 +51,7 @@ Point inside(const UiRect& rect, double x, double y) {
 class Visit {
  public:
   Visit(const Scenario& scenario, int width, int height, int frames_per_part)
-      : frames_(width, height, std::make_shared<FontAtlas>(1.0f)), window_(scenario), count_(frames_per_part) {
+      : frames_(width, height, font_atlas(1.0f)), window_(scenario), count_(frames_per_part) {
     Settings& settings = window_.state().view.settings;
     settings.motion_speed = std::clamp(static_cast<float>(motion_seconds / (frames_per_part * frame_seconds)),
                                        Settings::slowest_motion, Settings::fastest_motion);

@@ -63,14 +63,6 @@ std::vector<int> keys_of(std::string_view chord) {
   return keys;
 }
 
-// Built once for all tests that need the scale: a tenth of a second each would add up.
-std::shared_ptr<FontAtlas> shared_fonts(float scale) {
-  static std::map<float, std::shared_ptr<FontAtlas>> built;
-  std::shared_ptr<FontAtlas>& fonts = built[scale];
-  if (fonts == nullptr) fonts = std::make_shared<FontAtlas>(scale);
-  return fonts;
-}
-
 }  // namespace
 
 std::unique_ptr<UiDriver> UiDriver::start(int width, int height, float scale) {
@@ -84,7 +76,7 @@ std::unique_ptr<UiDriver> UiDriver::start(int width, int height, float scale) {
 }
 
 UiDriver::UiDriver(int width, int height, float scale)
-    : frames_(width, height, shared_fonts(scale), OffscreenDebug::on),
+    : frames_(width, height, font_atlas(scale), OffscreenDebug::on),
       gl_messages_(std::make_unique<std::vector<std::string>>()),
       debug_output_([messages = gl_messages_.get()](const gl::DebugMessage& message) {
         messages->push_back(message.text);

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "app/platform/picture_surface.h"
 #include "tests/app/ui_driver.h"
 
 using namespace headwise;
@@ -64,4 +65,27 @@ TEST_CASE("text grows with the scale, and again when the scale changes") {
   const Image image = driver->pixels();
   for (std::size_t i = 0; i < image.rgba.size(); i += 4) lit += image.rgba[i] > 200;
   CHECK(lit > 50);
+}
+
+TEST_CASE(
+    "fonts are built once for a scale, and a picture made within a frame leaves the frame its letters") {
+  auto driver = UiDriver::start(64, 64);
+  if (!driver) return;
+  const Fonts& fonts = driver->fonts();
+  CHECK(font_atlas(1.0f)->fonts().sans == fonts.sans);
+  CHECK(font_atlas(1.5f)->fonts().sans != fonts.sans);
+  ImTextureID before = nullptr, within = nullptr, after = nullptr;
+  driver->set_frame([&](const FrameInput&, const Fonts&, float) {
+    const auto letters = [] { return ImGui::GetIO().Fonts->TexID; };
+    before = letters();
+    {
+      PictureSurface surface(16, 16, 1.0f);
+      surface.image([&](const Fonts&, float) { within = letters(); }, ImVec4(0, 0, 0, 1));
+    }
+    after = letters();
+    return FrameResult{};
+  });
+  driver->run_frames(1);
+  CHECK(within != before);
+  CHECK(after == before);
 }
