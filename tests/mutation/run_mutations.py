@@ -3,9 +3,9 @@
 and prints which test noticed. mutations.json lists the mistakes: what each is, the file, the text that stands there once, and
 what takes its place.
 
-    python3 tests/mutation/run_mutations.py [--folder build/mutation] [--only WORDS] [--seventh [0…6]] [--in-place]
+    python3 tests/mutation/run_mutations.py [--folder build/mutation] [--only WORDS] [--days DAYS] [--in-place]
 
-Not part of ctest: each mistake is a build of a file or two; CI makes a seventh of them a day. Exit status 1 where a mistake went unnoticed.
+Not part of ctest: each mistake is a build of a file or two; CI makes all of them in a fortnight. Exit status 1 where a mistake went unnoticed.
 """
 import argparse, concurrent.futures, json, os, re, shutil, subprocess, sys, tempfile, time
 
@@ -52,10 +52,17 @@ def failure_of(program, *filters):
     return names[-1].strip() if names else f"the end of the program ({tests.returncode})"
 
 
-def first_failure(program):
-    """The same for all tests of the core, the quickest and most telling first."""
-    return failure_of(program, "--source-file=*/tests/core/attention/*") or failure_of(
-        program, "--source-file=*/tests/core/*", "--source-file-exclude=*/tests/core/attention/*")
+def first_failure(program, file):
+    """The same for all tests of the core: first those of the folder that the mistake is in, which notice most of them, then the quickest."""
+    sources = [f"*/tests/{os.path.dirname(file)}/*", "*/tests/core/attention/*"]
+    for number, own in enumerate(sources):
+        if failure := failure_of(program, f"--source-file={own}", *without(sources[:number])):
+            return failure
+    return failure_of(program, "--source-file=*/tests/core/*", *without(sources))
+
+
+def without(sources):
+    return [f"--source-file-exclude={','.join(sources)}"] if sources else []
 
 
 class Tester:
@@ -66,15 +73,15 @@ class Tester:
         self.folder = tempfile.TemporaryDirectory(prefix="headwise_mutation_")
         self.workers = concurrent.futures.ThreadPoolExecutor(1)
 
-    def begin(self):
-        """The first failure of the program as it is now, to be waited for."""
+    def begin(self, file):
+        """The first failure of the program as it is now, with a mistake in the file, to be waited for."""
         with tempfile.NamedTemporaryFile(dir=self.folder.name, delete=False) as copy:
             shutil.copyfile(self.program, copy.name)
         os.chmod(copy.name, 0o700)
 
         def tested():
             try:
-                return first_failure(copy.name)
+                return first_failure(copy.name, file)
             finally:
                 os.remove(copy.name)
 
@@ -92,7 +99,7 @@ def made(source, mutation, tester):
         open(path, "w").write(text.replace(before, after))
         built = build(source)
         if built.returncode == 0:
-            return tester.begin()
+            return tester.begin(file)
         error = re.search(r"error: .*", built.stdout)
         if error and "[-Werror" in error.group(0):
             return "caught", error.group(0)
@@ -112,8 +119,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--folder", default=os.path.join(ROOT, "build", "mutation"))
     arguments.add_argument("--only", action="append", default=[], help="only the mistakes whose description has these words; may be given several times")
-    arguments.add_argument("--seventh", type=int, nargs="?", const=time.localtime().tm_yday % 7,
-                           help="only every seventh mistake, from this one on; without a number the day's: all of them in a week")
+    arguments.add_argument("--days", type=int, default=1, help="only this day's share, of all the mistakes in so many days")
     arguments.add_argument("--in-place", action="store_true", help="in this checkout and its build/release; only where nobody works in it")
     arguments.add_argument("--cmake", action="append", default=[], help="an argument for CMake")
     given = arguments.parse_args()
@@ -134,25 +140,25 @@ def main():
         counts[result] += 1
         print(f"{result:7} {mutation['what']:60} after {time.monotonic() - began:4.0f} s  {remark}", flush=True)
 
-    def end_on(without):
-        if failure := without.result():
+    def end_on_failure():
+        if failure := unchanged.result():
             tester.workers.shutdown(cancel_futures=True)
             sys.exit(f"the tests do not even pass without a mistake: {failure}")
 
     tester = Tester(source)
-    without, waiting = tester.begin(), []
+    unchanged, waiting = tester.begin("core/attention"), []
     for number, mutation in enumerate(json.load(open(MUTATIONS))):
-        if given.seventh is not None and number % 7 != given.seventh % 7:
+        if (number - time.localtime().tm_yday) % given.days:
             continue
         if given.only and not any(words in mutation["what"] for words in given.only):
             continue
         waiting.append((mutation, made(source, mutation, tester)))
-        if without.done():
-            end_on(without)
+        if unchanged.done():
+            end_on_failure()
             # What is built does not pile up.
             while len(waiting) > 2:
                 tell(*waiting.pop(0))
-    end_on(without)
+    end_on_failure()
     for mutation, done in waiting:
         tell(mutation, done)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
