@@ -91,6 +91,15 @@ const std::vector<NamedContent>& keep_made(MadeFolders& folders, std::string_vie
   return folders.made.emplace(std::string(folder), std::move(files)).first->second;
 }
 
+const std::vector<NamedContent>& files_of(const FolderMaker& maker, std::string_view folder) {
+  MadeFolders& folders = made_folders();
+  if (const auto* made = made_already(folders, folder)) return *made;
+  std::unique_lock making(folders.making, std::defer_lock);
+  while (!making.try_lock_for(std::chrono::milliseconds(10))) check_cancelled();
+  if (const auto* made = made_already(folders, folder)) return *made;
+  return keep_made(folders, folder, maker.make(std::string(folder)));
+}
+
 }  // namespace
 
 void add_folder_maker(FolderMaker maker) {
@@ -126,21 +135,18 @@ bool is_made_file(std::string_view path) {
   return maker != nullptr && !folder_and_name(*maker, path).second.empty();
 }
 
+void make_folder(std::string_view path) {
+  if (is_made_folder(path)) files_of(*maker_of(path), before_slash(path));
+}
+
 std::optional<std::span<const std::byte>> made_file(std::string_view path) {
   const FolderMaker* const maker = maker_of(path);
   if (maker == nullptr) return std::nullopt;
   const auto [folder, name] = folder_and_name(*maker, path);
   if (name.empty()) return std::nullopt;
-  MadeFolders& folders = made_folders();
-  const std::vector<NamedContent>* made = made_already(folders, folder);
-  if (made == nullptr) {
-    std::unique_lock making(folders.making, std::defer_lock);
-    while (!making.try_lock_for(std::chrono::milliseconds(10))) check_cancelled();
-    made = made_already(folders, folder);
-    if (made == nullptr) made = &keep_made(folders, folder, maker->make(std::string(folder)));
-  }
-  const auto file = std::ranges::find(*made, name, &NamedContent::name);
-  if (file == made->end()) return std::nullopt;
+  const std::vector<NamedContent>& files = files_of(*maker, folder);
+  const auto file = std::ranges::find(files, name, &NamedContent::name);
+  if (file == files.end()) return std::nullopt;
   return std::as_bytes(std::span(file->content));
 }
 

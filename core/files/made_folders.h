@@ -38,6 +38,8 @@ bool needs_making(std::string_view path);
 // Whether a path is that of a file in such a folder.
 bool is_made_file(std::string_view path);
 
+// Makes such a folder if it has not been made. Throws like made_file.
+void make_folder(std::string_view path);
 // The content of such a file; nullopt if it is none, or the folder has been made without it. Made folders
 // stay in memory, altogether at most 256 MiB. Throws Error(memory) beyond, Error(cancelled) while it waits
 // for another thread's, and what the maker throws.

@@ -49,6 +49,9 @@ TEST_CASE("a folder that is made is there before it is made, once, when the firs
   for (std::thread& reader : readers) reader.join();
   CHECK(right == 4);
   CHECK(made_shelves == before + 1);
+  make_folder(folder);
+  make_folder("a folder that is not made");
+  CHECK(made_shelves == before + 1);
   CHECK_FALSE(builtin_file(folder + "/note.txt"));  // a file that this one turned out not to have
 }
 
