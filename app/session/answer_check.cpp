@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/session/computation.h"
+#include "core/files/made_folders.h"
 #include "core/playlist/lessons.h"
 #include "core/playlist/page_words.h"
-#include "core/scenario/layer_values.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -52,7 +52,7 @@ std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& w
     PageKey& key = keys.emplace_back();
     key.page = i;
     try {
-      if (trains_models && waits_for_model(*page.scenario)) with_layer_values(*page.scenario);
+      if (trains_models && waits_for_model(*page.scenario)) make_folder(*page.scenario->parameters.file);
       key.too_large = !computes_at_once(*page.scenario);
       if (key.too_large) continue;
       if (!computed || !(computed->scenario == *page.scenario))

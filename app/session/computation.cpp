@@ -61,7 +61,8 @@ Work estimated(const Scenario& scenario) {
 
 // A model layer's inputs are not in the estimate of the sizes: files to read, and all layers before it.
 bool has_small_model(const Scenario& scenario) {
-  if (!is_of_model(scenario) || is_builtin(*scenario.parameters.file)) return true;
+  if (!is_of_model(scenario)) return true;
+  if (is_builtin(*scenario.parameters.file)) return !waits_for_model(scenario);
   return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <= model_bytes_at_once;
 }
 

@@ -32,7 +32,7 @@ double estimated_work(const Scenario& scenario);
 // Whether its parameters are those of a model that is trained when it is first read, and it has not been read
 // yet (core/files/made_folders.h).
 bool waits_for_model(const Scenario& scenario);
-// Whether that is little enough to compute within a frame.
+// Whether all of that is little enough to compute within a frame, with no model to be trained before it.
 bool computes_at_once(const Scenario& scenario);
 
 }  // namespace headwise

@@ -1,5 +1,6 @@
 #include "app/session/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -7,9 +8,11 @@
 #include "app/session/carried_edit.h"
 #include "app/session/edit_summary.h"
 #include "app/session/frozen_heads.h"
+#include "core/files/made_folders.h"
 #include "core/scenario/frozen_heads_fit.h"
 #include "core/scenario/layer_values.h"
 #include "core/tensor/error.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -18,6 +21,7 @@ namespace {
 // and is not slowed down by that frame being drawn at the same time.
 constexpr auto short_wait = std::chrono::microseconds(33333);
 constexpr double patience = 0.5;  // seconds that a superseded computation may take
+constexpr const char* cancelled_words = "Cancelled. Nothing was changed.";
 
 // In the window it is clear which scenario is meant.
 std::string sentence_of(const std::string& error) {
@@ -41,14 +45,18 @@ Session::Session(const Scenario& first, std::function<void()> wake)
       good_(compute(asked_, nullptr)),
       step_base_(good_),
       history_(asked_),
+      model_worker_(wake),
       worker_(std::move(wake)) {}
 
 void Session::edit(const Scenario& scenario, const std::string& label, bool continues) {
+  drop_awaited_edit();
   if (scenario == asked_) {
     asked_.origin = scenario.origin;  // what was assumed may have been specified by now
     if (!continues) end_step();
     return;
   }
+  if (trains_beside_ && waits_for_model(scenario))
+    return await_model({Request::Kind::edit, scenario, label, continues});
   const Scenario wanted = with_heads_that_fit(with_layer(scenario), label, continues);
   if (wanted == asked_) return;
   Request request{Request::Kind::edit, wanted, label, continues};
@@ -62,11 +70,57 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
 }
 
 void Session::open(const Scenario& scenario, const std::string& label) {
+  drop_awaited();
   history_.end_step();
   if (scenario == asked_ && error_.empty()) return;
+  if (trains_beside_ && waits_for_model(scenario))
+    return await_model({.scenario = scenario, .label = label, .opens = true});
   before_letting_go_.reset();
   opened_ = true;
   submit({Request::Kind::edit, with_layer(scenario), label, false});
+}
+
+Waiting Session::waiting() const {
+  if (!awaited_) return worker_.waiting();
+  return model_worker_.cancelled() ? Waiting{} : model_worker_.waiting();
+}
+
+void Session::await_model(Request request) {
+  model_worker_.cancel();
+  awaited_ = std::move(request);
+  if (!model_worker_.busy()) make_awaited();
+}
+
+void Session::make_awaited() {
+  model_worker_.start([this, folder = *awaited_->scenario.parameters.file] {
+    // One processor is left to the window.
+    const ThreadLimit limit(std::max(1, available_threads() - 1));
+    const char* no_memory = "training this model does not fit in memory: choose a smaller width or batch";
+    model_error_ = error_of([&] { make_folder(folder); }, no_memory);
+  });
+}
+
+void Session::drop_awaited() {
+  if (awaited_) model_worker_.cancel();
+  awaited_.reset();
+}
+
+void Session::drop_awaited_edit() {
+  if (awaited_ && !awaited_->opens) drop_awaited();
+}
+
+void Session::take_in_model() {
+  if (!awaited_) return;
+  if (model_worker_.cancelled()) return make_awaited();  // it was another's
+  Request request = *std::exchange(awaited_, std::nullopt);
+  if (model_error_.empty() && request.opens) return open(request.scenario, request.label);
+  if (model_error_.empty()) return edit(request.scenario, request.label, request.continues);
+  // It is not tried once more, which may take as long.
+  abandon();
+  before_letting_go_.reset();
+  opened_ = request.opens;
+  asked_ = request.scenario;
+  refuse(std::move(request), sentence_of(model_error_));
 }
 
 Scenario Session::with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues) {
@@ -92,6 +146,7 @@ std::string Session::undo_label() const {
 }
 
 void Session::abandon() {
+  drop_awaited_edit();
   if (running_) worker_.cancel();
   running_.reset();
   next_.reset();
@@ -116,6 +171,11 @@ bool Session::undo() {
 
 bool Session::cancel() {
   if (!computing()) return false;
+  if (awaited_) {
+    drop_awaited();
+    last_edit_ = cancelled_words;
+    return true;
+  }
   History back = history_;
   while (!(back.current() == good_->scenario) && back.redo()) {
   }
@@ -127,7 +187,7 @@ bool Session::cancel() {
   history_.end_step();
   asked_ = history_.current();
   error_.clear();
-  last_edit_ = "Cancelled. Nothing was changed.";
+  last_edit_ = cancelled_words;
   return true;
 }
 
@@ -141,6 +201,7 @@ bool Session::redo() {
 }
 
 void Session::return_to(const History& history, const std::string& label) {
+  drop_awaited();
   abandon();
   history_ = history;
   history_.end_step();
@@ -208,13 +269,22 @@ void Session::adopt(const Request& request, ComputationPtr computation) {
 }
 
 bool Session::poll() {
-  if (!worker_.ended(short_wait)) return false;
-  take_in();
-  return true;
+  const bool model = model_worker_.ended(short_wait);
+  if (model) take_in_model();
+  const bool result = worker_.ended(short_wait);
+  if (result) take_in();
+  return model || result;
 }
 
 void Session::finish() {
-  while (worker_.finish()) take_in();
+  while (true) {
+    if (model_worker_.finish())
+      take_in_model();
+    else if (worker_.finish())
+      take_in();
+    else
+      return;
+  }
 }
 
 void Session::take_in() {

@@ -31,9 +31,16 @@ class Session {
   // What the last edit changed, in one line; empty before the first.
   const std::string& last_edit() const { return last_edit_; }
   const History& history() const { return history_; }
-  bool computing() const { return running_.has_value() || next_.has_value(); }
+  bool computing() const { return awaited_ || running_ || next_; }
+  // The Scenario whose model is being trained; null: none.
+  const Scenario* awaited() const { return awaited_ ? &awaited_->scenario : nullptr; }
   // Elapsed time and progress, while computing().
-  Waiting waiting() const { return worker_.waiting(); }
+  Waiting waiting() const;
+
+  // Whether a model that has to be trained first (core/files/made_folders.h) is trained in the background: until it is
+  // there, the Scenario that asks for it is awaited(), and scenario() and the history stay as they are. Otherwise,
+  // and to begin with, open() and edit() wait for it.
+  void train_beside(bool wanted) { trains_beside_ = wanted; }
 
   // Requests another Scenario. Small ones have their trace when this returns, large ones after a later poll(); one that
   // fails leaves the trace and the history unchanged and sets error(). `label` names the step for undo; `continues` as in
@@ -44,11 +51,12 @@ class Session {
   void open(const Scenario& scenario, const std::string& label);
   // The drag or the typing is over.
   void end_step();
-  // A Scenario without a trace is dropped first; then one step back. False if there is nothing to undo.
+  // A Scenario without a trace is dropped first; then one step back. False if there is nothing to undo. What is
+  // awaited after open() stays, here and in redo().
   bool undo();
   bool redo();
   // Cancels the computation: the Scenario is that of trace() again, and so is the place in the history. False if nothing is
-  // being computed, or the history does not hold that Scenario.
+  // being computed, or the history does not hold that Scenario. While a model is trained: of that alone.
   bool cancel();
   // Back to what was requested when `history`, a copy of this session's own, was made: what came after it can be neither
   // undone nor redone. `label` says why, for the line that reports what changed.
@@ -68,6 +76,7 @@ class Session {
     Scenario scenario;
     std::string label;
     bool continues = false;
+    bool opens = false;
     // For an edit on top of one that failed: the same edit without that one, and why that one failed.
     std::optional<Scenario> alone = std::nullopt;
     std::string error_before = {};
@@ -78,6 +87,13 @@ class Session {
   // Frozen heads that an edit carries along stay if their weights fit its sizes; else they are unfrozen in the same step,
   // and restored, while that step continues, as soon as they fit again.
   Scenario with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues);
+  // Has the model trained that the request needs, in place of one under way.
+  void await_model(Request request);
+  void make_awaited();
+  void drop_awaited();
+  // An edit of what has changed since; what is opened is complete, and stays.
+  void drop_awaited_edit();
+  void take_in_model();
   void submit(Request request);
   // Discards the work under way and the request waiting for it.
   void abandon();
@@ -100,6 +116,10 @@ class Session {
   std::optional<Request> next_;     // to be started when the worker is free
   ComputationPtr arrived_;          // written by the worker; null: it failed
   std::string arrived_error_;       // why
+  bool trains_beside_ = false;
+  std::optional<Request> awaited_;  // until its model is there
+  std::string model_error_;         // written by its worker; empty: it is there
+  Worker model_worker_;             // cancelled: it does not work for awaited_
   Worker worker_;
 };
 

@@ -276,7 +276,9 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     ImGui::Dummy({1, widgets.px(below_question) - gap});
   }
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
-  if (walk.answered && has_left_page(walk, context.selection)) {
+  if (walk.arrival) {  // it can neither be answered nor judged yet
+    if (walk.answered) put_text(type(walk.words.caption), context.palette.text, wrap, walk.words.caption);
+  } else if (walk.answered && has_left_page(walk, context.selection)) {
     draw_way_back(context, walk, wrap, type(place_words(page.step, page.view)), action);
   } else if (walk.answered) {
     draw_answer_verdict(context, walk, wrap, action, units);

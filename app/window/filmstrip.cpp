@@ -240,9 +240,10 @@ void Strip::draw_pages(float height, bool busy) {
   std::vector<PlaylistPage> wanted;
   if (*walk_.page >= first && *walk_.page < last) wanted.push_back(pages_[*walk_.page]);
   for (std::size_t page = first; page < last; ++page) wanted.push_back(pages_[page]);
-  if (!busy && !state_.dragged) {
-    if (!state_.thumbnails.advance(wanted)) return;
-  }
+  if (busy)
+    state_.thumbnails.make_room();
+  else if (!state_.dragged && !state_.thumbnails.advance(wanted))
+    return;
   if (context_.wake_after) *context_.wake_after = std::min(*context_.wake_after, seconds_to_retry);
 }
 

@@ -32,9 +32,7 @@ struct LookedAt {
   explicit LookedAt(const WindowState& state)
       : computation(state.document.session.computation()),
         trace(computation->trace),
-        // A scenario whose model is still being trained has no sizes yet: the panels would wait for them.
-        scenario(waits_for_model(state.document.session.scenario()) ? computation->scenario
-                                                                    : state.document.session.scenario()),
+        scenario(state.document.session.scenario()),
         error(state.document.session.error()),
         last_edit(told_of_last_edit(state.document)),
         selection(state.view.selection),

@@ -127,9 +127,11 @@ void MainWindow::take_dropped(const FrameInput& input) {
 
 void MainWindow::take_results() {
   const ComputationPtr before = state_.document.session.computation();
+  keep_own_edits(state_.document);
   if (state_.document.session.poll())
     state_.view.selection =
         selection_after(state_.view.selection, *before, *state_.document.session.computation());
+  arrive(state_);
 }
 
 double MainWindow::take_input(const FrameInput& input) {
@@ -240,10 +242,7 @@ FrameResult MainWindow::result_of(const FrameInput& input, const Before& before,
                        before.focused != view.focus.focused || view.pointing != view.pointed;
   view.pointed = view.pointing;
   FrameResult result;
-  // The caption says how far the model of a page is, which is trained within moments.
-  const bool trains = state_.document.walk.arrival && state_.document.session.computing() &&
-                      waits_for_model(state_.document.session.scenario());
-  result.animating = changed || moving_ || opening_ || view.recording || view.motion.running || trains;
+  result.animating = changed || moving_ || opening_ || view.recording || view.motion.running;
   result.wake_after = wake_after;
   result.quit = state_.quit;
   result.font_scale = view.settings.font_scale * palette.text_size;
@@ -266,12 +265,12 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const bool was_blank = view.blank;
   view.pointing = {};
   take_results();
-  arrive(state_);
   apply_style(palette_of(view.settings.theme), scale);
   double wake_after = take_input(input);
 
   // A control that is asked for by name is shown with its panel.
   if (!view.setup.wanted_row.empty()) view.unfolded = SidePanel::setup;
+  // The caption says how far the page is.
   if (document.walk.arrival && document.session.computing())
     wake_after = std::min(wake_after, seconds_between_words);
   const ImVec2 size = ImGui::GetIO().DisplaySize;

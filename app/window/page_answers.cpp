@@ -383,7 +383,7 @@ bool answer_by_tensor(WindowState& window, TensorId clicked) {
 
 bool answer_by_head(WindowState& window, Index head) {
   PlaylistWalk& walk = window.document.walk;
-  if (!asks_for_head(walk) || walk.arrival) return false;
+  if (!asks_for_head(walk)) return false;
   walk.given.head = head;
   walk_pages(window, 1);
   return true;
@@ -391,7 +391,7 @@ bool answer_by_head(WindowState& window, Index head) {
 
 bool answer_by_pointing(WindowState& window, const Selection& wanted) {
   PlaylistWalk& walk = window.document.walk;
-  if (!walk.asking() || !walk.shown()->answer || walk.edits_words || walk.arrival) return false;
+  if (!asks_now(walk) || !walk.shown()->answer) return false;
   const PageAnswer& answer = *walk.shown()->answer;
   const Selection& now = window.view.selection;
   if (answer.kind == AnswerKind::tensor) {
@@ -412,7 +412,7 @@ bool answer_by_pointing(WindowState& window, const Selection& wanted) {
 
 bool answer_by_key(WindowState& window, KeyChord chord) {
   PlaylistWalk& walk = window.document.walk;
-  if (!walk.asking() || !walk.shown()->answer || walk.edits_words) return false;
+  if (!asks_now(walk) || !walk.shown()->answer) return false;
   const int digit = static_cast<int>(chord.key) - static_cast<int>(Key::zero);
   if (chord.ctrl || chord.alt || chord.shift || digit < 0 || digit > 9) return false;
   const AnswerKind kind = walk.shown()->answer->kind;

@@ -40,7 +40,9 @@ struct PageThumbnails::Maker {
   Maker(int width, int height, Theme theme)
       : window(preset_scenario("hand_made")),
         factor(std::max(1, (least_drawn_width + width - 1) / width)),
-        pictures(factor * width, factor * height, theme) {}
+        pictures(factor * width, factor * height, theme) {
+    window.document.session.train_beside(true);
+  }
 
   void open(PlaylistPage next) {
     Playlist playlist;
@@ -127,6 +129,10 @@ bool PageThumbnails::advance(std::span<const PlaylistPage> wanted) {
     maker_.reset();
   }
   return true;
+}
+
+void PageThumbnails::make_room() {
+  if (maker_ && maker_->window.document.session.awaited()) maker_.reset();
 }
 
 void PageThumbnails::rest() {

@@ -29,6 +29,9 @@ class PageThumbnails {
   const PictureTexture* find(const PlaylistPage& page);
   // Goes on with the first of these pages that has no picture, by at most one picture. True if there is more to do.
   bool advance(std::span<const PlaylistPage> wanted);
+  // Ends a training that only a picture needs: one model is trained at a time, and a page is waited for. It goes on with
+  // the next advance().
+  void make_room();
   // Releases what computes them; the pictures stay.
   void rest();
 

@@ -8,6 +8,7 @@
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
 #include "app/window/window_state.h"
+#include "core/model/files/model_files.h"
 
 namespace headwise {
 namespace {
@@ -92,9 +93,10 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
     words = {};
     if (!page->ask.empty()) words.ask = "…";
     words.caption = "…";
-    if (waits_for_model(session.scenario()))
+    if (const Scenario* awaited = session.awaited())
       (walk.asking() ? words.ask : words.caption) =
-          fmt::format("The model of this page is trained now{}. Esc gives up.", session.waiting().text());
+          fmt::format("Training this page’s model ({}): {:.0f} %. Esc cancels.",
+                      model_name(*awaited->parameters.file), 100.0 * session.waiting().fraction);
     return;
   }
   if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption &&
@@ -159,7 +161,8 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
   const bool kept = other && keep_unsaved(window.document);
   if (other) walk.retired.clear();
   walk.looked_from.reset();
-  if (!walk.page) {
+  const bool from_own = !walk.page;
+  if (from_own) {
     walk.own_history = window.document.session.history();
     walk.own_selection = window.view.selection;
   }
@@ -168,6 +171,8 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
   walk.path = path;
   walk.changed = false;
   show_page(window, std::min(page, walk.playlist.pages.size() - 1));
+  if (from_own && walk.arrival) walk.arrival->from_own = true;
+  if (other) walk.came_from.reset();  // its pages are no longer loaded
   if (kept) {
     window.view.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
                                         command_entry(CommandId::reopen_playlist).name));
@@ -187,7 +192,7 @@ void take_up_interrupted(PlaylistWalk& walk) {
 }
 
 bool asks_for(const PlaylistWalk& walk, AnswerKind kind) {
-  return walk.asking() && !walk.edits_words && walk.shown()->answer && walk.shown()->answer->kind == kind;
+  return asks_now(walk) && walk.shown()->answer && walk.shown()->answer->kind == kind;
 }
 
 // The page has asked, and its answer is in sight.
@@ -197,6 +202,10 @@ bool tells_answer(const PlaylistWalk& walk) {
 }
 
 }  // namespace
+
+bool asks_now(const PlaylistWalk& walk) {
+  return walk.asking() && !walk.edits_words && !walk.arrival;
+}
 
 bool has_left_page(const PlaylistWalk& walk, const Selection& now) {
   if (!walk.page || walk.arrival || walk.edits_words) return false;
@@ -215,13 +224,13 @@ Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
 }
 
 std::optional<Veil> veil_of(const PlaylistWalk& walk) {
-  if (!walk.asking() || !walk.shown()->veil || walk.edits_words) return {};
+  if (!asks_now(walk) || !walk.shown()->veil) return {};
   const std::optional<PageAnswer>& answer = walk.shown()->answer;
   return Veil{walk.shown()->step, answer && answer->kind == AnswerKind::mask};
 }
 
 std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {
-  if (!walk.asking() || walk.edits_words || !walk.shown()->answer) return {};
+  if (!asks_now(walk) || !walk.shown()->answer) return {};
   return walk.shown()->answer->tensor;
 }
 
@@ -276,6 +285,8 @@ void arrive(WindowState& window) {
 
 void show_page(WindowState& window, std::size_t page, bool answered) {
   PlaylistWalk& walk = window.document.walk;
+  keep_own_edits(window.document);
+  const bool from_own = walk.arrival && walk.arrival->from_own;
   // A page that never arrived is no place to go back to.
   if (!walk.arrival)
     walk.came_from =
@@ -293,8 +304,14 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   window.view.setup.edited_row.clear();
   window.view.trail.clear();  // its numbers are another page's
   window.document.session.open(*shown.scenario, label_of(page));
-  walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
+  walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), shown, from_own};
   arrive(window);
+}
+
+void keep_own_edits(WindowDocument& document) {
+  PlaylistWalk& walk = document.walk;
+  if (walk.page && walk.arrival && walk.arrival->from_own && document.session.awaited())
+    walk.own_history = document.session.history();
 }
 
 bool give_up_page(WindowState& window) {
@@ -307,7 +324,7 @@ bool give_up_page(WindowState& window) {
   if (from && from->page < walk.playlist.pages.size())
     show_page(window, from->page, from->answered);
   else
-    leave_walk(window);
+    step_out(window);
   window.view.notices.say("Cancelled. The page was not opened.");
   return true;
 }
@@ -356,7 +373,8 @@ void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page)
 void walk_pages(WindowState& window, int by) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.page) return;
-  if (by > 0 && !walk.answered) {
+  // A page whose model is being trained has not asked yet.
+  if (by > 0 && !walk.answered && !(walk.arrival && window.document.session.awaited())) {
     answer(window);
     return;
   }
@@ -373,6 +391,7 @@ void walk_pages(WindowState& window, int by) {
 
 void leave_walk(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
+  keep_own_edits(window.document);
   walk.looked_from.reset();
   if (!walk.page) return;
   if (walk.interrupted) take_up_interrupted(walk);
@@ -382,7 +401,7 @@ void leave_walk(WindowState& window) {
   window.view.setup.edited_row.clear();
   window.view.trail.clear();
   window.document.session.return_to(*std::exchange(walk.own_history, std::nullopt), "exit the playlist");
-  walk.arrival = PlaylistWalk::Arrival{walk.own_selection, "", std::nullopt};
+  walk.arrival = PlaylistWalk::Arrival{walk.own_selection, std::nullopt};
   arrive(window);
 }
 
@@ -470,28 +489,6 @@ void start_over(WindowState& window) {
   window.view.presented_seconds = 0.0;
   window.view.notices.say(walk.page ? "The answers given are forgotten; this is the first page."
                                     : "The answers given are forgotten.");
-}
-
-bool turn_page_by_key(WindowState& window, CommandId id) {
-  const PlaylistWalk& walk = window.document.walk;
-  if (!window.view.full_screen || !walk.page || walk.edits_words) return false;
-  const std::size_t last = walk.playlist.pages.size() - 1;
-  switch (id) {
-    case CommandId::next_step:
-    case CommandId::play:
-      walk_pages(window, 1);
-      return true;
-    case CommandId::previous_step:
-      walk_pages(window, -1);
-      return true;
-    case CommandId::first_step:
-    case CommandId::last_step:
-      if (const std::size_t to = id == CommandId::first_step ? 0 : last; to != *walk.page)
-        show_page(window, to);
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace headwise

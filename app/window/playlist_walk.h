@@ -110,12 +110,12 @@ struct PlaylistWalk {
   // Where to go once the requested scenario has its trace
   struct Arrival {
     Selection selection;
-    std::string problem;               // with the page, reported on arriving
     std::optional<PlaylistPage> page;  // not yet checked for problems
+    bool from_own = false;             // until then the user's own scenario is there, and can be edited
   };
   std::optional<Arrival> arrival;
   // The page shown before the current one, where whoever gives up waiting for this one goes back to; none:
-  // the user's own place
+  // the user's own place, or own pages
   struct CameFrom {
     std::size_t page = 0;
     bool answered = true;
@@ -133,6 +133,8 @@ bool has_left_page(const PlaylistWalk& walk, const Selection& now);
 // The page's own place, with the display choices of now. To be called while a page is shown.
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
 
+// Whether the page on the stage is the one that asks: it is neither on its way nor being written.
+bool asks_now(const PlaylistWalk& walk);
 // What is hidden while the page asks; nullopt if nothing is.
 std::optional<Veil> veil_of(const PlaylistWalk& walk);
 
@@ -196,6 +198,10 @@ std::string told_of_last_edit(const WindowDocument& document);
 // What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless something was
 // changed on the page before, or a page has just been removed, which it puts back.
 std::string undo_label(const WindowDocument& document);
+
+// Takes what was edited on the way from the user's own scenario to a page into what comes back on leaving. To be called
+// before the page can arrive.
+void keep_own_edits(WindowDocument& document);
 
 // Cancels what is computed for the page on the way, and goes back to where it was turned from. False if
 // nothing is being computed.

@@ -46,6 +46,7 @@ int run_window(const WindowOptions& options) {
   ImGuiLifetime imgui(drawn_fonts.get());
   MainWindow main_window(at_once ? asked : welcome, Window::wake);
   WindowState& state = main_window.state();
+  state.document.session.train_beside(true);
   if (!options.path && !options.lesson) {
     const Preset& preset = preset_named(options.preset.value_or("welcome"));
     state.view.selection = look_at(preset, state.view.selection);

@@ -32,6 +32,7 @@ void restore(WindowState& window, UnsavedWork work) {
   PlaylistWalk& walk = document.walk;
   if (work.scenario)
     walk.own_history->push(*work.scenario, restored_label);  // computed when the walk is left
+  if (walk.arrival) walk.arrival->from_own = false;          // what is there meanwhile is not that one
   if (!work.page) leave_walk(window);
   walk.changed = work.playlist_changed;
   walk.from_program = work.from_program;

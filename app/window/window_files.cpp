@@ -54,6 +54,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   }
   const Scenario scenario = scenario_of_file(path);
   document.walk.page.reset();  // what is opened is the user's own
+  document.walk.arrival.reset();
   document.walk.own_history.reset();
   window.view.setup.edited_row.clear();
   document.session.open(scenario, "open " + fs::path(path).filename().string());

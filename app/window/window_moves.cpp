@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "app/content/stage_views.h"
+#include "app/session/commands.h"
 #include "app/window/picture_recording.h"
+#include "app/window/playlist_walk.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
 
@@ -52,7 +54,7 @@ void let_go(WindowState& window) {
   if (view.recording) {
     view.notices.say("Cancelled. " + view.recording->path() + " was not written.");
     view.recording.reset();
-  } else if (document.session.waiting().told() && give_up_page(window)) {
+  } else if ((document.session.awaited() || document.session.waiting().told()) && give_up_page(window)) {
     release_focus(view.focus);
   } else if ((wants_gradients(selection) && document.gradients.waiting().told()) ||
              (selection.view == StageView::compare && document.other_sides.waiting().told()) ||
@@ -82,6 +84,28 @@ void let_go(WindowState& window) {
     selection.tensor.reset();
   } else if (view.stage_only) {
     view.stage_only = false;
+  }
+}
+
+bool turn_page_by_key(WindowState& window, CommandId id) {
+  const PlaylistWalk& walk = window.document.walk;
+  if (!window.view.full_screen || !walk.page || walk.edits_words) return false;
+  const std::size_t last = walk.playlist.pages.size() - 1;
+  switch (id) {
+    case CommandId::next_step:
+    case CommandId::play:
+      walk_pages(window, 1);
+      return true;
+    case CommandId::previous_step:
+      walk_pages(window, -1);
+      return true;
+    case CommandId::first_step:
+    case CommandId::last_step:
+      if (const std::size_t to = id == CommandId::first_step ? 0 : last; to != *walk.page)
+        show_page(window, to);
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -3,12 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
+#include "core/files/made_folders.h"
 #include "core/model/files/model_checkpoints.h"
+#include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 
 namespace headwise::test {
@@ -129,6 +134,34 @@ TEST_CASE(
   const std::unique_ptr<TrainingRun<double>> run = run_until_failure(small_recipe + ",learning-rate=900");
   REQUIRE(run->failure());
   CHECK(parameter_of(small_recipe + ",learning-rate=900", run->step(), "norm.bias").size() == 16);
+}
+
+TEST_CASE(
+    "a training that was given up again and again goes on from where it was, and ends with the same bits") {
+  offer_trained_models();
+  // The usual seed, written or not
+  const std::string recipe = "induction,length=8,symbols=8,layers=1,width=32,heads=2,batch=32",
+                    stopped = trained_folder_of(recipe + ",seed=1", 30), whole = trained_folder_of(recipe, 30);
+  int given_up = 0;
+  for (int after = 0; needs_making(stopped); ++after) {
+    // Each time a little later, wherever in a step that is
+    std::atomic<bool> cancelled = after == 0;
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(after));
+      cancelled = true;
+    });
+    try {
+      const CancelScope scope(cancelled);
+      make_folder(stopped);
+    } catch (const Error& error) {
+      CHECK(error.status() == ExitStatus::cancelled);
+      ++given_up;
+    }
+    canceller.join();
+  }
+  CHECK(given_up > 0);
+  const auto bytes = [](const std::string& path) { return *made_file(path + "/model.safetensors"); };
+  CHECK(std::ranges::equal(bytes(stopped), bytes(whole)));
 }
 
 }  // namespace headwise::test
