@@ -11,6 +11,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
+#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {

@@ -8,6 +8,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {

@@ -11,6 +11,7 @@
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
+#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 

@@ -4,6 +4,7 @@
 #include "core/reference/prepared_inputs.h"
 #include "core/reference/rounded_trace.h"
 #include "core/tensor/memory.h"
+#include "core/trace/check_attention_inputs.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {

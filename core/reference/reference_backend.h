@@ -5,10 +5,6 @@
 
 namespace headwise {
 
-// Checks shapes, types, options and their combinations; throws Error(input) that names both shapes and the likely cause.
-// Inputs and parameters must have the trace's dtype, masks bool, f32 or f64, frozen_weights f32 or f64, valid_lens i64.
-void check_attention_inputs(const AttentionInputs& inputs);
-
 // Bytes of all tensors that the forward pass creates in addition to its inputs; throws Error(memory) on overflow.
 Index reference_trace_bytes(const AttentionInputs& inputs);
 

@@ -18,6 +18,7 @@
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
+#include "core/trace/check_attention_inputs.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {

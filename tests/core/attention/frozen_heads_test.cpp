@@ -11,6 +11,7 @@
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
+#include "core/trace/check_attention_inputs.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/fused/agreement.h"
 

@@ -10,6 +10,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "core/trace/check_attention_inputs.h"
 
 using namespace headwise;
 

@@ -27,7 +27,7 @@ AttentionInputs rotary_inputs(double base = 100.0) {
   return inputs;
 }
 
-std::string refusal(const std::function<void(AttentionInputs&)>& change) {
+std::string rotary_refusal(const std::function<void(AttentionInputs&)>& change) {
   AttentionInputs inputs = rotary_inputs();
   change(inputs);
   try {
@@ -114,17 +114,17 @@ TEST_CASE("the turn stands at the split of the heads, and is absent in words whe
 }
 
 TEST_CASE("what has no position or no pair is refused in one sentence") {
-  CHECK(refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }).find("add_zero_attn") !=
+  CHECK(rotary_refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }).find("add_zero_attn") !=
         std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) {
+  CHECK(rotary_refusal([](AttentionInputs& i) {
           i.tensors.bias_k = random_tensor({{"G·D", 12}}, "bias_k");
           i.tensors.bias_v = random_tensor({{"G·Dv", 12}}, "bias_v");
         }).find("bias_k") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.options.rotary_base = 0.0; }).starts_with("rotary_base"));
-  CHECK(refusal([](AttentionInputs& i) {
+  CHECK(rotary_refusal([](AttentionInputs& i) { i.options.rotary_base = 0.0; }).starts_with("rotary_base"));
+  CHECK(rotary_refusal([](AttentionInputs& i) {
           i.options.rotary_inverse_frequencies = {1.0};
         }).find("one or the other") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) {
+  CHECK(rotary_refusal([](AttentionInputs& i) {
           i.options.rotary_base.reset();
           i.options.rotary_inverse_frequencies = {1.0, 1.0, 1.0, 1.0};
         }).find("more frequencies than pairs") != std::string::npos);

@@ -1,3 +1,5 @@
+#include "core/trace/check_attention_inputs.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,9 +7,8 @@
 #include <limits>
 #include <set>
 
-#include "core/reference/check_masks.h"
-#include "core/reference/reference_backend.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/check_masks.h"
 #include "core/trace/refusals.h"
 
 namespace headwise {

@@ -1,4 +1,4 @@
-#include "core/reference/check_masks.h"
+#include "core/trace/check_masks.h"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
+#include "core/trace/check_attention_inputs.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;

@@ -1,4 +1,4 @@
-// The mask checks of check_attention_inputs (core/reference/reference_backend.h).
+// The mask checks of check_attention_inputs (core/trace/check_attention_inputs.h).
 #pragma once
 
 #include "core/trace/attention_sizes.h"

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+// Checks shapes, types, options and their combinations; throws Error(input) that names both shapes and the
+// likely cause. Inputs and parameters must have the trace's dtype, masks bool, f32 or f64, frozen_weights f32
+// or f64, valid_lens i64. Of the values only those of valid_lens are read, so that everything else is checked
+// for outlines (Tensor::outline) too.
+void check_attention_inputs(const AttentionInputs& inputs);
+
+}  // namespace headwise
