@@ -122,7 +122,8 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
   bool boolean(bool) override { wrong("true or false"); }
   bool binary(binary_t&) override { wrong("binary data"); }
-  bool parse_error(std::size_t position, const std::string& token, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string& token, const Json::exception& error) override {
+    if (dynamic_cast<const Json::out_of_range*>(&error)) wrong("a number that is not whole, or is too large");
     fail("the JSON of the header is malformed", fmt::format("'{}' at byte {}", token, position), "valid JSON");
   }
 

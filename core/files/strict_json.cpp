@@ -7,6 +7,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/files/json_text.h"
+#include "core/tensor/error.h"
+
 namespace headwise {
 namespace {
 
@@ -22,15 +25,16 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, column {}", line, column);
 }
 
-// nlohmann's message without its own prefix "[json.exception…] parse error at line 1, column 2: ".
-std::string plain_message(const std::string& message) {
-  const std::size_t bracket = message.find("] ");
-  std::string rest = bracket == std::string::npos ? message : message.substr(bracket + 2);
-  if (rest.starts_with("parse error")) {
-    const std::size_t colon = rest.find(": ");
-    if (colon != std::string::npos) rest = rest.substr(colon + 2);
-  }
-  return rest;
+// What nlohmann's parser met and what it expected, from its message: "[json.exception…] parse error at line
+// 1, column 2: syntax error while parsing object key - unexpected '}'; expected string literal".
+std::pair<std::string, std::string> got_and_expected(const std::string& message) {
+  constexpr std::string_view place = "parse error", expected = "; expected ";
+  std::string got = message.substr(std::min(message.size(), message.find("] ") + 2));
+  if (got.starts_with(place)) got = got.substr(got.find(": ") + 2);
+  if (got.starts_with("syntax error")) got = got.substr(got.find(" - ") + 3);
+  const std::size_t end = got.rfind(expected);
+  if (end == std::string::npos) return {got, "JSON (RFC 8259)"};
+  return {got.substr(0, end), got.substr(end + expected.size())};
 }
 
 // What the parser's callback tracks: the keys of the open objects, and how much has been read.
@@ -118,7 +122,7 @@ PythonText without_python_numbers(std::string_view text) {
     while (end < text.size() && is_word_part(text[end])) ++end;
     const std::string_view word = text.substr(at, end - at);
     if (std::ranges::find(python_numbers, word) != python_numbers.end()) {
-      const std::string tagged = fmt::format(R"({{"__float__":"{}"}})", word);
+      const std::string tagged = fmt::format(R"({{"{}":"{}"}})", python_number_key, word);
       made.text += tagged;
       made.added.emplace_back(made.text.size(), tagged.size() - word.size());
     } else {
@@ -127,6 +131,26 @@ PythonText without_python_numbers(std::string_view text) {
     at = end;
   }
   return made;
+}
+
+// If the value stands for one of those numbers, its word; else empty.
+std::string_view python_number(const Json& value) {
+  if (!value.is_object() || value.size() != 1 || value.begin().key() != python_number_key ||
+      !value.begin()->is_string())
+    return "";
+  const auto word = std::ranges::find(python_numbers, value.begin()->get_ref<const std::string&>());
+  return word == python_numbers.end() ? "" : *word;
+}
+
+// The first place of `word` that is not in a string; the end if there is none.
+std::size_t place_outside_strings(std::string_view text, std::string_view word) {
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"') in_string = !in_string;
+    if (in_string && text[at] == '\\') ++at;
+    if (!in_string && text.substr(at).starts_with(word)) return at;
+  }
+  return text.size();
 }
 
 bool may_have_python_numbers(std::string_view text) {
@@ -156,10 +180,20 @@ Json parse_strict_json(std::string_view given, const JsonLimits& limits, JsonDia
   const std::string_view text = python.added.empty() ? given : std::string_view(python.text);
   const std::string not_json = "this is not JSON", rfc = "JSON (RFC 8259)";
   if (looks_like_utf16(text))
-    throw JsonRefusal{"", "this text is UTF-16", "", "UTF-8: save the file as UTF-8"};
+    throw JsonRefusal{.place = "",
+                      .what = "this text is UTF-16",
+                      .got = "",
+                      .expected = "UTF-8: save the file as UTF-8",
+                      .is_json = false};
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw JsonRefusal{.place = "", .what = not_json, .got = "an empty text", .expected = rfc, .is_json = false};
   // The parser treats a zero byte as the end and would not look beyond it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
-    throw JsonRefusal{line_and_column(text, zero + 1), not_json, "a zero byte", rfc};
+    throw JsonRefusal{.place = line_and_column(text, zero + 1),
+                      .what = not_json,
+                      .got = "a zero byte",
+                      .expected = rfc,
+                      .is_json = false};
   try {
     Guard guard(limits);
     // The parser copies the callback: pass it a reference, so that there is one state.
@@ -167,12 +201,40 @@ Json parse_strict_json(std::string_view given, const JsonLimits& limits, JsonDia
       return guard(depth, event, parsed);
     });
   } catch (const Json::parse_error& error) {
-    throw JsonRefusal{line_and_column(given, python.original(error.byte)), not_json,
-                      plain_message(error.what()), rfc};
+    const auto [got, expected] = got_and_expected(error.what());
+    throw JsonRefusal{.place = line_and_column(given, python.original(error.byte)),
+                      .what = not_json,
+                      .got = got,
+                      .expected = expected,
+                      .is_json = false};
   } catch (const Json::out_of_range& error) {
-    throw JsonRefusal{"", "a number is out of range", plain_message(error.what()),
-                      "numbers of at most ±1.8e308"};
+    throw number_out_of_range(given, error);
   }
+}
+
+JsonRefusal number_out_of_range(std::string_view text, const Json::exception& error) {
+  const std::string message = error.what();  // "… number overflow parsing '1e999'"
+  const std::size_t begin = message.find('\''), end = message.rfind('\'');
+  const std::string number = begin < end ? message.substr(begin + 1, end - begin - 1) : message;
+  return {.place = line_and_column(text, place_outside_strings(text, number) + 1),
+          .what = "a number is out of range",
+          .got = number,
+          .expected = "numbers of at most ±1.8e308"};
+}
+
+std::string json_as_written(const Json& value, std::size_t most_bytes) {
+  std::string text = json_text(value, {.replaces_bytes = true});
+  for (const std::string_view word : python_numbers) {
+    const std::string tagged = json_text(Json{{std::string(python_number_key), std::string(word)}});
+    for (std::size_t at = 0; (at = text.find(tagged, at)) != std::string::npos; at += word.size())
+      text.replace(at, tagged.size(), word);
+  }
+  return one_line(text, most_bytes);
+}
+
+std::string json_kind(const Json& value) {
+  const std::string_view word = python_number(value);
+  return word.empty() ? value.type_name() : std::string(word);
 }
 
 }  // namespace headwise

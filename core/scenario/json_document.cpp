@@ -28,6 +28,15 @@ Json parse_json(std::string_view text, const std::string& where) {
   }
 }
 
+bool is_json(std::string_view text) {
+  try {
+    parse_strict_json(text, limits);
+    return true;
+  } catch (const JsonRefusal& refusal) {
+    return refusal.is_json;
+  }
+}
+
 std::string describe(const Json& value) {
   if (value.is_array()) return fmt::format("a list of {}", value.size());
   if (value.is_object()) return "an object";

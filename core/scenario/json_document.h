@@ -14,7 +14,10 @@ using Json = nlohmann::json;
 // levels, more than 256 keys in an object and more than 4 million values.
 Json parse_json(std::string_view text, const std::string& where);
 
-// The text of a file, at most 64 MiB. Throws Error(usage) if it is missing, a folder or too large, Error(input) if it cannot be
+// Whether a text is JSON, accepted by parse_json or not.
+bool is_json(std::string_view text);
+
+// The text of a file, at most 64 MiB. Throws Error(usage) if it is missing, a folder, too large or cannot be
 // read; `kind` is what was expected: "scenario".
 std::string read_json_text(const std::string& path, const std::string& kind);
 

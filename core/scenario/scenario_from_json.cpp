@@ -68,7 +68,7 @@ void check_version(const Json& root, const std::string& where) {
   const std::string place = where + ": headwise";
   if (!version->is_number()) wrong_value(place, "wrong type", describe(*version), "the format version, 1");
   if (version->get<double>() == scenario_format_version) return;
-  const bool newer = version->get<double>() > scenario_format_version;
+  const bool newer = version->is_number_unsigned() && version->get<std::uint64_t>() > scenario_format_version;
   wrong_value(place, newer ? "this scenario was written by a newer Headwise" : "unknown format version",
               "version " + describe(*version), "version 1",
               newer ? "open it with that version, or save it there for this one" : "");

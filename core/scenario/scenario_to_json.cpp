@@ -164,8 +164,8 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   const std::string path(path_equals_value.substr(0, equals));
   const std::string text(path_equals_value.substr(equals + 1));
   OrderedJson value;
-  if (OrderedJson::accept(text)) {
-    parse_json(text, where);  // rejects what `accept` allows: duplicate keys, too many levels
+  if (is_json(text)) {
+    parse_json(text, where);  // refuses duplicate keys, too many levels, 1e999
     value = ordered_json_of(text);
   } else {
     value = text;

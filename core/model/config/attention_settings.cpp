@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/files/json_text.h"
+#include "core/files/strict_json.h"
 #include "core/model/config/other_settings.h"
 #include "core/tensor/error.h"
 
@@ -128,7 +128,7 @@ std::vector<std::string> settings_not_computed(const Json& config, const ModelTy
     if (type && names_word(type->own_settings, key)) continue;
     const auto known = std::ranges::find(attention_settings, key, &AttentionSetting::key);
     const std::string setting =
-        fmt::format("config.json: {} = {}", one_line(key, 60), one_line(json_text(value), 60));
+        fmt::format("config.json: {} = {}", one_line(key, 60), json_as_written(value, 60));
     if (known != attention_settings.end()) {
       if (known->readers == every_type || is_neutral(value, known->neutral) ||
           ((type ? type->reads : computed) & known->readers) != 0)

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/files/json_text.h"
+#include "core/files/strict_json.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -60,7 +60,7 @@ Index ConfigSettings::whole(std::string_view key, Index otherwise, Index most) c
 
 void ConfigSettings::refuse(std::string_view key, const Json& got, const std::string& expected) const {
   throw Error(ExitStatus::input,
-              {fmt::format("{}: {}", where_, key), problem_, one_line(json_text(got), 80), expected, remedy_});
+              {fmt::format("{}: {}", where_, key), problem_, json_as_written(got), expected, remedy_});
 }
 
 }  // namespace headwise

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/file_paths.h"
-#include "core/files/json_text.h"
 #include "core/files/reachable.h"
+#include "core/files/strict_json.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
@@ -26,7 +26,7 @@ Index whole_size(const nlohmann::json& value, const std::string& where) {
   const bool whole = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
                      value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
   if (!whole) {
-    throw Error(ExitStatus::input, {where, "this is not a size", one_line(json_text(value), 80),
+    throw Error(ExitStatus::input, {where, "this is not a size", json_as_written(value),
                                     fmt::format("a whole number from 1 to {}", most), ""});
   }
   return value.get<Index>();
@@ -79,7 +79,7 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
       if (at == json.end() || at->is_null()) continue;
       if (!odd(*at)) break;
       config.not_sizes.push_back(
-          fmt::format("{}: {} = {} is not a size and is ignored", where, key, one_line(at->dump(), 80)));
+          fmt::format("{}: {} = {} is not a size and is ignored", where, key, json_as_written(*at)));
       return std::nullopt;
     }
     return of(keys);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/files/strict_json.h"
 #include "core/model/config/model_types.h"
 #include "core/tensor/error.h"
 
@@ -38,7 +39,7 @@ std::optional<double> number_under(const Json& object, std::initializer_list<con
     if (!(number > 0.0 && number <= most)) {
       throw Error(ExitStatus::input,
                   {fmt::format("{}: {}", path, key), "this is not a valid number for rotary positions",
-                   value->dump(), fmt::format("a number above 0, at most {:g}", most), ""});
+                   json_as_written(*value), fmt::format("a number above 0, at most {:g}", most), ""});
     }
     return number;
   }

@@ -12,10 +12,10 @@
 #include "core/files/file_paths.h"
 #include "core/files/foreign_model.h"
 #include "core/files/input_file.h"
-#include "core/files/json_text.h"
 #include "core/files/made_folders.h"
 #include "core/files/pickle.h"
 #include "core/files/reachable.h"
+#include "core/files/strict_json.h"
 #include "core/model/files/hub_cache.h"
 #include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_json.h"
@@ -116,7 +116,7 @@ std::string made_name(const std::string& path) {
 }  // namespace
 
 bool names_model(const std::string& path) {
-  return path.ends_with(index_ending) || is_folder(path);
+  return path.ends_with(index_ending) || (is_folder(path) && !path.ends_with(".json"));
 }
 
 std::string model_name(const std::string& path) {
@@ -157,7 +157,7 @@ void ModelFiles::open_index(const std::string& index) {
   const auto map = json.find("weight_map");
   if (map == json.end() || !map->is_object()) {
     throw Error(ExitStatus::input,
-                {index, "the index is damaged", map == json.end() ? "no weight_map" : map->type_name(),
+                {index, "the index is damaged", map == json.end() ? "no weight_map" : json_kind(*map),
                  "a weight_map from the names of arrays to those of files", ""});
   }
   std::map<std::string, std::string> file_by_array;
@@ -166,7 +166,7 @@ void ModelFiles::open_index(const std::string& index) {
     if (!file.is_string() || file.get_ref<const std::string&>().empty() ||
         file.get_ref<const std::string&>().find('/') != std::string::npos) {
       throw Error(ExitStatus::input, {index + ": " + name, "the index names no file next to it",
-                                      json_text(file), "the name of a file in the same folder", ""});
+                                      json_as_written(file), "the name of a file in the same folder", ""});
     }
     names.insert(file_by_array[name] = file.get<std::string>());
   }

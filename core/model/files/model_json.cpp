@@ -39,7 +39,7 @@ Json read_model_json(const std::string& path) {
     fail(refusal.place.empty() ? path : path + ": " + refusal.place, refusal.what, refusal.got,
          refusal.expected);
   }
-  if (!json.is_object()) fail(path, "this is not a JSON object", json.type_name(), "an object");
+  if (json_kind(json) != "object") fail(path, "this is not a JSON object", json_kind(json), "an object");
   return json;
 }
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/files/json_text.h"
+#include "core/files/strict_json.h"
 #include "core/model/config/attention_settings.h"
 #include "core/model/config/config_settings.h"
 #include "core/model/config/model_types.h"
@@ -98,7 +98,7 @@ bool has_window(const Reading& read) {
   if (word == "full_attention") return false;
   if (!kind.is_null()) {
     read.tell(fmt::format("config.json: layer_types[{}] = {} is not computed", read.layer.number,
-                          one_line(json_text(kind), 40)));
+                          json_as_written(kind, 40)));
     return false;
   }
   if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
@@ -192,7 +192,7 @@ void read_rotary(const Reading& read) {
     if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
       return read.tell(
           fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
-                      one_line(json_text(read.settings.at("rotary_dim")), 40), head_dim(read.layer)));
+                      json_as_written(read.settings.at("rotary_dim"), 40), head_dim(read.layer)));
   }
   read.attention.rotates_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
   if (!rotary.not_understood.empty())

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/files/json_text.h"
+#include "core/files/strict_json.h"
 #include "core/model/tokenizer/byte_pair_encoding.h"
 #include "core/model/tokenizer/sentence_piece_pairs.h"
 #include "core/model/tokenizer/tokenizer_json.h"
@@ -60,7 +60,7 @@ std::vector<AddedToken> read_added_tokens(const Json& settings, const std::strin
   for (const Json& entry : list) {
     const Json& id = json_member(entry, "id");
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(most_token_ids))
-      fail(where, "the id of an added token is damaged", json_text(id, {.ascii = true}).substr(0, 40),
+      fail(where, "the id of an added token is damaged", json_as_written(id, 40),
            fmt::format("0 to {}", most_token_ids - 1));
     tokens.push_back(read_added_token(entry, id.get<TokenId>(), where));
   }
@@ -89,7 +89,7 @@ std::unique_ptr<TokenizerModel> read_word_piece(const TokenizerJson& file,
   if (const Json& most = json_member(model, "max_input_chars_per_word"); most.is_number_unsigned()) {
     options.max_input_chars_per_word = most.get<std::size_t>();
   } else if (!most.is_null()) {
-    fail(where, "max_input_chars_per_word has the wrong type", most.type_name(), "a number of at least 0");
+    fail(where, "max_input_chars_per_word has the wrong type", json_kind(most), "a number of at least 0");
   }
   options.join_continuations = !decoder.is_null();
   options.clean_up_spaces = json_flag(decoder, "cleanup", true, where);

@@ -38,14 +38,18 @@ class Reader : public nlohmann::json_sax<Json> {
       return begin(Long::vocabulary);
     }
     if (skipping()) return true;
-    if (long_ != Long::none) wrong_entry("an object");
+    if (long_ != Long::none) return python_number_ = true;  // it may stand for Infinity or NaN: see string()
     open_.push_back(add(Json::object()));
     return true;
   }
-  bool end_object() override { return end(Long::vocabulary); }
+  bool end_object() override {
+    if (python_number_) wrong_entry("an object");
+    return end(Long::vocabulary);
+  }
 
   bool start_array(std::size_t) override {
     deeper();
+    if (python_number_) wrong_entry("an object");
     if (long_ == Long::none && at_vocabulary()) {
       made_.has_vocabulary = made_.vocabulary_is_list = true;
       return begin(Long::skipped);
@@ -76,6 +80,8 @@ class Reader : public nlohmann::json_sax<Json> {
   }
 
   bool key(string_t& key) override {
+    if (python_number_ && key != python_number_key) wrong_entry("an object");
+    if (python_number_) return true;
     if (long_ == Long::none && open_.back()->contains(key))
       fail(where_, fmt::format("the key \"{}\" occurs twice in one object", key), "", "each key once");
     key_ = std::move(key);
@@ -83,6 +89,7 @@ class Reader : public nlohmann::json_sax<Json> {
   }
 
   bool string(string_t& text) override {
+    if (python_number_) wrong_entry(text);
     if (long_ == Long::merges) {
       if (depth_ > long_depth_) {
         if (pair_.size() == 2) fail(where_, "a merge is damaged", "more than 2 pieces", "2 pieces");
@@ -107,7 +114,11 @@ class Reader : public nlohmann::json_sax<Json> {
   bool null() override { return value(nullptr, "null"); }
   bool boolean(bool flag) override { return value(flag, "true or false"); }
   bool binary(binary_t&) override { return false; }
-  bool parse_error(std::size_t position, const std::string& token, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string& token, const Json::exception& error) override {
+    if (dynamic_cast<const Json::out_of_range*>(&error)) {
+      const JsonRefusal refusal = number_out_of_range(token, error);
+      fail(fmt::format("{}: byte {}", where_, position), refusal.what, refusal.got, refusal.expected);
+    }
     fail(where_, "this is not JSON", fmt::format("'{}' at byte {}", token, position), "JSON (RFC 8259)");
   }
 
@@ -186,11 +197,12 @@ class Reader : public nlohmann::json_sax<Json> {
   Long long_ = Long::none;   // what is currently read outside the tree
   std::size_t depth_ = 0, long_depth_ = 0, settings_ = 0, entries_ = 0;
   bool seen_vocabulary_ = false, seen_merges_ = false;
+  bool python_number_ = false;  // in an object where none may be
   std::vector<std::string> pair_;
 };
 
 [[noreturn]] void wrong_type(const char* key, const Json& got, const char* expected, const std::string& where) {
-  fail(where, fmt::format("\"{}\" has the wrong type", key), got.type_name(), expected);
+  fail(where, fmt::format("\"{}\" has the wrong type", key), json_kind(got), expected);
 }
 
 }  // namespace

@@ -50,3 +50,36 @@ TEST_CASE("behind a bare number, an error still names the place in the file") {
         "line 1, column 32: this is not JSON");
   CHECK(refused("[NaN,\nNaN, x]", JsonDialect::python) == "line 2, column 6: this is not JSON");
 }
+
+TEST_CASE("a number beyond double is refused as it is written, with its place") {
+  const auto number = [](const std::string& text) {
+    try {
+      parse_strict_json(text, limits, JsonDialect::python);
+    } catch (const JsonRefusal& refusal) {
+      CHECK(refusal.what == "a number is out of range");
+      CHECK(refusal.is_json);
+      return refusal.place + ": " + refusal.got;
+    }
+    return std::string();
+  };
+  CHECK(number("1e999") == "line 1, column 1: 1e999");
+  CHECK(number("{\"a\": \"1e999 \\\" 1e999\",\n \"b\": -1e999}") == "line 2, column 7: -1e999");
+  CHECK(number("[NaN, 1.5E+400]") == "line 1, column 7: 1.5E+400");
+  CHECK(number("[1e-999, 1e308, 123456789012345678901234567890]").empty());
+}
+
+TEST_CASE("a message shows Infinity and NaN as their file has them, wherever they stand in a value") {
+  const auto shown = [](const std::string& text) {
+    return json_as_written(parse_strict_json(text, limits, JsonDialect::python));
+  };
+  for (const char* text : {"Infinity", "-Infinity", "NaN", "[1,NaN,-Infinity]", R"({"a":Infinity,"b":[NaN]})",
+                           "1.5", R"("NaN")", R"(["{\"__float__\":\"NaN\"}"])"})
+    CHECK(shown(text) == text);
+  CHECK(json_as_written(nlohmann::json(std::string(200, 'a')), 10).size() < 20);
+  const auto kind = [](const std::string& text) {
+    return json_kind(parse_strict_json(text, limits, JsonDialect::python));
+  };
+  CHECK(kind("-Infinity") == "-Infinity");
+  CHECK(kind("{}") == "object");
+  CHECK(kind(R"({"__float__":"one"})") == "object");
+}

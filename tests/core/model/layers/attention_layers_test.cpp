@@ -242,3 +242,17 @@ TEST_CASE("a config.json that is wrong is refused, one without sizes is as good 
                              R"({"n_heads":[2]})", R"({"n_heads":2,"n_heads":3})", "[]", "{"})
     CHECK_THROWS_AS(layers_of(sizes, config), Error);
 }
+
+TEST_CASE("a setting that is no number is refused with the words of its file") {
+  const Sizes sizes =
+      one_layer("a.0.", {"attention.q_lin.", "attention.k_lin.", "attention.v_lin.", "attention.out_lin."});
+  for (const std::string word : {"Infinity", "-Infinity", "NaN", "[1,NaN]"}) {
+    CAPTURE(word);
+    CHECK_THROWS_WITH(layers_of(sizes, "{\"n_heads\": " + word + "}"),
+                      doctest::Contains(("got " + word + ";").c_str()));
+    CHECK_THROWS_WITH(layers_of(sizes, word),
+                      doctest::Contains(word[0] == '[' ? "got array" : ("got " + word).c_str()));
+  }
+  CHECK_THROWS_WITH(layers_of(sizes, "{\"n_heads\": 1e999}"),
+                    doctest::Contains("a number is out of range: got 1e999; expected numbers of at most"));
+}

@@ -282,3 +282,20 @@ TEST_CASE("vocab.json and merges.txt that do not fit each other, or are of CLIP,
   folder.with_file("vocab.json", R"({"a": 0, "a": 1})");
   CHECK(contains(refused_file(folder.file("vocab.json")), "twice"));
 }
+
+TEST_CASE("a number that a tokenizer cannot have is refused as its file has it") {
+  const auto refused = [](const std::string& from, const std::string& to, const std::string& part) {
+    const std::string line = refusal(bpe(from, to));
+    CAPTURE(line);
+    CHECK(line.find(part) != std::string::npos);
+  };
+  for (const std::string word : {"Infinity", "-Infinity", "NaN"}) {
+    refused("\"ab\":2", "\"ab\":" + word, "the vocabulary is damaged at 'ab': got " + word);
+    refused("[\"a b\"]", "[" + word + "]", "the merges are damaged: got " + word);
+    refused("\"byte_fallback\":false", "\"byte_fallback\":" + word,
+            "\"byte_fallback\" has the wrong type: got " + word);
+  }
+  refused("\"ab\":2", "\"ab\":{\"a\":1}", "the vocabulary is damaged at 'ab': got an object");
+  refused("\"ab\":2", "\"ab\":{}", "the vocabulary is damaged at 'ab': got an object");
+  refused("\"ab\":2", "\"ab\":1e999", "a number is out of range: got 1e999; expected numbers of at most");
+}
