@@ -15,6 +15,7 @@
 #include "app/cli/progress_line.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
+#include "app/cli/trace_request.h"
 #include "app/window/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
@@ -116,7 +117,7 @@ int open_window(Words words, bool only_files = false) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such option", path, "--help, --version or a command", remedy});
   }
-  require_reachable(path);
+  require_reachable(path, names_scenario(path) ? ExitStatus::usage : ExitStatus::input);
   if (!is_there(path)) {
     throw Error(is_array_file(path) ? ExitStatus::input : ExitStatus::usage,
                 {"", "there is no such command, file, preset or lesson", path,

@@ -24,10 +24,13 @@ std::vector<StoredTensor> read_theirs(const std::vector<std::string>& paths, War
   std::vector<StoredTensor> arrays;
   std::map<std::string, std::string> origin;
   for (const std::string& path : paths) {
-    const auto is_tensor = [](const std::string& name) {
-      return stored_tensor_name(name, Op::multi_head_attention).has_value();
-    };
-    for (NamedTensor& array : read_readable_arrays(path, is_tensor, warnings)) {
+    std::vector<UnreadEntry> unread;
+    std::vector<NamedTensor> of_file = read_array_file(path, unread);
+    for (const UnreadEntry& entry : unread) {
+      if (stored_tensor_name(entry.name, Op::multi_head_attention)) throw entry.why;
+      warnings.add(left_out(entry));
+    }
+    for (NamedTensor& array : of_file) {
       const auto [earlier, first] = origin.emplace(array.name, path);
       if (!first) {
         throw Error(ExitStatus::input, {path, "an array is given twice", array.name,

@@ -14,7 +14,6 @@
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
 #include "core/files/json_text.h"
-#include "core/files/unread_entries.h"
 #include "core/model/files/model_checkpoints.h"
 #include "core/scenario/opened_scenario.h"
 #include "core/scenario/run_record.h"
@@ -98,7 +97,7 @@ std::string as_text(const std::string& path, const ArrayFileInfo& info, const st
 
 // A model in several files, as if they were one.
 ArrayFileInfo info_of(const ModelFiles& files) {
-  ArrayFileInfo info{fmt::format("safetensors in {} files", files.file_count()), {}, {}};
+  ArrayFileInfo info{fmt::format("safetensors in {} files", files.file_count()), {}, {}, {}};
   for (const auto& [name, array] : files.arrays()) info.arrays.push_back(array);
   return info;
 }
@@ -224,7 +223,7 @@ void print_arrays(const InfoRequest& request, const TextModel& opened) {
   if (const std::string assumed = is_model ? assumed_heads_text(opened) : ""; !assumed.empty())
     warnings.add(assumed);
   if (files.is_one_file() && info.format == "npz")
-    for (const UnreadEntry& entry : unread_entries(path)) warnings.add(left_out(entry));
+    for (const UnreadEntry& entry : info.unread) warnings.add(left_out(entry));
   warnings.refuse_where(request.trace.strict);
   const bool told_as_model = is_model || names_model(path);
   if (request.json) {

@@ -12,7 +12,6 @@
 #include "core/backend/backend_trace.h"
 #include "core/files/array_files.h"
 #include "core/files/reachable.h"
-#include "core/files/unread_entries.h"
 #include "core/model/files/model_files.h"
 #include "core/reference/reference_backend.h"
 #include "core/reference/reference_parts.h"
@@ -42,16 +41,16 @@ bool names_preset(const std::string& name) {
 }
 
 // Throws Error(input) if none of a file's arrays has a recognised name: the run would continue with generated numbers.
-void require_used(const std::string& path, const std::vector<NamedTensor>& arrays) {
+void require_used(const std::string& path, const GivenArrays& arrays) {
   const auto names = given_array_names();
-  const auto is_read = [&](const NamedTensor& array) { return std::ranges::count(names, array.name) > 0; };
+  const auto is_read = [&](const auto& array) { return std::ranges::count(names, array.first) > 0; };
   if (std::ranges::any_of(arrays, is_read)) return;
   std::vector<std::string> there;
   std::string meant;
   const std::vector<std::string> known(names.begin(), names.end());
-  for (const NamedTensor& array : arrays) {
-    there.push_back(one_line(array.name, 40));
-    if (meant.empty()) meant = nearest_name(array.name, known);
+  for (const auto& [name, array] : arrays) {
+    there.push_back(one_line(name, 40));
+    if (meant.empty()) meant = nearest_name(name, known);
   }
   throw Error(ExitStatus::input,
               {path, "nothing in this --input file is used", there.empty() ? "no arrays" : join(there, ", "),
@@ -59,21 +58,20 @@ void require_used(const std::string& path, const std::vector<NamedTensor>& array
                meant.empty() ? "save the arrays under these names" : fmt::format("did you mean {}?", meant)});
 }
 
-GivenArrays read_arrays(const std::vector<std::string>& paths, Warnings& warnings) {
+GivenArrays open_arrays(const std::vector<std::string>& paths, Warnings& warnings) {
   GivenArrays given;
   std::map<std::string, std::string> origin;
-  const auto is_read = [](const std::string& name) {
-    return std::ranges::count(given_array_names(), name) > 0;
-  };
   for (const std::string& path : paths) {
-    std::vector<NamedTensor> arrays = read_readable_arrays(path, is_read, warnings);
-    require_used(path, arrays);
-    for (NamedTensor& array : arrays) {
-      if (!given.emplace(array.name, std::move(array.tensor)).second) {
-        throw Error(ExitStatus::input, {path, "an array is given twice", array.name,
-                                        "every array in one file", "it is in " + origin[array.name] + " too"});
+    const ArrayFile file = open_array_file(path);
+    require_readable_names(file, given_array_names());
+    for (const UnreadEntry& entry : file.unread) warnings.add(left_out(entry));
+    require_used(path, file.arrays);
+    for (const auto& [name, array] : file.arrays) {
+      if (!given.emplace(name, array).second) {
+        throw Error(ExitStatus::input, {path, "an array is given twice", name, "every array in one file",
+                                        "it is in " + origin[name] + " too"});
       }
-      origin[array.name] = path;
+      origin[name] = path;
     }
   }
   return given;
@@ -107,10 +105,8 @@ std::vector<std::string> replaced_settings(const std::vector<std::string>& setti
 // What the array files that the scenario names hold beside arrays of numbers.
 std::vector<std::string> left_out(const ArrayFiles& files) {
   std::vector<std::string> notes;
-  for (const auto& [path, file] : files) {
-    if (file.layer) continue;
-    for (const UnreadEntry& entry : unread_entries(path)) notes.push_back(left_out(entry));
-  }
+  for (const auto& [path, file] : files)
+    for (const UnreadEntry& entry : file.unread) notes.push_back(left_out(entry));
   return notes;
 }
 
@@ -192,18 +188,6 @@ std::string tensors_of_a_trace() {
 
 }  // namespace
 
-std::vector<NamedTensor> read_readable_arrays(const std::string& path,
-                                              const std::function<bool(const std::string&)>& needed,
-                                              Warnings& warnings) {
-  std::vector<UnreadEntry> unread;
-  std::vector<NamedTensor> arrays = read_array_file(path, unread);
-  for (const UnreadEntry& entry : unread) {
-    if (needed(entry.name)) throw Error(ExitStatus::input, {.what = entry.why});
-    warnings.add(left_out(entry));
-  }
-  return arrays;
-}
-
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
   if (names_scenario(request.scenario) || !is_of_model(scenario)) return;
   if (is_array_file(request.scenario) && is_run_file(request.scenario))
@@ -218,7 +202,7 @@ void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
 Scenario named_scenario(const std::string& name) {
   if (names_preset(name)) return preset_scenario(name);
   if (name == standard_stream) return scenario_from_json(read_standard_input("a scenario"), "standard input");
-  require_reachable(name);
+  require_reachable(name, names_scenario(name) ? ExitStatus::usage : ExitStatus::input);
   if (names_model(name) || is_array_file(name)) return scenario_of_file(name);
   std::error_code ignored;
   const bool plain = name.find_first_of("./\\") == std::string::npos;
@@ -297,7 +281,7 @@ bool names_scenario(const std::string& name) {
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
   const Scenario scenario = requested_scenario(request);
   tell_text_of_model(request, scenario);
-  return inputs_of(request, scenario, read_arrays(request.inputs, warnings), warnings);
+  return inputs_of(request, scenario, open_arrays(request.inputs, warnings), warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request, const std::optional<std::vector<TensorName>>& needed) {
@@ -313,10 +297,12 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   const Backend& backend = backend_named(request.backend);
   const bool inputs_alone =
       needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
-  const InputsNeed need{.maps = least_maps_of(backend, request.backward, needed), .parameters = !inputs_alone};
+  const InputsNeed need{.maps = least_maps_of(backend, request.backward, needed),
+                        .parameters = !inputs_alone,
+                        .backward = request.backward};
   // The shares of the work are estimates: what matters is that the inputs alone are not all of it.
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.1, "inputs and parameters");
-  const GivenArrays given = read_arrays(request.inputs, warnings);
+  const GivenArrays given = open_arrays(request.inputs, warnings);
   ComputedTrace computed{.inputs = inputs_of(request, scenario, given, warnings, previous, need),
                          .trace = nullptr,
                          .scenario = scenario,
@@ -327,6 +313,7 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   for (const auto& [name, array] : given)
     if (std::ranges::count(known, name) > 0) computed.given.push_back(name);
   const AttentionInputs& attention = computed.inputs.attention;
+  if (request.check) request.check(attention);
   part.emplace(0.1, request.backward ? 0.4 : 1.0);
   computed.trace = inputs_alone
                        ? trace_of_inputs(attention)

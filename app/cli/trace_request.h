@@ -8,7 +8,6 @@
 
 #include "app/cli/command_options.h"
 #include "app/cli/warnings.h"
-#include "core/files/array_files.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/trace/trace.h"
@@ -24,6 +23,9 @@ struct TraceRequest {
   bool backward = false;
   bool strict = false;    // warnings are errors
   bool compares = false;  // numbers that nobody gave or chose are an error
+  // Called once the inputs are known, before anything is computed: throws if what is wanted of the trace
+  // cannot be had.
+  std::function<void(const AttentionInputs&)> check = {};
 };
 
 // `request` must outlive parsing.
@@ -68,11 +70,6 @@ ComputedTrace compute_trace(const TraceRequest& request,
 ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenario,
                             const std::optional<std::vector<TensorName>>& needed, Warnings& warnings,
                             const ScenarioInputs* previous = nullptr);
-
-// The arrays of a file. Warns of its entries that hold no numbers; Error(input) if one of them is needed.
-std::vector<NamedTensor> read_readable_arrays(const std::string& path,
-                                              const std::function<bool(const std::string&)>& needed,
-                                              Warnings& warnings);
 
 // Says on stderr which text is used if a model is named instead of a scenario and the request gives none.
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario);

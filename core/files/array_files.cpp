@@ -67,22 +67,20 @@ std::string array_name(const std::string& path) {
   return name.substr(0, name.size() - extension_of(name).size());
 }
 
-NpyHeader npy_header(const InputFile& file) {
-  return read_npy_header(file.source(0), file.size(), file.path());
-}
-
 ArrayFileInfo npy_info(const InputFile& file) {
-  const StoredArray array = npy_header(file).array;
-  return {"npy",
-          {{array_name(file.path()), std::string(element_type(array.type).name), array.sizes,
-            stored_bytes(array, file.path())}},
-          {}};
+  const StoredArray array = read_npy_header(file).array;
+  ArrayFileInfo info{"npy",
+                     {{array_name(file.path()), std::string(element_type(array.type).name), array.sizes,
+                       stored_bytes(array, file.path())}},
+                     {},
+                     {}};
+  add_unreadable(array, info.arrays[0].name, file.path(), info.unread);
+  return info;
 }
 
 std::vector<NamedTensor> read_npy(const InputFile& file) {
-  const NpyHeader header = npy_header(file);
-  return {{array_name(file.path()), read_tensor(header.array, file.source(header.header_bytes), file.path()),
-           std::string(element_type(header.array.type).name)}};
+  const ArrayInfo array = npy_info(file).arrays[0];
+  return {{array.name, read_npy_array(file), array.stored_dtype}};
 }
 
 // Opens the file, recognises it and calls the function of its format.
@@ -118,12 +116,13 @@ bool is_reserved_name(std::string_view name) {
 
 namespace {
 
-// `unread` may be null: entries that hold no numbers are then rejected.
+// `unread` may be null: entries that cannot be read are then rejected.
 std::vector<NamedTensor> read_arrays(const std::string& path, std::vector<UnreadEntry>* unread) {
   const auto npz = [&](const InputFile& file, const std::vector<ZipEntry>& entries) {
     return read_npz(file, entries, unread);
   };
-  return with_file(path, read_npy, npz, read_safetensors);
+  const auto safetensors = [&](const InputFile& file) { return read_safetensors(file, unread); };
+  return with_file(path, read_npy, npz, safetensors);
 }
 
 }  // namespace
@@ -136,19 +135,16 @@ std::vector<NamedTensor> read_array_file(const std::string& path, std::vector<Un
   return read_arrays(path, &unread);
 }
 
-std::vector<UnreadEntry> unread_entries(const std::string& path) {
-  std::vector<UnreadEntry> unread;
-  const auto none = [](const InputFile&) { return 0; };
-  const auto npz = [&](const InputFile& file, const std::vector<ZipEntry>& entries) {
-    array_entries(file, entries, &unread);
-    return 0;
-  };
-  with_file(path, none, npz, none);
-  return unread;
-}
-
 ArrayFileInfo read_array_file_info(const std::string& path) {
   return with_file(path, npy_info, npz_info, safetensors_info);
+}
+
+Tensor outline_of(const ArrayInfo& array, const std::string& where) {
+  const std::optional<DType> dtype = tensor_dtype(array.stored_dtype);
+  StoredArray stored{.name = array.name, .other_type = array.stored_dtype, .sizes = array.sizes};
+  if (!dtype) stored.type = ElementType::other;
+  require_readable(stored, where);
+  return Tensor::outline(unnamed_shape(array.sizes), dtype.value_or(DType::f32));
 }
 
 void write_npy(const ByteSink& sink, const Tensor& tensor) {

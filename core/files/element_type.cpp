@@ -146,9 +146,14 @@ ElementType element_type_of(DType dtype) {
   return types[static_cast<std::size_t>(dtype)];
 }
 
-bool holds_floats(std::string_view type_name) {
+std::optional<DType> tensor_dtype(std::string_view type_name) {
   const auto type = std::ranges::find(entries, type_name, &ElementTypeEntry::name);
-  return type != entries.end() && (type->becomes == DType::f32 || type->becomes == DType::f64);
+  return type == entries.end() ? std::nullopt : type->becomes;
+}
+
+bool holds_floats(std::string_view type_name) {
+  const std::optional<DType> dtype = tensor_dtype(type_name);
+  return dtype == DType::f32 || dtype == DType::f64;
 }
 
 std::string stored_type_name(const StoredArray& array) {
@@ -171,12 +176,27 @@ void require_readable(const StoredArray& array, const std::string& where) {
                     "f16, bf16, f32, f64, bool or integers", "convert the array to f32 and save it again"});
 }
 
+Shape unnamed_shape(const std::vector<Index>& sizes) {
+  std::vector<Axis> axes;
+  for (const Index size : sizes) axes.push_back({fmt::format("axis{}", axes.size()), size});
+  return Shape(std::move(axes));
+}
+
+bool add_unreadable(const StoredArray& array, const std::string& name, const std::string& where,
+                    std::vector<UnreadEntry>& unread) {
+  try {
+    require_readable(array, where);
+    return false;
+  } catch (const NotNumbers& refusal) {
+    unread.push_back({name, refusal});
+    return true;
+  }
+}
+
 TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const std::string& where) {
   require_readable(array, where);
   require_memory(tensor_bytes(array, where), where);
-  std::vector<Axis> axes;
-  for (const Index size : array.sizes) axes.push_back({fmt::format("axis{}", axes.size()), size});
-  const Shape shape(std::move(axes));
+  const Shape shape = unnamed_shape(array.sizes);
   const auto same = [](auto value) { return value; };
   switch (array.type) {
     case ElementType::boolean:

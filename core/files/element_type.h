@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/files/array_files.h"
 #include "core/files/input_file.h"
 #include "core/tensor/error.h"
 #include "core/tensor/tensor.h"
@@ -33,7 +34,9 @@ struct ElementTypeEntry {
 std::span<const ElementTypeEntry> element_types();  // in the order of the enumeration
 const ElementTypeEntry& element_type(ElementType type);
 ElementType element_type_of(DType dtype);  // the type in which a tensor is written
-bool holds_floats(std::string_view type_name);  // whether an array of this type, "f16", becomes a tensor of f32 or f64
+// What an array of this type, "f16", becomes; nullopt: it cannot be read.
+std::optional<DType> tensor_dtype(std::string_view type_name);
+bool holds_floats(std::string_view type_name);  // whether that is f32 or f64
 
 // An array as a file describes it.
 struct StoredArray {
@@ -56,6 +59,9 @@ class NotNumbers : public Error {
 
 // Throws NotNumbers for a type that cannot be read.
 void require_readable(const StoredArray& array, const std::string& where);
+// Adds that refusal to `unread`, under `name`; false: there is none.
+bool add_unreadable(const StoredArray& array, const std::string& name, const std::string& where,
+                    std::vector<UnreadEntry>& unread);
 
 // Bytes in the file (of ElementType::other: one for each element, as theirs are not known), and bytes of the
 // tensor that they become (0: they cannot be read). Throws Error(input), beginning with `where`, for more
@@ -63,9 +69,11 @@ void require_readable(const StoredArray& array, const std::string& where);
 Index stored_bytes(const StoredArray& array, const std::string& where);
 Index tensor_bytes(const StoredArray& array, const std::string& where);
 
-// Reads the array's bytes and creates the tensor; its axes are named "axis0", "axis1" …, because a file has
-// no names for them. Throws NotNumbers, and Error(input) for an unsigned number above the range
-// of i64, Error(memory).
+// The shape of an array in a file, which has no names for its axes: they are "axis0", "axis1" …
+Shape unnamed_shape(const std::vector<Index>& sizes);
+
+// Reads the array's bytes and creates the tensor of that shape. Throws NotNumbers, and Error(input) for an
+// unsigned number above the range of i64, Error(memory).
 TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const std::string& where);
 
 // The tensor's numbers as in memory: row-major, little-endian; this is what writers write.

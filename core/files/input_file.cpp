@@ -41,7 +41,7 @@ const char* kind_of(mode_t mode) {
 
 }  // namespace
 
-void require_fetched(const std::string& path) {
+void require_fetched(const std::string& path, ExitStatus status) {
   constexpr std::size_t most_bytes = 1024;  // of a pointer, by its specification
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;  // a pipe would wait for a writer
@@ -52,10 +52,10 @@ void require_fetched(const std::string& path) {
   const bool is_pointer =
       first.starts_with("version https://git-lfs.") || first.starts_with("version https://hawser.");
   if (!is_pointer) return;
-  throw Error(ExitStatus::input, {.where = path,
-                                  .what = "this is a Git LFS pointer, not the file itself",
-                                  .expected = "the file that it points to",
-                                  .remedy = "fetch it with git lfs pull in its folder, or download it"});
+  throw Error(status, {.where = path,
+                       .what = "this is a Git LFS pointer, not the file itself",
+                       .expected = "the file that it points to",
+                       .remedy = "fetch it with git lfs pull in its folder, or download it"});
 }
 
 InputFile::InputFile(const std::string& path) : path_(path) {

@@ -9,11 +9,13 @@
 #include <span>
 #include <string>
 
+#include "core/tensor/error.h"
+
 namespace headwise {
 
-// Throws Error(input) if the file is only Git LFS's pointer to one that has not been fetched. No error if
+// Throws an Error if the file is only Git LFS's pointer to one that has not been fetched. No error if
 // there is none.
-void require_fetched(const std::string& path);
+void require_fetched(const std::string& path, ExitStatus status = ExitStatus::input);
 
 // Fills the whole span with the next bytes of a source; throws Error(input) if there are too few.
 using ByteSource = std::function<void(std::span<std::byte>)>;

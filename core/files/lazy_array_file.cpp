@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/files/npy_format.h"
 #include "core/files/npz_file.h"
 #include "core/files/safetensors_file.h"
 #include "core/tensor/error.h"
@@ -55,7 +56,7 @@ LazyArrayFile::LazyArrayFile(const std::string& path)
       places_(std::make_unique<Places>()) {
   if (info_.format == "safetensors") places_->safetensors = open_safetensors(*file_);
   if (info_.format == "npz") {
-    std::vector<UnreadEntry> told;  // unread_entries has them
+    std::vector<UnreadEntry> told;  // as in info_
     places_->entries = array_entries(*file_, read_zip_directory(*file_), &told);
   }
   for (std::size_t i = 0; i < info_.arrays.size(); ++i) by_name_.emplace(info_.arrays[i].name, i);
@@ -104,8 +105,8 @@ TensorPtr LazyArrayFile::read_rows(const std::string& name, Index first, Index c
                                      static_cast<std::uint64_t>(first) * row_bytes),
                        where);
   }
-  const TensorPtr whole = info_.format == "npz" ? read_npz_array(*file_, places_->entries[at->second])
-                                                : read_array_file(path())[0].tensor;
+  const TensorPtr whole =
+      info_.format == "npz" ? read_npz_array(*file_, places_->entries[at->second]) : read_npy_array(*file_);
   if (count == rows) return whole;
   return std::make_shared<const Tensor>(rows_of(*whole, first, count));
 }

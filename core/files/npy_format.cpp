@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -115,7 +116,8 @@ class DictParser {
   void type() {
     skip_space();
     if (at_ < text_.size() && text_[at_] == '[') {
-      throw NotNumbers({where_, "arrays of records cannot be read", std::string(text_.substr(at_)),
+      throw NotNumbers({where_, "arrays of records cannot be read",
+                        std::string(text_.substr(at_, text_.find("],", at_) + 1 - at_)),
                         "an array of numbers", "save each field as a separate array"});
     }
     const std::string descr = string();
@@ -143,7 +145,10 @@ class DictParser {
       Index size = 0;
       const char* begin = text_.data() + at_;
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), size);
-      if (error != std::errc() || *begin == '-') wrong(fmt::format("the size '{}'", text_.substr(at_, 24)));
+      if (error != std::errc() || *begin == '-')
+        fail(where_, "a size in the npy header is wrong",
+             std::string(text_.substr(at_, std::min<std::size_t>(24, text_.find_first_of(",)", at_) - at_))),
+             "a whole number from 0 to 9223372036854775807");
       at_ += static_cast<std::size_t>(end - begin);
       accept('L');  // numpy under Python 2 wrote long integers this way
       array_.sizes.push_back(size);
@@ -186,10 +191,12 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
   source(std::as_writable_bytes(std::span(length_bytes).first(length_size)));
   std::uint32_t length = 0;
   for (std::size_t i = length_size; i-- > 0;) length = length << 8 | length_bytes[i];
-  if (length > max_header_bytes || length > total_bytes - text_begin) {
+  if (length > max_header_bytes)
     fail(where, "the length of the npy header is wrong", fmt::format("{} bytes", length),
-         fmt::format("at most the {} in the file", max_header_bytes));
-  }
+         fmt::format("at most {}", max_header_bytes));
+  if (length > total_bytes - text_begin)
+    fail(where, "the npy header is cut off", fmt::format("{} bytes of it", total_bytes - text_begin),
+         fmt::format("{}", length), "the file may be incomplete: download or save it again");
   std::string text(length, '\0');
   source(std::as_writable_bytes(std::span(text)));
 
@@ -203,6 +210,15 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
          "the file may be incomplete: download or save it again");
   }
   return header;
+}
+
+NpyHeader read_npy_header(const InputFile& file) {
+  return read_npy_header(file.source(0), file.size(), file.path());
+}
+
+TensorPtr read_npy_array(const InputFile& file) {
+  const NpyHeader header = read_npy_header(file);
+  return read_tensor(header.array, file.source(header.header_bytes), file.path());
 }
 
 namespace {

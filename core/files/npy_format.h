@@ -21,6 +21,10 @@ struct NpyHeader {
 // for an array of objects, text, dates or records.
 NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, const std::string& where);
 
+// The same of a file that is one array, and the array itself.
+NpyHeader read_npy_header(const InputFile& file);
+TensorPtr read_npy_array(const InputFile& file);
+
 // Magic, length and dict for a tensor that is written row-major and little-endian; its length is a multiple
 // of 64 bytes.
 std::string npy_header_for(const Tensor& tensor);

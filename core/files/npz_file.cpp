@@ -73,8 +73,7 @@ std::vector<ZipEntry> array_entries(const InputFile& file, const std::vector<Zip
     } catch (const NotNumbers& refusal) {
       if (!unread) throw;
       const bool array = entry.name.ends_with(suffix);
-      unread->push_back(
-          {array ? entry.name.substr(0, entry.name.size() - suffix.size()) : entry.name, refusal.what()});
+      unread->push_back({array ? entry.name.substr(0, entry.name.size() - suffix.size()) : entry.name, refusal});
       if (!first) first = refusal;
     }
   }
@@ -83,14 +82,13 @@ std::vector<ZipEntry> array_entries(const InputFile& file, const std::vector<Zip
 }
 
 ArrayFileInfo npz_info(const InputFile& file, const std::vector<ZipEntry>& entries) {
-  ArrayFileInfo info{"npz", {}, {}};
-  std::vector<UnreadEntry> unread;
+  ArrayFileInfo info{"npz", {}, {}, {}};
   for (const ZipEntry& entry : entries) {
     if (!is_metadata(entry)) continue;
     if (auto text = metadata_text(file, entry))
       info.metadata.emplace(entry.name.substr(0, entry.name.size() - suffix.size()), *std::move(text));
   }
-  for (const ZipEntry& entry : array_entries(file, entries, &unread)) {
+  for (const ZipEntry& entry : array_entries(file, entries, &info.unread)) {
     const OpenEntry open(file, entry);
     const StoredArray& array = open.header.array;
     info.arrays.push_back({open.name, std::string(element_type(array.type).name), array.sizes,

@@ -1,7 +1,7 @@
 // npz: a ZIP archive whose entries are .npy arrays, each named NAME.npy.
 #pragma once
 
-#include "core/files/unread_entries.h"
+#include "core/files/array_files.h"
 #include "core/files/zip_file.h"
 
 namespace headwise {

@@ -56,6 +56,10 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
   }
 }
 
+std::string place_of(const InputFile& file, const SafetensorsArray& array) {
+  return file.path() + ": " + array.array.name;
+}
+
 }  // namespace
 
 OpenSafetensors open_safetensors(const InputFile& file) {
@@ -80,16 +84,23 @@ OpenSafetensors open_safetensors(const InputFile& file) {
 
 ArrayFileInfo safetensors_info(const InputFile& file) {
   const OpenSafetensors open = open_safetensors(file);
-  ArrayFileInfo info{"safetensors", {}, open.header.metadata};
+  ArrayFileInfo info{"safetensors", {}, {}, open.header.metadata};
   for (const SafetensorsArray& array : open.header.arrays) {
+    add_unreadable(array.array, array.array.name, place_of(file, array), info.unread);
     info.arrays.push_back({array.array.name, stored_type_name(array.array), array.array.sizes,
                            static_cast<Index>(array.end - array.begin)});
   }
   return info;
 }
 
-std::vector<NamedTensor> read_safetensors(const InputFile& file) {
-  const OpenSafetensors open = open_safetensors(file);
+std::vector<NamedTensor> read_safetensors(const InputFile& file, std::vector<UnreadEntry>* unread) {
+  OpenSafetensors open = open_safetensors(file);
+  if (unread) {
+    const std::size_t all = std::erase_if(open.header.arrays, [&](const SafetensorsArray& array) {
+      return add_unreadable(array.array, array.array.name, place_of(file, array), *unread);
+    });
+    if (all > 0 && open.header.arrays.empty()) throw unread->front().why;
+  }
   Index total = 0;
   for (const SafetensorsArray& array : open.header.arrays) {
     if (__builtin_add_overflow(total, tensor_bytes(array.array, file.path()), &total)) {
@@ -99,8 +110,8 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file) {
   require_memory(total, file.path());
   std::vector<NamedTensor> tensors;
   for (const SafetensorsArray& array : open.header.arrays) {
-    TensorPtr tensor = read_tensor(array.array, file.source(open.data_begin + array.begin),
-                                   file.path() + ": " + array.array.name);
+    TensorPtr tensor =
+        read_tensor(array.array, file.source(open.data_begin + array.begin), place_of(file, array));
     tensors.push_back({array.array.name, std::move(tensor), stored_type_name(array.array)});
   }
   return tensors;

@@ -18,6 +18,8 @@ struct OpenSafetensors {
 // type), data with holes or overlaps or that does not end where the file does.
 OpenSafetensors open_safetensors(const InputFile& file);
 ArrayFileInfo safetensors_info(const InputFile& file);
-std::vector<NamedTensor> read_safetensors(const InputFile& file);
+// Arrays of a type that cannot be read are added to `unread`. Throws NotNumbers if that is null or there are
+// no others.
+std::vector<NamedTensor> read_safetensors(const InputFile& file, std::vector<UnreadEntry>* unread);
 
 }  // namespace headwise

@@ -3,67 +3,71 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
+#include <span>
+#include <string_view>
 
 #include "core/files/element_type.h"
 #include "core/files/file_paths.h"
-#include "core/files/unread_entries.h"
+#include "core/files/lazy_array_file.h"
 #include "core/model/files/model_state.h"
 #include "core/model/layers/layer_parameters.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/made_up_arrays.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
 
-using Names = std::initializer_list<const char*>;
+using Names = std::span<const std::string_view>;
 
-constexpr Names input_names{"query", "key", "value", "grad_output"};
-constexpr Names parameter_names{"in_proj_weight", "q_proj_weight",   "k_proj_weight", "v_proj_weight",
-                                "in_proj_bias",   "bias_k",          "bias_v",        "static_k",
-                                "static_v",       "out_proj.weight", "out_proj.bias"};
-constexpr const char* frozen_weights_name = "frozen_weights";
-constexpr Names mask_names{"attn_mask", "key_padding_mask", "valid_lens"};
+constexpr std::array<std::string_view, 4> input_names{"query", "key", "value", "grad_output"};
+constexpr std::array<std::string_view, 3> mask_names{"attn_mask", "key_padding_mask", "valid_lens"};
+constexpr std::array<std::string_view, 1> frozen_names{"frozen_weights"};
 
-const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, ArrayFiles& files) {
-  const auto open = files.find(path);
-  if (open != files.end()) return open->second;
-  ArrayFile file;
-  file.state = file_state(path);
+// The file as `earlier` has it if it is in the same state, else as `open` opens it.
+template <class Open>
+const ArrayFile& opened(const std::string& key, const FileState& state, const ArrayFiles* earlier,
+                        ArrayFiles& files, Open open) {
+  const auto there = files.find(key);
+  if (there != files.end()) return there->second;
   if (earlier != nullptr) {
-    const auto same = earlier->find(path);
-    if (same != earlier->end() && same->second.state == file.state) {
-      return files[path] = same->second;
-    }
+    const auto same = earlier->find(key);
+    if (same != earlier->end() && same->second.state == state) return files[key] = same->second;
   }
-  std::vector<UnreadEntry> unread;
-  for (const NamedTensor& array : read_array_file(path, unread)) file.arrays[array.name] = array.tensor;
-  const auto names = given_array_names();
-  for (const UnreadEntry& entry : unread)
-    if (std::ranges::count(names, entry.name) > 0) throw NotNumbers({.what = entry.why});
-  return files[path] = std::move(file);
+  ArrayFile file = open();
+  file.state = state;
+  return files[key] = std::move(file);
 }
 
-// Parameters of a model's layer; a layer already read whose files have not changed is not read again.
+const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, ArrayFiles& files) {
+  return opened(path, file_state(path), earlier, files, [&] { return open_array_file(path); });
+}
+
+// Parameters of a model's layer, in the files of a model that are read when one of them is needed.
+ArrayFile open_layer(const Scenario& scenario, const std::string& path) {
+  const auto model = std::make_shared<const ModelFiles>(path);
+  const AttentionLayers layers = find_attention_layers(*model);
+  const AttentionLayer layer = layer_of_scenario(scenario, path, layers);
+  using Parameters = std::map<std::string, TensorPtr>;
+  const auto read =
+      std::make_shared<ReadOnce<Parameters>>([model, layer] { return read_layer_parameters(*model, layer); });
+  ArrayFile opened;
+  for (const auto& [name, outline] : layer_parameter_outlines(*model, layer))
+    opened.arrays[name] = {*outline, [read, name = name] { return read->get().at(name); }};
+  opened.layer = std::make_shared<const AttentionLayer>(
+      layers.layers[static_cast<std::size_t>(scenario.parameters.layer)]);
+  return opened;
+}
+
 const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path, const ArrayFiles* earlier,
                               ArrayFiles& files) {
   const AttentionSpec& a = scenario.attention;
   const std::string key = fmt::format("{}\n{} {} {}", path, scenario.parameters.layer, a.num_heads,
                                       a.num_kv_heads.value_or(a.num_heads));
-  ArrayFile layer;
-  layer.state = model_state(path);
-  if (earlier != nullptr) {
-    const auto same = earlier->find(key);
-    if (same != earlier->end() && same->second.state == layer.state) return files[key] = same->second;
-  }
-  const ModelFiles model(path);
-  const AttentionLayers layers = find_attention_layers(model);
-  layer.arrays = read_layer_parameters(model, layer_of_scenario(scenario, path, layers));
-  layer.layer = std::make_shared<const AttentionLayer>(
-      layers.layers[static_cast<std::size_t>(scenario.parameters.layer)]);
-  return files[key] = std::move(layer);
+  return opened(key, model_state(path), earlier, files, [&] { return open_layer(scenario, path); });
 }
 
 [[noreturn]] void missing(const std::string& path, const std::string& what, const GivenArrays& arrays) {
@@ -77,8 +81,8 @@ const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path,
 // Adds those of `names` that the file has and that are not given already.
 Index add(GivenArrays& all, const GivenArrays& from, Names names) {
   Index found = 0;
-  for (const char* name : names) {
-    const auto array = from.find(name);
+  for (const std::string_view name : names) {
+    const auto array = from.find(std::string(name));
     if (array == from.end()) continue;
     ++found;
     all.insert(*array);
@@ -86,54 +90,73 @@ Index add(GivenArrays& all, const GivenArrays& from, Names names) {
   return found;
 }
 
-// Inputs as usually written, or as in a trace: those of scaled_dot_product_attention under the names of the heads, those
-// of self-attention three times.
+// Inputs as usually written, or as in a trace: those of scaled_dot_product_attention under the names of the
+// heads.
 void add_inputs(GivenArrays& all, const GivenArrays& from, const Scenario& scenario) {
-  GivenArrays inputs;
-  add(inputs, from, input_names);
-  const auto named = [&](const char* name) {
-    const auto found = from.find(name);
-    return found == from.end() ? nullptr : found->second;
-  };
-  if (scenario.op == Op::scaled_dot_product_attention && !named("query") && named("q_heads"))
-    inputs.insert({{"query", named("q_heads")}, {"key", named("k_heads")}, {"value", named("v_heads")}});
-  const auto same = [&](const char* name) {
-    const TensorPtr query = named("query"), other = named(name);
-    return query && other && query->dtype() == other->dtype() &&
-           query->shape().sizes() == other->shape().sizes() &&
-           identical(*query, other->reshaped(query->shape()));
-  };
-  if (scenario.op == Op::multi_head_attention && scenario.inputs.self_attention && same("key") &&
-      same("value")) {
-    inputs.erase("key");
-    inputs.erase("value");
+  if (scenario.op == Op::scaled_dot_product_attention && !from.contains("query") && from.contains("q_heads")) {
+    for (const auto& [name, heads] : {std::pair("query", "q_heads"), {"key", "k_heads"}, {"value", "v_heads"}})
+      if (const auto found = from.find(heads); found != from.end()) all.emplace(name, found->second);
   }
-  std::erase_if(inputs, [](const auto& entry) { return !entry.second; });
-  all.merge(inputs);
+  add(all, from, input_names);
 }
 
 }  // namespace
+
+ArrayFile open_array_file(const std::string& path) {
+  const auto file = std::make_shared<const LazyArrayFile>(path);
+  ArrayFile opened;
+  opened.unread = file->info().unread;
+  for (const ArrayInfo& array : file->info().arrays)
+    if (tensor_dtype(array.stored_dtype))
+      opened.arrays[array.name] = {outline_of(array, path),
+                                   [file, name = array.name] { return file->read(name); }};
+  if (opened.arrays.empty() && !opened.unread.empty()) throw opened.unread.front().why;
+  return opened;
+}
+
+bool erase_repeated_query(const Scenario& scenario, const GivenArrays& given, GivenArrays& gathered) {
+  if (scenario.op != Op::multi_head_attention || scenario.inputs.source != InputSource::file ||
+      !scenario.inputs.self_attention)
+    return false;
+  const auto is_query = [&](const char* name) {
+    const auto query = gathered.find("query"), other = gathered.find(name);
+    if (given.contains(name) || query == gathered.end() || other == gathered.end()) return false;
+    const Tensor &ours = query->second.outline(), &theirs = other->second.outline();
+    return ours.dtype() == theirs.dtype() && ours.shape().sizes() == theirs.shape().sizes() &&
+           identical(*query->second.tensor(), other->second.tensor()->reshaped(ours.shape()));
+  };
+  if (!is_query("key") || !is_query("value")) return false;
+  gathered.erase("key");
+  gathered.erase("value");
+  return true;
+}
 
 GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, const ArrayFiles* earlier,
                           ArrayFiles& files) {
   GivenArrays all = given;
   const auto path_of = [&](const std::string& file) { return path_from(scenario.origin.folder, file); };
+  // The arrays of a file that is opened for those of these names.
+  const auto arrays_for = [&](const std::string& path, Names names) -> const GivenArrays& {
+    const ArrayFile& file = opened(path, earlier, files);
+    require_readable_names(file, names, all);
+    return file.arrays;
+  };
   if (scenario.inputs.source == InputSource::file && scenario.inputs.file) {
     const std::string path = path_of(*scenario.inputs.file);
-    const GivenArrays& arrays = opened(path, earlier, files).arrays;
+    const GivenArrays& arrays = arrays_for(path, input_names);
     add_inputs(all, arrays, scenario);
     if (!all.contains("query")) missing(path, "query", arrays);
   }
   if (scenario.op == Op::multi_head_attention && scenario.parameters.source == ParameterSource::file &&
       scenario.parameters.file) {
     const std::string path = path_of(*scenario.parameters.file);
-    const GivenArrays& arrays = opened(path, earlier, files).arrays;
+    const GivenArrays& arrays = arrays_for(path, parameter_array_names());
     // Packed or separate is decided by the higher priority: one of the two from --input hides the other in the file.
     const bool separate_given =
         all.contains("q_proj_weight") || all.contains("k_proj_weight") || all.contains("v_proj_weight");
     const bool packed_given = all.contains("in_proj_weight");
     GivenArrays parameters;
-    add(parameters, arrays, parameter_names);
+    add(parameters, arrays, parameter_array_names());
     if (separate_given) parameters.erase("in_proj_weight");
     if (packed_given) {
       for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) parameters.erase(name);
@@ -155,16 +178,16 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
   }
   if (scenario.mask.file) {
     const std::string path = path_of(*scenario.mask.file);
-    const GivenArrays& arrays = opened(path, earlier, files).arrays;
+    const GivenArrays& arrays = arrays_for(path, mask_names);
     if (add(all, arrays, mask_names) == 0) missing(path, "attn_mask, key_padding_mask or valid_lens", arrays);
   }
   if (scenario.frozen_heads && scenario.frozen_heads->file) {
     const std::string path = path_of(*scenario.frozen_heads->file);
-    const GivenArrays& arrays = opened(path, earlier, files).arrays;
-    if (add(all, arrays, {frozen_weights_name}) == 0) missing(path, frozen_weights_name, arrays);
+    const GivenArrays& arrays = arrays_for(path, frozen_names);
+    if (add(all, arrays, frozen_names) == 0) missing(path, "frozen_weights", arrays);
   }
   if (scenario.frozen_heads && scenario.frozen_heads->attn_weights)
-    all.emplace(frozen_weights_name, scenario.frozen_heads->attn_weights);
+    all.emplace("frozen_weights", scenario.frozen_heads->attn_weights);
   return all;
 }
 

@@ -13,9 +13,10 @@ bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) 
   if (!scenario.frozen_heads || scenario.frozen_heads->heads.empty()) return true;
   try {
     ArrayFiles files;
-    const GivenArrays arrays = gather_arrays(scenario, {}, previous ? &previous->files : nullptr, files);
+    GivenArrays arrays = gather_arrays(scenario, {}, previous ? &previous->files : nullptr, files);
     const auto held = arrays.find("frozen_weights");
     if (held == arrays.end()) return true;
+    erase_repeated_query(scenario, {}, arrays);
     const InputsSpec& inputs = scenario.inputs;
     std::vector<std::string> notes;
     const std::shared_ptr<ModelInput> model =
@@ -28,7 +29,8 @@ bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) 
     const std::vector<std::int64_t>& heads = scenario.frozen_heads->heads;
     const std::vector<Index> sizes{plan.batch, static_cast<Index>(heads.size()), plan.query_length,
                                    plan.all_keys};
-    return *std::ranges::max_element(heads) < plan.options.num_heads && held->second->shape().sizes() == sizes;
+    return *std::ranges::max_element(heads) < plan.options.num_heads &&
+           held->second.outline().shape().sizes() == sizes;
   } catch (const Error&) {
     return true;
   }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/tensor/error.h"
+#include "core/tensor/float_dispatch.h"
 
 namespace headwise {
 namespace {
@@ -16,11 +18,10 @@ constexpr std::array<std::string_view, 19> names{
     "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens",    "frozen_weights",
     "grad_output"};
 
-[[noreturn]] void wrong_rank(const std::string& name, const Tensor& array, const std::string& expected) {
-  throw Error(ExitStatus::input, {.where = name,
-                                  .what = "the number of axes is wrong",
-                                  .got = array.shape().sizes_text(),
-                                  .expected = expected});
+[[noreturn]] void wrong_rank(const std::string& name, const Shape& shape, const std::string& expected) {
+  throw Error(
+      ExitStatus::input,
+      {.where = name, .what = "the number of axes is wrong", .got = shape.sizes_text(), .expected = expected});
 }
 
 // The numbers in `dtype`; adds a note if finite ones do not fit into f32.
@@ -62,35 +63,25 @@ void copy_batch_first(const Tensor& from, Tensor& to) {
   }
 }
 
-Tensor sequence(const Tensor& array, const char* length_axis, const char* width_axis, bool batch_first) {
-  const Shape& shape = array.shape();
-  if (shape.rank() == 2) {
-    return array.reshaped({{"N", 1}, {length_axis, shape.size(0)}, {width_axis, shape.size(1)}});
-  }
-  if (batch_first) return array.reshaped(renamed(shape, {"N", length_axis, width_axis}));
-  Tensor moved({{"N", shape.size(1)}, {length_axis, shape.size(0)}, {width_axis, shape.size(2)}},
-               array.dtype());
-  if (array.dtype() == DType::f64)
-    copy_batch_first<double>(array, moved);
-  else
-    copy_batch_first<float>(array, moved);
-  return moved;
+Shape sequence_shape(const Shape& shape, const char* length_axis, const char* width_axis, bool batch_first) {
+  if (shape.rank() == 2) return {{"N", 1}, {length_axis, shape.size(0)}, {width_axis, shape.size(1)}};
+  return {{"N", shape.size(batch_first ? 0 : 1)},
+          {length_axis, shape.size(batch_first ? 1 : 0)},
+          {width_axis, shape.size(2)}};
 }
 
 // (1,1,width) or (width) → (width)
-Tensor appended_row(const std::string& name, const Tensor& array, const char* axis) {
-  const Shape& shape = array.shape();
+Shape appended_row_shape(const std::string& name, const Shape& shape, const char* axis) {
   const Index rank = shape.rank();
   const bool leading_ones = rank == 3 && shape.size(0) == 1 && shape.size(1) == 1;
-  if (rank != 1 && !leading_ones) wrong_rank(name, array, "(1,1,E) or (E)");
-  return array.reshaped({{axis, shape.size(rank - 1)}});
+  if (rank != 1 && !leading_ones) wrong_rank(name, shape, "(1,1,E) or (E)");
+  return {{axis, shape.size(rank - 1)}};
 }
 
 // (N·G,S,width) → (N,G,S,width)
-Tensor static_heads(const std::string& name, const Tensor& array, Index batch, Index heads,
-                    const char* width_axis) {
-  const Shape& shape = array.shape();
-  if (shape.rank() == 4) return array.reshaped(renamed(shape, {"N", "G", "S", width_axis}));
+Shape static_heads_shape(const std::string& name, const Shape& shape, Index batch, Index heads,
+                         const char* width_axis) {
+  if (shape.rank() == 4) return renamed(shape, {"N", "G", "S", width_axis});
   const Index slices = checked_multiply(batch, heads, name);
   if (shape.size(0) != slices) {
     throw Error(ExitStatus::input,
@@ -100,7 +91,7 @@ Tensor static_heads(const std::string& name, const Tensor& array, Index batch, I
                  .expected = fmt::format("({},S,width): N = {}, key/value heads = {}", slices, batch, heads),
                  .remedy = "slice n·H + h is head h of batch n"});
   }
-  return array.reshaped({{"N", batch}, {"G", heads}, {"S", shape.size(1)}, {width_axis, shape.size(2)}});
+  return {{"N", batch}, {"G", heads}, {"S", shape.size(1)}, {width_axis, shape.size(2)}};
 }
 
 Shape mask_shape(const Shape& shape, Op op) {
@@ -116,48 +107,46 @@ Shape mask_shape(const Shape& shape, Op op) {
   }
 }
 
-Tensor in_trace_layout(const std::string& name, const Tensor& array, const AttentionOptions& o, Index batch,
-                       bool batch_first) {
-  const Shape& shape = array.shape();
+// The shape in the trace of an array of this shape.
+Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOptions& o, Index batch,
+                  bool batch_first) {
   const Index rank = shape.rank();
   const bool sdpa = o.op == Op::scaled_dot_product_attention;
   if (name == "query" || name == "grad_output") {
     const char* width = name == "query" ? "D" : "Dv";
-    if (sdpa && rank != 4) wrong_rank(name, array, name == "query" ? "(N,H,L,D)" : "(N,H,L,Dv)");
-    if (!sdpa && rank != 2 && rank != 3) wrong_rank(name, array, "(N,L,E), or (L,E) unbatched");
-    return sdpa ? array.reshaped(renamed(shape, {"N", "H", "L", width}))
-                : sequence(array, "L", "E", batch_first);
+    if (sdpa && rank != 4) wrong_rank(name, shape, name == "query" ? "(N,H,L,D)" : "(N,H,L,Dv)");
+    if (!sdpa && rank != 2 && rank != 3) wrong_rank(name, shape, "(N,L,E), or (L,E) unbatched");
+    return sdpa ? renamed(shape, {"N", "H", "L", width}) : sequence_shape(shape, "L", "E", batch_first);
   }
   if (name == "key" || name == "value") {
     const bool key = name == "key";
-    if (sdpa) return array.reshaped(renamed(shape, {"N", "G", "S", key ? "D" : "Dv"}));
-    return sequence(array, "S", key ? "kdim" : "vdim", batch_first);
+    if (sdpa) return renamed(shape, {"N", "G", "S", key ? "D" : "Dv"});
+    return sequence_shape(shape, "S", key ? "kdim" : "vdim", batch_first);
   }
-  if (name == "in_proj_weight") return array.reshaped(renamed(shape, {"H·D+G·D+G·Dv", "E"}));
-  if (name == "q_proj_weight") return array.reshaped(renamed(shape, {"H·D", "E"}));
-  if (name == "k_proj_weight") return array.reshaped(renamed(shape, {"G·D", "kdim"}));
-  if (name == "v_proj_weight") return array.reshaped(renamed(shape, {"G·Dv", "vdim"}));
-  if (name == "out_proj.weight") return array.reshaped(renamed(shape, {"E", "H·Dv"}));
-  if (name == "out_proj.bias") return array.reshaped(renamed(shape, {"E"}));
+  if (name == "in_proj_weight") return renamed(shape, {"H·D+G·D+G·Dv", "E"});
+  if (name == "q_proj_weight") return renamed(shape, {"H·D", "E"});
+  if (name == "k_proj_weight") return renamed(shape, {"G·D", "kdim"});
+  if (name == "v_proj_weight") return renamed(shape, {"G·Dv", "vdim"});
+  if (name == "out_proj.weight") return renamed(shape, {"E", "H·Dv"});
+  if (name == "out_proj.bias") return renamed(shape, {"E"});
   if (name == "in_proj_bias") {
-    if (rank != 1) wrong_rank(name, array, "(3E): the biases of q, k and v concatenated");
-    return array.reshaped(renamed(shape, {"H·D+G·D+G·Dv"}));
+    if (rank != 1) wrong_rank(name, shape, "(3E): the biases of q, k and v concatenated");
+    return renamed(shape, {"H·D+G·D+G·Dv"});
   }
-  if (name == "bias_k") return appended_row(name, array, "G·D");
-  if (name == "bias_v") return appended_row(name, array, "G·Dv");
-  if (name == "static_k") return static_heads(name, array, batch, o.num_kv_heads, "D");
-  if (name == "static_v") return static_heads(name, array, batch, o.num_kv_heads, "Dv");
-  if (name == "attn_mask") return array.reshaped(mask_shape(shape, o.op));
+  if (name == "bias_k") return appended_row_shape(name, shape, "G·D");
+  if (name == "bias_v") return appended_row_shape(name, shape, "G·Dv");
+  if (name == "static_k") return static_heads_shape(name, shape, batch, o.num_kv_heads, "D");
+  if (name == "static_v") return static_heads_shape(name, shape, batch, o.num_kv_heads, "Dv");
+  if (name == "attn_mask") return mask_shape(shape, o.op);
   if (name == "frozen_weights") {
-    if (rank != 4) wrong_rank(name, array, "(N,F,L,S): a map for each frozen head");
-    return array.reshaped(renamed(shape, {"N", "F", "L", "S"}));
+    if (rank != 4) wrong_rank(name, shape, "(N,F,L,S): a map for each frozen head");
+    return renamed(shape, {"N", "F", "L", "S"});
   }
   if (name == "key_padding_mask") {
-    return rank == 1 ? array.reshaped({{"N", 1}, {"S", shape.size(0)}})
-                     : array.reshaped(renamed(shape, {"N", "S"}));
+    return rank == 1 ? Shape{{"N", 1}, {"S", shape.size(0)}} : renamed(shape, {"N", "S"});
   }
   // valid_lens: a single number is one sentence's length.
-  return rank == 0 ? array.reshaped({{"N", 1}}) : array.reshaped(renamed(shape, {"N", "L"}));
+  return rank == 0 ? Shape{{"N", 1}} : renamed(shape, {"N", "L"});
 }
 
 }  // namespace
@@ -166,12 +155,25 @@ std::span<const std::string_view> given_array_names() {
   return names;
 }
 
+void require_readable_names(const ArrayFile& file, std::span<const std::string_view> wanted,
+                            const GivenArrays& given) {
+  for (const UnreadEntry& entry : file.unread)
+    if (std::ranges::count(wanted, entry.name) > 0 && !given.contains(entry.name)) throw entry.why;
+}
+
 Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
                     Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes) {
+  const Shape shape = trace_shape(name, array.shape(), options, batch, batch_first);
   const bool number = array.dtype() == DType::f32 || array.dtype() == DType::f64;
   const bool converts = number && name != "frozen_weights";  // frozen_weights keep their type
-  return in_trace_layout(name, converts ? with_dtype(name, array, dtype, notes) : array, options, batch,
-                         batch_first);
+  if (array.is_outline()) return Tensor::outline(shape, converts ? dtype : array.dtype());
+  const Tensor numbers = converts ? with_dtype(name, array, dtype, notes) : array;
+  const bool is_sequence = name == "query" || name == "key" || name == "value" || name == "grad_output";
+  const bool length_first = is_sequence && options.op == Op::multi_head_attention && !batch_first;
+  if (!length_first || array.shape().rank() == 2) return numbers.reshaped(shape);
+  Tensor moved = Tensor::unwritten(shape, dtype);
+  dispatch_float(dtype, [&]<class T>() { copy_batch_first<T>(numbers, moved); });
+  return moved;
 }
 
 }  // namespace headwise

@@ -15,6 +15,11 @@ namespace headwise {
 // The names that are read, in the order of the operator; all others are ignored.
 std::span<const std::string_view> given_array_names();
 
+// Throws Error(input) if something in the file that cannot be read has one of these names and is not given
+// otherwise: it would be missed. What has another name is left out.
+void require_readable_names(const ArrayFile& file, std::span<const std::string_view> names,
+                            const GivenArrays& given = {});
+
 // A size of an array, and the array that has it: "query (2,4,16)".
 struct SizeFact {
   Index size = 0;
@@ -33,9 +38,10 @@ struct GivenSizes {
 // Throws Error(input) if an array has a rank or a type that its name never has, or if two arrays disagree.
 GivenSizes given_sizes(const GivenArrays& given, Op op, bool batch_first);
 
-// The array as stored in a trace: batch first, with its N axis, bias_k flat, static_k with heads split; floats in
-// `dtype`, except that frozen_weights keep their type (in f64 freezing a head changes no bit of an f32 trace). `batch`
-// is N. Throws Error(input) if its shape does not allow that. Adds a note if numbers beyond f32 became infinite.
+// The array as stored in a trace: batch first, with its N axis, bias_k flat, static_k with heads split;
+// floats in `dtype`, except that frozen_weights keep their type (in f64 freezing a head changes no bit of an
+// f32 trace). `batch` is N. An outline stays one. Throws Error(input) if its shape does not allow that. Adds
+// a note if numbers beyond f32 became infinite.
 Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
                     Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes);
 

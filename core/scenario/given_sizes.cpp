@@ -28,7 +28,7 @@ class SizeCollector {
 
   const Tensor* array(const char* name) const {
     const auto found = given_.find(name);
-    return found == given_.end() ? nullptr : found->second.get();
+    return found == given_.end() ? nullptr : &found->second.outline();
   }
 
   static void enter(std::optional<SizeFact>& fact, const char* what, const std::string& name,
@@ -218,14 +218,16 @@ void enter_masks(const SizeCollector& arrays, GivenSizes& sizes, Op op) {
   }
 }
 
-void check_type(const std::string& name, const Tensor& array) {
+void check_type(const std::string& name, const GivenArray& given) {
+  constexpr std::size_t most_bytes_of_a_look = std::size_t{64} << 20;  // at the values, for the message
+  const Tensor& array = given.outline();
   const bool number = array.dtype() == DType::f32 || array.dtype() == DType::f64;
   const bool mask = name == "attn_mask" || name == "key_padding_mask";
   const bool lens = name == "valid_lens";
   const bool right = lens ? array.dtype() == DType::i64 : number || (mask && array.dtype() == DType::boolean);
   if (right) return;
   if (array.dtype() == DType::i64 && !mask) {
-    const IntegerLook look = look_of_integers(array);
+    const IntegerLook look = look_of_integers(array.bytes() > most_bytes_of_a_look ? array : *given.tensor());
     throw Error(ExitStatus::input, {name, "the type is wrong", look.got, "a float type", look.remedy});
   }
   throw Error(ExitStatus::input, {.where = name,
@@ -244,7 +246,7 @@ void check_type(const std::string& name, const Tensor& array) {
 GivenSizes given_sizes(const GivenArrays& given, Op op, bool batch_first) {
   for (const std::string_view name : given_array_names()) {
     const auto found = given.find(std::string(name));
-    if (found != given.end()) check_type(found->first, *found->second);
+    if (found != given.end()) check_type(found->first, found->second);
   }
   const SizeCollector arrays(given);
   GivenSizes sizes;

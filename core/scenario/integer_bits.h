@@ -13,7 +13,7 @@ struct IntegerLook {
   std::string remedy;  // how NumPy or PyTorch makes numbers of them
 };
 
-// `integers`: i64.
+// `integers`: i64; of an outline nothing is known but that.
 IntegerLook look_of_integers(const Tensor& integers);
 
 }  // namespace headwise

@@ -146,7 +146,8 @@ Index planned_map_bytes(const ScenarioPlan& plan, DType dtype) {
 void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, DType dtype,
                             const GivenArrays& given, Index maps) {
   Index there = 0;
-  for (const auto& [name, array] : given) there += static_cast<Index>(array->bytes());
+  for (const auto& [name, array] : given)
+    if (array.is_read()) there += static_cast<Index>(array.outline().bytes());
   const auto inputs = [&](const ScenarioPlan& p) { return planned_bytes(p, scenario, dtype); };
   const auto trace = [&](const ScenarioPlan& p) {
     return checked_add(std::max<Index>(0, inputs(p) - there),

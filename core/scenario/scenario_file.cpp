@@ -1,4 +1,6 @@
 // Scenarios in files.
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -20,22 +22,18 @@ constexpr Index most_cells_as_text = 16384;  // for the weights of frozen heads:
 }  // namespace
 
 std::string read_json_text(const std::string& path, const std::string& kind) {
-  require_reachable(path);
-  require_fetched(path);
+  require_reachable(path, ExitStatus::usage);
+  require_fetched(path, ExitStatus::usage);
+  const auto refuse = [&](const std::string& what, const std::string& got, const std::string& expected) {
+    throw Error(ExitStatus::usage, {.where = path, .what = what, .got = got, .expected = expected});
+  };
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw Error(ExitStatus::usage,
-                {.where = path, .what = "this is a folder", .expected = "a " + kind + " file"});
-  }
+  if (std::filesystem::is_directory(path, error)) refuse("this is a folder", "", "a " + kind + " file");
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const bool there = std::filesystem::exists(path, error);
-    throw Error(there ? ExitStatus::input : ExitStatus::usage,
-                {.where = path,
-                 .what = there ? "the " + kind + " file cannot be opened" : "file not found",
-                 .got = there ? "Permission denied" : "",
-                 .expected = there ? "a file that can be read" : ""});
-  }
+  const int opening = errno;
+  if (!file && !std::filesystem::exists(path, error)) refuse("file not found", "", "");
+  if (!file)
+    refuse("the " + kind + " file cannot be opened", std::strerror(opening), "a file that can be read");
   std::string text;
   std::string block(std::size_t{1} << 16, '\0');
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
@@ -47,6 +45,8 @@ std::string read_json_text(const std::string& path, const std::string& kind) {
                                       .remedy = "put large arrays in an .npz next to it"});
     }
   }
+  if (file.bad())
+    refuse("the " + kind + " file cannot be read", std::strerror(errno), "a file that can be read");
   return text;
 }
 

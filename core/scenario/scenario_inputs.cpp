@@ -25,6 +25,8 @@
 #include "core/tensor/join.h"
 #include "core/tensor/suggestion.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/check_attention_inputs.h"
+#include "core/trace/grad_output.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {
@@ -71,6 +73,7 @@ struct Workshop {
   DType dtype;
   TensorMaker& maker;
   std::vector<std::string>& notes;
+  bool outlines = false;  // given arrays become outlines: none is read
 
   // The given array in the trace's layout, or null.
   TensorPtr given_or_null(const std::string& name) const {
@@ -81,8 +84,14 @@ struct Workshop {
     const std::string recipe = fmt::format("{} {} {} {} {} {}", given_recipe, choice_name(o.op),
                                            dtype_name(dtype), batch_first, plan.batch, o.num_kv_heads);
     std::vector<std::string> fresh;
-    const TensorPtr tensor = maker.get(name, recipe, {found->second}, [&] {
-      return given_tensor(name, *found->second, o, plan.batch, batch_first, dtype, fresh);
+    if (outlines) {
+      const Tensor outline = Tensor::outline(found->second.outline().shape(), found->second.outline().dtype());
+      return std::make_shared<const Tensor>(
+          given_tensor(name, outline, o, plan.batch, batch_first, dtype, fresh));
+    }
+    const TensorPtr array = found->second.tensor();
+    const TensorPtr tensor = maker.get(name, recipe, {array}, [&] {
+      return given_tensor(name, *array, o, plan.batch, batch_first, dtype, fresh);
     });
     const std::vector<std::string>& all = maker.notes(name, fresh);
     notes.insert(notes.end(), all.begin(), all.end());
@@ -108,6 +117,9 @@ struct Workshop {
                                       fmt::format("E = {}", plan.options.embed_dim),
                                       fmt::format("E = {}", width), "leave them out, or also give a query"});
     }
+    if (outlines)
+      return std::make_shared<const Tensor>(
+          Tensor::outline({{"N", plan.batch}, {"L", plan.query_length}, {"E", width}}, dtype));
     return make_layer_input(*model, plan.batch, dtype, maker);
   }
 
@@ -192,7 +204,7 @@ struct Workshop {
 
   // The given attn_mask with what mask.preset blocks, or the preset's own.
   TensorPtr with_preset(const TensorPtr& attn_mask) const {
-    if (!plan.mask_preset) return attn_mask;
+    if (!plan.mask_preset || (outlines && attn_mask)) return attn_mask;
     const std::string recipe =
         fmt::format("{} {} {} {} {}", *scenario.mask.preset, choice_name(plan.options.op),
                     choice_name(plan.options.causal_alignment), plan.query_length, plan.masked_keys);
@@ -227,8 +239,18 @@ struct Workshop {
                       {"L", plan.query_length},
                       {plan.all_keys == plan.masked_keys ? "S" : "S′", plan.all_keys}};
     const TensorPtr weights = given_or_null("frozen_weights");
-    t.frozen_weights = maker.get("frozen_weights by heads", shape.to_string(), {weights},
-                                 [&] { return weights->reshaped(shape); });
+    t.frozen_weights = maker.get("frozen_weights by heads", shape.to_string(), {weights}, [&] {
+      return outlines ? Tensor::outline(shape, weights->dtype()) : weights->reshaped(shape);
+    });
+  }
+
+  TraceTensors made(bool parameters) const {
+    TraceTensors t;
+    make_inputs(t);
+    if (scenario.op == Op::multi_head_attention && parameters) make_parameters(t);
+    make_masks(t);
+    make_frozen_weights(t);
+    return t;
   }
 
   // The hand-made heads, if they are in use and their inputs are as designed for.
@@ -324,6 +346,23 @@ std::shared_ptr<const AttentionLayer> layer_of_known_sizes(const Scenario& scena
   return std::make_shared<const AttentionLayer>(layer);
 }
 
+// Checks everything but the values of given arrays before any of them is read. Returns what was generated for
+// that.
+MadeTensors check_outlines(const Scenario& scenario, const ScenarioPlan& plan, const GivenArrays& arrays,
+                           const Texts& texts, ModelInput* model, DType dtype, const MadeTensors* known,
+                           const InputsNeed& need) {
+  MadeTensors generated;
+  std::vector<std::string> told_later;
+  TensorMaker maker(known, generated);
+  const Workshop workshop{scenario, plan, arrays, texts, model, dtype, maker, told_later, true};
+  const bool parameters = need.parameters || !scenario.edits.empty();
+  const AttentionInputs outlined{.options = plan.options, .dtype = dtype, .tensors = workshop.made(parameters)};
+  if (parameters || scenario.op == Op::scaled_dot_product_attention) check_attention_inputs(outlined);
+  if (const TensorPtr grad_output = workshop.given_or_null("grad_output"); grad_output && need.backward)
+    check_grad_output(*grad_output, outlined.options, outlined.tensors, dtype);
+  return generated;
+}
+
 }  // namespace
 
 ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const GivenArrays& given,
@@ -337,32 +376,41 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   if (!parameters && of_model) inputs.layer = layer_of_known_sizes(scenario);
   Scenario gathered = scenario;
   if (inputs.layer) gathered.parameters.source = ParameterSource::random;  // nothing of the model is read
-  const GivenArrays arrays = gather_arrays(gathered, given, files, inputs.files);
-  const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
+  GivenArrays arrays = gather_arrays(gathered, given, files, inputs.files);
+  GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
   for (const auto& [path, file] : inputs.files)
     if (file.layer) inputs.layer = file.layer;
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   if (model && previous) take_hidden_state(*model, previous->model_input.get());
-  const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));
+  const TextLengths lengths = text_lengths(scenario.inputs, model);
+  ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, lengths);
   if (inputs.layer) note_layer(scenario, plan.masked_keys, inputs);
   const bool lent = previous && previous->attention.tensors.query && previous->attention.dtype == dtype &&
                     attention_sizes(previous->attention).scores_shape().sizes() == scores_sizes(plan);
   require_planned_memory(plan, scenario, dtype, arrays, lent ? 0 : need.maps);
   const Texts texts = cut_texts(scenario.inputs, model);
+  const MadeTensors* known = previous ? &previous->made : nullptr;
+  MadeTensors generated;
+  if (std::ranges::any_of(arrays, [](const auto& array) { return !array.second.is_read(); })) {
+    generated = check_outlines(scenario, plan, arrays, texts, model, dtype, known, need);
+    if (known) generated.insert(known->begin(), known->end());
+    known = &generated;
+  }
+  if (erase_repeated_query(scenario, given, arrays)) {
+    sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
+    plan = plan_scenario(scenario, arrays, sizes, lengths);
+  }
 
   note_unused(given, inputs.notes);
   if (inputs.layer) inputs.head_count_note = head_count_note(scenario, *inputs.layer, plan.options);
   if (!inputs.head_count_note.empty()) inputs.notes.push_back("num_heads: " + inputs.head_count_note);
-  TensorMaker maker(previous ? &previous->made : nullptr, inputs.made);
+  TensorMaker maker(known, inputs.made);
   const Workshop workshop{scenario, plan, arrays, texts, model, dtype, maker, inputs.notes};
   inputs.attention.options = plan.options;
   inputs.attention.dtype = dtype;
   TraceTensors& tensors = inputs.attention.tensors;
-  workshop.make_inputs(tensors);
-  if (scenario.op == Op::multi_head_attention && parameters) workshop.make_parameters(tensors);
-  workshop.make_masks(tensors);
-  workshop.make_frozen_weights(tensors);
+  tensors = workshop.made(parameters);
   apply_edits(scenario, plan, maker, inputs.attention);
   inputs.grad_output = workshop.given_or_null("grad_output");
   if (inputs.grad_output) {

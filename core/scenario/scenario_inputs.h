@@ -45,6 +45,7 @@ struct InputsNeed {
   // False: parameters are neither read nor generated if query, key, value and masks do not depend on them, as for the first layer's
   // input in a model larger than memory.
   bool parameters = true;
+  bool backward = false;  // grad_output must fit
 };
 
 // How many such tensors every trace of the reference holds: scores, scaled_scores and attn_weights.

@@ -36,8 +36,9 @@ constexpr const char* heads_after_length_hint =
        .what = "the scenario and the arrays disagree",
        .got = fmt::format("{} = {} written, {} = {} in {}", path, written, letter, fact.size, fact.source),
        .expected = "the same",
-       .remedy =
-           turned ? heads_after_length_hint : fmt::format("leave {} out, or set it to {}", path, fact.size)});
+       .remedy = turned           ? heads_after_length_hint
+                 : fact.size == 0 ? "give an array that is not empty"
+                                  : fmt::format("leave {} out, or set it to {}", path, fact.size)});
 }
 
 // A size with a default: the arrays decide, unless the scenario sets another one.
@@ -205,13 +206,14 @@ void plan_mask_preset(ScenarioPlan& plan, const MaskSpec& mask, const GivenArray
   plan.mask_preset = reading.preset;
   const auto attn_mask = given.find("attn_mask");
   if (!reading.preset || attn_mask == given.end()) return;
-  const std::vector<Index> sizes = attn_mask->second->shape().sizes();
+  const std::vector<Index> sizes = attn_mask->second.outline().shape().sizes();
   const bool whole =
       sizes.size() >= 2 && sizes[sizes.size() - 2] == plan.query_length && sizes.back() == plan.masked_keys;
   wrong.check(
       whole,
       fmt::format("mask.preset \"{}\" adds to attn_mask {}, whose last two axes are then (L,S) = ({},{})",
-                  *mask.preset, attn_mask->second->shape().sizes_text(), plan.query_length, plan.masked_keys),
+                  *mask.preset, attn_mask->second.outline().shape().sizes_text(), plan.query_length,
+                  plan.masked_keys),
       true);
 }
 
@@ -263,8 +265,8 @@ void plan_frozen_heads(ScenarioPlan& plan, const Scenario& scenario, const Given
                     "frozen_weights",
                     expected));
   }
-  const bool inline_weights = found->second == frozen.attn_weights;
-  const Shape& shape = found->second->shape();
+  const bool inline_weights = frozen.attn_weights && &found->second.outline() == frozen.attn_weights.get();
+  const Shape& shape = found->second.outline().shape();
   // Lists without numbers cannot give the sizes after an axis of 0.
   const bool both_empty =
       shape.element_count() == 0 && (plan.batch == 0 || plan.query_length == 0 || plan.all_keys == 0);

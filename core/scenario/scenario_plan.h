@@ -44,7 +44,7 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
 Index planned_map_bytes(const ScenarioPlan& plan, DType dtype);
 
 // Throws Error(memory) if the inputs and parameters do not fit in addition to `maps` such tensors, naming the key of the largest
-// size and its maximum. `given` are already in memory and are not counted again.
+// size and its maximum. What of `given` has been read is in memory and is not counted again.
 void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, DType dtype,
                             const GivenArrays& given, Index maps);
 

@@ -60,6 +60,16 @@ Tensor Tensor::unwritten(Shape shape, DType dtype) {
   return Tensor(std::move(shape), dtype, Taken{});
 }
 
+Tensor Tensor::outline(Shape shape, DType dtype) {
+  Tensor outline(Shape{{"none", 0}}, dtype);
+  outline.shape_ = std::move(shape);
+  return outline;
+}
+
+bool Tensor::is_outline() const {
+  return size() > 0 && std::visit([](const auto& values) { return values.empty(); }, storage_);
+}
+
 template <class T>
 Tensor::Tensor(Shape shape, const std::vector<T>& values) : shape_(std::move(shape)) {
   if (static_cast<Index>(values.size()) != size()) {

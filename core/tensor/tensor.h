@@ -63,6 +63,10 @@ class Tensor {
   Tensor(Shape shape, const std::vector<T>& values);
   // For callers that write every value before any is read: zeroing costs as much as the work for a large map.
   static Tensor unwritten(Shape shape, DType dtype);
+  // A shape and a type without values, and without memory for them: for checks before an array is read.
+  // values() is empty.
+  static Tensor outline(Shape shape, DType dtype);
+  bool is_outline() const;
 
   const Shape& shape() const { return shape_; }
   DType dtype() const { return static_cast<DType>(storage_.index()); }

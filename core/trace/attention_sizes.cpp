@@ -1,5 +1,7 @@
 #include "core/trace/attention_sizes.h"
 
+#include <algorithm>
+
 namespace headwise {
 
 Shape AttentionSizes::scores_shape() const {
@@ -38,6 +40,38 @@ AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTenso
   sizes.head_dim = options.head_dim;
   sizes.v_head_dim = options.v_head_dim;
   return sizes;
+}
+
+Shape computed_shape(TensorId id, const AttentionOptions& options, const AttentionSizes& s) {
+  const bool sdpa = options.op == Op::scaled_dot_product_attention;
+  std::string_view letters = tensor_entry(id).shape;
+  if (sdpa && id == TensorId::output) letters = tensor_entry(TensorId::head_output).shape;
+  if (id == TensorId::attn_output_weights && !options.average_attn_weights)
+    letters = tensor_entry(TensorId::attn_weights).shape;
+  const auto size_of = [&](std::string_view letter) {
+    return letter == "N"    ? s.batch
+           : letter == "L"  ? s.queries
+           : letter == "S"  ? s.keys
+           : letter == "S′" ? s.all_keys
+           : letter == "E"  ? s.embed_dim
+           : letter == "H"  ? s.heads
+           : letter == "G"  ? s.kv_heads
+           : letter == "D"  ? s.head_dim
+                            : s.v_head_dim;
+  };
+  std::vector<Axis> axes;
+  letters = letters.substr(1, letters.size() - 2);
+  while (!letters.empty()) {
+    const std::string_view axis = letters.substr(0, letters.find(','));
+    letters.remove_prefix(std::min(letters.size(), axis.size() + 1));
+    constexpr std::string_view times = "·";
+    const std::size_t product = axis.find(times);
+    Index size = size_of(axis.substr(0, product));
+    if (product != std::string_view::npos)
+      size = checked_multiply(size, size_of(axis.substr(product + times.size())), std::string(axis));
+    axes.push_back({axis == "S′" ? s.key_axis() : std::string(axis), size});
+  }
+  return Shape(std::move(axes));
 }
 
 AttentionOptions resolved_options(const AttentionInputs& inputs) {

@@ -27,6 +27,10 @@ struct AttentionSizes {
 AttentionSizes attention_sizes(const AttentionInputs& inputs);
 AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTensors& tensors);
 
+// The shape of a computed tensor of such a trace, by the letters of its declaration; the trace need not have
+// it. Throws Error(memory) on overflow.
+Shape computed_shape(TensorId id, const AttentionOptions& options, const AttentionSizes& sizes);
+
 // The options completed with all sizes that follow from the arrays: scaled_dot_product_attention takes H, G
 // and the widths from them.
 AttentionOptions resolved_options(const AttentionInputs& inputs);

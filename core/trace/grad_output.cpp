@@ -1,6 +1,7 @@
 #include "core/trace/grad_output.h"
 
 #include "core/tensor/error.h"
+#include "core/trace/attention_sizes.h"
 #include "core/trace/refusals.h"
 
 namespace headwise {
@@ -12,15 +13,6 @@ TensorPtr ones_like(const Tensor& last, DType dtype) {
   return std::make_shared<const Tensor>(std::move(ones));
 }
 
-void check_grad_output(const Tensor& given, const Tensor& last, DType dtype) {
-  if (given.shape().same_sizes(last.shape()) && given.dtype() == dtype) return;
-  throw Error(ExitStatus::input,
-              {"grad_output", "it must be as the last output is",
-               given.shape().sizes_text() + " " + dtype_name(given.dtype()),
-               last.shape().letters() + " = " + last.shape().sizes_text() + " " + dtype_name(dtype),
-               likely_cause(given.shape().sizes(), last.shape().sizes())});
-}
-
 }  // namespace
 
 TensorId last_output(const TraceTensors& t) {
@@ -28,9 +20,19 @@ TensorId last_output(const TraceTensors& t) {
   return t.residual_output ? TensorId::residual_output : TensorId::output;
 }
 
+void check_grad_output(const Tensor& given, const AttentionOptions& options, const TraceTensors& tensors,
+                       DType dtype) {
+  const Shape last = computed_shape(TensorId::output, options, attention_sizes(options, tensors));
+  if (given.shape().same_sizes(last) && given.dtype() == dtype) return;
+  throw Error(ExitStatus::input, {"grad_output", "it must be as the last output is",
+                                  given.shape().sizes_text() + " " + dtype_name(given.dtype()),
+                                  letters_and_sizes(last) + " " + dtype_name(dtype),
+                                  likely_cause(given.shape().sizes(), last.sizes())});
+}
+
 TensorPtr resolved_grad_output(const Trace& forward, const TensorPtr& given, const Trace* previous) {
   const TensorPtr last = forward.tensor(last_output(forward.tensors));
-  if (given) check_grad_output(*given, *last, forward.dtype);
+  if (given) check_grad_output(*given, forward.options, forward.tensors, forward.dtype);
   TensorPtr grad_output = given ? given : ones_like(*last, forward.dtype);
   const TensorPtr earlier = previous ? previous->tensor({last_output(previous->tensors), true}) : nullptr;
   return earlier && identical(*earlier, *grad_output) ? earlier : grad_output;

@@ -9,8 +9,12 @@ namespace headwise {
 // that exists.
 TensorId last_output(const TraceTensors& tensors);
 
-// The gradient of the last output: `given`, or all ones if that is null. Throws Error(input) if it does not
-// have the shape and type of the last output. If `previous` (may be null) started from an equal one, that one
+// Throws Error(input) unless `given` has the shape and the type of the last output of such a trace.
+void check_grad_output(const Tensor& given, const AttentionOptions& options, const TraceTensors& tensors,
+                       DType dtype);
+
+// The gradient of the last output: `given`, or all ones if that is null. Throws like
+// check_grad_output. If `previous` (may be null) started from an equal one, that one
 // is used instead: equal sources share their gradients.
 TensorPtr resolved_grad_output(const Trace& forward, const TensorPtr& given, const Trace* previous);
 

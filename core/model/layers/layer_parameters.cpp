@@ -20,19 +20,27 @@ using Parameters = std::map<std::string, TensorPtr>;
                fmt::format("headwise info {} shows what is there", files.path())});
 }
 
+// A layer's files, and whether their arrays are read or only outlined.
+struct LayerSource {
+  const ModelFiles& files;
+  bool outlines;
+};
+
 // Its sizes and type are those of core/model/layers/layer_arrays.h: layer_problem has checked them.
-TensorPtr read(const ModelFiles& files, const AttentionLayer& layer, std::string_view stem,
+TensorPtr read(const LayerSource& source, const AttentionLayer& layer, std::string_view stem,
                const char* what = "weight") {
-  return files.read(layer_array(layer, stem, what));
+  const std::string name = layer_array(layer, stem, what);
+  const ArrayInfo* const info = source.outlines ? source.files.find(name) : nullptr;
+  return info ? std::make_shared<const Tensor>(outline_of(*info, name)) : source.files.read(name);
 }
 
 TensorPtr zeros(Index size) {
   return std::make_shared<const Tensor>(Shape{{"out", size}}, DType::f32);
 }
 
-TensorPtr bias_or_zeros(const ModelFiles& files, const AttentionLayer& layer, std::string_view stem,
+TensorPtr bias_or_zeros(const LayerSource& source, const AttentionLayer& layer, std::string_view stem,
                         Index size) {
-  return files.find(layer_array(layer, stem, "bias")) ? read(files, layer, stem, "bias") : zeros(size);
+  return source.files.find(layer_array(layer, stem, "bias")) ? read(source, layer, stem, "bias") : zeros(size);
 }
 
 TensorPtr identity(Index size, DType dtype) {
@@ -44,8 +52,9 @@ TensorPtr identity(Index size, DType dtype) {
 // A matrix (rows, columns) or, with columns 0, a vector, whose number (r, c) is number place(r, c) of `from`.
 template <class Place>
 TensorPtr rearranged(const Tensor& from, Index rows, Index columns, Place place) {
-  Tensor to = Tensor::unwritten(columns > 0 ? Shape{{"out", rows}, {"in", columns}} : Shape{{"out", rows}},
-                                from.dtype());
+  const Shape shape = columns > 0 ? Shape{{"out", rows}, {"in", columns}} : Shape{{"out", rows}};
+  if (from.is_outline()) return std::make_shared<const Tensor>(Tensor::outline(shape, from.dtype()));
+  Tensor to = Tensor::unwritten(shape, from.dtype());
   dispatch_float(from.dtype(), [&]<class T>() {
     const auto source = from.values<T>();
     const auto target = to.values<T>();
@@ -87,11 +96,11 @@ TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index co
   }
 }
 
-void read_packed(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+void read_packed(const LayerSource& source, const AttentionLayer& layer, Parameters& parameters) {
   const std::string_view stem = layer.family->qkv;
-  parameters["in_proj_weight"] = in_rows(layer, read(files, layer, stem), layer.query_width);
+  parameters["in_proj_weight"] = in_rows(layer, read(source, layer, stem), layer.query_width);
   if (layer.has_bias)
-    parameters["in_proj_bias"] = in_rows(layer, bias_or_zeros(files, layer, stem, layer.packed_rows), 0);
+    parameters["in_proj_bias"] = in_rows(layer, bias_or_zeros(source, layer, stem, layer.packed_rows), 0);
 }
 
 TensorPtr joined(const std::vector<TensorPtr>& parts) {
@@ -101,7 +110,10 @@ TensorPtr joined(const std::vector<TensorPtr>& parts) {
     size += part->size();
     if (part->dtype() == DType::f64) dtype = DType::f64;
   }
-  Tensor all = Tensor::unwritten(Shape{{"out", size}}, dtype);
+  const Shape shape{{"out", size}};
+  if (std::ranges::any_of(parts, [](const TensorPtr& part) { return part->is_outline(); }))
+    return std::make_shared<const Tensor>(Tensor::outline(shape, dtype));
+  Tensor all = Tensor::unwritten(shape, dtype);
   Index at = 0;
   for (const TensorPtr& part : parts)
     for (Index i = 0; i < part->size(); ++i) all.set_flat(at++, part->flat(i));
@@ -109,7 +121,7 @@ TensorPtr joined(const std::vector<TensorPtr>& parts) {
 }
 
 // GPT-2's cross-attention: Conv1D, columns of q in one array and of k, then v in the other.
-void read_queries_in(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+void read_queries_in(const LayerSource& source, const AttentionLayer& layer, Parameters& parameters) {
   const auto put = [&](const char* name, const TensorPtr& array, Index first, Index rows, Index width,
                        Index columns) {
     parameters[name] =
@@ -117,32 +129,32 @@ void read_queries_in(const ModelFiles& files, const AttentionLayer& layer, Param
   };
   const Index Q = layer.q_rows, K = layer.k_rows, E = layer.query_width, W = layer.key_width;
   const std::string_view q = layer.family->q, kv = layer.family->kv;
-  const TensorPtr both = read(files, layer, kv);
-  put("q_proj_weight", read(files, layer, q), 0, Q, E, Q);
+  const TensorPtr both = read(source, layer, kv);
+  put("q_proj_weight", read(source, layer, q), 0, Q, E, Q);
   put("k_proj_weight", both, 0, K, W, 2 * K);
   put("v_proj_weight", both, K, K, W, 2 * K);
   if (layer.has_bias)
     parameters["in_proj_bias"] =
-        joined({bias_or_zeros(files, layer, q, Q), bias_or_zeros(files, layer, kv, 2 * K)});
+        joined({bias_or_zeros(source, layer, q, Q), bias_or_zeros(source, layer, kv, 2 * K)});
 }
 
-void read_separate(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+void read_separate(const LayerSource& source, const AttentionLayer& layer, Parameters& parameters) {
   const ModelFamily& family = *layer.family;
   constexpr std::array names{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
   const std::array stems{family.q, family.k, family.v};
   const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
   std::vector<TensorPtr> biases(stems.size());
   for (std::size_t i = 0; i < stems.size(); ++i) {
-    parameters[names[i]] = read(files, layer, stems[i]);
-    biases[i] = bias_or_zeros(files, layer, stems[i], rows[i]);
+    parameters[names[i]] = read(source, layer, stems[i]);
+    biases[i] = bias_or_zeros(source, layer, stems[i], rows[i]);
   }
   if (!layer.has_bias) return;
-  const bool joint =
-      !family.joint_bias.empty() && files.find(layer_array(layer, family.joint_bias, "bias")) != nullptr;
-  parameters["in_proj_bias"] = joint ? read(files, layer, family.joint_bias, "bias") : joined(biases);
+  const bool joint = !family.joint_bias.empty() &&
+                     source.files.find(layer_array(layer, family.joint_bias, "bias")) != nullptr;
+  parameters["in_proj_bias"] = joint ? read(source, layer, family.joint_bias, "bias") : joined(biases);
 }
 
-void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+void read_output(const LayerSource& source, const AttentionLayer& layer, Parameters& parameters) {
   const std::string_view stem = layer.family->output;
   const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
   if (!layer.has_output) {
@@ -150,12 +162,12 @@ void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameter
     parameters["out_proj.bias"] = zeros(E);
     return;
   }
-  const TensorPtr weight = read(files, layer, stem);
+  const TensorPtr weight = read(source, layer, stem);
   const bool transposed =
       layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in;
   parameters["out_proj.weight"] =
       transposed ? rearranged(*weight, E, width, [&](Index r, Index c) { return c * E + r; }) : weight;
-  if (layer.has_bias) parameters["out_proj.bias"] = bias_or_zeros(files, layer, stem, E);
+  if (layer.has_bias) parameters["out_proj.bias"] = bias_or_zeros(source, layer, stem, E);
 }
 
 // How many pairs of adjacent columns of each head rotate together, 2j and 2j + 1; 0 if none do.
@@ -187,23 +199,31 @@ void rotate_halves(const AttentionLayer& layer, Index pairs, Parameters& paramet
                               [=](Index r, Index) { return r < turned ? source(r) : r; });
 }
 
+Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer) {
+  if (const std::string problem = layer_problem(layer); !problem.empty()) fail(source.files, layer, problem);
+  Parameters parameters;
+  if (layer.packed_rows > 0) {
+    read_packed(source, layer, parameters);
+  } else if (layer.layout == AttentionLayout::queries_in) {
+    read_queries_in(source, layer, parameters);
+  } else {
+    read_separate(source, layer, parameters);
+  }
+  if (const Index pairs = neighbouring_pairs(layer); pairs > 0) rotate_halves(layer, pairs, parameters);
+  read_output(source, layer, parameters);
+  if (layer.has_bias_kv)
+    for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(source, layer, name, "");
+  return parameters;
+}
+
 }  // namespace
 
 Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& layer) {
-  if (const std::string problem = layer_problem(layer); !problem.empty()) fail(files, layer, problem);
-  Parameters parameters;
-  if (layer.packed_rows > 0) {
-    read_packed(files, layer, parameters);
-  } else if (layer.layout == AttentionLayout::queries_in) {
-    read_queries_in(files, layer, parameters);
-  } else {
-    read_separate(files, layer, parameters);
-  }
-  if (const Index pairs = neighbouring_pairs(layer); pairs > 0) rotate_halves(layer, pairs, parameters);
-  read_output(files, layer, parameters);
-  if (layer.has_bias_kv)
-    for (const char* name : {"bias_k", "bias_v"}) parameters[name] = read(files, layer, name, "");
-  return parameters;
+  return parameters_of({.files = files, .outlines = false}, layer);
+}
+
+Parameters layer_parameter_outlines(const ModelFiles& files, const AttentionLayer& layer) {
+  return parameters_of({.files = files, .outlines = true}, layer);
 }
 
 }  // namespace headwise

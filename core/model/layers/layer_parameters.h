@@ -14,5 +14,7 @@ namespace headwise {
 // out_proj.weight. In f32, or f64 if the file has that. bias_k and bias_v (1,1,G·D) if nn.MultiheadAttention has them. Only these arrays
 // are read. Throws Error(input) with layer_problem, Error(memory).
 std::map<std::string, TensorPtr> read_layer_parameters(const ModelFiles& files, const AttentionLayer& layer);
+// The same without values (Tensor::outline): only the headers of the files are read.
+std::map<std::string, TensorPtr> layer_parameter_outlines(const ModelFiles& files, const AttentionLayer& layer);
 
 }  // namespace headwise

@@ -138,3 +138,13 @@ TEST_CASE("an npy file cut off anywhere is refused, and no changed byte does har
   const TemporaryFolder folder;
   check_truncations_and_flips(folder, "query.npy", content_of(corpus("fortran_big_endian.npy")));
 }
+
+TEST_CASE("a header that is cut off, and a size that is none, are refused with what is there") {
+  const TemporaryFolder folder;
+  const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3), }";
+  CHECK(refusal_of(folder.with_file("a.npy", npy(dict, 24).substr(0, 20)))
+            .find("the npy header is cut off: got 10 bytes of it; expected ") != std::string::npos);
+  CHECK(refusal_of(folder.with_file("a.npy", npy(dict, 24)))
+            .find("a size in the npy header is wrong: got -3; expected a whole number from 0 to") !=
+        std::string::npos);
+}
