@@ -27,10 +27,11 @@ void shape_list(CLI::Option& option, const OptionForm& form) {
   if (!form.several_words) option.allow_extra_args(false);
 }
 
-// CLI11's message for an option with too many or too few values, reworded as ours: "--output: At Most 1 required but
-// received 2", "--output: 1 required FILE missing".
+// CLI11's message for an option with too many, too few or wrong values, reworded as ours: "--output: At Most
+// 1 required but received 2", "--output: 1 required FILE missing".
 ErrorParts parts_of(const std::string& message, const std::string& command, const std::string& remedy) {
   const std::size_t colon = message.find(": ");
+  if (colon == std::string::npos) return {command, message, "", "", remedy};
   const std::string option = message.substr(0, colon);
   constexpr std::string_view often = ": At Most 1 required but received ", none = ": 1 required ",
                              end = " missing";
@@ -42,6 +43,12 @@ ErrorParts parts_of(const std::string& message, const std::string& command, cons
     return {fmt::format("{}: {}", command, option), "its value is missing", "",
             message.substr(from, message.size() - from - end.size()), remedy};
   }
+  // "--repeat: Value 0 not in range 1 to 10000"
+  constexpr std::string_view value = ": Value ", range = " not in range ";
+  if (const std::size_t at = message.find(range); message.find(value) == colon && at != std::string::npos)
+    return {fmt::format("{}: {}", command, option), "the value is out of range",
+            message.substr(colon + value.size(), at - colon - value.size()),
+            message.substr(at + range.size()), remedy};
   return {command, message, "", "", remedy};
 }
 
@@ -112,10 +119,8 @@ bool CommandOptions::parse(const Words& words) {
   } catch (const CLI::CallForHelp&) {
     print(app.help("headwise"));
     return false;
-  } catch (const CLI::ArgumentMismatch& error) {
-    throw Error(ExitStatus::usage, parts_of(error.what(), app.get_name(), remedy));
   } catch (const CLI::ParseError& error) {
-    throw Error(ExitStatus::usage, {app.get_name(), error.what(), "", "", remedy});
+    throw Error(ExitStatus::usage, parts_of(error.what(), app.get_name(), remedy));
   }
   for (const CLI::Option* const option : app.get_options()) refuse_empty(*option, app.get_name(), remedy);
   bool behind_dashes = false;

@@ -11,6 +11,7 @@
 #include "core/picture/table.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/trace/attention_sizes.h"
 #include "core/trace/blocked_cells.h"
 #include "core/trace/why_absent.h"
 
@@ -280,6 +281,25 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
                                                                : "";
   }
   return specs;
+}
+
+void check_export(const AttentionInputs& inputs, const TensorExport& what, ExportFormat format,
+                  const ExportedPicture& as) {
+  const TensorEntry& entry = tensor_entry(what.tensor.id);
+  const TensorPtr& given = inputs.tensors.*(entry.member);
+  if (!given && entry.role != TensorRole::intermediate) return;  // there is none: export_writer says why
+  Trace outlined;
+  outlined.options = resolved_options(inputs);
+  const Tensor tensor = Tensor::outline(
+      given ? given->shape() : computed_shape(entry.id, outlined.options, attention_sizes(inputs)),
+      inputs.dtype);
+  const std::vector<Index> heads = heads_of(outlined, tensor, what);
+  for (const Index head : heads) leading_index(outlined, tensor, what, head);
+  const Index rank = tensor.shape().rank();
+  if (tensor.size() == 0 || format == ExportFormat::csv || format == ExportFormat::npy) return;
+  check_picture_size(static_cast<Index>(heads.size()), rank >= 2 ? tensor.shape().size(rank - 2) : 1,
+                     rank >= 1 ? tensor.shape().size(rank - 1) : 1, what.cell_pixels, as.options,
+                     format == ExportFormat::png);
 }
 
 std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,

@@ -117,6 +117,18 @@ PictureBuilder placed(const std::vector<Slot>& slots, std::size_t columns, doubl
 
 }  // namespace
 
+void check_picture_size(Index count, Index rows, Index cols, double cell_pixels,
+                        const PictureOptions& options, bool pixels) {
+  const double width = plane_pixels(cols, cell_pixels), height = plane_pixels(rows, cell_pixels);
+  if (!pixels || count == 0) return;
+  const double gap =
+      count == 1 ? 0.0 : picture_type(cell_pixels, std::min(width, height), options.font_size).base;
+  const auto all = static_cast<std::size_t>(count);
+  const std::size_t columns = grid_columns(all, width + 1.6 * gap, height + 3 * gap);
+  check_image_size(static_cast<double>(columns) * width,
+                   static_cast<double>((all + columns - 1) / columns) * height);
+}
+
 Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::string& title,
                              double cell_pixels, const PictureOptions& options) {
   if (specs.empty()) {

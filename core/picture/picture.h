@@ -61,6 +61,11 @@ Picture heatmap_picture(const HeatmapSpec& spec, double cell_pixels, const Pictu
 Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::string& title,
                              double cell_pixels, const PictureOptions& options = {});
 
+// Throws as the two and, for pixels, as rasterise do if the cells of `count` heatmaps of rows × cols alone
+// make the picture too large: known before there are values.
+void check_picture_size(Index count, Index rows, Index cols, double cell_pixels,
+                        const PictureOptions& options, bool pixels);
+
 // Throws Error(memory) if the image would not fit, Error(usage) above 32,768 pixels per side.
 Image rasterise(const Picture& picture);
 // As vectors (core/picture/vector_plane.h), on paper `dpi` pixels per inch. The same picture gives the same

@@ -29,14 +29,15 @@ std::string program_for_anybody(const TemporaryFolder& folder) {
   return program;
 }
 
-// Whether each command that opens `path` says just this, with exit status 3; false: it could not be tried here.
+// Whether each command that opens `path` says just this, with exit status 3, or 2 for a scenario; false: it
+// could not be tried here.
 bool all_say(const std::string& path, const std::string& sentence, const ProgramOptions& options) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"info", path}, {"run", path, "-o", "/nowhere/x.npz"}, {path}}) {
     CAPTURE(words[0]);
     const ProgramResult result = run_program(words, options);
     if (result.status == cannot_be_tried || result.status == not_started) return false;
-    CHECK(result.status == 3);
+    CHECK(result.status == (path.ends_with(".json") ? 2 : 3));
     CHECK(result.err == "headwise: " + sentence + "\n");
   }
   return true;
@@ -94,4 +95,21 @@ TEST_CASE("links in a circle are no missing file") {
                          "expected a file or folder that can be read",
                   {}));
   }
+}
+
+TEST_CASE(
+    "a folder where a scenario belongs, and a number out of its range, are mistakes of the command line") {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.file("scenario.json");
+  std::filesystem::create_directory(scenario);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run", scenario, "-o", folder.file("x.npz")}, {"info", scenario}})
+    check_refused(words, 2, scenario + ": this is a folder; expected a scenario file");
+  check_refused(
+      {"bench", "--repeat", "0"}, 2,
+      "bench: --repeat: the value is out of range: got 0; expected 1 to 10000; see headwise bench --help");
+  check_refused(
+      {"bench", "--repeat", "x"}, 2,
+      "bench: --repeat: the value is out of range: got x; expected 1 to 10000; see headwise bench --help");
+  check_refused({"run"}, 2, "run: SCENARIO is required; see headwise run --help");
 }
