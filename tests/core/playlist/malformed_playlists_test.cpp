@@ -33,7 +33,7 @@ std::string choice(const std::string& options) {
 }
 
 const std::vector<Malformed> malformed{
-    {"", {"line 1", "not JSON"}},
+    {"", {"an empty text", "not JSON"}},
     {"{\"headwise_playlist\": 1, \"pages\": [{}]", {"line 1"}},
     {"[]", {"not a playlist", "headwise_playlist"}},
     {"{}", {"not a playlist"}},
