@@ -69,4 +69,13 @@ std::optional<float> draw_cell_legend(const PanelContext& context, const CellLeg
   return reached;
 }
 
+std::optional<float> draw_legend_beside(const PanelContext& context, const CellLegend& legend,
+                                        const RectF& bar, float words_end, float right) {
+  const float u = context.scale, y = static_cast<float>(bar.y);
+  const float beside_strip = static_cast<float>(bar.x + bar.width) + 28.0f * u;
+  const ImVec2 beside{std::max(beside_strip, words_end + 14.0f * u), y - 4.0f * u};
+  const auto end = draw_cell_legend(context, legend, beside, right, LegendLines::column);
+  return end ? end : draw_cell_legend(context, legend, {beside_strip, y + u}, right, LegendLines::column);
+}
+
 }  // namespace headwise

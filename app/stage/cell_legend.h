@@ -28,4 +28,8 @@ enum class LegendLines { column, row };  // at most two entries below each other
 std::optional<float> draw_cell_legend(const PanelContext& context, const CellLegend& legend, ImVec2 at,
                                       float right, LegendLines lines);
 
+// The same beside a colour bar whose words end at `words_end`, or under their end where there is no room beside them.
+std::optional<float> draw_legend_beside(const PanelContext& context, const CellLegend& legend,
+                                        const RectF& bar, float words_end, float right);
+
 }  // namespace headwise

@@ -237,30 +237,22 @@ std::optional<Index> CompareMaps::draw_map(std::size_t i, Place& hovered) const 
 }
 
 void CompareMaps::draw_bars() const {
-  const auto bar = [&](const RectF& rect, const HeatmapSpec& spec, const std::string& caption, double end) {
-    if (rect.height <= 0) return;
-    draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), rect, spec.color_map, context_.theme,
-                   spec.range, caption, static_cast<float>(end - rect.x));
-  };
   const double right = area_.x + area_.width;
   const double middle = alike_ ? layout_.difference_bar.x - 8 * context_.scale : right;
+  const HeatmapSpec* const specs[] = {&maps_[0].part.spec, &maps_[1].part.spec};
+  state_.legend.update(specs);
+  bool explained = false;  // beside the first bar that has room for it
+  const auto bar = [&](const RectF& rect, const HeatmapSpec& spec, const std::string& caption, double end) {
+    if (rect.height <= 0) return;
+    const float words_end =
+        draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), rect, spec.color_map, context_.theme,
+                       spec.range, caption, static_cast<float>(end - rect.x));
+    explained =
+        explained || draw_legend_beside(context_, state_.legend, rect, words_end, static_cast<float>(end));
+  };
   const bool heads = head_count(context_.trace, present_.matrix.name) > 1;
   bar(layout_.bar, maps_[0].part.spec, fmt::format("{}, both{}", name_, heads ? ", all heads" : ""), middle);
   if (alike_) bar(layout_.difference_bar, maps_[2].part.spec, "difference, this map", right);
-  draw_legend(middle, right);
-}
-
-// Beside the first bar that has room for it.
-void CompareMaps::draw_legend(double middle, double right) const {
-  const HeatmapSpec* const specs[] = {&maps_[0].part.spec, &maps_[1].part.spec};
-  state_.legend.update(specs);
-  const float u = context_.scale;
-  for (const auto& [bar, end] : {std::pair{layout_.bar, middle}, {layout_.difference_bar, right}}) {
-    const ImVec2 at(static_cast<float>(bar.x + bar.width) + 28.0f * u, static_cast<float>(bar.y) - 4.0f * u);
-    if (bar.height > 0 &&
-        draw_cell_legend(context_, state_.legend, at, static_cast<float>(end), LegendLines::column))
-      return;
-  }
 }
 
 }  // namespace headwise

@@ -47,7 +47,6 @@ class CompareMaps {
   void draw_title(std::size_t i) const;
   std::optional<Index> draw_map(std::size_t i, Place& hovered) const;
   void draw_bars() const;
-  void draw_legend(double middle, double right) const;
   // Whether a cell of map `i` corresponds to a cell of the present trace.
   bool linked(std::size_t i) const { return alike_ || i == 1; }
 

@@ -129,7 +129,8 @@ struct Drawn {
   PlaneGeometry plane;
   RectF bar;
   bool gradient, col_labels, slanted;
-  float room;  // for title and caption, to the right
+  float room;            // for title and caption, to the right
+  float bar_end = 0.0f;  // of the words of its colour bar
 };
 
 std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const GradientLayout& layout,
@@ -194,14 +195,12 @@ void draw_gradient_legend(const PanelContext& context, CellLegend& legend, const
   std::vector<const HeatmapSpec*> specs;
   for (std::size_t i = 0; i < drawn.size() && i < 2; ++i) specs.push_back(&drawn[i].part->spec);
   legend.update(specs);
-  const float u = context.scale;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const RectF& bar = drawn[i].bar;
     const float end = i + 1 < drawn.size() && drawn[i + 1].bar.x > bar.x
-                          ? static_cast<float>(drawn[i + 1].bar.x) - 8.0f * u
+                          ? static_cast<float>(drawn[i + 1].bar.x) - 8.0f * context.scale
                           : right;
-    const ImVec2 at(static_cast<float>(bar.x + bar.width) + 28.0f * u, static_cast<float>(bar.y) - 4.0f * u);
-    if (bar.height > 0 && draw_cell_legend(context, legend, at, end, LegendLines::column)) return;
+    if (bar.height > 0 && draw_legend_beside(context, legend, bar, drawn[i].bar_end, end)) return;
   }
 }
 
@@ -230,7 +229,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
   // Above the next pair's labels: whose they are.
   ImFont* small = context.fonts.small;
   const double label_room = static_cast<double>(width_of(small, "query ↓")) + 8 * context.scale;
-  const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
+  std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
   std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);
 
@@ -240,7 +239,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
   draw_heatmap_planes(list, context.heatmaps, planes);
   std::optional<Index> head;
-  for (const Drawn& each : drawn) {
+  for (Drawn& each : drawn) {
     ui_probe(each.name, corner(each.plane), far_corner(each.plane));
     draw_part_overlay(context, *each.part, each.plane, marks);
     draw_part_title(context, *each.part, each.plane, each.room);
@@ -253,8 +252,8 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
     if (each.bar.height > 0) {
       const HeatmapSpec& spec = each.part->spec;
-      draw_color_bar(context.widgets(), list, each.bar, spec.color_map, context.theme, spec.range,
-                     short_caption(context, spec.range_note, each.room), each.room);
+      each.bar_end = draw_color_bar(context.widgets(), list, each.bar, spec.color_map, context.theme,
+                                    spec.range, short_caption(context, spec.range_note, each.room), each.room);
     }
   }
   draw_gradient_legend(context, state.legend, drawn, static_cast<float>(area.x + area.width));

@@ -67,11 +67,9 @@ void draw_legend(const PanelContext& context, OneHeadState& state, const StageCo
   if (layout.bars.empty()) return;
   const HeatmapSpec* const spec = &content.result->spec;
   state.legend.update(std::span(&spec, 1));
-  const RectF& bar = layout.bars.back();
-  const float u = context.scale;
-  // Beside the strip, under the end of its caption: the room below the map is the mask's bars' while it is painted.
-  const ImVec2 at(static_cast<float>(bar.x + bar.width) + 28.0f * u, static_cast<float>(bar.y) - 4.0f * u);
-  if (const auto end = draw_cell_legend(context, state.legend, at, right, LegendLines::column))
+  // The room below the map is the mask's bars' while it is painted.
+  if (const auto end = draw_legend_beside(context, state.legend, layout.bars.back(),
+                                          static_cast<float>(state.foot_right), right))
     state.foot_right = std::max<double>(state.foot_right, *end);
 }
 
@@ -326,11 +324,9 @@ double View::draw_bars() const {
     const double end = i + 1 < layout_.bars.size() ? layout_.bars[i + 1].x - 10 * context_.scale : right_;
     const RangeTicks own = own_colors_ticks(bar);
     const bool is_own = context_.selection.colors_by_head && is_of_thumbnails(content_, i);
-    draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar.color_map, context_.theme,
-                   bar.range, bar_caption(context_, content_, i), static_cast<float>(end - strip.x),
-                   is_own ? &own : nullptr);
-    const double caption = width_of(context_.fonts.small, bar_caption(context_, content_, i));
-    bars_end = strip.x + std::max(strip.width, std::min(caption, end - strip.x));
+    bars_end = draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar.color_map,
+                              context_.theme, bar.range, bar_caption(context_, content_, i),
+                              static_cast<float>(end - strip.x), is_own ? &own : nullptr);
   }
   return bars_end;
 }

@@ -1,10 +1,12 @@
 #include "app/widgets/color_bar.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/measure.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -13,9 +15,9 @@ constexpr int pieces = 64;  // between one colour and the next; 64 are smooth at
 
 }  // namespace
 
-void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
-                    Theme theme, ValueRange range, const std::string& caption, float caption_width,
-                    const RangeTicks* ends) {
+float draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
+                     Theme theme, ValueRange range, const std::string& caption, float caption_width,
+                     const RangeTicks* ends) {
   const ColorTable& table = color_table(map, theme);
   const ImVec2 min(std::round(static_cast<float>(strip.x)), std::round(static_cast<float>(strip.y)));
   const ImVec2 max(min.x + std::round(static_cast<float>(strip.width)),
@@ -33,8 +35,10 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
   std::string shown = fitted_clauses(caption, font, caption_width);
   if (shown.empty())
     shown = fitted_text(caption, font, caption_width);  // the beginning of a name still identifies it
-  list->AddText(font, font->FontSize, ImVec2(min.x, min.y - font->FontSize - context.px(3)), dim,
-                shown.c_str());
+  const ImVec2 at(min.x, min.y - font->FontSize - context.px(3));
+  list->AddText(font, font->FontSize, at, dim, shown.c_str());
+  const float caption_end = at.x + width_of(font, shown);
+  ui_probe("color_bar/" + shown, at, {caption_end, at.y + font->FontSize});
 
   ImFont* mono = context.fonts.mono_small;
   const float y = max.y + context.px(2);
@@ -44,11 +48,15 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
     list->AddText(mono, mono->FontSize, ImVec2(std::floor(at - text_width * align), y), dim, text.c_str());
     return text_width;
   };
-  const float used = tick(ticks.lo, min.x, 0.0f) + tick(ticks.hi, max.x, 1.0f);
+  const float lo = tick(ticks.lo, min.x, 0.0f), between = context.px(6);
+  // Right of a short strip, if both do not fit below it.
+  const float hi_end = std::max(max.x, min.x + lo + between + width_of(mono, ticks.hi));
+  const float used = lo + tick(ticks.hi, hi_end, 1.0f);
   if (ticks.zero && used < (max.x - min.x) * 0.75f) {
     const double zero = -range.lo / (range.hi - range.lo);
     tick("0", min.x + (max.x - min.x) * static_cast<float>(zero), 0.5f);
   }
+  return std::max(hi_end, caption_end);
 }
 
 }  // namespace headwise

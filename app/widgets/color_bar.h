@@ -11,9 +11,9 @@ namespace headwise {
 
 // `strip` is the strip alone; caption and ticks take a line each above and below it. In less than `caption_width` pixels
 // the caption first loses its last clause, ", all heads", and only then letters. `ends`: texts at the ends instead of the
-// range's own values; null: those.
-void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
-                    Theme theme, ValueRange range, const std::string& caption, float caption_width,
-                    const RangeTicks* ends = nullptr);
+// range's own values; null: those. Returns where the widest of the three ends.
+float draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
+                     Theme theme, ValueRange range, const std::string& caption, float caption_width,
+                     const RangeTicks* ends = nullptr);
 
 }  // namespace headwise

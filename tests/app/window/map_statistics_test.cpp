@@ -22,6 +22,16 @@ void turn_causal(WindowBench& bench) {
   bench.ui->run_until_still();
 }
 
+void check_free_of_captions(const WindowBench& bench, const UiRect& legend) {
+  for (const std::string& name : bench.ui->names()) {
+    if (!name.starts_with("color_bar/")) continue;
+    CAPTURE(name);
+    const UiRect caption = bench.ui->rect(name);
+    const bool beside = caption.max.x <= legend.min.x || legend.max.x <= caption.min.x;
+    CHECK((beside || caption.max.y <= legend.min.y || legend.max.y <= caption.min.y));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a map in numbers: blocked cells are left out, NaN and −∞ are counted") {
@@ -143,6 +153,23 @@ TEST_CASE("nothing is said of a map while a page's veil hides it") {
   CHECK(bench.ui->has("inspector/map"));  // of the scores, which are in sight
 }
 
+TEST_CASE("what blocked cells mean stands beside the words of a colour bar, not over them") {
+  for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}, {1100, 700}}) {
+    WindowBench bench = open_window(width, height);
+    if (!bench.ui) return;
+    turn_causal(bench);
+    CAPTURE(width);
+    for (const auto& [step, name] :
+         {std::pair{Step::mask, "stage/legend/blocked: −∞"}, {Step::softmax, "stage/legend/blocked"}}) {
+      CAPTURE(name);
+      bench.window->state().view.selection.step = step;
+      bench.ui->run_until_still();
+      REQUIRE(bench.ui->has(name));
+      check_free_of_captions(bench, bench.ui->rect(name));
+    }
+  }
+}
+
 TEST_CASE("every view with blocked cells says what they are, and none without") {
   for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}}) {
     WindowBench bench = open_window(width, height);
@@ -167,6 +194,7 @@ TEST_CASE("every view with blocked cells says what they are, and none without") 
       const UiRect stage = bench.ui->rect("panel/stage"), legend = bench.ui->rect("stage/legend/blocked");
       CHECK(legend.max.x <= stage.max.x);
       CHECK(legend.max.y <= stage.max.y);
+      check_free_of_captions(bench, legend);
     }
   }
 }

@@ -28,6 +28,7 @@ constexpr struct {
     {"first_steps", "is a sentence"},
     {"status/", "is a line of text"},
     {"stage/legend/", "explains colours"},
+    {"color_bar/", "explains colours"},
     {"stage/compare/", "is text"},
     {"stage/head_words/", "is text"},
     {"qk/", "stands in the plane or beside it: both are stops"},

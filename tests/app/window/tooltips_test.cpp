@@ -15,9 +15,9 @@ namespace {
 
 // Names of the probe that are no controls: grounds, maps, texts, and the menus, whose entries say what they do.
 bool is_control(const std::string& name) {
-  constexpr std::array<std::string_view, 10> none{
-      "panel/",       "stage/result", "stage/left", "stage/above",     "stage/bias",
-      "stage/legend", "digits/",      "status/",    "inspector/terms", "menu/"};
+  constexpr std::array<std::string_view, 11> none{
+      "panel/",  "stage/result", "stage/left",      "stage/above", "stage/bias", "stage/legend",
+      "digits/", "status/",      "inspector/terms", "menu/",       "color_bar/"};
   if (name.starts_with("first_steps") || name == "tooltip" || name.starts_with("inspector/term/") ||
       name.starts_with("followed/") || name.starts_with("heads/name/") || name == "inspector/following" ||
       name == "inspector/map" || name == "inspector/row")
