@@ -7,7 +7,7 @@ namespace headwise {
 namespace {
 
 // In units.
-constexpr double head_number_height = 15.0;
+constexpr double head_number_height = 16.0;  // also holds the lower edge of the frame
 constexpr double head_caption_height = 20.0;
 constexpr double between_names = 7.0;
 constexpr double least_share_beside_names = 0.8;  // of a thumbnail's side
@@ -39,6 +39,7 @@ HeadGrid sized_grid(Index heads, RectF area, double scale, double largest, doubl
   const Index rows = (heads + grid.columns - 1) / std::max<Index>(grid.columns, 1);
   grid.columns = (heads + rows - 1) / std::max<Index>(rows, 1);
   grid.pitch_x = grid.side + gap;
+  grid.number_height = head_number_height * scale;
   grid.pitch_y = grid.side + under + gap * 0.5;
   return grid;
 }
@@ -52,7 +53,7 @@ RectF HeadGrid::thumbnail(Index head) const {
 
 RectF HeadGrid::number_line(Index head) const {
   const RectF above = thumbnail(head);
-  return {above.x, above.y + above.height, above.width, pitch_y - side - name_height};
+  return {above.x, above.y + above.height, above.width, number_height};
 }
 
 RectF HeadGrid::name_line(Index head) const {

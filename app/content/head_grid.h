@@ -17,8 +17,8 @@ struct HeadGrid {
   Index columns = 0;
   double side = 0, pitch_x = 0, pitch_y = 0;
   RectF caption;
-  std::optional<std::size_t> name_form;  // which of the wordings of the names fits; none: no names
-  double name_height = 0;                // of their line; 0 without
+  std::optional<std::size_t> name_form;       // which of the wordings of the names fits; none: no names
+  double number_height = 0, name_height = 0;  // of the two lines; the second is 0 without names
 
   RectF thumbnail(Index head) const;
   RectF number_line(Index head) const;  // under the thumbnail, as wide as it

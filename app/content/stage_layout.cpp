@@ -8,7 +8,7 @@ namespace headwise {
 namespace {
 
 // In units. Tuned by eye at 1280×720 and 1600×1000 with 12 tokens, 8 heads and embed_dim 128.
-constexpr double line_height = 15.0;
+constexpr double line_height = 15.0, hall_line_height = 20.0;
 constexpr double label_gap = 8.0;
 constexpr double widest_cell = 84.0;
 constexpr double tallest_cell = 58.0;
@@ -45,6 +45,14 @@ double operand_share(Index inner, Index outer) {
 // Whole pixels once a cell has several: lines between cells then stay sharp.
 double snapped(double cell) {
   return cell >= 6.0 ? std::floor(cell) : cell;
+}
+
+double widest(const StageShape& shape, double u) {
+  return (shape.hall ? 2.0 : 1.0) * widest_cell * u;
+}
+
+double tallest(const StageShape& shape, double u) {
+  return (shape.hall ? 2.0 : 1.0) * tallest_cell * u;
 }
 
 // Side of a cell so that `count` of them fill `length`, at most `largest`.
@@ -85,8 +93,7 @@ double strip_length(const std::vector<double>& captions, double width, double u)
 std::vector<RectF> bar_rects(const std::vector<double>& captions, RectF line, double u) {
   const double strip = strip_length(captions, line.width, u);
   // Where even short strips do not fit, the captions are cut.
-  const double total = bars_total(captions, strip, u) + bar_gap * u;
-  const double shrink = std::min(1.0, (line.width + bar_gap * u) / std::max(total, 1.0));
+  const double shrink = std::min(1.0, line.width / std::max(bars_total(captions, strip, u), 1.0));
   std::vector<RectF> bars;
   double x = line.x;
   for (const double caption : captions) {
@@ -115,19 +122,19 @@ void make_room_for_digits(const StageShape& shape, double width, double u, Width
 Widths cell_widths(const StageShape& shape, double width, double u) {
   Widths widths;
   if (!shape.left_cols) {
-    widths.result_cell = cell_side(width, shape.cols, widest_cell * u);
+    widths.result_cell = cell_side(width, shape.cols, widest(shape, u));
     return widths;
   }
   if (shape.cell_for_cell) {
-    widths.result_cell = cell_side(width, shape.cols + *shape.left_cols, widest_cell * u);
+    widths.result_cell = cell_side(width, shape.cols + *shape.left_cols, widest(shape, u));
     widths.left_cell = widths.result_cell;
     make_room_for_digits(shape, width, u, widths);
     return widths;
   }
   const double share = operand_share(*shape.left_cols, shape.cols);
   widths.left_cell = cell_side(width * share, *shape.left_cols, widest_inner_cell * u);
-  widths.result_cell =
-      cell_side(width - widths.left_cell * static_cast<double>(*shape.left_cols), shape.cols, widest_cell * u);
+  widths.result_cell = cell_side(width - widths.left_cell * static_cast<double>(*shape.left_cols), shape.cols,
+                                 widest(shape, u));
   widths.left_cell = cell_side(width - widths.result_cell * static_cast<double>(shape.cols), *shape.left_cols,
                                widest_inner_cell * u);
   make_room_for_digits(shape, width, u, widths);
@@ -178,7 +185,7 @@ struct Foot {
 };
 
 Foot foot_of(const StageShape& shape, const RectF& area, const Columns& columns, double u) {
-  const double caption = line_height * u + 4.0 * u;
+  const double caption = (shape.hall ? hall_line_height : line_height) * u + 4.0 * u;
   const double result = columns.slanted ? slanted_height(shape.col_label_width, u) : caption;
   double left = 0.0;
   if (shape.left_cols) left = columns.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
@@ -212,15 +219,15 @@ Heights cell_heights(const StageShape& shape, double height, double foot, double
   const double room = height - titles - bias - foot - col_figures;
   Heights cells;
   if (!shape.above_rows) {
-    cells.result_cell = cell_side(room, shape.rows, tallest_cell * u);
+    cells.result_cell = cell_side(room, shape.rows, tallest(shape, u));
   } else if (shape.cell_for_cell) {
-    cells.result_cell = cells.above_cell = cell_side(room, shape.rows + *shape.above_rows, tallest_cell * u);
+    cells.result_cell = cells.above_cell = cell_side(room, shape.rows + *shape.above_rows, tallest(shape, u));
     make_room_for_digits(shape, room, lowest_mask_cell * u, cells);
   } else {
     const double share = operand_share(*shape.above_rows, shape.rows);
     cells.above_cell = cell_side(room * share, *shape.above_rows, tallest_inner_cell * u);
     cells.result_cell = cell_side(room - cells.above_cell * static_cast<double>(*shape.above_rows),
-                                  shape.rows, tallest_cell * u);
+                                  shape.rows, tallest(shape, u));
     make_room_for_digits(shape, room, lowest_operand_cell * u, cells);
   }
   return cells;

@@ -320,12 +320,14 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   tooltip(context.widgets(), named ? fmt::format("show head {}", number) : "show this head");
   constexpr float least_shrunk = 0.82f;
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
-  if (context.hall) {  // as large as its line has room for
+  if (context.hall) {  // as large as its line has room for, below the frame around the map
     const Fonts& fonts = context.fonts;
     for (ImFont* larger :
          {chosen ? fonts.title : fonts.caption, chosen ? fonts.bold : fonts.sans, fonts.sans, fonts.small}) {
       font = larger;
-      if (least_shrunk * width_of(larger, number) <= static_cast<float>(line.width)) break;
+      if (least_shrunk * width_of(larger, number) <= static_cast<float>(line.width) &&
+          larger->FontSize <= 1.1f * static_cast<float>(line.height))
+        break;
     }
   }
   // What a head does gives way to the dot, its number never.

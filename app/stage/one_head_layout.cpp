@@ -29,6 +29,7 @@ StageShape shape_of(const PanelContext& context, const StageContent& content,
   if (content.above) shape.above_rows = content.above->matrix.view.rows;
   if (content.mask_to_come) shape.above_rows = shape.rows;
   shape.cell_for_cell = content.cell_for_cell;
+  shape.hall = context.hall;
   shape.bias_row = content.bias.has_value();
   if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
   if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);
@@ -102,6 +103,11 @@ StageLayout one_head_layout(const PanelContext& context, const StageContent& con
   }
   if (is_low()) {
     shape.bar_captions.clear();
+    layout = stage_layout(shape, area, scale);
+  }
+  // Figures wider than the map whose rows they belong to say less than it.
+  if (!layout.row_figures.empty() && layout.result.width < layout.result.x - layout.row_figures.front().x) {
+    shape.row_figures = 0;
     layout = stage_layout(shape, area, scale);
   }
   const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };

@@ -176,6 +176,44 @@ TEST_CASE("ninety-six heads stay readable at 1280 by 720") {
   CHECK(layout.result.height / 12 >= 7);
 }
 
+TEST_CASE("the frame of a head lies over no words and no thumbnail beside, above or below it") {
+  constexpr double frame = 2.75, lowest_letter = 1.15;  // around the map; of the type's size
+  for (const std::vector<double>& names : {std::vector<double>{}, {100.0, 70.0}})
+    for (const double height : {160.0, 220.0}) {
+      const HeadGrid grid = head_grid(8, {0, 0, 300, height}, 1.0, 64, names);
+      REQUIRE(grid.columns < 8);
+      const RectF below = grid.thumbnail(grid.columns), beside = grid.thumbnail(1), first = grid.thumbnail(0);
+      const RectF words = grid.name_form ? grid.name_line(0) : grid.number_line(0);
+      CHECK(words.y + lowest_letter * 12.0 <= below.y - frame);
+      CHECK(first.x + first.width + frame <= beside.x - frame);
+    }
+}
+
+TEST_CASE("a hall sees a small map twice as large, and its labels above the colour bars") {
+  StageShape shape{.rows = 3, .cols = 3};
+  shape.bar_captions = {90};
+  const RectF area{0, 0, 1300, 800};
+  const StageLayout window = stage_layout(shape, area, 1.0);
+  shape.hall = true;
+  const StageLayout hall = stage_layout(shape, area, 1.0);
+  CHECK(hall.result.width == 2 * window.result.width);
+  CHECK(hall.result.height == 2 * window.result.height);
+  const auto below = [](const StageLayout& layout) {
+    return layout.bars[0].y - layout.result.y - layout.result.height;
+  };
+  CHECK(below(hall) >= below(window) + 4);
+}
+
+TEST_CASE("colour bars side by side end where their line ends, however little room they have") {
+  for (const double width : {240.0, 420.0, 900.0}) {
+    StageShape shape{.rows = 6, .cols = 6};
+    shape.bar_captions = {90, 120, 150, 80};
+    const StageLayout layout = stage_layout(shape, {10, 0, width, 500}, 1.0);
+    REQUIRE(layout.bars.size() == 4);
+    CHECK(layout.bars[3].x + layout.bars[3].width <= 10 + width + 1e-9);
+  }
+}
+
 TEST_CASE("eight heads sit in the corner that the product leaves free") {
   StageShape shape{.rows = 12, .cols = 12, .left_cols = 16, .above_rows = 16};
   shape.heads = 8;
