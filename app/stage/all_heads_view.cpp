@@ -112,10 +112,12 @@ void draw_notes(const PanelContext& context, const std::vector<std::string>& wor
                 float width) {
   ImFont* font = context.fonts.small;
   for (const std::string& line : words) {
+    // A number that is cut is another number: "1.16 of 1.86" becomes "1.16".
+    const std::string whole = width_of(font, line) <= width ? line : line.substr(0, line.find(" of "));
+    const std::string shown = fitted_text(whole, font, width);
     ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::floor(x), std::floor(y)},
-                                        im_color(context.palette.text_dim),
-                                        fitted_text(line, font, width).c_str());
-    ui_says(line, {x, y});
+                                        im_color(context.palette.text_dim), shown.c_str());
+    ui_says(shown, {x, y});
     y += static_cast<float>(note_line_units) * context.scale;
   }
 }

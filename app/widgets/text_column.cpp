@@ -65,6 +65,8 @@ void TextColumn::space(float units) {
 void TextColumn::heading(std::string_view text) {
   ImFont* font = context_.fonts.small;
   need_characters(text, *font);
+  // A hint at its end is left out rather than cut.
+  if (width_of(font, text) > width_) text = text.substr(0, text.rfind(" · "));
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, cursor(), im_color(context_.palette.text_dim),
                                       text.data(), text.data() + text.size());
   ui_says(text, cursor());

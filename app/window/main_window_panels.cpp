@@ -147,7 +147,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::EndChild();
   };
   draw_tabs("panel/left_tabs", layout.left_tabs,
-            {{layout.folds_sides, setup_part, SidePanel::setup},
+            {{layout.folds_setup, setup_part, SidePanel::setup},
              {layout.folds_filmstrip, filmstrip_part, SidePanel::filmstrip}});
   // The room for the scroll bar is always kept, so that no text is wrapped anew and no control moves when it appears.
   const int hidden_colors = view.setup.overflows ? 0 : 3;
@@ -174,7 +174,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::EndChild();
   }
   draw_tabs("panel/right_tabs", layout.right_tabs,
-            {{layout.folds_sides, inspector_part, SidePanel::inspector},
+            {{layout.folds_inspector, inspector_part, SidePanel::inspector},
              {layout.folds_graph, graph_part, SidePanel::graph}});
   if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
     begin_focus_part(view.focus, inspector_part);

@@ -20,8 +20,9 @@ constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26, training_height = 30;
 constexpr double share_of_notes = 0.2, least_notes = 96, most_notes = 200;  // of the height, and units
 constexpr double training_from_height = 400;                                // of the window
-constexpr double graph_from_height = 560;  // of the window; with less, the graph folds
-constexpr double least_stage_width = 360;  // next to the panels; with less, they fold
+constexpr double graph_from_height = 640;  // of the window; with less, the graph folds
+// Next to the panels; with less, they fold. In a low window a map is as wide as it can be to be read at all.
+constexpr double least_stage_width = 360, least_stage_width_if_low = 450;
 constexpr double least_stage_beside = 300,
                  least_stage_above = 170;  // of what is unfolded; with less, it takes the stage's place
 constexpr double filmstrip_width = 164, filmstrip_from_width = 1040;  // of a window that has room for it
@@ -50,33 +51,37 @@ struct Room {
   double height() const { return bottom - top; }
 };
 
-// Setup and inspector at the sides, or folded into tabs; a graph that found no room likewise. `room` shrinks.
+// Setup and inspector at the sides, or folded into tabs: setup first, since a map needs width and what explains it. A graph
+// that found no room likewise. `room` shrinks.
 void place_sides(const Units& units, const LayoutWishes& wishes, Room& room, WindowLayout& layout) {
   const auto px = [&](double length) { return units.px(length); };
   const double setup = std::clamp(0.16 * units.wide, 244.0, 300.0);
   const double inspector = std::clamp((units.narrow ? 0.225 : 0.24) * units.wide, 236.0, 440.0);
-  const double free = units.wide - 2 * units.margin - units.strip - least_stage_width;
-  if (free >= setup + inspector + 2 * units.gap) {
+  const double least = units.high < least_roomy_height ? least_stage_width_if_low : least_stage_width;
+  const double free = units.wide - 2 * units.margin - units.strip - least;
+  layout.folds_setup = free < setup + inspector + 2 * units.gap;
+  layout.folds_inspector = free < tabs_width + inspector + 2 * units.gap;
+  if (!layout.folds_setup) {
     layout.setup = rect_of(room.left, room.top, px(setup), room.height());
-    layout.inspector = rect_of(room.right - px(inspector), room.top, px(inspector), room.height());
     room.left += px(setup) + px(units.gap);
+  }
+  if (!layout.folds_inspector) {
+    layout.inspector = rect_of(room.right - px(inspector), room.top, px(inspector), room.height());
     room.right -= px(inspector) + px(units.gap);
-  } else {
-    layout.folds_sides = true;
   }
   layout.folds_graph = layout.graph.height <= 0.0 && wishes.caption_height <= 0.0;
   if (units.wide < least_tabs_width || units.high < least_tabs_height)
-    layout.folds_sides = layout.folds_graph = layout.folds_filmstrip = false;
+    layout.folds_setup = layout.folds_inspector = layout.folds_graph = layout.folds_filmstrip = false;
   const double tabs = px(tabs_width), step = tabs + px(units.gap);
-  if (layout.folds_sides || layout.folds_filmstrip) {
+  if (layout.folds_setup || layout.folds_filmstrip) {
     layout.left_tabs = rect_of(room.left, room.top, tabs, room.height());
     room.left += step;
   }
-  if (layout.folds_sides) {
+  if (layout.folds_inspector) {
     layout.right_tabs = rect_of(room.right - tabs, room.top, tabs, room.height());
     room.right -= step;
   }
-  if (layout.folds_graph && !layout.folds_sides) {
+  if (layout.folds_graph && !layout.folds_inspector) {
     const double wide = px(graph_tab_width);
     layout.graph_tab = rect_of(layout.status.x, layout.status.y, wide, layout.status.height);
     layout.status = rect_of(layout.status.x + wide + px(units.gap), layout.status.y,
@@ -86,10 +91,10 @@ void place_sides(const Units& units, const LayoutWishes& wishes, Room& room, Win
   const auto width_of_unfolded = [&](double wanted) {
     return whole - px(wanted) - px(units.gap) >= px(least_stage_beside) ? px(wanted) : whole;
   };
-  if (layout.folds_sides && wishes.unfolded == SidePanel::setup) {
+  if (layout.folds_setup && wishes.unfolded == SidePanel::setup) {
     layout.setup = rect_of(room.left, room.top, width_of_unfolded(setup), room.height());
     room.left += layout.setup.width + px(units.gap);
-  } else if (layout.folds_sides && wishes.unfolded == SidePanel::inspector) {
+  } else if (layout.folds_inspector && wishes.unfolded == SidePanel::inspector) {
     const double taken = width_of_unfolded(inspector);
     layout.inspector = rect_of(room.right - taken, room.top, taken, room.height());
     room.right -= taken + px(units.gap);
