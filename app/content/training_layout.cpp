@@ -14,10 +14,29 @@ constexpr double least_maps = 120.0, least_plot = 82.0, most_plot = 300.0;
 constexpr double plot_share = 0.38, low_plot_share = 0.28, low_until = 380.0;
 constexpr double plot_width = 0.56;  // of the width
 constexpr double map_gap = 8.0, map_name = 18.0, least_side = 34.0;
+// Of maps that give way to the lines of the heads.
+constexpr double legible_row = 61.0 + map_name + 0.5 * map_gap;
+constexpr double maps_title = 20.0, example_line = 16.0, three_lines_from = 300.0, two_lines_from = 230.0;
+constexpr double between_runs = 24.0;
 
 }  // namespace
 
-TrainingLayout training_layout(const RectF& area, double scale, std::size_t sentence_lines) {
+RectF training_run_area(const RectF& maps, Index run, Index runs, double scale) {
+  const double gap = between_runs * scale;
+  const double width = (maps.width - gap * static_cast<double>(runs - 1)) / static_cast<double>(runs);
+  return {maps.x + static_cast<double>(run) * (width + gap), maps.y, width, maps.height};
+}
+
+std::size_t training_example_lines(double maps_height, double scale) {
+  return maps_height > three_lines_from * scale ? 3 : maps_height > two_lines_from * scale ? 2 : 1;
+}
+
+HabitGrid habit_grid(Index layers, Index heads) {
+  const Index columns = std::min<Index>(2, layers);  // two layers stand side by side
+  return {columns, (layers + columns - 1) / columns * heads};
+}
+
+TrainingLayout training_layout(const RectF& area, double scale, const TrainingParts& parts) {
   TrainingLayout layout;
   double y = area.y;
   const auto take = [&](double height) {
@@ -26,11 +45,22 @@ TrainingLayout training_layout(const RectF& area, double scale, std::size_t sent
     return taken;
   };
   layout.choices = take(row * scale);
-  layout.sentence = take((sentence_end + sentence_line * static_cast<double>(sentence_lines)) * scale);
+  layout.sentence = take((sentence_end + sentence_line * static_cast<double>(parts.sentence_lines)) * scale);
   const double fixed = (gap + told_height + row + timeline_height) * scale;
   const double left = std::max((least_maps + least_plot) * scale, area.y + area.height - y - fixed);
   const double share = left < low_until * scale ? low_plot_share : plot_share;
-  const double plot = std::clamp(share * left, least_plot * scale, most_plot * scale);
+  double plot = std::clamp(share * left, least_plot * scale, most_plot * scale);
+  const double wanted = std::min(parts.beside, most_plot * scale);
+  const double legible = (maps_title + static_cast<double>(parts.layers) * legible_row) * scale;
+  plot = std::max(plot, std::min(wanted, left - legible));
+  if (parts.maps) {
+    RectF maps = training_run_area({area.x, 0, area.width, left - plot}, 0, parts.runs, scale);
+    const auto lines = parts.runs > 1 ? 1 : training_example_lines(maps.height, scale);
+    maps.height -= (maps_title + example_line * static_cast<double>(lines - 1)) * scale;
+    const TrainingMaps drawn = training_maps(maps, parts.layers, parts.heads, scale);
+    const double used = static_cast<double>(parts.layers * drawn.rows_per_layer) * drawn.pitch_y;
+    plot = std::clamp(plot + std::floor(maps.height - used), plot, std::max(plot, most_plot * scale));
+  }
   const RectF above = take(plot);
   layout.plot = {above.x, above.y, std::floor(plot_width * above.width), above.height};
   const double between = 1.6 * gap * scale;

@@ -21,8 +21,28 @@ struct TrainingLayout {
   RectF timeline;  // the steps
 };
 
-// `sentence_lines`: 1 or 2.
-TrainingLayout training_layout(const RectF& area, double scale, std::size_t sentence_lines = 1);
+// What the parts have to hold.
+struct TrainingParts {
+  std::size_t sentence_lines = 1;         // 1 or 2
+  Index layers = 1, heads = 1, runs = 1;  // of the model; beside each other
+  double beside = 0;  // height that the lines of the heads, or words, need beside the plot, in pixels
+  bool maps = true;   // below the plot; otherwise what takes all the height that it can get
+};
+
+// The plot is as high as what stands beside it needs, as far as the maps can still be read, and takes what the maps leave.
+TrainingLayout training_layout(const RectF& area, double scale, const TrainingParts& parts = {});
+
+// Of the maps of one of several runs, side by side.
+RectF training_run_area(const RectF& maps, Index run, Index runs, double scale);
+
+// Of the example above the maps of a run that is alone, at most.
+std::size_t training_example_lines(double maps_height, double scale);
+
+// In how many columns the lines of the heads stand, and in how many rows.
+struct HabitGrid {
+  Index columns, rows;
+};
+HabitGrid habit_grid(Index layers, Index heads);
 
 // The planes of the heads of one run: a row for each layer, a name above each plane.
 struct TrainingMaps {

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <array>
+#include <cfloat>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace headwise {
 namespace {
 
 constexpr std::string_view row_words = "Change one thing and train it beside:";
+constexpr float answer_gap = 2.0f;  // design units
 constexpr std::string_view more_words = "another change", one_word = "Remove the change";
 // As buttons, in this order, as far as there is room; the list has all of them.
 constexpr std::array buttons{TrainingChange::one_wide_head,  TrainingChange::no_scale,
@@ -33,6 +35,14 @@ void mark_as_trained(const PanelContext& context) {
                                       im_color(color_of_run(context.palette, 1)), widgets.px(4), 0,
                                       widgets.px(2) * context.palette.stroke);
   ui_probe_item("training/chosen_change");
+}
+
+// What the change did, each in lines of that width.
+std::vector<std::string> paragraphs(const PanelContext& context, const LiveTraining& training, float width) {
+  std::vector<std::string> all{training.answer()->verdict};
+  for (const std::string& reason : training.answer()->reasons) all.push_back(reason);
+  for (std::string& each : all) each = with_line_breaks(each, context.fonts.small, width);
+  return all;
 }
 
 }  // namespace
@@ -87,6 +97,16 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
   return action;
 }
 
+float change_answer_height(const PanelContext& context, const LiveTraining& training, float width) {
+  if (!training.answer()) return 0.0f;
+  const ImFont* font = context.fonts.small;
+  const float between = context.widgets().px(answer_gap) + 2.0f * ImGui::GetStyle().ItemSpacing.y;
+  float height = 0.0f;
+  for (const std::string& paragraph : paragraphs(context, training, width))
+    height += font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, paragraph.c_str()).y + between;
+  return height;
+}
+
 void draw_change_answer(const PanelContext& context, const LiveTraining& training, const RectF& area) {
   const WidgetContext widgets = context.widgets();
   ImGui::SetCursorScreenPos(corner(area));
@@ -103,13 +123,12 @@ void draw_change_answer(const PanelContext& context, const LiveTraining& trainin
   } else if (!training.answer()) {
     dim_sentence(widgets, "To see here what the change did, pause (Space) when both are at the same step.");
   } else {
-    const auto say = [&](const std::string& sentence) {
-      const float width = ImGui::GetContentRegionAvail().x;
-      ImGui::TextUnformatted(with_line_breaks(sentence, context.fonts.small, width).c_str());
-      ImGui::Dummy({1, widgets.px(2)});
-    };
-    say(training.answer()->verdict);
-    for (const std::string& reason : training.answer()->reasons) say(reason);
+    const ImVec2 begin = ImGui::GetCursorScreenPos();
+    for (const std::string& paragraph : paragraphs(context, training, ImGui::GetContentRegionAvail().x)) {
+      ImGui::TextUnformatted(paragraph.c_str());
+      ImGui::Dummy({1, widgets.px(answer_gap)});
+    }
+    ui_probe("training/answer_words", begin, ImGui::GetItemRectMax());
   }
   ImGui::PopFont();
   ImGui::EndChild();

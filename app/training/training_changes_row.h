@@ -17,4 +17,7 @@ ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTr
 // What the change did, as text that scrolls; a sentence that says when it will be said, where it is not known yet.
 void draw_change_answer(const PanelContext& context, const LiveTraining& training, const RectF& area);
 
+// How high that is in a region of that width, in pixels; 0 where it is not known yet.
+float change_answer_height(const PanelContext& context, const LiveTraining& training, float width);
+
 }  // namespace headwise

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/content/training_layout.h"
 #include "app/panels/overlay.h"
 #include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
@@ -91,6 +92,10 @@ void draw_row(const PanelContext& context, const WatchedRun& run, const Training
                 im_color(palette.text_faint));
 }
 
+double least_pitch(const PanelContext& context) {
+  return std::floor(1.15 * context.fonts.small->FontSize);
+}
+
 }  // namespace
 
 Rgba8 color_of_habit(const Palette& palette, Habit habit) {
@@ -148,6 +153,10 @@ void draw_habit_legend(const PanelContext& context, ImVec2 at, float right) {
           "all of it.");
 }
 
+double least_habits_height(const PanelContext& context, const TrainModelConfig& model) {
+  return static_cast<double>(habit_grid(model.layers, model.heads).rows) * least_pitch(context);
+}
+
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
                           std::string& told) {
   const WidgetContext widgets = context.widgets();
@@ -155,14 +164,12 @@ void draw_training_habits(const PanelContext& context, const WatchedRun& run, co
   if (!now) return;
   ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
   ImGui::BeginChild("habits", {static_cast<float>(area.width), static_cast<float>(area.height)});
-  // Two layers stand side by side.
   const TrainModelConfig& model = run.settings.model;
-  const Index columns = std::min<Index>(2, model.layers);
+  const auto [columns, rows] = habit_grid(model.layers, model.heads);
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const double width = (ImGui::GetContentRegionAvail().x - widgets.px(6)) / static_cast<double>(columns);
-  const auto fitting = std::floor(area.height / static_cast<double>(model.heads));
-  const double pitch = std::clamp(fitting, std::floor(1.15 * context.fonts.small->FontSize),
-                                  static_cast<double>(widgets.px(row_pitch)));
+  const double fitting = std::floor(area.height / static_cast<double>(rows));
+  const double pitch = std::clamp(fitting, least_pitch(context), static_cast<double>(widgets.px(row_pitch)));
   for (Index layer = 0; layer < model.layers; ++layer)
     for (Index head = 0; head < model.heads; ++head) {
       const RectF row{from.x + static_cast<double>(layer % columns) * width,
@@ -177,7 +184,6 @@ void draw_training_habits(const PanelContext& context, const WatchedRun& run, co
         if (const auto value = habit_of(of_head(*now, layer, head), static_cast<Habit>(i)))
           told += fmt::format("{} {}: {:.2f}", i ? "," : "", what[static_cast<std::size_t>(i)], *value);
     }
-  const Index rows = (model.layers + columns - 1) / columns * model.heads;
   ImGui::Dummy({static_cast<float>(width), static_cast<float>(static_cast<double>(rows) * pitch)});
   ImGui::EndChild();
 }

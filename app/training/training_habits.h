@@ -21,6 +21,9 @@ void draw_habit_legend(const PanelContext& context, ImVec2 at, float right);
 // How wide that is, in pixels.
 float habit_legend_width(const PanelContext& context);
 
+// Height of the rows of all heads where there is little room, in pixels.
+double least_habits_height(const PanelContext& context, const TrainModelConfig& model);
+
 // A row for each head of a run, over steps 0 … `steps`, in a region that scrolls.
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
                           std::string& told);

@@ -19,8 +19,7 @@
 namespace headwise {
 namespace {
 
-constexpr float heads_title = 20.0f, choice_room = 170.0f, three_lines_from = 300.0f,
-                two_lines_from = 230.0f;  // design units
+constexpr float heads_title = 20.0f, choice_room = 170.0f;  // design units
 
 std::string token_text(const LiveTraining& training, Index position) {
   const auto token = static_cast<std::size_t>(training.tokens()[static_cast<std::size_t>(position)]);
@@ -95,11 +94,9 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
   const float room = static_cast<float>(area.x + area.width) - at.x - widgets.px(choice_room);
   double used = widgets.px(heads_title);
   if (training.runs().size() < 2) {
-    const std::size_t most_lines = area.height > widgets.px(three_lines_from) ? 3
-                                   : area.height > widgets.px(two_lines_from) ? 2
-                                                                              : 1;
     const std::vector<std::string> lines =
-        wrapped_lines("Its heads on a held-out example: " + example_text(training), font, room, most_lines);
+        wrapped_lines("Its heads on a held-out example: " + example_text(training), font, room,
+                      training_example_lines(area.height, context.scale));
     const float height = write_lines(list, font, at, im_color(context.palette.text_dim), lines);
     used += height - height / static_cast<float>(lines.size());
     ui_probe("training/example", at, {at.x + room, static_cast<float>(area.y + used)});
@@ -163,12 +160,11 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
 
 std::optional<TrainedHead> draw_training_heads(const PanelContext& context, const LiveTraining& training,
                                                TrainingViewState& state, const RectF& area) {
-  const auto runs = static_cast<double>(training.runs().size());
-  const double gap = context.scale * 24.0, width = (area.width - gap * (runs - 1.0)) / runs;
   std::optional<TrainedHead> pressed;
   for (std::size_t i = 0; i < training.runs().size(); ++i) {
-    const auto of_run = draw_run(context, training, state, i,
-                                 {area.x + static_cast<double>(i) * (width + gap), area.y, width, area.height});
+    const RectF run =
+        training_run_area(area, static_cast<Index>(i), std::ssize(training.runs()), context.scale);
+    const auto of_run = draw_run(context, training, state, i, run);
     if (of_run) pressed = of_run;
   }
   return pressed;

@@ -10,15 +10,18 @@
 #include "app/content/training_layout.h"
 #include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/fitted_clauses.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 2> curve_names{"loss of batch", "accuracy of batch"};
+constexpr std::array<std::string_view, 2> curve_names{"loss of batch", "accuracy of batch"},
+    brief_curve_names{"loss", "accuracy"};
 constexpr float title_height = 26.0f, left_of_plot = 40.0f, below_plot = 20.0f,
                 right_of_plot = 12.0f;  // design units
+constexpr float swatch = 14.0f, between_names = 14.0f;
 
 std::vector<CurvePoint> curve_of(const WatchedRun& run, TrainingCurve curve) {
   std::vector<CurvePoint> points;
@@ -61,8 +64,8 @@ struct PlotScale {
   }
 };
 
-void draw_axes(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
-               const PlotScale& scale, const std::vector<double>& ticks) {
+void draw_axes(const PanelContext& context, const TrainingViewState& state, const PlotScale& scale,
+               const std::vector<double>& ticks) {
   const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.mono_small;
@@ -87,18 +90,6 @@ void draw_axes(const PanelContext& context, const LiveTraining& training, const 
     write_text(list, font, {from, bottom + widgets.px(4)}, ink, text);
     free_from = from + 2 * half + widgets.px(10);
   }
-  if (state.curve != TrainingCurve::loss) return;
-  const double guess = cost_of_guessing(training);
-  const float y = std::round(scale.at(0, guess).y);
-  for (float x = left; x < right; x += widgets.px(8))
-    list->AddLine({x, y}, {std::min(x + widgets.px(4), right), y}, im_color(context.palette.text_faint));
-  // Above its line, or below where there is no room; the lines of the grid end at it.
-  const std::string words = fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess);
-  const float height = context.fonts.small->FontSize, above = y - height - widgets.px(1);
-  const float top = above >= static_cast<float>(scale.inside.y) ? above : y + widgets.px(2);
-  list->AddRectFilled({right - width_of(context.fonts.small, words) - widgets.px(4), top},
-                      {right, top + height}, ImGui::GetColorU32(ImGuiCol_PopupBg));
-  write_text_before(list, context.fonts.small, right, top, ink, words);
 }
 
 void draw_curves(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
@@ -117,6 +108,26 @@ void draw_curves(const PanelContext& context, const LiveTraining& training, cons
   }
 }
 
+// What a guess costs, over the curves: their last steps lie where its words stand.
+void draw_guess(const PanelContext& context, const LiveTraining& training, const PlotScale& scale) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto left = static_cast<float>(scale.inside.x),
+             right = static_cast<float>(scale.inside.x + scale.inside.width);
+  const ImU32 ink = im_color(context.palette.text_dim);
+  const double guess = cost_of_guessing(training);
+  const float y = std::round(scale.at(0, guess).y);
+  for (float x = left; x < right; x += widgets.px(8))
+    list->AddLine({x, y}, {std::min(x + widgets.px(4), right), y}, im_color(context.palette.text_faint));
+  // Above its line, or below where there is no room; the lines of the grid end at it.
+  const std::string words = fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess);
+  const float height = context.fonts.small->FontSize, above = y - height - widgets.px(1);
+  const float top = above >= static_cast<float>(scale.inside.y) ? above : y + widgets.px(2);
+  list->AddRectFilled({right - width_of(context.fonts.small, words) - widgets.px(4), top},
+                      {right, top + height}, ImGui::GetColorU32(ImGuiCol_PopupBg, 0.8f));
+  write_text_before(list, context.fonts.small, right, top, ink, words);
+}
+
 // Where it stands: a line through the curve, with its step.
 void draw_place(const PanelContext& context, const PlotScale& scale, Index step) {
   const WidgetContext widgets = context.widgets();
@@ -127,23 +138,30 @@ void draw_place(const PanelContext& context, const PlotScale& scale, Index step)
   list->AddLine({x, top}, {x, bottom}, im_color(context.palette.text), std::max(1.0f, widgets.px(1.2f)));
 }
 
+float width_of_runs(const PanelContext& context, const LiveTraining& training) {
+  float width = 0.0f;
+  for (const WatchedRun& run : training.runs())
+    width += width_of(context.fonts.small, label_of_run(run)) + context.widgets().px(swatch + between_names);
+  return width;
+}
+
 // "■ 8 heads of 8   ■ one wide head", from the right; as much as there is room for.
 void draw_runs(const PanelContext& context, const LiveTraining& training, float right, float y, float room) {
   const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
-  const float swatch = widgets.px(14), gap = widgets.px(14);
-  const float most = room / static_cast<float>(std::max<std::size_t>(1, training.runs().size())) - swatch - gap;
+  const float most = room / static_cast<float>(training.runs().size()) - widgets.px(swatch + between_names);
   float x = right;
   for (std::size_t i = training.runs().size(); i-- > 0;) {
-    const std::string label = fitted_text(label_of_run(training.runs()[i]), font, most);
+    const std::string whole = label_of_run(training.runs()[i]);
+    const std::string label = room < width_of_runs(context, training) ? fitted_text(whole, font, most) : whole;
     x -= width_of(font, label);
     write_text(list, font, {x, y}, im_color(context.palette.text), label);
-    x -= swatch;
+    x -= widgets.px(swatch);
     const float middle = std::round(y + 0.55f * font->FontSize);
     list->AddLine({x, middle}, {x + widgets.px(10), middle}, im_color(color_of_run(context.palette, i)),
                   widgets.px(3));
-    x -= gap;
+    x -= widgets.px(between_names);
   }
 }
 
@@ -151,8 +169,8 @@ void draw_runs(const PanelContext& context, const LiveTraining& training, float 
 void draw_waiting(const PanelContext& context, const RectF& inside) {
   ImFont* font = context.fonts.sans;
   const std::string words =
-      fitted_text("Space, or Train, begins: the curve grows here, and the heads change below.", font,
-                  static_cast<float>(inside.width));
+      fitted_clauses("Space, or Train, begins: the curve grows here; the heads change below", font,
+                     static_cast<float>(inside.width));
   const ImVec2 at{static_cast<float>(inside.x + 0.5 * inside.width) - 0.5f * width_of(font, words),
                   static_cast<float>(inside.y + 0.5 * inside.height) - 0.5f * font->FontSize};
   write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text), words);
@@ -177,7 +195,10 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
   const WidgetContext widgets = context.widgets();
   ImGui::SetCursorScreenPos(corner(area));
   int curve = static_cast<int>(state.curve);
-  if (segmented_control(widgets, "curve", curve_names, curve))
+  const auto right = static_cast<float>(area.x + area.width) - widgets.px(right_of_plot);
+  const float beside = right - static_cast<float>(area.x) - widgets.px(16) - width_of_runs(context, training);
+  const bool fits = segmented_control_size(widgets, curve_names).x <= beside;
+  if (segmented_control(widgets, "curve", fits ? curve_names : brief_curve_names, curve))
     state.curve = static_cast<TrainingCurve>(curve);
   ui_probe_item("training/curve");
   tooltip(widgets,
@@ -185,7 +206,6 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
           "determined. Accuracy: the "
           "share of those positions where the likeliest token is the right one.");
   const float below_choice = ImGui::GetItemRectMax().x + widgets.px(16);
-  const auto right = static_cast<float>(area.x + area.width) - widgets.px(right_of_plot);
   draw_runs(context, training, right, static_cast<float>(area.y) + widgets.px(5), right - below_choice);
 
   const double top = top_of_axis(training, state.curve);
@@ -196,8 +216,9 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
                   area.height - widgets.px(title_height + 8 + below_plot)};
   scale.steps = static_cast<double>(steps);
   scale.top = std::max(top, ticks.back());
-  draw_axes(context, training, state, scale, ticks);
+  draw_axes(context, state, scale, ticks);
   draw_curves(context, training, state, scale);
+  if (state.curve == TrainingCurve::loss) draw_guess(context, training, scale);
   draw_place(context, scale, state.target.value_or(training.step()));
 
   if (training.reached() == 0 && !training.busy()) draw_waiting(context, scale.inside);

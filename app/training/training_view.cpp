@@ -32,6 +32,7 @@ namespace {
 
 constexpr float sheet_width = 1560.0f, around = 40.0f, below_and_around = 76.0f;  // design units
 constexpr Index longest_training = 10'000;                                        // steps
+constexpr double above_beside = 32.0;  // design units: the legend or a choice
 constexpr std::size_t most_sentence_lines = 2;
 constexpr std::array<std::string_view, 3> pace_names{"10", "30", "as fast as it can"};
 constexpr std::array<StepsPerSecond, 3> paces{10.0, 30.0, 0.0};
@@ -209,12 +210,13 @@ std::string figures_of(const LiveTraining& training) {
     const Index step = run.step();
     if (beside) text += fmt::format("{}{}: ", text.empty() ? "" : "   ", label_of_run(run));
     text += fmt::format("step {}", step);
-    if (const TrainingLoss* loss = run.loss_at(step)) text += fmt::format(", batch loss {:.4f}", loss->loss);
+    if (const TrainingLoss* loss = run.loss_at(step))
+      text += fmt::format(", {}loss {:.4f}", beside ? "" : "batch ", loss->loss);
     if (run.last && !beside)
       text += fmt::format(", gradient norm {:.3g}, learning rate {:.3g}", run.last->update.gradient_norm,
                           run.last->update.learning_rate);
     if (run.now && run.now->held_out.counted > 0)
-      text += fmt::format(", {:.1f} % of held-out answers right", 100.0 * accuracy_of(run.now->held_out));
+      text += fmt::format(", held-out accuracy {:.1f} %", 100.0 * accuracy_of(run.now->held_out));
   }
   return text;
 }
@@ -240,6 +242,22 @@ void draw_sentence(const PanelContext& context, bool wrong, const std::vector<st
   write_lines(ImGui::GetWindowDrawList(), context.fonts.small, corner(area),
               im_color(wrong ? context.palette.error : context.palette.text), lines);
   ui_probe(wrong ? "training/error" : "training/sentence", corner(area), far_corner(area));
+}
+
+TrainingLayout layout_of(const PanelContext& context, const LiveTraining& training,
+                         const TrainingViewState& state, const RectF& area, std::size_t sentence_lines) {
+  TrainingParts parts{.sentence_lines = sentence_lines};
+  if (!training.begun()) return training_layout(area, context.scale, parts);
+  const TrainModelConfig& model = training.runs().front().settings.model;
+  parts.layers = model.layers;
+  parts.heads = model.heads;
+  parts.runs = std::ssize(training.runs());
+  parts.maps = state.below == 0;
+  const auto width = static_cast<float>(training_layout(area, context.scale, parts).habits.width);
+  const bool answers = parts.runs > 1 && state.beside == 2 && training.answer();
+  parts.beside = above_beside * context.scale + (answers ? change_answer_height(context, training, width)
+                                                         : least_habits_height(context, model));
+  return training_layout(area, context.scale, parts);
 }
 
 // In the place of the curves, the maps and the timeline.
@@ -321,7 +339,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   const Sentence sentence = sentence_of(training, state);
   const std::vector<std::string> lines =
       wrapped_lines(sentence.text, context.fonts.small, static_cast<float>(area.width), most_sentence_lines);
-  const TrainingLayout layout = training_layout(area, context.scale, lines.size());
+  const TrainingLayout layout = layout_of(context, training, state, area, lines.size());
   action.save = draw_choices(context, training, state, layout.choices, action.own_task);
   draw_sentence(context, sentence.wrong, lines, layout.sentence);
   if (training.begun() && state.setup.open) {

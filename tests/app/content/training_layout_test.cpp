@@ -18,7 +18,7 @@ TEST_CASE("the parts of the training view lie inside it, and none over another")
   for (const double scale : {1.0, 1.5})
     for (const auto& [width, height] : {std::pair{1200.0, 600.0}, {1520.0, 880.0}, {900.0, 480.0}}) {
       const RectF area{10, 20, width * scale, height * scale};
-      const TrainingLayout l = training_layout(area, scale, width < 1000.0 ? 2 : 1);
+      const TrainingLayout l = training_layout(area, scale, {.sentence_lines = width < 1000.0 ? 2u : 1u});
       const std::vector<RectF> parts{l.choices, l.sentence, l.plot,    l.habits,
                                      l.maps,    l.told,     l.changes, l.timeline};
       for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -29,6 +29,38 @@ TEST_CASE("the parts of the training view lie inside it, and none over another")
         for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(parts_overlap(parts[i], parts[j]));
       }
     }
+}
+
+TEST_CASE("the lines of all heads have room beside the curve, and the maps keep theirs") {
+  constexpr double beside = 152.0;  // of eight lines of small type and their legend
+  for (const double scale : {1.0, 1.25, 1.5})
+    for (const auto& [width, height] : {std::pair{1140.0, 560.0}, {1520.0, 880.0}, {1180.0, 540.0}})
+      for (const Index layers : {1, 2})
+        for (const Index runs : {1, 2})
+          for (const bool maps : {true, false}) {
+            CAPTURE(width);
+            CAPTURE(layers);
+            CAPTURE(runs);
+            const RectF area{10, 20, width * scale, height * scale};
+            const TrainingLayout l = training_layout(
+                area, scale,
+                {.layers = layers, .heads = 8, .runs = runs, .beside = beside * scale, .maps = maps});
+            CHECK(habit_grid(layers, 8).columns * habit_grid(layers, 8).rows == 8 * layers);
+            CHECK(l.habits.height + 1e-9 >= beside * scale);
+            RectF run = training_run_area(l.maps, runs - 1, runs, scale);
+            CHECK(run.x + run.width == doctest::Approx(area.x + area.width));
+            run.y += 20 * scale, run.height -= 20 * scale;
+            CHECK(training_maps(run, layers, 8, scale).side >= 50 * scale);
+          }
+}
+
+TEST_CASE("what the maps cannot use goes to the curve") {
+  const RectF area{0, 0, 1200, 600};
+  const auto plot_of = [&](Index heads, bool maps) {
+    return training_layout(area, 1.0, {.heads = heads, .maps = maps}).plot.height;
+  };
+  CHECK(plot_of(8, true) > plot_of(8, false) + 40);  // one row, as high as it is wide
+  CHECK(plot_of(1, true) == plot_of(1, false));
 }
 
 TEST_CASE("the maps of all heads fit, as large as they can be") {

@@ -201,9 +201,9 @@ TEST_CASE("one thing is changed and trained beside, and what it did is said when
     bench.ui->run_frames(1);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  if (training_of(bench).runs()[0].step() == training_of(bench).runs()[1].step())
-    CHECK(bench.ui->has("training/answer"));
   wait_until_idle(bench);
+  REQUIRE(bench.ui->has("training/answer"));
+  CHECK(bench.ui->rect("training/answer_words").max.y <= bench.ui->rect("training/answer").max.y);
   bench.ui->click("training/alone");
   bench.ui->run_frames(2);
   CHECK(training_of(bench).runs().size() == 1);
@@ -362,6 +362,29 @@ TEST_CASE(
     marks += marked;
   }
   CHECK(marks > 0);
+}
+
+TEST_CASE("a hall sees the lines of all eight heads of each layer") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}})
+    for (const char* task : {"modular-addition", "induction"}) {
+      CAPTURE(width);
+      CAPTURE(task);
+      WindowBench bench = open_window(width, height);
+      if (!bench.ui) return;
+      bench.window->state().dialogs.training.task = task;
+      bench.ui->key("N");
+      bench.ui->key("F11");
+      wait_until_idle(bench);
+      bench.ui->run_until_still();
+      const Index layers = training_of(bench).runs().front().settings.model.layers;
+      for (Index layer = 0; layer < layers; ++layer)
+        for (Index head = 0; head < 8; ++head) {
+          const std::string name = "training/habit/" + trained_head_name(layer, head);
+          CAPTURE(name);
+          REQUIRE(bench.ui->has(name));
+          CHECK(bench.ui->rect(name).max.y <= bench.ui->rect("training/example").min.y);
+        }
+    }
 }
 
 TEST_CASE("F11 enlarges the training for a hall, and its maps have room in a low window") {
