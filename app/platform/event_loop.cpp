@@ -68,6 +68,7 @@ class EventLoop {
     last_frame_ = Clock::now();
     const bool slept = !result_.animating && std::isinf(result_.wake_after);
     input_.seconds = slept ? std::min(elapsed, usual_seconds) : elapsed;
+    input_.slept_seconds = elapsed - input_.seconds;
     // An event may mean that the picture on the screen is lost. Frames that only settle are drawn if they differ.
     if (window_.input().pending()) imgui_.forget_picture();
     window_.input().feed_frame(input_);

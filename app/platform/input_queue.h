@@ -59,6 +59,7 @@ struct FrameInput {
   int width = 0, height = 0;         // of the framebuffer, in pixels
   float content_scale = 1.0f;        // pixels per design unit, from the display
   double seconds = 1.0 / 60.0;       // since the last frame; at most 1/60 after an unbounded sleep
+  double slept_seconds = 0.0;        // what else has passed: for clocks, which run on in a sleep
   std::vector<std::string> dropped;  // files and folders
   bool close_requested = false;      // by the window's own button
 };

@@ -228,11 +228,16 @@ void draw_way_back(const PanelContext& context, const PlaylistWalk& walk, float 
   const std::string words =
       fmt::format("This page is about {}; the stage shows {}.", place_words(place.step, place.view),
                   place_words(context.selection.step, context.selection.view));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
   put_text(type, context.palette.text_dim, wrap, words);
   ui_probe_item("caption/elsewhere");
   constexpr const char* back = "Back to this page";
-  if (wrapped_button(widgets, "caption/back_to_page", back, button_shape(context.scale, type, wrap, back),
-                     ButtonLook::filled))
+  const auto shape = button_shape(context.scale, type, wrap, back);
+  // In the same line where it has room: the panel is as high as the caption, which may be a single line.
+  const float beside = width_in(type, words) + widgets.px(12);
+  if (beside + shape.size.x <= wrap)
+    ImGui::SetCursorScreenPos({at.x + beside, std::round(at.y + 0.5f * (type.size - shape.size.y))});
+  if (wrapped_button(widgets, "caption/back_to_page", back, shape, ButtonLook::filled))
     action.selection = place;
   ui_probe_item("caption/back_to_page");
   tooltip(widgets, "shows the page’s own step and view again; what you changed stays");

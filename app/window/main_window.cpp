@@ -138,7 +138,7 @@ double MainWindow::take_input(const FrameInput& input) {
   WindowView& view = state_.view;
   double wake_after = never;
   begin_focus_frame(view.focus);
-  if (state_.document.walk.page) view.presented_seconds += input.seconds;
+  if (state_.document.walk.page) view.presented_seconds += input.seconds + input.slept_seconds;
   // A click starts something new, even in the same field: what is typed after it is a separate undo step. So does pressing
   // a control with its key.
   const bool pressed = view.focus.keys != FocusKeys::text && press_key_pressed();

@@ -196,6 +196,31 @@ TEST_CASE("B darkens the window, and any key or a click brings it back and does 
   CHECK(presented.bench.selection().step == Step::scores);
 }
 
+TEST_CASE("the way back to a page is in sight below the stage of a small window") {
+  Presented presented(900, 600);
+  if (!presented.bench.ui) return;
+  presented.key("End");
+  REQUIRE(presented.ui().has("caption/back_to_page"));
+  const UiRect panel = presented.ui().rect("panel/caption"),
+               back = presented.ui().rect("caption/back_to_page");
+  CHECK(back.max.y <= panel.max.y - 4);
+  CHECK(back.max.x <= panel.max.x);
+}
+
+TEST_CASE("the presenter's clock runs on while nothing changes and no picture is drawn") {
+  Presented presented;
+  if (!presented.bench.ui) return;
+  presented.key("F5");
+  presented.state().view.presented_seconds = 0.0;
+  presented.ui().set_frame([&](const FrameInput& input, const Fonts& fonts, float scale) {
+    FrameInput late = input;
+    late.slept_seconds = 90.0;
+    return presented.bench.window->frame(late, fonts, scale);
+  });
+  presented.ui().run_frames(2);
+  CHECK(presented.state().view.presented_seconds == doctest::Approx(180.0).epsilon(0.01));
+}
+
 TEST_CASE(
     "the presenter's notes stand below the stage with a clock, in a hall and in the window, and on no "
     "slide") {
