@@ -243,7 +243,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::first_steps, Menu::help, "First steps",
             "show what to try first at the top of the window, until it is done"),
     command(CommandId::documentation, Menu::help, "Documentation",
-            "read how everything works, here or in your web browser"),
+            "read how everything works, with the glossary of all terms, here or in your web browser"),
     command(CommandId::model_training, Menu::help, "How the models were trained",
             "read on which texts the built-in models were trained, and for how long"),
     command(CommandId::show_keys, Menu::help, "Keys", "show or hide this sheet", {plain(Key::f1)}),

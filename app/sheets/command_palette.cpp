@@ -129,7 +129,8 @@ void find_by_name(CommandPaletteState& state) {
              return is_listed(match, answer);
            });
   });
-  for (PaletteEntry& answer : found.pages) answer.what = fmt::format("{}: {}", answer.from, answer.what);
+  for (PaletteEntry& answer : found.pages)
+    answer.what = answer.what.empty() ? answer.from : fmt::format("{}: {}", answer.from, answer.what);
   const std::vector<PaletteMatch> answers = add_answers(state, std::move(found.pages));
   state.matches.insert(std::ranges::find_if(state.matches, &PaletteMatch::partly), answers.begin(),
                        answers.end());
@@ -148,8 +149,7 @@ void find_matches(CommandPaletteState& state) {
 // What was found, in words; above the answers.
 void draw_verdict(const WidgetContext& context, const CommandPaletteState& state) {
   if (is_blank(state.query)) {
-    dim_text(context,
-             "Searches lessons, documentation, glossary, commands and settings. For example:");
+    dim_text(context, "Searches lessons, documentation, glossary, commands and settings. For example:");
     ui_probe_item("palette/suggested");
   } else if (state.answered) {
     dim_text(context, "Best first:");

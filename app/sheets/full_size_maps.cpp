@@ -9,6 +9,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
 #include "app/widgets/color_bar.h"
+#include "app/widgets/fitted_clauses.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
@@ -25,12 +26,20 @@ namespace {
 
 constexpr double closer_per_notch = 1.25, pan_per_press = 0.25;
 constexpr float told_left = 312.0f;  // design units
+constexpr std::string_view hand_made = "hand-made: ";
 
 // What a head was made for. The model of these sizes has no such heads, and the title says so.
 std::string name_of(const FullSizeResult& result, Index head) {
   if (head < static_cast<Index>(result.inputs.heads.size()))
-    return fmt::format("{} hand-made: {}", head, result.inputs.heads[static_cast<std::size_t>(head)].name);
+    return fmt::format("{} {}{}", head, hand_made, result.inputs.heads[static_cast<std::size_t>(head)].name);
   return fmt::format("{}", head);
+}
+
+// Over a narrow map what the head does says more than that it was made so, which the line above says of all.
+std::string without_origin(const std::string& name, ImFont* font, double width) {
+  const std::size_t at = name.find(hand_made);
+  if (at == std::string::npos || width_of(font, name) <= width) return name;
+  return name.substr(0, at) + name.substr(at + hand_made.size());
 }
 
 // One range of colours for all parts that are shown together: from 0 to the largest of their numbers.
@@ -135,10 +144,11 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
     const PlaneGeometry& plane = geometry[i];
     const std::string name = name_of(result, part.head);
     ui_says("head " + name, corner(plane));
-    list->AddText(font, font->FontSize,
-                  {std::floor(corner(plane).x), std::floor(corner(plane).y - static_cast<float>(title))},
-                  im_color(context.palette.text_dim),
-                  fitted_text(name, font, static_cast<float>(grid.side)).c_str());
+    list->AddText(
+        font, font->FontSize,
+        {std::floor(corner(plane).x), std::floor(corner(plane).y - static_cast<float>(title))},
+        im_color(context.palette.text_dim),
+        fitted_text(without_origin(name, font, grid.side), font, static_cast<float>(grid.side)).c_str());
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetCursorScreenPos(corner(plane));
     const bool pressed =
@@ -234,7 +244,8 @@ float draw_whose_weights(const PanelContext& context, const FullSizeResult& resu
                   made_up_weights(result.request),
                   result.request.hand_made ? "which read one sentence over and over" : "and random inputs");
   const ImVec2 at = corner(area);
-  const std::string fitted = fitted_text(text, font, static_cast<float>(area.width));
+  std::string fitted = fitted_clauses(text, font, static_cast<float>(area.width));
+  if (fitted.empty()) fitted = fitted_text(text, font, static_cast<float>(area.width));
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text), fitted.c_str());
   ui_probe("full_size/whose", at, {at.x + width_of(font, fitted), at.y + font->FontSize});
   return std::round(1.6f * font->FontSize);
@@ -263,8 +274,12 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
     state.zoom = zoomed(state.zoom, 0.5, 0.5, 0.5, s.queries, s.all_keys);
   if (button("whole", "whole", "Show the whole map of this head.")) state.zoom = {};
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(
-      fitted_text("head " + name_of(result, *state.head), ImGui::GetFont(), widgets.px(170)).c_str());
+  // The name leaves room for the choice of the statistic, which follows.
+  const float room = ImGui::GetContentRegionAvail().x - widgets.px(10) -
+                     segmented_control_size(widgets, block_statistic_names).x;
+  ImFont* font = ImGui::GetFont();
+  const std::string name = without_origin("head " + name_of(result, *state.head), font, room);
+  ImGui::TextUnformatted(fitted_text(name, font, std::min(room, widgets.px(170))).c_str());
   ImGui::SameLine(0.0f, widgets.px(10));
 }
 

@@ -27,6 +27,15 @@ std::string with_why(const std::string& verdict, const std::string& why) {
   return verdict.empty() || why.empty() ? verdict : verdict + " " + why;
 }
 
+// "1, “at ‘animal’”": what it quotes itself stands in single marks.
+std::string named_option(const PageWords& words, std::size_t option) {
+  std::string text = words.options[option];
+  for (const auto& [outer, inner] : {std::pair{"“", "‘"}, {"”", "’"}})
+    for (std::size_t at = text.find(outer); at != std::string::npos; at = text.find(outer))
+      text.replace(at, std::string_view(outer).size(), inner);
+  return fmt::format("{}, “{}”", option + 1, text);
+}
+
 std::string number_verdict(const PageAnswer& answer, const AnswerKey& key, double given) {
   const std::string said = fmt::format("You said {}", number_words(given));
   if (key.waits) return said + ". The right number takes too long to be computed here.";
@@ -102,7 +111,7 @@ std::string mask_verdict(const AnswerKey& key, const AnswerMask& given) {
 }  // namespace
 
 std::string choice_verdict(const PageWords& words, std::size_t given) {
-  const auto named = [&](std::size_t i) { return fmt::format("{}, “{}”", i + 1, words.options[i]); };
+  const auto named = [&](std::size_t i) { return named_option(words, i); };
   if (words.key.waits)
     return fmt::format("You chose {}. Its numbers take too long to be computed here.", named(given));
   if (!words.key.option)
@@ -132,7 +141,7 @@ std::string right_answer(const PlaylistWalk& walk) {
     case AnswerKind::choice:
     case AnswerKind::tensor:
       return key.option && *key.option < walk.words.options.size()
-                 ? fmt::format("Right is {}, “{}”.", *key.option + 1, walk.words.options[*key.option])
+                 ? fmt::format("Right is {}.", named_option(walk.words, *key.option))
                  : "";
     case AnswerKind::weights: {
       if (!key.weights || key.weights->weights.size() != walk.words.weight_labels.size()) return "";

@@ -226,6 +226,22 @@ TEST_CASE(
   CHECK_FALSE(bench.window->state().document.full_size_runs.result());  // it may be most of the memory
 }
 
+TEST_CASE("in a small window every control of a head that is looked into is in sight") {
+  WindowBench bench = open_window(900, 600);
+  if (!bench.ui) return;
+  bench.ui->key("Z");
+  bench.ui->run_frames(6);  // the sheet finds its size
+  bench.ui->click("full_size/cancel");
+  bench.window->state().dialogs.full_size.request = small_request();
+  bench.ui->click("full_size/run");
+  wait_for_result(bench);
+  bench.ui->click("full_size/map/1");  // of the longest name
+  bench.ui->run_frames(2);
+  const UiRect sheet = bench.ui->rect("overlay/full_size");
+  for (const char* control : {"full_size/all", "full_size/whole", "full_size/statistic", "full_size/top"})
+    CHECK(bench.ui->rect(control).max.x <= sheet.max.x - 10);
+}
+
 TEST_CASE("a run that takes long shows how far it has come and is given up at once") {
   WindowBench bench = open_window(1280, 720);
   if (!bench.ui) return;

@@ -181,3 +181,12 @@ TEST_CASE("the panel of the words is as high after the answer as before it, and 
     }
   }
 }
+
+TEST_CASE("what an option quotes stands in single marks, within those around the option") {
+  PageWords words;
+  words.options = {"at “animal”", "elsewhere"};
+  words.whys = {"", ""};
+  words.key.option = 0;
+  CHECK(choice_verdict(words, 0) == "You chose 1, “at ‘animal’”: right.");
+  CHECK(choice_verdict(words, 1) == "You chose 2, “elsewhere”; right is 1, “at ‘animal’”.");
+}

@@ -45,6 +45,7 @@ TEST_CASE("a question in plain English finds its answer") {
   finds("why is there a W_O after the heads", "Why a fourth linear layer, W_O?");
   CHECK(first(questions, "my cat sleeps xyzzy today") != "nothing");
   CHECK(first(all, "blorp xyzzy qqzz") != "nothing");
+  CHECK(first(all, "glossary") == "Documentation");
 }
 
 TEST_CASE("the training is found by whoever wonders how heads come to differ") {
