@@ -26,7 +26,7 @@ constexpr double shortest_bar = 96.0;
 constexpr double bar_gap = 30.0;
 constexpr double bar_block_height = 44.0;
 constexpr double largest_thumbnail = 64.0;
-constexpr double smallest_corner_thumbnail = 30.0;
+constexpr double smallest_corner_thumbnail = 28.0;
 constexpr double smallest_band_thumbnail = 22.0;
 constexpr double largest_band_share = 0.44;
 // For a map in a grid: from this size on, at least every third row and every fourth column has room for its name.
