@@ -103,6 +103,8 @@ bool turn_page_by_key(WindowState& window, CommandId id) {
     case CommandId::last_step:
       if (const std::size_t to = id == CommandId::first_step ? 0 : last; to != *walk.page)
         show_page(window, to);
+      else
+        restore_page(window);  // its stage may have been left
       return true;
     default:
       return false;

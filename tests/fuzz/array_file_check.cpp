@@ -88,7 +88,7 @@ void check_array_file(std::span<const std::uint8_t> bytes, std::size_t memory_pe
   {
     const MemoryLimit limit((std::size_t{4} << 20) + memory_per_byte * bytes.size());
     info = unless_refused(file.path(), read_array_file_info);
-    arrays = unless_refused(file.path(), read_array_file);
+    arrays = unless_refused(file.path(), [](const std::string& of) { return read_array_file(of); });
   }
   ++(arrays ? outcomes().accepted : outcomes().refused);
   if (!arrays) return;

@@ -80,6 +80,11 @@ TEST_CASE("on the whole screen the keys of the steps turn the pages") {
     CHECK(presented.walk().page == page);
     CHECK_FALSE(has_left_page(presented.walk(), presented.bench.selection()));
   }
+  presented.key("Home");
+  presented.key("A");
+  CHECK(has_left_page(presented.walk(), presented.bench.selection()));
+  presented.key("Home");
+  CHECK_FALSE(has_left_page(presented.walk(), presented.bench.selection()));
 }
 
 TEST_CASE("whatever the order of keys, no caption stands beside the stage of another step or view") {
