@@ -63,7 +63,7 @@ void refuse_empty(const CLI::Option& option, const std::string& command, const s
   const bool empty = std::ranges::find(values, "") != values.end() || (list && values.empty());
   if (empty && (names_file || list))
     throw Error(ExitStatus::usage, {fmt::format("{}: {}", command, option.get_name()), "a name is empty", "",
-                                    list ? "names, with a comma between two of them" : "a name", remedy});
+                                    list ? "names separated by commas" : "a name", remedy});
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ bool CommandOptions::parse(const Words& words) {
   for (const std::string& word : words)  // CLI11 would take the next word instead
     if (!word.empty() && word.find_first_not_of(',') == std::string::npos)
       throw Error(ExitStatus::usage, {app.get_name(), "a name is empty", word,
-                                      "names, with a comma between two of them", remedy});
+                                      "names separated by commas", remedy});
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 expects them in reverse order
   } catch (const CLI::CallForHelp&) {

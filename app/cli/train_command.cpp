@@ -132,7 +132,7 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     if (unread && run.step() < request.steps)
       throw Error(ExitStatus::output,
                   {.where = "training",
-                   .what = fmt::format("standard output was closed, so it stopped at step {}", run.step()),
+                   .what = fmt::format("standard output was closed, so training stopped at step {}", run.step()),
                    .remedy = "headwise train --resume goes on"});
     if (StopOnSignals::wanted())
       throw Error(ExitStatus::cancelled, {.where = "training",

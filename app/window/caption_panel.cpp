@@ -328,7 +328,7 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
     walk.changed = true;
     walk.words_problem.clear();
   }
-  field("notes", page.notes, 1, "Notes for whoever presents it (optional)");
+  field("notes", page.notes, 1, "Notes for the presenter (optional)");
   ui_probe_item("caption/notes");
   tooltip(widgets, fmt::format("notes: shown with a clock below the stage ({}), never on a slide",
                                first_key_text(CommandId::presenter_notes)));

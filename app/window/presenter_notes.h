@@ -1,4 +1,4 @@
-// The presenter's notes: what the author of a page wrote for whoever presents it, with a clock and what comes
+// The presenter's notes: what the author of a page wrote to be said, with a clock and what comes
 // next. A strip below the stage, for a rehearsal or a screen that the class does not see; its key shows and
 // hides it.
 #pragma once

@@ -124,7 +124,7 @@ void restore_offered(WindowState& window) {
     backup.own_->remove();
     backup.own_ = std::move(offered);
     backup.written_ = std::move(written);
-    notices.say("The unsaved work is back. It is still not saved in a file of yours.");
+    notices.say("The unsaved work is back. It is not yet saved in a file.");
   } catch (const std::exception& error) {
     const std::string aside = offered ? offered->set_aside() : "";
     notices.complain(

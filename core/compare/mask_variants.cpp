@@ -107,9 +107,9 @@ void add_parts_of_attn_mask(const AttentionInputs& inputs, ProgramVariants& vari
       variant.stages.push_back(blocked_where({false, true, true}, std::move(blocks)));
       add_with_row_answers(inputs.options, variant, variants);
     };
-    add("of attn_mask the padding is applied and the causal part is not",
+    add("the padding of attn_mask is applied, its causal part is not",
         [pads](Index n, Index h, Index, Index s) { return pads(n, h, s); });
-    add("of attn_mask the causal part is applied and the padding is not",
+    add("the causal part of attn_mask is applied, its padding is not",
         [offset](Index, Index, Index l, Index s) { return s > l + offset; });
     return;
   }

@@ -28,7 +28,7 @@
 //   answer     what the question is answered with: a number, a choice … (core/playlist/page_answer.h); without it, the
 //              question is only to be thought about
 //   keywords   extra words by which the command palette finds a question of a lesson
-//   notes      for whoever presents the page: shown beside a clock on a sheet of its own, never on a slide; with live numbers
+//   notes      for the presenter: shown beside a clock on a sheet of its own, never on a slide; with live numbers
 //   caption    plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]}, are read from the trace
 //              (core/answers/live_text.h), in ask too. Other braces are kept. A claim that an edit of the page could make
 //              false goes under the condition that makes it true, {if COND: … | if COND: … | else: …}; if no part holds,

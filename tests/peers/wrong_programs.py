@@ -224,14 +224,14 @@ class MaskCountsHeadsFirst(Attention):
         return mask.reshape(c.heads, c.batch, c.queries, c.keys).swapaxes(0, 1), 0.0
 
 
-@wrong("of attn_mask the padding is applied and the causal part is not", MERGED, dict(sdpa=True, **MERGED))
+@wrong("the padding of attn_mask is applied, its causal part is not", MERGED, dict(sdpa=True, **MERGED))
 class CausalPartDropped(Attention):
     def attn_mask(self):
         mask = super().attn_mask()[0]
         return np.broadcast_to(mask.all(-2, keepdims=True), mask.shape), 0.0
 
 
-@wrong("of attn_mask the causal part is applied and the padding is not", MERGED, dict(sdpa=True, **MERGED))
+@wrong("the causal part of attn_mask is applied, its padding is not", MERGED, dict(sdpa=True, **MERGED))
 class PaddingPartDropped(Attention):
     def attn_mask(self):
         return np.broadcast_to(self.causal(), super().attn_mask()[0].shape), 0.0

@@ -50,7 +50,7 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
     }
     CHECK_FALSE(std::filesystem::exists(out));
   };
-  refused("x.npz", "got x, Query");
+  refused("x.npz", "got Query, x");
   refused("empty.npz", "got no arrays");
   refused("Query.npy", "did you mean query?");
   refused("results.npz", "got output");

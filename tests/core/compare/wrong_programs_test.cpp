@@ -447,9 +447,9 @@ std::vector<WrongProgram> wrong_programs() {
             return sum;
           });
         }}});
-  add("of attn_mask the padding is applied and the causal part is not", merged_masks_given(),
+  add("the padding of attn_mask is applied, its causal part is not", merged_masks_given(),
       {blocked([](const Trace&, Index n, Index, Index s) { return s >= length - 1 - n; })});
-  add("of attn_mask the causal part is applied and the padding is not", merged_masks_given(),
+  add("the causal part of attn_mask is applied, its padding is not", merged_masks_given(),
       {blocked([](const Trace&, Index, Index l, Index s) { return s > l; })});
   AttentionInputs both = padded();
   both.options.is_causal = true;
