@@ -98,13 +98,13 @@ void check_types(const AttentionInputs& inputs) {
     }
     if (entry.id == TensorId::valid_lens) {
       require(tensor->dtype() == DType::i64,
-              {name, "the type is none of lengths", dtype_name(tensor->dtype()), "i64", ""});
+              {name, "the type is wrong for lengths", dtype_name(tensor->dtype()), "i64", ""});
     } else if (entry.id == TensorId::frozen_weights) {
       require(tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64,
-              {name, "the type is none of weights", dtype_name(tensor->dtype()), "f32 or f64", ""});
+              {name, "the type is wrong for weights", dtype_name(tensor->dtype()), "f32 or f64", ""});
     } else if (entry.role == TensorRole::mask) {
       require(tensor->dtype() != DType::i64,
-              {name, "the type is none of a mask", dtype_name(tensor->dtype()), "bool, f32 or f64",
+              {name, "the type is wrong for a mask", dtype_name(tensor->dtype()), "bool, f32 or f64",
                "1 and 0 may mean blocked or kept: use bool"});
     } else {
       require(tensor->dtype() == inputs.dtype,
@@ -206,9 +206,10 @@ void check_frozen_heads(const AttentionInputs& inputs, const AttentionSizes& s, 
     const Shape expected{
         {"N", s.batch}, {"F", static_cast<Index>(heads.size())}, {"L", s.queries}, {s.key_axis(), s.all_keys}};
     require(held || heads.empty(), {"frozen_weights", "the weights that frozen heads keep are missing", "",
-                                    letters_and_sizes(expected), "give them, or let the heads go"});
+                                    letters_and_sizes(expected), "give them, or unfreeze the heads"});
     if (held)
-      expect_shape("frozen_weights", *held, expected, "freeze the heads again at these sizes, or let them go");
+      expect_shape("frozen_weights", *held, expected,
+                   "freeze the heads again at these sizes, or unfreeze them");
   });
 }
 

@@ -15,8 +15,7 @@ std::string attn_mask_cause(Op op, const std::vector<Index>& got, const Attentio
   const bool mha = op == Op::multi_head_attention;
   if (got == Sizes{s.keys, s.queries}) return "transposed?";
   if (got == Sizes{s.batch, s.keys} || got == Sizes{s.keys})
-    return mha ? "which keys are padding is told by key_padding_mask"
-               : "(N,1,1,S) broadcasts over heads and queries";
+    return mha ? "key_padding_mask says which keys are padding" : "(N,1,1,S) broadcasts over heads and queries";
   // For L = S nothing is known of their order.
   const bool ends_turned =
       got.size() >= 2 && s.keys != s.queries && got[got.size() - 2] == s.keys && got.back() == s.queries;

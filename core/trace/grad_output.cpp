@@ -24,7 +24,7 @@ void check_grad_output(const Tensor& given, const AttentionOptions& options, con
                        DType dtype) {
   const Shape last = computed_shape(TensorId::output, options, attention_sizes(options, tensors));
   if (given.shape().same_sizes(last) && given.dtype() == dtype) return;
-  throw Error(ExitStatus::input, {"grad_output", "it must be as the last output is",
+  throw Error(ExitStatus::input, {"grad_output", "it does not fit the last output",
                                   given.shape().sizes_text() + " " + dtype_name(given.dtype()),
                                   letters_and_sizes(last) + " " + dtype_name(dtype),
                                   likely_cause(given.shape().sizes(), last.sizes())});

@@ -117,7 +117,7 @@ TEST_CASE(
   const std::string scenario = folder.with_file("small.json", std::string(scenario_start) + "}}");
   for (const std::string& file : files_of(folder, "grad_output", rows_of_3_gibibytes))
     check_refused({"run", scenario, "--backward", "--input", file, "-o", folder.file("x.npz")}, 3,
-                  "grad_output: it must be as the last output is: got (1,201326592,4)",
+                  "grad_output: it does not fit the last output: got (1,201326592,4)",
                   {"", limit_memory, {}, {}});
 }
 
