@@ -154,6 +154,7 @@ void run_export(CommandOptions& options, const Words& words) {
   const TensorExport what = export_of(request, wanted);
   const ExportedPicture as = picture_of(options, wanted);
   const ExportFormat format = format_of(wanted);  // a wrong name is reported before anything is computed
+  keep_inputs(request, wanted.output);
   const bool to_stdout = wanted.output == standard_stream;
   ByteSink standard_output;
   if (to_stdout)

@@ -47,6 +47,16 @@ bool is_pdf_name(std::string path) {
   return path.ends_with(".pdf");
 }
 
+// Throws Error(usage) for the name of one picture.
+void require_folder_name(const std::string& output) {
+  const std::string extension = fs::path(output).extension().string();
+  std::error_code missing;
+  for (const char* picture : {".png", ".apng", ".svg", ".jpg", ".jpeg", ".gif", ".pptx", ".html"})
+    if (extension == picture && !fs::is_directory(output, missing))
+      throw Error(ExitStatus::usage, {"--output", "this is the name of one file", output,
+                                      "a folder for the pictures, or one file that ends in .pdf", ""});
+}
+
 void make_folder(const std::string& folder) {
   std::error_code error, unseen;  // a folder that may not be entered cannot be inspected either
   fs::create_directories(folder, error);
@@ -97,6 +107,7 @@ void run_render(CommandOptions& options, const Words& words) {
       pixel_size_of(wanted.size, StagePictures::least_side, StagePictures::largest_side, "1920x1080");
   const Theme theme = theme_of(wanted.theme);
   const bool one_file = is_pdf_name(wanted.output);
+  if (!one_file) require_folder_name(wanted.output);
   const std::string& format = wanted.format;
   if (format != "png" && format != "svg" && format != "pdf")
     throw Error(ExitStatus::usage, {"--format", "there is no such format", format, "png, svg or pdf", ""});
@@ -113,7 +124,6 @@ void run_render(CommandOptions& options, const Words& words) {
   if (wanted.strict)  // every page before the first picture is written
     for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, false, warnings);
   warnings.refuse_where(wanted.strict);
-  if (!one_file) make_folder(wanted.output);
   PdfDocument document;
   StagePictures pictures(size.width, size.height, theme, StagePictures::Look::hall);
   std::optional<StagePictures> moving;  // with what the result is made from: numbers fly from there
@@ -122,6 +132,7 @@ void run_render(CommandOptions& options, const Words& words) {
   for (const SlideName& slide : slide_names(playlist)) {
     const std::string name = fmt::format("{}/page-{}", wanted.output, slide.name);
     show(window, playlist, slide.page, slide.asks, warnings);
+    if (!one_file) make_folder(wanted.output);  // not for a playlist that cannot be shown
     if (one_file)
       pictures.add_page(window, document);
     else if (format == "svg")

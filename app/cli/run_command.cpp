@@ -197,6 +197,7 @@ void run_run(CommandOptions& options, const Words& words) {
   std::vector<TensorName> names;  // empty: all
   for (const std::string& word : only) names.push_back(requested_tensor(request, "--only", word));
   if (output == standard_stream) standard_output_sink(format == Format::python);  // refused before the work
+  keep_inputs(request, output);
   if (format == Format::python) {  // built from the whole trace
     const ComputedTrace computed = compute_trace(request);
     if (output == standard_stream) return print(program_text(*computed.trace, code_style));

@@ -47,10 +47,9 @@ void require_used(const std::string& path, const GivenArrays& arrays) {
   if (std::ranges::any_of(arrays, is_read)) return;
   std::vector<std::string> there;
   std::string meant;
-  const std::vector<std::string> known(names.begin(), names.end());
   for (const auto& [name, array] : arrays) {
     there.push_back(one_line(name, 40));
-    if (meant.empty()) meant = nearest_name(name, known);
+    if (meant.empty()) meant = given_name_meant(name);
   }
   throw Error(ExitStatus::input,
               {path, "nothing in this --input file is used", there.empty() ? "no arrays" : join(there, ", "),
@@ -127,10 +126,11 @@ WrittenByUser written_by_user(const TraceRequest& request, const Scenario& scena
 
 // Throws Error(input) for inputs and parameters that were made up beside given ones, unless the user chose
 // their source: no other program has the same.
-void refuse_made_up(const Scenario& scenario, const ScenarioInputs& inputs, const WrittenByUser& written) {
+void refuse_made_up(const Scenario& scenario, const ScenarioInputs& inputs, const GivenArrays& given,
+                    const WrittenByUser& written) {
   std::vector<std::string> names, remedies{"add them to the --input files"};
   bool biases = true;
-  for (const MadeUpArray& array : made_up_arrays(scenario, inputs)) {
+  for (const MadeUpArray& array : made_up_arrays(scenario, inputs, given)) {
     const bool input = std::ranges::count(input_array_names(), array.name) > 0;
     const std::string source = input ? "inputs.source" : "parameters.source";
     const bool from_file = input ? scenario.inputs.source == InputSource::file
@@ -142,6 +142,13 @@ void refuse_made_up(const Scenario& scenario, const ScenarioInputs& inputs, cons
     if (std::ranges::count(remedies, remedy) == 0) remedies.push_back(remedy);
   }
   if (names.empty()) return;
+  for (const auto& [name, array] : given) {
+    if (!is_foreign_name(name)) continue;
+    const std::string meant = given_name_meant(name);
+    remedies.insert(remedies.begin(), fmt::format("give {} the name that it has here{}", one_line(name, 60),
+                                                  meant.empty() ? "" : fmt::format(", {}", meant)));
+    break;
+  }
   if (biases && scenario.attention.bias)
     remedies.insert(remedies.begin() + 1, "use --set attention.bias=false if there are none");
   throw Error(ExitStatus::input,
@@ -157,7 +164,7 @@ ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, 
                          const InputsNeed& need = {}) {
   ScenarioInputs inputs = make_scenario_inputs(scenario, dtype_of(request.dtype), given, previous, need);
   const WrittenByUser written = written_by_user(request, scenario, given);
-  if (request.compares) refuse_made_up(scenario, inputs, written);
+  if (request.compares) refuse_made_up(scenario, inputs, given, written);
   for (const std::vector<std::string>& notes :
        {inputs.notes, left_out(inputs.files), overridden_settings(scenario, inputs, written),
         replaced_settings(request.settings)})
@@ -187,6 +194,14 @@ std::string tensors_of_a_trace() {
 }
 
 }  // namespace
+
+void keep_inputs(const TraceRequest& request, const std::string& output) {
+  std::error_code missing;
+  for (const std::string& input : request.inputs)
+    if (std::filesystem::equivalent(input, output, missing))
+      throw Error(ExitStatus::usage, {"--output", "this file is an --input of the same command", output,
+                                      "a file that is not read", "choose another name"});
+}
 
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
   if (names_scenario(request.scenario) || !is_of_model(scenario)) return;

@@ -37,6 +37,9 @@ Scenario requested_scenario(const TraceRequest& request);
 Scenario named_scenario(const std::string& name);
 Scenario with_settings(const TraceRequest& request, Scenario scenario);
 
+// Throws Error(usage) if the file to be written is one of the --input files: what it has would be lost.
+void keep_inputs(const TraceRequest& request, const std::string& output);
+
 // The tensor that an argument names; throws Error(usage), naming the option, if there is none of that name or it is a
 // gradient and no gradients are computed.
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word);

@@ -103,6 +103,8 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     write_checkpoint(request.folder, request.source, run);
     thin_out_checkpoints(request.folder, request.keep);
   };
+  const std::string goes_on = fmt::format("headwise train -o {} --resume --steps {} --every {} goes on",
+                                          request.folder, request.steps, request.every);
   // Ctrl+C ends the training after its step, with a checkpoint; a second one ends the program as usual.
   const StopOnSignals stop_on_signals;
   if (!request.resumed) keep();  // as it began
@@ -130,14 +132,15 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     print(checkpoint_line(run, *step, *rows.back().held_out,
                           static_cast<double>(taken * settings.batch * run.task().length) / seconds));
     if (unread && run.step() < request.steps)
-      throw Error(ExitStatus::output,
-                  {.where = "training",
-                   .what = fmt::format("standard output was closed, so training stopped at step {}", run.step()),
-                   .remedy = "headwise train --resume goes on"});
+      throw Error(
+          ExitStatus::output,
+          {.where = "training",
+           .what = fmt::format("standard output was closed, so training stopped at step {}", run.step()),
+           .remedy = goes_on});
     if (StopOnSignals::wanted())
-      throw Error(ExitStatus::cancelled, {.where = "training",
-                                          .what = fmt::format("stopped at step {}", run.step()),
-                                          .remedy = "headwise train --resume goes on"});
+      throw Error(
+          ExitStatus::cancelled,
+          {.where = "training", .what = fmt::format("stopped at step {}", run.step()), .remedy = goes_on});
   }
   TrainingOutcome outcome;
   outcome.steps = run.step();

@@ -160,6 +160,17 @@ Index causal_offset(CausalAlignment alignment, Index queries, Index keys) {
   return alignment == CausalAlignment::top_left ? 0 : keys - queries;
 }
 
+bool only_zeros_and_ones(const Tensor& mask) {
+  if (mask.dtype() != DType::f32 && mask.dtype() != DType::f64) return false;
+  bool any = false;
+  for (Index i = 0; i < mask.size(); ++i) {
+    const double value = mask.flat(i);
+    if (value != 0.0 && value != 1.0) return false;
+    any = any || value == 1.0;
+  }
+  return any;
+}
+
 bool has_any_mask(const AttentionOptions& options, const GivenMasks& given) {
   return given.attn_mask || given.key_padding_mask || given.valid_lens || options.is_causal ||
          options.sliding_window || options.alibi;

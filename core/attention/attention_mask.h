@@ -33,6 +33,10 @@ std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch
 // position" as query i. top_left: 0; bottom_right: S − L.
 Index causal_offset(CausalAlignment alignment, Index queries, Index keys);
 
+// Whether a mask of floating-point numbers has only 0 and 1, at least one of them: it is added, but a boolean
+// mask may have been meant.
+bool only_zeros_and_ones(const Tensor& mask);
+
 // Whether any mask is given or requested, that is, whether a mask_bias exists.
 bool has_any_mask(const AttentionOptions& options, const GivenMasks& given);
 

@@ -43,10 +43,12 @@ std::vector<ProgramVariant> candidates_of(const VariantTrials& trials, std::vect
       if (!(std::abs(a[i] - b[i]) <= same)) return false;
     return true;
   };
-  const std::vector<double> unchanged = trials.residuals({});
+  // Two that change the first array alike may change another differently.
+  constexpr auto of_all = VariantTrials::Residuals::of_all;
+  const std::vector<double> unchanged = trials.residuals({}, of_all);
   std::vector<Candidate> all;
   for (std::size_t place = 0; place < variants.size(); ++place) {
-    std::vector<double> residuals = trials.residuals(variants[place]);
+    std::vector<double> residuals = trials.residuals(variants[place], of_all);
     if (residuals.size() == unchanged.size() && !are_same(residuals, unchanged))
       all.push_back({sum_of_squares(residuals), place, std::move(residuals)});
   }
@@ -74,6 +76,7 @@ bool share_a_stage(const ProgramVariant& a, const ProgramVariant& b) {
 // The pairs of which candidates[i] is the first change. A pair is tried once, unless the order matters.
 struct PairsOfFirst {
   FoundVariants found;
+  std::vector<std::pair<std::string, std::string>> names;  // of the two, for each of `found`
   std::size_t tried = 0;
 };
 PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVariant> candidates, std::size_t i) {
@@ -85,7 +88,9 @@ PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVari
       const ProgramVariant both = joined(first, second);
       ++result.tried;
       const TrialResult trial = trials.tried(both, second.change ? nullptr : &base);
-      if (trial.all) result.found.emplace_back(both, trial);
+      if (!trial.all) return;
+      result.found.emplace_back(both, trial);
+      result.names.push_back(std::minmax(first.text, second.text));
     };
     if (!first.change) {
       for (std::size_t j = 0; j < candidates.size(); ++j) {
@@ -120,9 +125,11 @@ FoundVariants tried_pairs(const VariantTrials& trials, std::span<const ProgramVa
     all[place] = tried_with(trials, candidates, place);
   });
   FoundVariants found;
+  std::set<std::pair<std::string, std::string>> known;
   for (PairsOfFirst& pairs : all) {
     tried += pairs.tried;
-    std::ranges::move(pairs.found, std::back_inserter(found));
+    for (std::size_t i = 0; i < pairs.found.size(); ++i)
+      if (known.insert(pairs.names[i]).second) found.push_back(std::move(pairs.found[i]));
   }
   return found;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attention/attention_mask.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/mask_patterns.h"
@@ -133,6 +134,21 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   absent("attn_mask", &TraceTensors::attn_mask);
   absent("key_padding_mask", &TraceTensors::key_padding_mask);
   absent("valid_lens", &TraceTensors::valid_lens);
+  const auto boolean = [&](const char* name, TensorPtr TraceTensors::*member) {
+    if (!(t.*member) || !only_zeros_and_ones(*(t.*member))) return;
+    for (const bool blocks : {true, false})
+      variants.push_back({fmt::format("{} is boolean, not added: 1 {}", name, blocks ? "blocks" : "keeps"),
+                          "", [member, blocks](AttentionInputs& other) {
+                            const Tensor& numbers = *(other.tensors.*member);
+                            const bool true_blocks = other.options.op == Op::multi_head_attention;
+                            Tensor read(numbers.shape(), DType::boolean);
+                            for (Index i = 0; i < read.size(); ++i)
+                              read.set_flat(i, (numbers.flat(i) != 0.0) == (blocks == true_blocks) ? 1.0 : 0.0);
+                            other.tensors.*member = shared_tensor(std::move(read));
+                          }});
+  };
+  boolean("attn_mask", &TraceTensors::attn_mask);
+  boolean("key_padding_mask", &TraceTensors::key_padding_mask);
   const AttentionOptions& o = inputs.options;
   const int masks = (t.attn_mask != nullptr) + (t.key_padding_mask != nullptr) + (t.valid_lens != nullptr) +
                     o.is_causal + o.sliding_window.has_value();

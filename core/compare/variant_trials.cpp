@@ -128,21 +128,26 @@ TrialResult VariantTrials::tried(const ProgramVariant& variant, const Trace* giv
   return result;
 }
 
-std::vector<double> VariantTrials::residuals(const ProgramVariant& variant) const {
+std::vector<double> VariantTrials::residuals(const ProgramVariant& variant, Residuals of) const {
   std::vector<double> result;
   try {
     const Trace base = base_of(variant);
-    const Array& array = arrays_[first_];
+    std::size_t next = first_;
+    const std::size_t end = of == Residuals::of_all ? std::max(values_, first_ + 1) : first_ + 1;
     retraced(base, variant.stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>&) {
-      if (stage != array.name.id) return true;
-      const ComparedArray now = compared(so_far, array, variant);
-      if (!now.ours || !now.theirs) return false;
-      const Index step = std::max<Index>(1, now.ours->size() / static_cast<Index>(enough_residuals));
-      for (Index i = 0; i < now.ours->size(); i += step) {
-        const double a = now.ours->flat(i), b = now.theirs->flat(i);
-        result.push_back(std::isfinite(a) && std::isfinite(b) ? a - b : 0.0);
+      for (; next < end && arrays_[next].name.id == stage; ++next) {
+        const ComparedArray now = compared(so_far, arrays_[next], variant);
+        if (!now.ours || !now.theirs) {
+          result.clear();
+          return false;
+        }
+        const Index step = std::max<Index>(1, now.ours->size() / static_cast<Index>(enough_residuals));
+        for (Index i = 0; i < now.ours->size(); i += step) {
+          const double a = now.ours->flat(i), b = now.theirs->flat(i);
+          result.push_back(std::isfinite(a) && std::isfinite(b) ? a - b : 0.0);
+        }
       }
-      return false;
+      return next < end;
     });
   } catch (const Error&) {
     result.clear();

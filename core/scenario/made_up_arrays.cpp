@@ -6,6 +6,8 @@
 
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/scenario_schema.h"
+#include "core/tensor/edit_distance.h"
+#include "core/trace/tensor_names.h"
 
 namespace headwise {
 namespace {
@@ -53,13 +55,31 @@ ArrayOrigin array_origin(const ScenarioInputs& inputs, std::string_view name) {
   return made->second.recipe.starts_with(given_recipe) ? ArrayOrigin::given : ArrayOrigin::generated;
 }
 
-std::vector<MadeUpArray> made_up_arrays(const Scenario& scenario, const ScenarioInputs& inputs) {
+bool is_foreign_name(const std::string& name) {
+  const auto known = find_tensor_name(name);
+  if (known && (known->gradient || tensor_entry(known->id).role == TensorRole::intermediate)) return false;
+  return std::ranges::count(given_array_names(), name) == 0;
+}
+
+std::string given_name_meant(const std::string& name) {
+  for (const auto& [letters, meant] : {std::pair("Qq", "query"), {"Kk", "key"}, {"Vv", "value"}})
+    if (name.size() == 1 && std::string_view(letters).find(name[0]) != std::string_view::npos) return meant;
+  const auto names = given_array_names();
+  for (const std::string_view own : names)
+    if (name.ends_with(fmt::format(".{}", own))) return std::string(own);
+  return nearest_name(name, {names.begin(), names.end()});
+}
+
+std::vector<MadeUpArray> made_up_arrays(const Scenario& scenario, const ScenarioInputs& inputs,
+                                        const GivenArrays& given) {
   std::vector<MadeUpArray> made_up;
+  const bool foreign =
+      std::ranges::any_of(given, [](const auto& array) { return is_foreign_name(array.first); });
   const auto add = [&](std::span<const std::string_view> kind, const auto& how) {
     const auto is = [&](ArrayOrigin origin) {
       return [&inputs, origin](std::string_view name) { return array_origin(inputs, name) == origin; };
     };
-    if (std::ranges::none_of(kind, is(ArrayOrigin::given))) return;
+    if (!foreign && std::ranges::none_of(kind, is(ArrayOrigin::given))) return;
     for (const std::string_view name : kind)
       if (is(ArrayOrigin::generated)(name)) made_up.push_back({std::string(name), how(name)});
   };

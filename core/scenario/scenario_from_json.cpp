@@ -226,6 +226,9 @@ Scenario scenario_from_json(std::string_view json, const std::string& where) {
   const Json root = parse_json(json, where);
   if (!root.is_object())
     wrong_value(where, "a scenario is a JSON object", describe(root), "{\"headwise\": 1, …}");
+  if (root.contains("headwise_playlist"))
+    wrong_value(where, "this is a playlist", "", "a scenario",
+                "headwise render makes pictures of its pages, headwise info describes it");
   check_version(root, where);
   static const KnownKeys known = known_keys();
   check_keys(root, where, known);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/attention/attention_mask.h"
 #include "core/attention/projection_layouts.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/scenario/cell_edits.h"
@@ -23,7 +24,6 @@
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/tensor/suggestion.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/check_attention_inputs.h"
 #include "core/trace/grad_output.h"
@@ -291,20 +291,34 @@ struct Workshop {
   }
 };
 
-// Names that nothing reads: most likely typos. The trace's own names are accepted, so that a file written by `run` can be
-// passed back.
 void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
-  for (const auto& [name, unused] : given) {
-    const auto names = given_array_names();
-    if (std::ranges::find(names, name) != names.end()) continue;
-    const auto known = find_tensor_name(name);
-    if (known && tensor_entry(known->id).role == TensorRole::intermediate) continue;
-    if (known && known->gradient) continue;
-    const std::vector<std::string> all(names.begin(), names.end());
-    const std::string meant = did_you_mean(name, all);
-    notes.push_back(fmt::format("the array \"{}\" is not used: {}{}the names are {}", one_line(name, 60),
-                                meant, meant.empty() ? "" : " ", join(names, ", ")));
+  std::vector<std::pair<std::string, std::string>> foreign;  // each with the name that it stands for
+  for (const auto& [name, unused] : given)
+    if (is_foreign_name(name))
+      foreign.emplace_back(fmt::format("\"{}\"", one_line(name, 60)), given_name_meant(name));
+  const std::string names = join(given_array_names(), ", ");
+  if (foreign.size() == 1) {
+    const auto& [name, meant] = foreign.front();
+    notes.push_back(fmt::format("the array {} is not used: {}the names are {}", name,
+                                meant.empty() ? "" : fmt::format("did you mean {}? ", meant), names));
+  } else if (!foreign.empty()) {
+    std::vector<std::string> told;
+    for (const auto& [name, meant] : foreign)
+      told.push_back(meant.empty() ? name : fmt::format("{} ({}?)", name, meant));
+    notes.push_back(fmt::format("the arrays {} are not used: the names are {}", join(told, ", "), names));
   }
+}
+
+// A mask of floating-point numbers is added: one of only 0 and 1 was probably meant as a boolean one.
+void note_masks_like_booleans(const GivenArrays& given, const TraceTensors& tensors,
+                              std::vector<std::string>& notes) {
+  for (const auto& [name, mask] :
+       {std::pair("attn_mask", tensors.attn_mask), {"key_padding_mask", tensors.key_padding_mask}})
+    if (mask && given.contains(name) && only_zeros_and_ones(*mask))
+      notes.push_back(fmt::format(
+          "{} has numbers that are all 0 or 1, and they are added to the scores: store it as bool if "
+          "it was meant to block",
+          name));
 }
 
 // Notes that the model is not what its config.json says, or that its layer is not fully computed.
@@ -411,6 +425,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   inputs.attention.dtype = dtype;
   TraceTensors& tensors = inputs.attention.tensors;
   tensors = workshop.made(parameters);
+  note_masks_like_booleans(given, tensors, inputs.notes);
   apply_edits(scenario, plan, maker, inputs.attention);
   inputs.grad_output = workshop.given_or_null("grad_output");
   if (inputs.grad_output) {
@@ -421,7 +436,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   inputs.unbatched = sizes.unbatched;
   inputs.labels = workshop.labels(tensors);
   workshop.describe_heads(inputs.heads);
-  for (const MadeUpArray& array : made_up_arrays(scenario, inputs))
+  for (const MadeUpArray& array : made_up_arrays(scenario, inputs, given))
     inputs.notes.push_back(fmt::format("{} was not given: {}", array.name, array.how));
   return inputs;
 }

@@ -127,6 +127,10 @@ class FolderInProgress {
   void finish(const std::string& path) {
     std::error_code error;
     fs::rename(path_, path, error);
+    if (error && fs::exists(path))
+      throw Error(ExitStatus::output,
+                  {path, "a folder of this name is in the way, and is no whole checkpoint", "", "",
+                   "remove it; the training goes on from the checkpoint before it"});
     if (error) refuse_output(error);
     path_.clear();
     sync_folder_of(path);

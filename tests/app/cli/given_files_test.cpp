@@ -61,6 +61,41 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
   CHECK(contains(both.err, "\"Query\" is not used"));
 }
 
+TEST_CASE("with another program's names nothing is compared, and no --input file is written over") {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.with_file("small.json", small), given = folder.file("given.npz"),
+                    theirs = folder.file("theirs.npz");
+  write_npz(given, {ones("query", three_tokens), ones("self_attn.in_proj_weight", {{"R", 24}, {"E", 8}})});
+  write_npz(theirs, {ones("output", three_tokens)});
+  const ProgramResult compared = run_program({"compare", scenario, "--input", given, "--with", theirs});
+  CHECK(compared.status == 3);
+  CHECK(contains(compared.err, "in_proj_weight (drawn at random"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run", scenario, "--input", given, "-o", given},
+        std::vector<std::string>{"export", scenario, "--input", theirs, "--input", given, "--tensor", "q",
+                                 "-o", folder.file("./theirs.npz"), "--format", "npy"}}) {
+    const ProgramResult over = run_program(words);
+    CAPTURE(over.err);
+    CHECK(over.status == 2);
+    CHECK(contains(over.err, "this file is an --input of the same command"));
+  }
+  CHECK(read_array_file(given).size() == 2);
+  CHECK(read_array_file(theirs).size() == 1);
+}
+
+TEST_CASE("a playlist is told from a scenario, and a folder from a picture, before anything is written") {
+  const TemporaryFolder folder;
+  const std::string playlist =
+      folder.with_file("talk.json", R"({"headwise_playlist":1,"pages":[{"title":"a"}]})");
+  const ProgramResult run = run_program({"run", playlist, "-o", folder.file("out.npz")});
+  CHECK(run.status == 2);
+  CHECK(contains(run.err, "this is a playlist; expected a scenario"));
+  const ProgramResult render = run_program({"render", playlist, "-o", folder.file("slides.png")});
+  CHECK(render.status == 2);
+  CHECK(contains(render.err, "a folder for the pictures"));
+  CHECK_FALSE(std::filesystem::exists(folder.file("slides.png")));
+}
+
 TEST_CASE("inputs.source \"file\" takes its arrays from --input too") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small);

@@ -74,6 +74,19 @@ AttentionInputs inputs_with_masks() {
 
 }  // namespace
 
+TEST_CASE("a boolean mask that was saved as numbers is recognised, whatever 1 means in it") {
+  AttentionInputs inputs = inputs_with_masks();
+  const AttentionInputs blocking = inputs;
+  const Tensor& mask = *blocking.tensors.attn_mask;
+  for (const bool blocks : {true, false}) {
+    auto numbers = std::make_shared<Tensor>(mask.shape(), DType::f64);
+    for (Index i = 0; i < mask.size(); ++i) numbers->set_flat(i, (mask.flat(i) != 0.0) == blocks ? 1.0 : 0.0);
+    inputs.tensors.attn_mask = numbers;
+    CHECK(has(causes_when(inputs, blocking),
+              std::string("attn_mask is boolean, not added: 1 ") + (blocks ? "blocks" : "keeps")));
+  }
+}
+
 TEST_CASE("another tensor of ours under this name is recognised") {
   const TracePtr trace = reference_forward(random_inputs(small_options()));
   CHECK(has(causes_of(*trace, Id::scores, *trace->tensors.scaled_scores), "theirs equals our scaled_scores"));

@@ -392,7 +392,7 @@ std::vector<WrongProgram> wrong_programs() {
       {blocked([](const Trace&, Index, Index l, Index s) { return std::abs(l - s) >= 3; })});
   add("the window keeps the keys behind a query, not those ahead", windowed(false),
       {blocked([](const Trace&, Index, Index l, Index s) { return s > l || l - s >= 3; })});
-  add("are not interleaved", with_alibi(6),
+  add("are not followed by every second one", with_alibi(6),
       {sloped([](Index h) { return std::exp2(-8.0 * static_cast<double>(h + 1) / 6.0); })});
   for (const Index heads : {4, 6})
     add("off by one: 2^(−8h/H)", with_alibi(heads), {sloped([heads](Index h) {
@@ -604,6 +604,22 @@ TEST_CASE(
   for (const double base : {1e6, 37.0})
     named(turned_groups, tiled, Id::output, {"key/value heads are tiled", fmt::format("base {:g})", base)},
           [base](AttentionInputs& other) { other.options.rotary_base = base; });
+}
+
+TEST_CASE("two mistakes are named where only a later array tells them from two others") {
+  const AttentionInputs inputs = causal();
+  AttentionInputs of_theirs = inputs;
+  of_theirs.tensors.in_proj_bias = shared_tensor(Tensor(inputs.tensors.in_proj_bias->shape(), DType::f64));
+  const auto view = [](Id from, Id to) {
+    return StageChange{to, [=](const Trace& t) { return t.tensor(from)->reshaped(t.tensor(to)->shape()); }};
+  };
+  // The weights do not show whether the heads are joined by a view, too.
+  const std::vector<StageChange> views{view(Id::q, Id::q_heads), view(Id::k, Id::k_heads),
+                                       view(Id::v, Id::v_heads), view(Id::head_output, Id::concat)};
+  const std::string text = found(inputs, written(of_theirs, views, {Id::attn_weights, Id::output}));
+  CAPTURE(text);
+  CHECK(has(text, "in_proj_bias is not added"));
+  CHECK(has(text, "the heads are split and joined by views"));
 }
 
 TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by their digits") {

@@ -266,9 +266,10 @@ TEST_CASE("numbers beyond f32 are told, names that nothing reads too, those of a
                                       {"scores", counted({1})},
                                       {"grad.query", counted({1})}},
                                      DType::f32);
-  REQUIRE(inputs.notes.size() == 2);
+  REQUIRE(inputs.notes.size() == 6);
   CHECK(inputs.notes[0].find("\"qeury\" is not used") != std::string::npos);
   CHECK(inputs.notes[1].find("4 of 4 numbers are beyond f32") != std::string::npos);
+  CHECK(inputs.notes[2].starts_with("in_proj_weight was not given"));  // perhaps under another name
   const Scenario scenario = scenario_from_json(two_heads, "test.json");
   const GivenArrays large{{"query", counted({1, 1, 4}, 1e300)}};
   const ScenarioInputs first = make_scenario_inputs(scenario, DType::f32, large);

@@ -37,7 +37,7 @@ MadeUp made_up(const std::string& json, const GivenArrays& given) {
   const Scenario scenario = scenario_from_json(json, "test.json");
   const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f32, given);
   MadeUp made{{}, inputs.notes};
-  for (const MadeUpArray& array : made_up_arrays(scenario, inputs))
+  for (const MadeUpArray& array : made_up_arrays(scenario, inputs, given))
     made.arrays.push_back(array.name + ": " + array.how);
   return made;
 }
@@ -68,6 +68,37 @@ TEST_CASE("a scenario whose parameters are all its own makes up none, and a quer
   CHECK(made_up(eight_wide, {}).arrays.empty());
   CHECK(made_up(eight_wide, only_query).arrays.empty());
   CHECK(made_up(eight_wide, {{"attn_mask", empty_array({3, 3})}}).arrays.empty());
+}
+
+TEST_CASE("beside arrays with another program's names all that was made up is named") {
+  const MadeUp made = made_up(eight_wide, {{"query", empty_array({1, 3, 8})},
+                                           {"layer.self_attn.in_proj_weight", empty_array({24, 8})}});
+  CHECK(made.arrays.size() == 4);
+  CHECK(made.arrays[0] == "in_proj_weight: drawn at random (xavier_uniform, seed 0)");
+  CHECK(
+      made.notes[0].starts_with("the array \"layer.self_attn.in_proj_weight\" is not used: did you mean "
+                                "in_proj_weight? the names are query"));
+  const MadeUp letters = made_up(
+      eight_wide,
+      {{"query", empty_array({1, 3, 8})}, {"K", empty_array({1, 3, 8})}, {"V", empty_array({1, 3, 8})}});
+  CHECK(letters.notes[0].starts_with("the arrays \"K\" (key?), \"V\" (value?) are not used: the names are"));
+  // What a run has written may stand beside.
+  CHECK(made_up(eight_wide, {{"query", empty_array({1, 3, 8})}, {"output", empty_array({1, 3, 8})}})
+            .arrays.empty());
+}
+
+TEST_CASE("a mask of numbers that are all 0 or 1 is told to be added") {
+  const auto notes = [](double second) {
+    Tensor mask(Shape{{"L", 3}, {"S", 3}}, DType::f32);
+    mask.set_flat(1, 1.0);
+    mask.set_flat(2, second);
+    return made_up(eight_wide, {{"query", empty_array({1, 3, 8})},
+                                {"attn_mask", std::make_shared<const Tensor>(std::move(mask))}})
+        .notes;
+  };
+  REQUIRE(notes(1.0).size() == 1);
+  CHECK(notes(1.0)[0].starts_with("attn_mask has numbers that are all 0 or 1, and they are added"));
+  CHECK(notes(0.5).empty());
 }
 
 TEST_CASE("an input that is missing beside others is named too") {
