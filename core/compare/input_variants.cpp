@@ -140,7 +140,8 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
       variants.push_back({fmt::format("{} is boolean, not added: 1 {}", name, blocks ? "blocks" : "keeps"),
                           "", [member, blocks](AttentionInputs& other) {
                             const Tensor& numbers = *(other.tensors.*member);
-                            const bool true_blocks = other.options.op == Op::multi_head_attention;
+                            const bool true_blocks = other.options.op == Op::multi_head_attention ||
+                                                     member == &TraceTensors::key_padding_mask;
                             Tensor read(numbers.shape(), DType::boolean);
                             for (Index i = 0; i < read.size(); ++i)
                               read.set_flat(i, (numbers.flat(i) != 0.0) == (blocks == true_blocks) ? 1.0 : 0.0);

@@ -87,6 +87,26 @@ TEST_CASE("a boolean mask that was saved as numbers is recognised, whatever 1 me
   }
 }
 
+TEST_CASE(
+    "a key_padding_mask of numbers is recognised in scaled dot-product attention, too, where 1 blocks") {
+  AttentionInputs inputs;
+  inputs.options.op = Op::scaled_dot_product_attention;
+  inputs.dtype = DType::f64;
+  inputs.tensors.query = random_tensor({{"N", 2}, {"H", 2}, {"L", 4}, {"D", 3}}, "query", DType::f64);
+  inputs.tensors.key = random_tensor({{"N", 2}, {"G", 2}, {"S", 6}, {"D", 3}}, "key", DType::f64);
+  inputs.tensors.value = random_tensor({{"N", 2}, {"G", 2}, {"S", 6}, {"Dv", 3}}, "value", DType::f64);
+  AttentionInputs blocking = inputs;
+  auto mask = std::make_shared<Tensor>(Shape{{"N", 2}, {"S", 6}}, DType::boolean),
+       numbers = std::make_shared<Tensor>(Shape{{"N", 2}, {"S", 6}}, DType::f64);
+  for (const Index cell : {4, 5, 11}) {
+    mask->set_flat(cell, 1.0);
+    numbers->set_flat(cell, 1.0);
+  }
+  blocking.tensors.key_padding_mask = mask;
+  inputs.tensors.key_padding_mask = numbers;
+  CHECK(has(causes_when(inputs, blocking), "key_padding_mask is boolean, not added: 1 blocks"));
+}
+
 TEST_CASE("another tensor of ours under this name is recognised") {
   const TracePtr trace = reference_forward(random_inputs(small_options()));
   CHECK(has(causes_of(*trace, Id::scores, *trace->tensors.scaled_scores), "theirs equals our scaled_scores"));
