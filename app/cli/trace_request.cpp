@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <filesystem>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "app/cli/standard_streams.h"

@@ -91,8 +91,7 @@ void add_slopes(const AttentionInputs& inputs, ProgramVariants& variants) {
     const Slopes first = powers(lower, lower, 1);
     scaled(
         "ALiBi's slopes are 2^(−8(h+1)/H) although H is no power of two: those of the next lower power of "
-        "two "
-        "are not followed by every second one of the next higher",
+        "two are not followed by every second one of the next higher",
         powers(heads, heads, 1));
     scaled(fmt::format(
                "ALiBi's slopes are the first {} of those for {} heads, not those for {} and every second "

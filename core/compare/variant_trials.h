@@ -32,8 +32,8 @@ class VariantTrials {
   // The trace of the variant's inputs and options, before its stages are changed.
   Trace base_of(const ProgramVariant& variant) const;
 
-  // The variant's numbers of the first array that differs, or of all from that one on, minus theirs, where both are finite; empty if
-  // the variant is not valid or an array has another shape.
+  // The variant's numbers of the first array that differs, or of all from that one on, minus theirs, where both
+  // are finite; empty if the variant is not valid or an array has another shape.
   enum class Residuals { of_first, of_all };
   std::vector<double> residuals(const ProgramVariant& variant, Residuals of = Residuals::of_first) const;
 

@@ -13,6 +13,7 @@
 #include "core/trace/cell_provenance.h"
 #include "core/trace/check_attention_inputs.h"
 #include "tests/core/attention/random_inputs.h"
+#include "tests/core/attention/refused_inputs.h"
 #include "tests/core/fused/agreement.h"
 
 using namespace headwise;
@@ -48,13 +49,7 @@ bool same_head(const Tensor& a, const Tensor& b, Index head) {
 std::string refusal(const std::function<void(AttentionInputs&)>& change) {
   AttentionInputs inputs = frozen_where_they_are(random_inputs(small_options()), {2, 0});
   change(inputs);
-  try {
-    check_attention_inputs(inputs);
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of(inputs);
 }
 
 }  // namespace

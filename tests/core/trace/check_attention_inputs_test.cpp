@@ -7,6 +7,7 @@
 #include "core/tensor/error.h"
 #include "core/trace/check_attention_inputs.h"
 #include "tests/core/attention/random_inputs.h"
+#include "tests/core/attention/refused_inputs.h"
 
 using namespace headwise;
 using namespace headwise::test;
@@ -19,13 +20,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 std::string refusal(const std::function<void(AttentionInputs&)>& spoil) {
   AttentionInputs inputs = random_inputs(small_options());
   spoil(inputs);
-  try {
-    check_attention_inputs(inputs);
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of(inputs);
 }
 
 TensorPtr array(Shape shape, DType dtype = DType::f64) {
@@ -45,13 +40,7 @@ AttentionInputs heads_inputs() {
 std::string heads_refusal(const std::function<void(AttentionInputs&)>& spoil) {
   AttentionInputs inputs = heads_inputs();
   spoil(inputs);
-  try {
-    check_attention_inputs(inputs);
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of(inputs);
 }
 
 }  // namespace
