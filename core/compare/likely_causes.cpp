@@ -156,6 +156,23 @@ void find_next_tensor(const VariantSearch& search, const ArrayComparison& compar
   findings.next_tensor = weights != between.end() ? *weights : between[between.size() / 2];
 }
 
+// Arrays whose finite numbers all agree, so that single cells went wrong and not the program's formula. In
+// masked_scores −∞ is what a mask writes.
+void add_stray_cells(const ArrayComparison& comparison, std::vector<std::string>& facts) {
+  for (const ComparedArray& array : comparison.arrays) {
+    const TensorDifference& d = array.difference;
+    const bool stray = d.differing_cells > 0 && d.differing_cells == d.non_finite_mismatches &&
+                       d.differing_cells < d.cells && std::isfinite(d.ours);
+    if (!stray || array.tensor.id == Id::masked_scores) continue;
+    facts.push_back(
+        fmt::format("{} of theirs agrees wherever both numbers are finite; {} of its {} cells {} NaN or "
+                    "infinite on one side "
+                    "only, the first at [{}]: ours {:g}, theirs {:g}",
+                    to_string(array.tensor), d.differing_cells, d.cells,
+                    d.differing_cells == 1 ? "is" : "are", join(d.worst, ","), d.ours, d.theirs));
+  }
+}
+
 Findings found_causes(const VariantSearch& search, const ArrayComparison& comparison) {
   Findings findings;
   if (!is_evidence(search, comparison, findings.facts)) return findings;
@@ -194,7 +211,9 @@ Findings found_causes(const VariantSearch& search, const ArrayComparison& compar
 Findings likely_causes(const VariantSearch& search, const ArrayComparison& comparison) {
   if (comparison.first_difference() == nullptr) return {};
   Findings findings = found_causes(search, comparison);
-  if (findings.causes.empty()) find_next_tensor(search, comparison, findings);
+  if (!findings.causes.empty()) return findings;
+  add_stray_cells(comparison, findings.facts);
+  find_next_tensor(search, comparison, findings);
   return findings;
 }
 

@@ -109,3 +109,17 @@ TEST_CASE("a mask that their scores lack is no fault of the search where a later
   CHECK(said_of(inputs, {{"masked_scores", ours->tensors.scaled_scores, "f64"},
                          {"output", shared_tensor(noise), "f64"}}) == "");
 }
+
+TEST_CASE("single cells that are NaN or infinite are told from a formula that differs") {
+  const AttentionInputs inputs = bare_causal();
+  const TracePtr ours = reference_forward(inputs);
+  for (const double stray : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL}) {
+    Tensor theirs = *ours->tensor(Id::output);
+    theirs.set_flat(7, stray);
+    theirs.set_flat(9, stray);
+    const std::string said = said_of(inputs, {{"output", shared_tensor(std::move(theirs))}});
+    CHECK_MESSAGE(
+        said.starts_with("fact: output of theirs agrees wherever both numbers are finite; 2 of its "), said);
+    CHECK_MESSAGE(said.find("the first at [0,0,7]") != std::string::npos, said);
+  }
+}
