@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "core/attention/output_by_heads.h"
+#include "core/attention/heads.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"

@@ -10,7 +10,7 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/attention/output_by_heads.h"
+#include "core/attention/heads.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {

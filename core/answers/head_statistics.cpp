@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/attention/row_entropy.h"
+#include "core/attention/softmax.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/blocked_cells.h"

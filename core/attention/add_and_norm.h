@@ -14,4 +14,9 @@ Tensor add_residual(const Tensor& query, const Tensor& output);
 // 1, bias 0.
 Tensor layer_norm(const Tensor& x);
 
+// d(loss) of the layer norm. The residual passes its gradient to both addends unchanged.
+
+// With y = layer_norm(x), over the last axis of E cells: dx = (dy − mean(dy) − y·mean(dy∘y))/√(variance + ε).
+Tensor layer_norm_gradient(const Tensor& grad_y, const Tensor& x);
+
 }  // namespace headwise

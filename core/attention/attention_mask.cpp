@@ -1,13 +1,37 @@
 #include "core/attention/attention_mask.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 
-#include "core/attention/alibi.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
+namespace {
+
+double slope_of(Index h, Index heads) {
+  return std::exp2(-8.0 * static_cast<double>(h + 1) / static_cast<double>(heads));
+}
+
+}  // namespace
+
+std::vector<double> alibi_slopes(Index heads, double scale) {
+  std::vector<double> slopes;
+  const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  for (Index h = 0; h < power; ++h) slopes.push_back(slope_of(h, power));
+  for (Index h = 0; power + h < heads; ++h) slopes.push_back(slope_of(2 * h, 2 * power));
+  for (double& slope : slopes) slope *= scale;
+  return slopes;
+}
+
+double alibi_bias(double slope, Index distance, bool is_causal) {
+  if (distance < 0 && is_causal) return 0.0;
+  return -slope * static_cast<double>(std::abs(distance));
+}
+
 namespace {
 
 template <class T>
@@ -202,6 +226,40 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
     if (options.alibi) add_alibi(rows, options, offset);
   });
   return bias;
+}
+
+namespace {
+
+// Adds each cell of grad_mask_bias to the cell of the mask that it came from.
+Tensor sum_over_view(const Tensor& grad_mask_bias, const AttnMaskView& view, const Shape& mask) {
+  std::vector<double> sums(static_cast<std::size_t>(mask.element_count()), 0.0);
+  const Shape& shape = grad_mask_bias.shape();
+  Index row = 0;
+  for (Index n = 0; n < shape.size(0); ++n) {
+    for (Index h = 0; h < shape.size(1); ++h) {
+      for (Index l = 0; l < shape.size(2); ++l, row += shape.size(3)) {
+        const Index first = n * view.step_n + h * view.step_h + l * view.step_l;
+        for (Index s = 0; s < view.keys; ++s) {
+          sums[static_cast<std::size_t>(first + s * view.step_s)] += grad_mask_bias.flat(row + s);
+        }
+      }
+    }
+  }
+  return Tensor(mask, std::move(sums)).converted(grad_mask_bias.dtype());
+}
+
+}  // namespace
+
+Tensor attn_mask_gradient(Op op, const Tensor& grad_mask_bias, const Shape& attn_mask, Index keys) {
+  const Shape& bias = grad_mask_bias.shape();
+  return sum_over_view(grad_mask_bias,
+                       view_attn_mask(op, attn_mask, bias.size(0), bias.size(1), bias.size(2), keys).value(),
+                       attn_mask);
+}
+
+Tensor key_padding_mask_gradient(const Tensor& grad_mask_bias, const Shape& key_padding_mask) {
+  const Index keys = key_padding_mask.size(1);
+  return sum_over_view(grad_mask_bias, AttnMaskView{keys, 0, 0, 1, keys}, key_padding_mask);
 }
 
 }  // namespace headwise

@@ -1,15 +1,29 @@
+// Attention with linear biases (Press et al., "Train Short, Test Long", ICLR 2022): a bias that grows with
+// distance is added to the scores.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/attention/attention_options.h"
+#include "core/tensor/shape.h"
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+// m_h = 2^(−8(h+1)/H) if H is a power of two. Otherwise, as published by the authors: the slopes of the next
+// lower power of two P, then every second slope of 2P, starting with the first, until there are H. All are
+// multiplied by `scale` (AttentionOptions::alibi_scale).
+std::vector<double> alibi_slopes(Index heads, double scale = 1.0);
+
+// −m_h·distance, where distance = query + offset − key counts backwards. A key ahead of the query gets
+// −m_h·|distance|; with a causal mask it is blocked anyway and gets 0.
+double alibi_bias(double slope, Index distance, bool is_causal);
+
 // Merges all masks of one attention into a bias that is added to the scaled scores. Sources:
 // F.multi_head_attention_forward (attn_mask, key_padding_mask), F.scaled_dot_product_attention and ONNX
 // Attention (boolean masks with the opposite meaning, broadcasting, masks shorter than S), d2l (valid_lens),
 // Mistral (sliding window), ALiBi.
-#pragma once
-
-#include <optional>
-
-#include "core/attention/attention_options.h"
-#include "core/tensor/tensor.h"
-
-namespace headwise {
 
 // Null if there is no such mask. A blocking boolean cell counts as -inf, a float is added as it is.
 struct GivenMasks {
@@ -45,5 +59,14 @@ bool has_any_mask(const AttentionOptions& options, const GivenMasks& given);
 // cells that mask_scores fills. The shapes of the masks must already have been checked.
 Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,
                    DType dtype);
+
+// d(loss) of numeric masks. A boolean mask has no gradient.
+
+// d attn_mask, in its own shape: d mask_bias (N,H,L,S′) summed over the axes along which the mask repeats.
+// `keys` is S.
+Tensor attn_mask_gradient(Op op, const Tensor& grad_mask_bias, const Shape& attn_mask, Index keys);
+
+// d key_padding_mask[n,s] = Σ_{h,l} d mask_bias[n,h,l,s]; its shape is (N,S).
+Tensor key_padding_mask_gradient(const Tensor& grad_mask_bias, const Shape& key_padding_mask);
 
 }  // namespace headwise

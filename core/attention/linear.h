@@ -1,7 +1,7 @@
 // The affine map of the input and the output projection: torch.nn.functional.linear.
 #pragma once
 
-#include "core/attention/incremental_product.h"
+#include "core/attention/matrix_product.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -28,5 +28,17 @@ struct EarlierLinear {
 // Like incremental_product, with y as its output; also returns `most` if sizes differ. f64 only.
 ProductChange incremental_linear(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
                                  Tensor& y);
+
+// d(loss) of y = x·Wᵀ + b, from d(loss)/d(y).
+
+// dx[…,e] = Σ_o dy[…,o]·weight[first_weight_row + o, e]; `x` is the shape of x, dy (…, out_features).
+Tensor linear_input_gradient(const Tensor& grad_y, const LinearRows& rows, const Shape& x);
+
+// dW[first_row + o, e] = Σ_… dy[…,o]·x[…,e], written into those rows of `grad_weight` (the shape of the
+// weight).
+void linear_weight_gradient(const Tensor& grad_y, const Tensor& x, Tensor& grad_weight, Index first_row);
+
+// db[first_entry + o] = Σ_… dy[…,o], written into those entries of `grad_bias`.
+void linear_bias_gradient(const Tensor& grad_y, Tensor& grad_bias, Index first_entry);
 
 }  // namespace headwise

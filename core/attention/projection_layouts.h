@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/attention/in_projection.h"
-#include "core/attention/projection.h"
 
 namespace headwise {
 

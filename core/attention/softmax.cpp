@@ -1,10 +1,8 @@
 #include "core/attention/softmax.h"
 
-#include <algorithm>
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "core/tensor/double_kernels.h"
 #include "core/tensor/float_dispatch.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {

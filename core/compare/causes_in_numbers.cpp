@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "core/attention/average_weights.h"
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/tensor_readings.h"

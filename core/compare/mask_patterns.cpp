@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/attention/alibi.h"
 #include "core/attention/attention_mask.h"
 #include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/attention/add_and_norm.h"
-#include "core/attention/average_weights.h"
 #include "core/attention/linear.h"
+#include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
 #include "core/reference/reference_backend.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/attention/alibi.h"
 #include "core/attention/attention_mask.h"
 #include "core/compare/mask_patterns.h"
 #include "core/trace/attention_sizes.h"

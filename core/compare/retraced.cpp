@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/attention/add_and_norm.h"
-#include "core/attention/average_weights.h"
 #include "core/attention/dropout.h"
 #include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"

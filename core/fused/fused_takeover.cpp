@@ -1,6 +1,6 @@
 #include "core/fused/fused_takeover.h"
 
-#include "core/reference/reusable_stages.h"
+#include "core/reference/stage_cache.h"
 #include "core/trace/changed_tokens.h"
 
 namespace headwise {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 
 namespace headwise {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_rotary.h"
 #include "core/reference/reference_backend.h"
-#include "core/reference/reusable_stages.h"
+#include "core/reference/stage_cache.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"

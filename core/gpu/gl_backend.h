@@ -39,7 +39,7 @@ class GlForward {
   // After everything is computed: restarts it from what is already on the GPU. Computes nothing yet.
   void again();
   // The same for other inputs. Arrays shared with the previous inputs stay on the GPU, and so do results up to the first affected
-  // stage (core/reference/reusable_stages.h); if only inputs have changed, q, k and v are computed for the tokens that differ.
+  // stage (core/reference/stage_cache.h); if only inputs have changed, q, k and v are computed for the tokens that differ.
   // Throws like the constructor.
   void follow(const AttentionInputs& inputs);
   double progress() const;  // 0 … 1

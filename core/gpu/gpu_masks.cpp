@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"

@@ -7,7 +7,6 @@
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
-#include "core/attention/average_weights.h"
 #include "core/attention/clip.h"
 #include "core/attention/dropout.h"
 #include "core/attention/frozen_heads.h"
@@ -15,8 +14,7 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/reference/incremental_stages.h"
-#include "core/reference/input_projection.h"
+#include "core/reference/forward_pass.h"
 
 namespace headwise {
 namespace {

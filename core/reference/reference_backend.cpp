@@ -1,10 +1,19 @@
 #include "core/reference/reference_backend.h"
 
+#include <atomic>
+#include <map>
+#include <vector>
+
+#include "core/attention/attention_mask.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/reference/multi_head_attention.h"
-#include "core/reference/prepared_inputs.h"
-#include "core/reference/rounded_trace.h"
+#include "core/tensor/double_kernels.h"
+#include "core/tensor/error.h"
 #include "core/tensor/memory.h"
+#include "core/tensor/task_threads.h"
+#include "core/trace/attention_sizes.h"
 #include "core/trace/check_attention_inputs.h"
+#include "core/trace/grad_output.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {
@@ -36,6 +45,184 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous)
   }
   trace->warnings = trace_warnings(*trace);
   return trace;
+}
+
+namespace {
+
+TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous) {
+  if (inputs.tensors.head_gain || inputs.options.head_gain.empty()) return inputs.tensors.head_gain;
+  const std::vector<double>& gains = inputs.options.head_gain;
+  auto made = std::make_shared<const Tensor>(
+      Tensor(Shape{{"H", static_cast<Index>(gains.size())}}, gains).converted(inputs.dtype));
+  const TensorPtr earlier = previous ? previous->tensors.head_gain : nullptr;
+  return earlier && identical(*earlier, *made) ? earlier : made;
+}
+
+}  // namespace
+
+void prepare_inputs(TraceTensors& t, const AttentionInputs& inputs, const Trace* previous) {
+  if (inputs.options.op == Op::multi_head_attention) {
+    t.head_gain = head_gain_tensor(inputs, previous);
+    return;
+  }
+  t.q_heads = std::move(t.query);
+  t.k_heads = std::move(t.key);
+  t.v_heads = std::move(t.value);
+  t.query = t.key = t.value = nullptr;
+}
+
+namespace {
+
+// Maps a tensor of one width to the other. Shared tensors stay shared.
+using Twins = std::map<TensorPtr, TensorPtr>;
+
+// Pairs the tensors of an f32 trace with those of its twin, member by member.
+void add_twins(Twins& twins, const TraceTensors& from, const TraceTensors& to) {
+  for (const TensorEntry& entry : tensor_entries()) {
+    if (from.*(entry.member) && to.*(entry.member)) twins.emplace(from.*(entry.member), to.*(entry.member));
+  }
+}
+
+// nullopt if a finite number becomes infinite.
+std::optional<Tensor> rounded(const Tensor& exact) {
+  Tensor narrow = Tensor::unwritten(exact.shape(), DType::f32);
+  const double* const from = exact.values<double>().data();
+  float* const to = narrow.values<float>().data();
+  const DoubleKernels& kernels = chosen_double_kernels();
+  std::atomic<bool> overflows = false;
+  for_ranges(exact.size(), 1.0, [&](Index first, Index last) {
+    if (!kernels.narrow(from + first, last - first, to + first)) overflows = true;
+  });
+  if (overflows) return std::nullopt;
+  return narrow;
+}
+
+// Masks keep their type: merging reads any.
+AttentionInputs widened(const AttentionInputs& inputs, const Trace* previous) {
+  Twins wide_of;
+  if (previous) add_twins(wide_of, previous->tensors, previous->exact->tensors);
+  AttentionInputs wide = inputs;
+  wide.dtype = DType::f64;
+  for (const TensorEntry& entry : tensor_entries()) {
+    TensorPtr& tensor = wide.tensors.*(entry.member);
+    if (!tensor || tensor->dtype() != DType::f32 || entry.role == TensorRole::mask) continue;
+    TensorPtr& twin = wide_of[tensor];
+    if (!twin) twin = std::make_shared<const Tensor>(tensor->converted(DType::f64));
+    tensor = twin;
+  }
+  return wide;
+}
+
+// The exact tensors in f32, reusing those in `narrow_of`; nullopt if one overflows.
+std::optional<TraceTensors> rounded(const TraceTensors& exact, Twins narrow_of) {
+  TraceTensors narrow = exact;
+  for (const TensorEntry& entry : tensor_entries()) {
+    TensorPtr& tensor = narrow.*(entry.member);
+    if (!tensor || tensor->dtype() != DType::f64) continue;
+    TensorPtr& twin = narrow_of[tensor];
+    if (!twin) {
+      std::optional<Tensor> made = rounded(*tensor);
+      if (!made) return std::nullopt;
+      twin = std::make_shared<const Tensor>(*std::move(made));
+    }
+    tensor = twin;
+  }
+  return narrow;
+}
+
+}  // namespace
+
+TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous, Index twin_bytes_limit) {
+  const Index bytes = reference_trace_bytes(inputs);
+  if (bytes > twin_bytes_limit / 2 || (bytes > (Index{1} << 20) && 4 * bytes > available_memory())) {
+    return nullptr;
+  }
+  if (previous && !previous->exact) previous = nullptr;
+  const AttentionInputs wide = widened(inputs, previous);
+  const TracePtr exact = reference_forward(wide, previous ? previous->exact.get() : nullptr);
+
+  Twins narrow_of;
+  add_twins(narrow_of, wide.tensors, inputs.tensors);
+  if (previous) add_twins(narrow_of, previous->exact->tensors, previous->tensors);
+  std::optional<TraceTensors> tensors = rounded(exact->tensors, std::move(narrow_of));
+  if (!tensors) return nullptr;
+
+  const auto trace = std::make_shared<Trace>();
+  trace->options = exact->options;
+  trace->dtype = DType::f32;
+  trace->tensors = *std::move(tensors);
+  trace->stages = exact->stages;  // the list of stages; their keys name the tensors of the twin
+  trace->computed = exact->computed;
+  trace->exact = exact;
+  trace->warnings = exact->warnings;  // the same numbers are not finite, the same rows fully masked
+  return trace;
+}
+
+TracePtr rounded_backward(const Trace& forward, const TensorPtr& grad_output, const Trace* previous) {
+  if (!forward.exact) return nullptr;
+  if (previous && !previous->exact) previous = nullptr;
+  const auto wide = std::make_shared<const Tensor>(grad_output->converted(DType::f64));
+  const TracePtr exact = reference_backward(*forward.exact, wide, previous ? previous->exact.get() : nullptr);
+
+  Twins narrow_of{{exact->tensor({last_output(exact->tensors), true}), grad_output}};
+  if (previous) add_twins(narrow_of, previous->exact->grad, previous->grad);
+  std::optional<TraceTensors> gradients = rounded(exact->grad, std::move(narrow_of));
+  if (!gradients) return nullptr;
+
+  const auto trace = std::make_shared<Trace>(forward);
+  trace->grad = *std::move(gradients);
+  trace->gradient_stages = exact->gradient_stages;
+  trace->computed_gradients = exact->computed_gradients;
+  trace->exact = exact;
+  return trace;
+}
+
+namespace {
+
+// The shapes of all tensors that the forward pass creates; names for the same tensor count once.
+std::vector<Shape> forward_shapes(const AttentionInputs& inputs) {
+  const AttentionOptions& options = inputs.options;
+  const TraceTensors& t = inputs.tensors;
+  const AttentionSizes s = attention_sizes(inputs);
+  const Axis n{"N", s.batch}, l{"L", s.queries}, keys{s.key_axis(), s.all_keys}, h{"H", s.heads};
+  const bool masked = has_any_mask(options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()});
+
+  std::vector<Shape> shapes;
+  const bool all_frozen = static_cast<Index>(options.frozen_heads.size()) == s.heads;
+  const Index of_scores = 3 + (masked ? 2 : 0) + (options.dropout > 0.0 && !all_frozen ? 1 : 0);
+  shapes.insert(shapes.end(), static_cast<std::size_t>(of_scores), s.scores_shape());
+  shapes.push_back({n, h, l, {"Dv", s.v_head_dim}});
+  if (has_rotary_embedding(options)) {
+    shapes.push_back({n, h, l, {"D", s.head_dim}});
+    shapes.push_back({n, keys, {"G", s.kv_heads}, {"D", s.head_dim}});
+  }
+  if (options.op == Op::scaled_dot_product_attention) return shapes;
+
+  for (int twice = 0; twice < 2; ++twice) {  // q, k, v and q_heads, k_heads, v_heads
+    shapes.push_back({n, l, h, {"D", s.head_dim}});
+    shapes.push_back({n, keys, {"G", s.kv_heads}, {"D", s.head_dim}});
+    shapes.push_back({n, keys, {"G", s.kv_heads}, {"Dv", s.v_head_dim}});
+  }
+  shapes.push_back({n, l, h, {"Dv", s.v_head_dim}});
+  const Index of_output = 1 + (options.residual ? 1 : 0) + (options.layer_norm ? 1 : 0);
+  shapes.insert(shapes.end(), static_cast<std::size_t>(of_output), Shape{n, l, {"E", s.embed_dim}});
+  if (options.need_weights && options.average_attn_weights) shapes.push_back({n, l, keys});
+  return shapes;
+}
+
+}  // namespace
+
+Index reference_trace_bytes(const AttentionInputs& inputs) {
+  Index bytes = 0;
+  for (const Shape& shape : forward_shapes(inputs)) {
+    const Index more =
+        checked_multiply(shape.element_count(), static_cast<Index>(dtype_bytes(inputs.dtype)), "the trace");
+    if (__builtin_add_overflow(bytes, more, &bytes)) {
+      throw Error(ExitStatus::memory, {"the trace", "the number of bytes is out of range", shape.to_string(),
+                                       "", "choose smaller sizes"});
+    }
+  }
+  return bytes;
 }
 
 }  // namespace headwise

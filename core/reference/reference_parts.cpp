@@ -5,14 +5,12 @@
 #include <optional>
 
 #include "core/attention/attention_mask.h"
-#include "core/attention/average_weights.h"
 #include "core/attention/dropout.h"
 #include "core/attention/frozen_heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/reference/multi_head_attention.h"
-#include "core/reference/prepared_inputs.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"

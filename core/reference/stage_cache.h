@@ -6,10 +6,21 @@
 #include <map>
 #include <optional>
 
-#include "core/reference/stage_costs.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
+
+// The relative cost of each stage of a pass, for reporting progress.
+
+// Where a stage starts and ends, as fractions 0 … 1 of its pass.
+struct StageCost {
+  double from = 0.0, to = 0.0;
+};
+
+// The stages of a forward or a backward pass (those of the gradients) with these options and inputs, in order. Measured in
+// multiply-adds: shares of the total, not seconds. Stages of negligible cost have none.
+std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
+                                          bool backward);
 
 // The options and sizes that a stage depends on, as numbers.
 template <class... Choice>
@@ -44,5 +55,18 @@ class StageCache {
   const bool backward_;
   std::optional<std::map<TensorId, StageCost>> costs_;  // set when the first stage begins
 };
+
+// Which stages a run may reuse from the previous one. Arrays count as the same if they are one array, not merely equal. Each
+// function is about one stage and assumes that everything before that stage is unchanged.
+
+// Whether q, k and v are computed from query, key and value in the same way: with the same sizes and parameters.
+bool have_same_projection_parameters(const Trace& before, const AttentionInputs& inputs);
+// Whether q, k and v are unchanged: the inputs are the same too.
+bool have_same_projections(const Trace& before, const AttentionInputs& inputs);
+// If q, k and v are unchanged: whether head_output, attn_weights and dropped_weights are too. Masks, frozen heads and all
+// options are the same except those read later: head_gain, residual, layer_norm, need_weights, average_attn_weights.
+bool have_same_attention(const Trace& before, const AttentionInputs& inputs);
+// If head_output is unchanged: whether output is too, with the same gains and parameters.
+bool have_same_output(const Trace& before, const AttentionInputs& inputs);
 
 }  // namespace headwise

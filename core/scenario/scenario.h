@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
-#include "core/attention/projection.h"
+#include "core/attention/in_projection.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "core/attention/attention_options.h"
-#include "core/attention/projection.h"
+#include "core/attention/in_projection.h"
 #include "core/scenario/scenario.h"
 #include "core/tensor/tensor.h"
 

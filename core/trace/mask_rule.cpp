@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "core/attention/alibi.h"
 #include "core/attention/attention_mask.h"
 #include "core/trace/attention_sizes.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 #include "core/train/padded_parameters.h"
 
 namespace headwise {

@@ -1,7 +1,7 @@
 // The model and its training in Python: core/train/train_initialisation.h, train_pass.h and train_optimiser.h, with PyTorch's functions.
 #include <fmt/format.h>
 
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 #include "core/tensor/join.h"
 #include "core/train/training_program_parts.h"
 

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <unordered_map>
 
-#include "core/attention/row_entropy.h"
+#include "core/attention/softmax.h"
 #include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 #include "core/model/config/config_settings.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/tensor/error.h"

@@ -1,4 +1,4 @@
-#include "core/attention/incremental_product.h"
+#include "core/attention/matrix_product.h"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "core/attention/linear_backward.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 

@@ -1,4 +1,4 @@
-#include "core/attention/output_by_heads.h"
+#include "core/attention/heads.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/attention/add_and_norm.h"
-#include "core/attention/alibi.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/dropout.h"
 #include "core/attention/heads.h"

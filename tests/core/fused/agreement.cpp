@@ -80,7 +80,7 @@ TensorPtr patterned(const Shape& shape, DType dtype, Index every) {
 }  // namespace
 
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
-  // An option more does not compile: decide in core/reference/reusable_stages.h which stage reads it, and add it below.
+  // An option more does not compile: decide in core/reference/stage_cache.h which stage reads it, and add it below.
   [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, zero_row, rotary_base, rotary_frequencies,
                                 scale, softcap, clip_qkv, temperature, dropout, dropout_seed, need_weights,
                                 average_attn_weights, residual, layer_norm, is_causal, causal_alignment,

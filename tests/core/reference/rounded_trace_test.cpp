@@ -1,11 +1,10 @@
-#include "core/reference/rounded_trace.h"
+#include "core/reference/reference_backend.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/golden_cases.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/reference/reference_backend.h"
-#include "core/reference/stage_costs.h"
+#include "core/reference/stage_cache.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/tensor_names.h"
 

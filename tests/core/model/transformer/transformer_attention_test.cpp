@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "core/attention/alibi.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
