@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/answers/one_wide_head.h"
+#include "core/answers/head_width_comparison.h"
 #include "core/answers/traced_inputs.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/reference/reference_backend.h"

@@ -7,7 +7,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
-#include "core/model/tokenizer/word_completion.h"
+#include "core/model/tokenizer/word_knowledge.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {

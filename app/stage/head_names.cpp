@@ -9,7 +9,7 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/work_probe.h"
 #include "core/answers/traced_habits.h"
-#include "core/model/heads/head_habit.h"
+#include "core/model/heads/head_scores.h"
 
 namespace headwise {
 namespace {

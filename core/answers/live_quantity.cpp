@@ -6,8 +6,8 @@
 
 #include "core/answers/live_value.h"
 #include "core/model/heads/head_scores.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
-#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {

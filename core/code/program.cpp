@@ -1,22 +1,209 @@
 #include "core/code/program.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <zlib.h>
 
 #include "core/attention/dropout.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/code/code_lines.h"
-#include "core/code/own_function.h"
-#include "core/code/program_arrays.h"
 #include "core/files/atomic_file.h"
+#include "core/tensor/join.h"
+#include "core/tensor/tensor.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
 
-using Id = TensorId;
+// The same result computed by PyTorch's own function, in one call.
 
+// The options that PyTorch's function of this name has no argument for.
+std::vector<std::string> missing_options(const Trace& trace, const AttentionSizes& s) {
+  const AttentionOptions& o = trace.options;
+  std::vector<std::string> missing;
+  const auto lacks = [&](bool is_set, const char* name) {
+    if (is_set) missing.emplace_back(name);
+  };
+  lacks(o.softcap > 0, "softcap");
+  lacks(o.clip_qkv.has_value(), "clip_qkv");
+  lacks(o.temperature != 1.0, "temperature");
+  lacks(o.dropout > 0, "a seeded dropout");
+  lacks(o.mask_value.has_value(), "a finite mask value");
+  lacks(!o.frozen_heads.empty(), "frozen heads");
+  lacks(has_rotary_embedding(o), "rotary position embedding");
+  if (o.op == Op::multi_head_attention) {
+    lacks(o.scale.has_value(), "scale");
+    lacks(s.kv_heads != s.heads, "num_kv_heads");
+    lacks(s.head_dim * s.heads != s.embed_dim || s.v_head_dim * s.heads != s.embed_dim, "head_dim");
+    lacks(std::ranges::any_of(o.head_gain, [](double gain) { return gain != 1.0; }), "head gains");
+    lacks(o.fully_masked_rows == FullyMaskedRows::zero && trace.tensors.mask_bias, "zero for masked rows");
+    // 1.13 treats a bias given together with another mask as a mask itself, and rejects empty sequences.
+    lacks(s.batch == 0 || s.queries == 0 || s.keys == 0, "empty sequences");
+    lacks((trace.tensors.static_k == nullptr) != (trace.tensors.static_v == nullptr),
+          "one static array alone");
+  }
+  return missing;
+}
+
+std::string mha_call(const Trace& trace, const AttentionSizes& s) {
+  const TraceTensors& t = trace.tensors;
+  const auto given = [](const TensorPtr& tensor, const char* expression) {
+    return tensor ? expression : "None";
+  };
+  std::string mask = "None";
+  if (t.mask_bias) {
+    mask = fmt::format("mask_bias[..., :{}].reshape({}, {}, {})", s.keys, s.batch * s.heads, s.queries, s.keys);
+  }
+  std::string text = "attn_output, weights = F.multi_head_attention_forward(\n";
+  text += fmt::format(
+      "    query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1), {}, {}, {}, {},\n", s.embed_dim,
+      s.heads, given(t.in_proj_weight, "in_proj_weight"), given(t.in_proj_bias, "in_proj_bias"));
+  text += fmt::format("    {}, {}, {}, 0.0,\n", given(t.bias_k, "bias_k.reshape(1, 1, -1)"),
+                      given(t.bias_v, "bias_v.reshape(1, 1, -1)"),
+                      trace.options.add_zero_attn ? "True" : "False");
+  text +=
+      fmt::format("    out_proj_weight, {}, attn_mask={},\n", given(t.out_proj_bias, "out_proj_bias"), mask);
+  if (!t.in_proj_weight) {
+    text +=
+        "    use_separate_proj_weight=True, q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight,\n"
+        "    v_proj_weight=v_proj_weight,\n";
+  }
+  if (t.static_k) text += "    static_k=static_k.flatten(0, 1), static_v=static_v.flatten(0, 1),\n";
+  text += ")\n";
+  return text + "own = attn_output.transpose(0, 1)\n";
+}
+
+std::string sdpa_call(const Trace& trace, const AttentionSizes& s) {
+  const Index group = s.kv_heads > 0 ? s.heads / s.kv_heads : 1;
+  const std::string repeat = group == 1 ? "" : fmt::format(".repeat_interleave({}, dim=1)", group);
+  return fmt::format("own = F.scaled_dot_product_attention(query, key{0}, value{0}, attn_mask={1}{2})\n",
+                     repeat, trace.tensors.mask_bias ? "mask_bias" : "None",
+                     trace.options.scale ? fmt::format(", scale={}", *trace.options.scale) : std::string());
+}
+
+// Lines that call F.multi_head_attention_forward or F.scaled_dot_product_attention with the arrays and the
+// mask_bias of the program (core/code/program.h) and print the largest difference from its output. If the
+// function lacks an option of this trace: a comment that names it.
+std::string own_function_text(const Trace& trace) {
+  const AttentionSizes s = attention_sizes(trace.options, trace.tensors);
+  const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
+  const char* name = sdpa ? "F.scaled_dot_product_attention" : "F.multi_head_attention_forward";
+  const std::vector<std::string> missing = missing_options(trace, s);
+  if (!missing.empty()) return fmt::format("\n# {} has no {}.\n", name, join(missing, ", "));
+  const std::string compared = fmt::format(
+      "print(\"largest difference from {}:\", torch.nan_to_num(own - output).abs().max().item())\n", name);
+  const std::string mask_note =
+      trace.tensors.mask_bias ? "; its attn_mask is mask_bias, a float mask that is added" : "";
+  if (!sdpa) return "\n# The same in one call" + mask_note + "\n" + mha_call(trace, s) + compared;
+  std::string text = "\n# The same in one call, which came with PyTorch 2" + mask_note + "\n";
+  text += "if hasattr(F, \"scaled_dot_product_attention\") and output.numel() > 0:\n";
+  return text + "    " + sdpa_call(trace, s) + "    " + compared;
+}
+
+// Arrays as Python source.
+
+constexpr Index most_listed_cells = 64;
+constexpr std::size_t text_columns = 110;
+
+const char* numpy_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "<f4";
+    case DType::f64:
+      return "<f8";
+    case DType::boolean:
+      return "?";
+    case DType::i64:
+      return "<i8";
+  }
+  return "";
+}
+
+std::string number_text(const Tensor& tensor, Index i) {
+  const double value = tensor.flat(i);
+  if (tensor.dtype() == DType::boolean) return value != 0.0 ? "True" : "False";
+  if (std::isnan(value)) return "np.nan";
+  if (std::isinf(value)) return value > 0 ? "np.inf" : "-np.inf";
+  return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+}
+
+std::string base64(std::span<const unsigned char> bytes) {
+  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t there = std::min<std::size_t>(3, bytes.size() - i);
+    unsigned group = 0;
+    for (std::size_t b = 0; b < 3; ++b) group = group << 8 | (b < there ? bytes[i + b] : 0u);
+    for (std::size_t d = 0; d < 4; ++d) text += d <= there ? digits[group >> (18 - 6 * d) & 63u] : '=';
+  }
+  return text;
+}
+
+std::span<const unsigned char> bytes_of(const Tensor& tensor) {
+  const auto bytes = [](const auto& values) {
+    return std::span(reinterpret_cast<const unsigned char*>(values.data()), values.size_bytes());
+  };
+  switch (tensor.dtype()) {
+    case DType::f32:
+      return bytes(tensor.values<float>());
+    case DType::f64:
+      return bytes(tensor.values<double>());
+    case DType::boolean:
+      return bytes(tensor.values<std::uint8_t>());
+    case DType::i64:
+      return bytes(tensor.values<std::int64_t>());
+  }
+  return {};
+}
+
+std::string deflated_base64(const Tensor& tensor) {
+  static_assert(std::endian::native == std::endian::little, "the program reads little-endian numbers");
+  const std::span<const unsigned char> raw = bytes_of(tensor);
+  uLongf size = compressBound(static_cast<uLong>(raw.size()));
+  std::vector<unsigned char> packed(size);
+  if (compress2(packed.data(), &size, raw.data(), static_cast<uLong>(raw.size()), 9) != Z_OK) {
+    throw std::runtime_error("zlib cannot deflate the arrays of a program");
+  }
+  return base64(std::span(packed.data(), size));
+}
+
+std::string sizes_tuple(const Tensor& tensor) {
+  const std::vector<Index> sizes = tensor.shape().sizes();
+  return fmt::format("({}{})", join(sizes, ", "), sizes.size() == 1 ? "," : "");
+}
+
+// An expression for a NumPy array of the tensor's shape and type: a list of numbers if there are few, else
+// its bytes, deflated, in base64, which the program's `unpack(dtype, sizes, text)` reads.
+std::string python_array(const Tensor& tensor) {
+  const char* type = numpy_type(tensor.dtype());
+  if (tensor.size() <= most_listed_cells) {
+    std::vector<std::string> numbers;
+    for (Index i = 0; i < tensor.size(); ++i) numbers.push_back(number_text(tensor, i));
+    return fmt::format("np.array([{}], \"{}\").reshape{}", join(numbers, ", "), type, sizes_tuple(tensor));
+  }
+  const std::string text = deflated_base64(tensor);
+  std::string lines;
+  for (std::size_t at = 0; at < text.size(); at += text_columns) {
+    lines += fmt::format("\n    \"{}\"", std::string_view(text).substr(at, text_columns));
+  }
+  return fmt::format("unpack(\"{}\", {},{})", type, sizes_tuple(tensor), lines);
+}
+
+// The definition of that `unpack`.
+std::string python_unpack_definition() {
+  return "def unpack(dtype, sizes, text):\n"
+         "    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype).reshape(sizes).copy()\n";
+}
+
+using Id = TensorId;
 constexpr Id inputs_in_order[]{Id::query, Id::key, Id::value};
 constexpr Id head_inputs[]{Id::q_heads, Id::k_heads, Id::v_heads};
 constexpr const char* input_names[]{"query", "key", "value"};

@@ -1,17 +1,32 @@
 // How scaled dot-product attention is cut into jobs for the GPU: a function of sizes and limits, without OpenGL.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/attention/frozen_heads.h"
-#include "core/gpu/blocked_blocks.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_work.h"
+#include "core/tensor/shape.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
+
+// The blocks of 64 × 64 scores that a given mask rules out, and that shaders/scaled_dot_product_attention.comp therefore skips.
+
+constexpr Index mask_block = 64;  // queries and keys of a block
+
+struct BlockedBlocks {
+  std::vector<std::uint32_t> bits = {};  // a bit each, 1: ruled out; empty: none is
+  // From the bit of a block to that of the next batch, head and row of blocks; 0 where they share one. The next block of keys has the
+  // next bit.
+  Index batch_step = 0, head_step = 0, row_step = 0;
+
+  // How many of key blocks [first, end) are ruled out for all of rows [row, row + rows) of blocks, of batch n and head h.
+  Index count(Index n, Index h, Index row, Index rows, Index first, Index end) const;
+};
 
 // What scores, and weights, need besides their scale.
 struct ScoreNeeds {

@@ -9,7 +9,6 @@
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gl_queue.h"
 #include "core/gpu/gpu_attention.h"
-#include "core/gpu/gpu_frozen_weights.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/changed_tokens.h"
 

@@ -35,4 +35,16 @@ void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& att
 void attention_weights_rows(GpuPrograms& programs, const GpuAttention& attention, Index n, Index h,
                             Index first, Index rows, const StorageBuffer& tile);
 
+// Frozen heads on the GPU: their attention weights are given instead of computed.
+
+struct GpuFrozenWeights {
+  StorageBuffer weights;     // (N,F,L,S′)
+  std::vector<Index> heads;  // F of them
+};
+
+// Adds the jobs that write head_output of the frozen heads to the output of `attention`. Masks do not apply
+// to them. Both must live until the work is done.
+void add_frozen_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention,
+                        const GpuFrozenWeights& held);
+
 }  // namespace headwise

@@ -1,19 +1,21 @@
 #include "core/gpu/gpu_limits.h"
 
-#include <epoxy/gl.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <system_error>
+#include <vector>
+
+#include <epoxy/gl.h>
+#include <fmt/format.h>
 
 #include "core/gpu/gpu_faults.h"
-#include "core/gpu/subgroup_check.h"
+#include "core/gpu/gpu_programs.h"
+#include "core/gpu/storage_buffer.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -24,6 +26,7 @@ constexpr GpuLimits least{.shared_bytes = 32768,
                           .offset_alignment = 256,
                           .groups_x = 65535,
                           .groups_y = 65535};
+
 constexpr Index addressed_bytes = Index{1} << 31;
 
 // In small letters. "Software Rasterizer" is swrast's name for itself.
@@ -142,6 +145,40 @@ GpuLimits usable_limits(const GpuLimits& reported) {
   // A piece begins up to an alignment early.
   limits.storage_block_bytes = std::min(limits.storage_block_bytes, addressed_bytes - limits.offset_alignment);
   return limits;
+}
+
+namespace {
+
+constexpr Index threads = 256, cluster = 16;
+
+}  // namespace
+
+bool clusters_are_neighbours(std::span<const float> found) {
+  if (found.size() != 2 * threads) return false;
+  for (Index thread = 0; thread < threads; ++thread) {
+    const Index first = thread / cluster * cluster, last = first + cluster - 1;
+    const auto at = static_cast<std::size_t>(2 * thread);
+    if (found[at] != static_cast<float>(last)) return false;
+    if (found[at + 1] != static_cast<float>(cluster * (first + last) / 2)) return false;
+  }
+  return true;
+}
+
+bool subgroups_work(const GpuLimits& limits) {
+  try {
+    GpuPrograms programs(limits);
+    const ComputeProgram& program = programs.subgroup_check();
+    const StorageBuffer buffer("what subgroups find", 2 * threads);
+    program.use();
+    program.set("found_offset", buffer.bind(3, 0, buffer.count(), limits.offset_alignment) / 2);
+    glDispatchCompute(1, 1, 1);
+    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
+    std::vector<float> found(static_cast<std::size_t>(buffer.count()));
+    buffer.read(0, found);
+    return clusters_are_neighbours(found);
+  } catch (const Error&) {
+    return false;  // what needs no subgroups may compute all the same
+  }
 }
 
 }  // namespace headwise

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <compare>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "core/gpu/compute_program.h"
 #include "core/tensor/shape.h"
 
 namespace headwise {
@@ -66,5 +68,14 @@ GpuLimits lowered_limits(const GpuLimits& limits, std::string_view words);
 // Limits that the shaders can rely on, whatever a driver reports: what the standard guarantees in place of numbers that are not positive,
 // and blocks of less than 2 GiB, because some compilers address bytes with signed 32-bit numbers.
 GpuLimits usable_limits(const GpuLimits& reported);
+
+// Whether a driver's subgroups do what the shaders want of them: a size that it reports need not be the one that it dispatches.
+
+// Runs one work group in the current context (shaders/subgroup_check.comp). False too where the shader does not compile. `limits` with
+// clustered_subgroups.
+bool subgroups_work(const GpuLimits& limits);
+
+// `found`: for each of 256 threads the largest and the sum of the 16 thread numbers of its cluster.
+bool clusters_are_neighbours(std::span<const float> found);
 
 }  // namespace headwise

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/answers/live_text.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
-#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/answers/live_cells.h"
+#include "core/answers/live_expression.h"
 #include "core/playlist/page_answer.h"
 
 namespace headwise {
@@ -39,7 +39,7 @@ struct AnswerKey {
   std::optional<std::size_t> option;       // of a choice or a tensor: the one that holds
   std::optional<WeightsKey> weights;
   std::optional<MaskKey> mask;
-  std::string problem;                     // if there is neither: why, without a full stop
+  std::string problem;  // if there is neither: why, without a full stop
   bool waits = false;  // there is neither because the numbers it needs take long to compute (LiveAnswers::quick)
 
   friend bool operator==(const AnswerKey&, const AnswerKey&) = default;

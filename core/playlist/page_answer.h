@@ -35,7 +35,7 @@
 //                         be right has the condition under which it is: the right one changes with the page, and why a wrong
 //                         one is wrong can be said of each. A click on any other tensor is no answer
 // weights  is             a row of at least two numbers from 0 to 1 that sum to 1: an expression with a box of several cells,
-//                         which stands for each of its cells in turn (core/answers/live_cells.h). It is drawn as bars, and
+//                         which stands for each of its cells in turn (core/answers/live_expression.h). It is drawn as bars, and
 //                         what is drawn is scaled to sum to 1
 //          within         how much of the weight may lie where it does not belong: half of Σ |drawn − right|. Default: 0.1
 // mask     is             a condition with a box over the last two axes of a tensor: true where a pair is blocked. The pairs are
@@ -69,9 +69,10 @@ struct PageAnswer {
   static constexpr Index most_weights = 64, most_pairs = 4096;
 
   AnswerKind kind = AnswerKind::number;
-  std::string is;                           // of all but a choice, a cell and a tensor
-  double within = 0.0, within_share = 0.0;  // at least one of them is positive for a number; weights have the first
-  std::string unit, why;  // of a number
+  std::string is;  // of all but a choice, a cell and a tensor
+  double within = 0.0,
+         within_share = 0.0;          // at least one of them is positive for a number; weights have the first
+  std::string unit, why;              // of a number
   std::vector<AnswerOption> options;  // of a choice or a tensor
   std::optional<TensorId> tensor;     // of a cell
   std::string row, column;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/join.h"
-#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {

@@ -13,9 +13,9 @@
 #include "core/scenario/json_document.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {

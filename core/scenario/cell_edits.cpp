@@ -7,9 +7,9 @@
 #include <map>
 
 #include "core/scenario/weight_initialisation.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/tensor/suggestion.h"
 
 namespace headwise {
 namespace {

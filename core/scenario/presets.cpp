@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/scenario/scenario_json.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/tensor/suggestion.h"
 
 namespace headwise {
 

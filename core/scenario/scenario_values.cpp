@@ -1,5 +1,5 @@
 #include "core/scenario/scenario_values.h"
-#include "core/tensor/suggestion.h"
+#include "core/tensor/edit_distance.h"
 
 #include <cmath>
 #include <limits>

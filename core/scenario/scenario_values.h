@@ -10,8 +10,8 @@
 
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_schema.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/join.h"
-#include "core/tensor/suggestion.h"
 
 namespace headwise {
 

@@ -1,26 +1,8 @@
 #include "core/tensor/edit_distance.h"
 
-#include "core/tensor/suggestion.h"
-
 #include <algorithm>
 
 namespace headwise {
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 namespace {
 
 std::string lower_case(std::string_view text) {
@@ -41,6 +23,7 @@ std::size_t mistakes(const std::string& a, const std::string& b) {
 bool may_be_part(std::string_view text, std::size_t mistakes) {
   return 3 * mistakes > text.size();
 }
+
 bool is_another_word(std::string_view text, std::string_view name, std::size_t mistakes) {
   return 5 * mistakes > 2 * std::max(text.size(), name.size());
 }
@@ -56,6 +39,21 @@ bool is_part_of(std::string_view text, std::string_view name) {
 }
 
 }  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
 
 std::string nearest_name(std::string_view text, const std::vector<std::string>& names) {
   const std::string word = lower_case(text.substr(0, 64));

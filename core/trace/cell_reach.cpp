@@ -3,10 +3,271 @@
 #include <algorithm>
 #include <deque>
 
-#include "core/trace/box_maps.h"
 #include "core/trace/gradient_rules.h"
 
 namespace headwise {
+namespace {
+
+std::size_t at(int variable) {
+  return static_cast<std::size_t>(variable);
+}
+
+Index length(const Interval& interval) {
+  return interval.end - interval.begin;
+}
+
+// The digits that a term takes on over a non-empty range; `seam`: they are not one interval.
+struct Digits {
+  Index count = 1;
+  bool seam = false;
+};
+
+Digits digits_over(const AxisTerm& term, const Interval& range) {
+  const Index first = range.begin / term.divide, last = (range.end - 1) / term.divide;
+  const Index count = last - first + 1;
+  if (term.modulus == 0) return {count, false};
+  if (count >= term.modulus) return {term.modulus, false};
+  return {count, first % term.modulus > last % term.modulus};
+}
+
+// A variable whose range must be split before the operand's indices over all ranges form a box; −1: they do already.
+int inexact_variable(const Operand& operand, const std::vector<Interval>& ranges) {
+  struct Use {
+    int varying = 0;    // terms of the variable with more than one digit
+    Index product = 1;  // of the numbers of their digits
+  };
+  std::vector<Use> uses(ranges.size());
+  for (const AxisMap& map : operand.axes) {
+    Index indices = 1, span = 1;
+    int outermost = -1;
+    for (const AxisTerm& term : map.terms) {
+      const Digits digits = digits_over(term, ranges[at(term.variable)]);
+      if (digits.seam) return term.variable;
+      if (digits.count == 1) continue;
+      indices *= digits.count;
+      span += term.times * (digits.count - 1);
+      if (outermost < 0) outermost = term.variable;
+      ++uses[at(term.variable)].varying;
+      uses[at(term.variable)].product *= digits.count;
+    }
+    if (indices != span) return outermost;
+  }
+  for (std::size_t v = 0; v < uses.size(); ++v) {
+    if (uses[v].varying > 1 && uses[v].product != length(ranges[v])) return static_cast<int>(v);
+  }
+  return -1;
+}
+
+// Where to split: at a turnover of the slowest digit, so that whole periods stay together.
+Index cut_of(const Operand& operand, int variable, const Interval& range) {
+  Index turn = 1;
+  for (const AxisMap& map : operand.axes) {
+    for (const AxisTerm& term : map.terms) {
+      if (term.variable == variable) turn = std::max(turn, term.divide * std::max<Index>(term.modulus, 1));
+    }
+  }
+  const Index first = (range.begin + turn - 1) / turn * turn, last = (range.end - 1) / turn * turn;
+  if (first > range.begin && first < range.end) return first;
+  if (last > range.begin) return turn > 1 ? last : range.begin + length(range) / 2;
+  return range.begin + length(range) / 2;
+}
+
+void add_image(const Operand& operand, const std::vector<Interval>& ranges, std::vector<BoxRef>& boxes) {
+  const int variable = inexact_variable(operand, ranges);
+  if (variable < 0) {
+    BoxRef box{operand.tensor, {}, {}};
+    for (const AxisMap& map : operand.axes) {
+      const Interval interval = mapped_interval(map, ranges);
+      box.begin.push_back(interval.begin);
+      box.end.push_back(interval.end);
+    }
+    add_box(boxes, std::move(box));
+    return;
+  }
+  const Interval whole = ranges[at(variable)];
+  const Index cut = cut_of(operand, variable, whole);
+  std::vector<Interval> part = ranges;
+  part[at(variable)] = {whole.begin, cut};
+  add_image(operand, part, boxes);
+  part[at(variable)] = {cut, whole.end};
+  add_image(operand, part, boxes);
+}
+
+// Digits [begin, end) of one term.
+struct Condition {
+  AxisTerm term;
+  Interval digits;
+};
+
+using Conditions = std::vector<Condition>;  // all of them must hold
+
+// The ways in which the terms from `first` on form an index in [begin, end): one condition per term.
+void add_ways(const AxisMap& map, std::size_t first, Interval wanted, const Conditions& so_far,
+              std::vector<Conditions>& ways) {
+  wanted.begin = std::max<Index>(wanted.begin, 0);
+  if (wanted.empty()) return;
+  if (first == map.terms.size()) {
+    if (wanted.begin == 0) ways.push_back(so_far);
+    return;
+  }
+  const AxisTerm& term = map.terms[first];
+  const Index times = term.times;
+  const auto with = [&](Interval digits, Interval rest) {
+    if (digits.empty()) return;
+    Conditions more = so_far;
+    more.push_back({term, digits});
+    add_ways(map, first + 1, rest, more, ways);
+  };
+  if (first + 1 == map.terms.size()) {
+    return with({(wanted.begin + times - 1) / times, (wanted.end + times - 1) / times}, {0, 1});
+  }
+  const Index low = wanted.begin / times,
+              high = wanted.end / times;  // the last digit, if it is partial, is `high`
+  const Index low_rest = wanted.begin % times, high_rest = wanted.end % times;
+  if (low == high) return with({low, low + 1}, {low_rest, high_rest});
+  if (low_rest > 0) with({low, low + 1}, {low_rest, times});
+  with({low + (low_rest > 0 ? 1 : 0), high}, {0, times});
+  if (high_rest > 0) with({high, high + 1}, {0, high_rest});
+}
+
+// The values among `values` for which the term's digit is one of [digits.begin, digits.end).
+std::vector<Interval> with_digits(const std::vector<Interval>& values, const Condition& condition) {
+  const auto& [term, digits] = condition;
+  std::vector<Interval> found;
+  const auto add = [&](const Interval& value, Index begin, Index end) {
+    const Interval part{std::max(value.begin, begin), std::min(value.end, end)};
+    if (part.empty()) return;
+    if (!found.empty() && found.back().end == part.begin) {
+      found.back().end = part.end;
+    } else {
+      found.push_back(part);
+    }
+  };
+  for (const Interval& value : values) {
+    if (term.modulus == 0) {
+      add(value, digits.begin * term.divide, digits.end * term.divide);
+      continue;
+    }
+    const Index turn = term.divide * term.modulus;
+    const Index last = std::min(digits.end, term.modulus);
+    for (Index k = value.begin / turn; k <= (value.end - 1) / turn; ++k) {
+      add(value, k * turn + digits.begin * term.divide, k * turn + last * term.divide);
+    }
+  }
+  return found;
+}
+
+using Values = std::vector<std::vector<Interval>>;  // of each variable, independently
+
+// All sets of values that lead into the box.
+std::vector<Values> values_leading_into(const Operand& operand, const BoxRef& box, const Values& all) {
+  std::vector<Values> sets{all};
+  for (std::size_t axis = 0; axis < operand.axes.size(); ++axis) {
+    const AxisMap& map = operand.axes[axis];
+    std::vector<Conditions> ways;
+    add_ways(map, 0, {box.begin[axis] - map.offset, box.end[axis] - map.offset}, {}, ways);
+    std::vector<Values> narrowed;
+    for (const Values& set : sets) {
+      for (const Conditions& way : ways) {
+        Values values = set;
+        for (const Condition& condition : way) {
+          auto& own = values[at(condition.term.variable)];
+          own = with_digits(own, condition);
+        }
+        const bool none = std::ranges::any_of(values, [](const auto& each) { return each.empty(); });
+        if (!none) narrowed.push_back(std::move(values));
+      }
+    }
+    sets = std::move(narrowed);
+  }
+  return sets;
+}
+
+void add_combinations(TensorName result, std::size_t rank, const Values& values, std::vector<BoxRef>& boxes) {
+  std::vector<std::size_t> choice(rank, 0);
+  for (bool more = true; more;) {
+    BoxRef box{result, {}, {}};
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      box.begin.push_back(values[axis][choice[axis]].begin);
+      box.end.push_back(values[axis][choice[axis]].end);
+    }
+    add_box(boxes, std::move(box));
+    more = false;
+    for (std::size_t axis = rank; axis-- > 0 && !more;) {
+      more = ++choice[axis] < values[axis].size();
+      if (!more) choice[axis] = 0;
+    }
+  }
+}
+
+bool holds(const BoxRef& outer, const BoxRef& inner) {
+  if (outer.tensor != inner.tensor) return false;
+  for (std::size_t axis = 0; axis < outer.begin.size(); ++axis) {
+    if (inner.begin[axis] < outer.begin[axis] || inner.end[axis] > outer.end[axis]) return false;
+  }
+  return true;
+}
+
+// Whether the two form one box: equal except on one axis, where they touch or overlap.
+bool joins(const BoxRef& a, const BoxRef& b) {
+  if (a.tensor != b.tensor) return false;
+  int differing = 0;
+  for (std::size_t axis = 0; axis < a.begin.size(); ++axis) {
+    if (a.begin[axis] == b.begin[axis] && a.end[axis] == b.end[axis]) continue;
+    ++differing;
+    if (a.begin[axis] > b.end[axis] || b.begin[axis] > a.end[axis]) return false;
+  }
+  return differing <= 1;
+}
+
+}  // namespace
+
+std::vector<BoxRef> boxes_read(const Rule& rule, const BoxRef& box) {
+  std::vector<BoxRef> boxes;
+  for (const Product& product : rule.products) {
+    std::vector<Interval> ranges = variable_ranges(rule, product);
+    for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
+      ranges[axis] = {std::max(ranges[axis].begin, box.begin[axis]), std::min(ranges[axis].end, box.end[axis])};
+    }
+    if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
+    for (const Operand& factor : product.factors) add_image(factor, ranges, boxes);
+  }
+  return boxes;
+}
+
+std::vector<BoxRef> boxes_made_from(const Rule& rule, const BoxRef& box) {
+  std::vector<BoxRef> boxes;
+  for (const Product& product : rule.products) {
+    const std::vector<Interval> ranges = variable_ranges(rule, product);
+    if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
+    Values all;
+    for (const Interval& range : ranges) all.push_back({range});
+    for (const Operand& factor : product.factors) {
+      if (factor.tensor != box.tensor) continue;
+      for (const Values& values : values_leading_into(factor, box, all))
+        add_combinations(rule.result, rule.sizes.size(), values, boxes);
+    }
+  }
+  return boxes;
+}
+
+bool add_box(std::vector<BoxRef>& boxes, BoxRef box) {
+  if (std::ranges::any_of(boxes, [&](const BoxRef& other) { return holds(other, box); })) return false;
+  for (bool grown = true; grown;) {
+    std::erase_if(boxes, [&](const BoxRef& other) { return holds(box, other); });
+    const auto other = std::ranges::find_if(boxes, [&](const BoxRef& each) { return joins(each, box); });
+    grown = other != boxes.end();
+    if (!grown) break;
+    for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
+      box.begin[axis] = std::min(box.begin[axis], other->begin[axis]);
+      box.end[axis] = std::max(box.end[axis], other->end[axis]);
+    }
+    boxes.erase(other);
+  }
+  boxes.push_back(std::move(box));
+  return true;
+}
+
 namespace {
 
 BoxRef box_around(TensorName tensor, const std::vector<Index>& index) {

@@ -10,6 +10,14 @@
 
 namespace headwise {
 
+// The cache in which huggingface_hub keeps what it downloads: models--OWNER--NAME with blobs, refs and
+// snapshots/REVISION.
+
+// The snapshot that refs/main names, or else the only one, if `folder` is a model's folder in the cache, or
+// the cache with one model; `folder` for anything else. Throws Error(input) that names what there is to
+// choose from.
+std::string hub_snapshot_or(const std::string& folder);
+
 // Whether a path looks like that of a model: a folder, or the index of a sharded model. (An array file may be one too.)
 bool names_model(const std::string& path);
 // The display name of the model at a path: "sentences" for "builtin:sentences" and for the folder "models/sentences/"; "reverse, step 60"

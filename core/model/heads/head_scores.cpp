@@ -1,12 +1,12 @@
 #include "core/model/heads/head_scores.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "core/attention/softmax.h"
 #include "core/model/tokenizer/unicode_text.h"
@@ -223,6 +223,39 @@ HeadScores head_scores(const Tensor& attn_weights, Index batch, Index head,
   if (attn_weights.dtype() == DType::f32)
     return measure(attn_weights.values<float>().data(), offset, tokens, seen);
   refuse(dtype_name(attn_weights.dtype()), "f32 or f64");
+}
+
+namespace {
+
+constexpr std::array<std::string_view, head_score_count> short_names{
+    "previous", "next", "itself", "same", "first", "induction", "marks", "even"};
+
+}  // namespace
+
+std::optional<HeadHabit> head_habit(const HeadScores& scores) {
+  const MeasuredScore& entropy = scores[HeadScore::entropy];
+  const double least_queries = habit_share_of_queries * static_cast<double>(entropy.queries);
+  std::optional<HeadHabit> habit;
+  for (std::size_t i = 0; i < head_score_count; ++i) {
+    const auto score = static_cast<HeadScore>(i);
+    const MeasuredScore& measured = scores[score];
+    if (score == HeadScore::entropy || !measured.value || static_cast<double>(measured.queries) < least_queries)
+      continue;
+    const double above = *measured.value - measured.uniform;
+    if (above < habit_above_uniform || (habit && above <= habit->value - habit->uniform)) continue;
+    habit = HeadHabit{score, *measured.value, measured.uniform, measured.queries};
+  }
+  if (!habit && entropy.value && *entropy.value >= even_entropy)
+    habit = HeadHabit{HeadScore::entropy, *entropy.value, entropy.uniform, entropy.queries};
+  return habit;
+}
+
+std::string habit_name(HeadScore score) {
+  return std::string(score == HeadScore::entropy ? "even" : head_score_words(score).name);
+}
+
+std::string short_habit_name(HeadScore score) {
+  return std::string(short_names[static_cast<std::size_t>(score)]);
 }
 
 }  // namespace headwise

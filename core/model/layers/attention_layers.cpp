@@ -1,26 +1,83 @@
 #include "core/model/layers/attention_layers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include <fmt/format.h>
+
+#include "core/files/element_type.h"
 #include "core/model/config/config_settings.h"
 #include "core/model/config/model_types.h"
-#include "core/model/layers/layer_arrays.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/layer_tensors.h"
 #include "core/model/layers/numbered_name.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
+namespace {
 
-std::string layer_array(const AttentionLayer& layer, std::string_view stem, const char* what) {
-  return fmt::format("{}{}{}{}", layer.name, layer.name.empty() ? "" : ".", stem, what);
+// The arrays that a layer is computed from: declared once for who checks them and who reads them.
+
+struct LayerArray {
+  std::string name;
+  std::vector<Index> sizes;
+  bool is_bias = false;  // may be absent
+};
+
+// Under their names in the file, with the sizes that the layer's numbers of rows and heads ask for.
+std::vector<LayerArray> arrays_of_layer(const AttentionLayer& layer) {
+  const ModelFamily& family = *layer.family;
+  const Index E = layer.query_width, W = layer.key_width;
+  const Index Q = layer.q_rows, K = layer.k_rows, V = layer.v_rows, R = layer.packed_rows;
+  const bool transposed =
+      layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in;
+  std::vector<LayerArray> arrays;
+  const auto add = [&](std::string_view stem, Index out, Index in) {
+    const std::vector<Index> sizes = transposed ? std::vector{in, out} : std::vector{out, in};
+    arrays.push_back({layer_array(layer, stem, "weight"), sizes});
+    arrays.push_back({layer_array(layer, stem, "bias"), {out}, true});
+  };
+  if (!family.qkv.empty()) {
+    add(family.qkv, R, E);
+  } else {
+    add(family.q, Q, E);
+    if (family.kv.empty()) {
+      add(family.k, K, W);
+      add(family.v, V, W);
+    } else {
+      add(family.kv, K + V, W);
+    }
+    if (!family.joint_bias.empty())
+      arrays.push_back({layer_array(layer, family.joint_bias, "bias"), {Q + K + V}, true});
+  }
+  if (layer.has_output)
+    add(family.output, E, layer.num_heads ? V / *layer.num_kv_heads * *layer.num_heads : V);
+  if (layer.has_bias_kv) {
+    arrays.push_back({layer_array(layer, "bias_k", ""), {1, 1, K}});
+    arrays.push_back({layer_array(layer, "bias_v", ""), {1, 1, V}});
+  }
+  return arrays;
 }
 
-namespace {
+// The first of these that is there with other sizes, or whose numbers are not floating-point, a sentence;
+// empty if all can be read. Sizes are only checked if the number of heads is known.
+std::string problem_of_types(const AttentionLayer& layer) {
+  for (const auto& [name, info] : layer.arrays)
+    if (!holds_floats(info.stored_dtype))
+      return fmt::format("{} has numbers of type {}, not f16, bf16, f32 or f64", name, info.stored_dtype);
+  return "";
+}
+
+std::string problem_of_sizes(const AttentionLayer& layer) {
+  for (const LayerArray& array : arrays_of_layer(layer)) {
+    const auto at = layer.arrays.find(array.name);
+    if (at != layer.arrays.end() && at->second.sizes != array.sizes)
+      return fmt::format("{} is ({}) instead of ({})", array.name, join(at->second.sizes, ","),
+                         join(array.sizes, ","));
+  }
+  return "";
+}
 
 // Natural sort order of names: runs of digits are numbers.
 bool counts_before(const std::string& a, const std::string& b) {
@@ -260,6 +317,10 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
 }
 
 }  // namespace
+
+std::string layer_array(const AttentionLayer& layer, std::string_view stem, const char* what) {
+  return fmt::format("{}{}{}{}", layer.name, layer.name.empty() ? "" : ".", stem, what);
+}
 
 AttentionLayers find_attention_layers(const ModelFiles& files) {
   AttentionLayers found;

@@ -26,7 +26,7 @@ struct LayerSource {
   bool outlines;
 };
 
-// Its sizes and type are those of core/model/layers/layer_arrays.h: layer_problem has checked them.
+// Its sizes and type are those of core/model/layers/attention_layers.h: layer_problem has checked them.
 TensorPtr read(const LayerSource& source, const AttentionLayer& layer, std::string_view stem,
                const char* what = "weight") {
   const std::string name = layer_array(layer, stem, what);

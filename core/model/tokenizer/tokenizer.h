@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/tokenizer/tokenizer_added_tokens.h"
 #include "core/model/tokenizer/tokenizer_vocabulary.h"
 #include "core/model/tokenizer/unicode_text.h"
 

@@ -13,7 +13,7 @@
 #include "core/model/tokenizer/byte_pair_encoding.h"
 #include "core/model/tokenizer/tokenizer_from_json.h"
 #include "core/model/tokenizer/tokenizer_json.h"
-#include "core/model/tokenizer/word_list.h"
+#include "core/model/tokenizer/word_knowledge.h"
 #include "core/model/tokenizer/word_piece.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/tokenizer/tokenizer_added_tokens.h"
 #include "core/model/tokenizer/tokenizer_vocabulary.h"
 
 namespace headwise {

@@ -1,13 +1,13 @@
 #include "core/model/tokenizer/tokenizer_vocabulary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
-
 namespace {
 
 // The maximum number of unused ids; models round the vocabulary size up to a multiple of some hundred at most.
@@ -90,6 +90,91 @@ std::optional<TokenId> TokenizerVocabulary::find(std::string_view piece) const {
 
 bool TokenizerVocabulary::contains(TokenId id) const {
   return id >= 0 && id < end() && taken_[static_cast<std::size_t>(id)];
+}
+
+namespace {
+
+// The beginning of the code point that ends at `end`.
+std::size_t previous(std::string_view text, std::size_t end) {
+  std::size_t begin = end - 1;
+  while (begin > 0 && end - begin < 4 && (text[begin] & 0xC0) == 0x80) --begin;
+  return begin;
+}
+
+bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
+  const bool before = begin > 0 && is_word_character(code_point_at(text, previous(text, begin)).value);
+  return !before && !(end < text.size() && is_word_character(code_point_at(text, end).value));
+}
+
+std::size_t without_space_before(std::string_view text, std::size_t least, std::size_t at) {
+  while (at > least && is_white_space(code_point_at(text, previous(text, at)).value)) at = previous(text, at);
+  return at;
+}
+
+std::size_t behind_space(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_white_space(code_point_at(text, at).value))
+    at += code_point_at(text, at).bytes;
+  return at;
+}
+
+}  // namespace
+
+std::vector<VocabularyEntry> entries_of(const std::vector<AddedToken>& tokens) {
+  std::vector<VocabularyEntry> entries;
+  entries.reserve(tokens.size());
+  for (const AddedToken& token : tokens) entries.emplace_back(token.content, token.id);
+  return entries;
+}
+
+AddedTokenMatcher::AddedTokenMatcher(const std::vector<AddedToken>& tokens,
+                                     const std::vector<std::string>& patterns)
+    : tokens_(tokens) {
+  token_at_.push_back(-1);
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    std::uint32_t node = 0;
+    for (const char c : patterns[i]) {
+      const std::uint64_t edge = std::uint64_t{node} * 256 + static_cast<unsigned char>(c);
+      const auto [found, fresh] = next_.emplace(edge, static_cast<std::uint32_t>(token_at_.size()));
+      if (fresh) token_at_.push_back(-1);
+      node = found->second;
+    }
+    if (!patterns[i].empty()) token_at_[node] = static_cast<int>(i);
+  }
+}
+
+AddedTokenMatcher::Match AddedTokenMatcher::longest_at(std::string_view text, std::size_t at) const {
+  Match match;
+  std::uint32_t node = 0;
+  for (std::size_t i = at; i < text.size(); ++i) {
+    const auto found = next_.find(std::uint64_t{node} * 256 + static_cast<unsigned char>(text[i]));
+    if (found == next_.end()) break;
+    node = found->second;
+    if (token_at_[node] >= 0) match = {token_at_[node], i + 1 - at};
+  }
+  return match;
+}
+
+std::vector<TextSection> AddedTokenMatcher::sections(std::string_view text) const {
+  std::vector<TextSection> sections;
+  std::size_t done = 0;
+  for (std::size_t at = 0; !next_.empty() && at < text.size();) {
+    const Match match = longest_at(text, at);
+    if (match.token < 0) {
+      ++at;
+      continue;
+    }
+    const AddedToken& token = tokens_[static_cast<std::size_t>(match.token)];
+    std::size_t begin = at, end = at + match.length;
+    at = end;
+    if (token.single_word && !stands_alone(text, begin, end)) continue;
+    if (token.lstrip) begin = without_space_before(text, done, begin);
+    if (token.rstrip) at = end = behind_space(text, end);
+    if (begin > done) sections.push_back({done, begin, -1});
+    sections.push_back({begin, end, match.token});
+    done = end;
+  }
+  if (done < text.size()) sections.push_back({done, text.size(), -1});
+  return sections;
 }
 
 }  // namespace headwise

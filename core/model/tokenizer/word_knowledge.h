@@ -1,6 +1,8 @@
 // Which words of a text a model has as a whole, which it reads in pieces, and which it does not know at all.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +32,31 @@ std::vector<HardlyKnownWord> hardly_known_words(const Tokenizer& tokenizer,
 
 // "“gryphon” is split into 3 pieces, gr ##yph ##on: the model knows it only by these."
 std::string knowledge_sentence(const HardlyKnownWord& word, std::string_view text);
+
+// The words of a model's vocabulary that begin as typed.
+
+// Letters that have to be typed before a word is completed.
+inline constexpr std::size_t least_typed_letters = 2;
+
+// The beginning of a word that a cursor stands behind: the letters in front of byte `at`, if no letter follows. nullopt if
+// there are fewer than least_typed_letters. at ≤ text.size(), and a start of a character.
+std::optional<std::size_t> typed_word_begin(std::string_view text, std::size_t at);
+
+// At most `most` whole words that are longer than what was typed and begin with it, in the capitals as typed: the shortest
+// first, among equals in the order of the vocabulary, which is that of frequency in most. Empty for a tokenizer without
+// whole words (byte pairs).
+std::vector<std::string> completions(const Tokenizer& tokenizer, std::string_view typed, std::size_t most);
+
+// A tokenizer of whole words, or of characters: what is not in the list is unknown.
+
+struct WordListOptions {
+  std::string unk_token = "[UNK]";  // for unknown words; if the vocabulary lacks it, they get no_token
+  bool splits_characters =
+      false;  // every character is a word, also white space; else the text is split at white space
+  std::string between = " ";  // the words of a decoded text
+};
+
+std::unique_ptr<TokenizerModel> make_word_list(std::shared_ptr<const TokenizerVocabulary> vocabulary,
+                                               const WordListOptions& options);
 
 }  // namespace headwise

@@ -1,8 +1,9 @@
 #include "core/model/transformer/transformer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
@@ -10,6 +11,157 @@
 #include "core/tensor/progress.h"
 
 namespace headwise {
+namespace {
+
+// Adds PE(position, 2i) = sin(position/10000^(2i/E)), PE(position, 2i+1) = cos of the same angle.
+void add_sinusoids(Rows& x) {
+  const auto width = static_cast<double>(x.cols());
+  for (Index position = 0; position < x.rows(); ++position) {
+    for (Index e = 0; e < x.cols(); ++e) {
+      const auto pair = static_cast<double>(e / 2 * 2);
+      const double angle = static_cast<double>(position) * std::pow(10000.0, -pair / width);
+      x(position, e) += static_cast<float>(e % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+}
+
+}  // namespace
+
+TokenEmbeddings::TokenEmbeddings(const TransformerConfig& config, std::shared_ptr<const ModelFiles> files,
+                                 const std::shared_ptr<WeightShare>& share)
+    : config_(config) {
+  const TransformerNames& names = *config.names;
+  const Index width = config.word_width;
+  const auto named = [&](std::string_view name) { return config.root + std::string(name); };
+  words_ =
+      std::make_shared<const WeightRows>(files, share, named(names.word_embeddings), config.vocabulary, width);
+  if (config.positions == PositionKind::learned) {
+    positions_ = std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
+                                                    config.first_position + config.max_positions,
+                                                    names.first_projection.empty() ? width : config.embed_dim);
+  }
+  if (!names.token_type_embeddings.empty()) {
+    const std::string name = named(names.token_type_embeddings);
+    if (const ArrayInfo* const info = files->find(name); info && !info->sizes.empty() && info->sizes[0] > 0) {
+      expect_array(*files, name, {info->sizes[0], width});
+      const WeightRows types(files, share, name, info->sizes[0], width);
+      Tensor first(Shape{{"token_type", 1}, {"W", width}}, DType::f32);
+      types.copy_row(0, first.values<float>());
+      token_type_ = std::make_shared<const Tensor>(std::move(first));
+    }
+  }
+  if (!names.embedding_norm.empty()) norm_ = read_norm(config, *files, named(names.embedding_norm), width);
+  if (width == config.embed_dim) return;
+  if (!names.first_projection.empty()) {
+    first_projection_ =
+        read_linear(*files, named(names.first_projection), config.embed_dim, width, false, Biases::none);
+  } else {
+    projection_ =
+        read_linear(*files, named(names.embedding_projection), config.embed_dim, width, false, Biases::all);
+  }
+}
+
+Rows TokenEmbeddings::rows(std::span<const TokenId> ids) const {
+  const auto L = static_cast<Index>(ids.size());
+  Rows x(L, config_.word_width), positions(positions_ ? L : 0, positions_ ? positions_->width() : 0);
+  const auto row_of = [](Rows& rows, Index row) {
+    return std::span<float>(rows.data() + row * rows.cols(), static_cast<std::size_t>(rows.cols()));
+  };
+  Index position = config_.first_position;
+  for (Index i = 0; i < L; ++i) {
+    const TokenId id = ids[static_cast<std::size_t>(i)];
+    words_->copy_row(id, row_of(x, i));
+    if (!positions_) continue;
+    const bool is_padding = config_.padding_id && id == *config_.padding_id;
+    positions_->copy_row(is_padding ? *config_.padding_id : position++, row_of(positions, i));
+  }
+  if (first_projection_) x = apply_linear(*first_projection_, x);
+  if (positions_) x += positions;
+  if (config_.positions == PositionKind::sinusoidal) add_sinusoids(x);
+  if (token_type_) x.rowwise() += matrix<float>(*token_type_).row(0);
+  if (norm_) x = normalised(*norm_, x);
+  return projection_ ? apply_linear(*projection_, x) : x;
+}
+
+namespace {
+
+// Rows of a decoder that is not kept, read at a time: 64 MiB at width 4096.
+constexpr Index words_at_once = 4096;
+
+}  // namespace
+
+std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
+                                           const std::shared_ptr<const ModelFiles>& files,
+                                           const std::shared_ptr<WeightShare>& share,
+                                           const std::shared_ptr<const WeightRows>& words) {
+  const Index E = config.embed_dim, W = config.word_width, V = config.vocabulary;
+  const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
+  const auto no_head = [&](const std::string& missing) {
+    throw Error(ExitStatus::input, {files->path(), "the model has no word prediction head", "", missing,
+                                    "a model of the same family published with that head"});
+  };
+  const std::span<const LmHeadNames> heads = config.names->heads;
+  auto head = std::ranges::find_if(heads, [&](const LmHeadNames& names) {
+    return !(names.dense.empty() ? found(names.decoder) : found(std::string(names.dense) + "weight")).empty();
+  });
+  if (head == heads.end()) head = std::ranges::find(heads, "", &LmHeadNames::dense);
+  if (head == heads.end()) {
+    std::string any;
+    for (const LmHeadNames& names : heads)
+      any += fmt::format("{}{}weight", any.empty() ? "" : " or ", names.dense);
+    no_head(any);
+  }
+  const std::string own = found(head->decoder);
+  const bool tied = config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
+  if (!tied && own.empty()) no_head(std::string(head->decoder));
+  auto made = std::make_unique<LmHead>();
+  made->activation_ = head->is_gelu ? Activation::gelu : config.activation;
+  std::string bias = found(head->bias);
+  if (!head->dense.empty()) {
+    // The norm and the bias are in the same module as the dense layer.
+    const std::string dense = found(std::string(head->dense) + "weight");
+    const std::string root = dense.substr(0, dense.rfind(head->dense));
+    made->dense_ = read_linear(*files, root + std::string(head->dense), W, E, false, Biases::all);
+    made->norm_ = read_norm(config, *files, root + std::string(head->norm), W);
+    if (bias.empty()) bias = root + std::string(head->bias);
+  } else if (W != E) {
+    made->dense_ = read_linear(*files, config.root + std::string(config.names->last_projection), W, E, false,
+                               Biases::none);
+  }
+  // A separate decoder may have its own bias, in addition to the one that is then tied to nothing.
+  const std::string decoder_bias =
+      tied ? "" : own.substr(0, own.size() - std::string_view("weight").size()) + "bias";
+  if (!tied && files->find(decoder_bias)) bias = decoder_bias;
+  made->decoder_ = tied ? words : std::make_shared<const WeightRows>(files, share, own, V, W);
+  if (!bias.empty()) made->bias_ = read_f32(*files, bias, {V});
+  return made;
+}
+
+Rows LmHead::logits(const Rows& last_hidden) const {
+  Rows x = last_hidden;
+  if (dense_) {
+    x = apply_linear(*dense_, x);
+    if (norm_) {
+      activate(activation_, x);
+      x = normalised(*norm_, x);
+    }
+  }
+  const Index V = decoder_->rows();
+  Rows logits(x.rows(), V);
+  for (Index first = 0; first < V; first += words_at_once) {
+    const Index count = std::min(words_at_once, V - first);
+    const WeightRows::Part part = decoder_->part(first, count);
+    logits.middleCols(first, count) = apply_linear({.weight = part.weight,
+                                                    .bias = bias_,
+                                                    .first_row = first - part.first_row,
+                                                    .first_bias = first,
+                                                    .out = count,
+                                                    .in = decoder_->width()},
+                                                   x);
+  }
+  return logits;
+}
+
 namespace {
 
 // The divisor of the memory free when the model is opened that gives the share for its weights.

@@ -13,11 +13,58 @@
 #include <string>
 #include <vector>
 
-#include "core/model/transformer/lm_head.h"
-#include "core/model/transformer/token_embeddings.h"
+#include "core/model/tokenizer/tokenizer_vocabulary.h"
 #include "core/model/transformer/transformer_block.h"
+#include "core/model/transformer/transformer_weights.h"
 
 namespace headwise {
+
+// The input of the first block: the embedding of each token, of its position, of its part of the text.
+
+class TokenEmbeddings {
+ public:
+  // Throws Error(input) for arrays that are missing or have the wrong shape. Reads nothing large.
+  TokenEmbeddings(const TransformerConfig& config, std::shared_ptr<const ModelFiles> files,
+                  const std::shared_ptr<WeightShare>& share);
+
+  // (L,E): token + position + token type 0, then the norm if the family has one, then the projection if the
+  // embeddings have a width of their own, W (config.word_width); OPT projects the tokens before it adds
+  // positions. Sinusoidal positions alternate sin and cos, "Attention Is All You Need", 3.5. Ids must be in the
+  // vocabulary, L at most max_positions.
+  Rows rows(std::span<const TokenId> ids) const;
+  // The token embeddings (V,W).
+  const std::shared_ptr<const WeightRows>& words() const { return words_; }
+
+ private:
+  TransformerConfig config_;
+  std::shared_ptr<const WeightRows> words_, positions_;  // positions: null if they are not learned
+  TensorPtr token_type_;                                 // (1,W); null: none
+  std::optional<Normalisation> norm_;
+  std::optional<TransformerLinear> first_projection_, projection_;  // W → E
+};
+
+// From the last hidden states to a logit per token of the vocabulary.
+
+class LmHead {
+ public:
+  // `words` (V,W) is the decoder if the model ties it to the embeddings: as given by tie_word_embeddings in config.json, else
+  // its own decoder if the file has one, else the default of the family. Throws Error(input) if the model has no head (a base
+  // model), or an array of it is missing or has the wrong shape.
+  static std::unique_ptr<const LmHead> open(const TransformerConfig& config,
+                                            const std::shared_ptr<const ModelFiles>& files,
+                                            const std::shared_ptr<WeightShare>& share,
+                                            const std::shared_ptr<const WeightRows>& words);
+
+  // (L,E) → (L,V); a dense layer or OPT's projection before the decoder maps to its width W.
+  Rows logits(const Rows& last_hidden) const;
+
+ private:
+  Activation activation_ = Activation::gelu;
+  std::optional<TransformerLinear> dense_;
+  std::optional<Normalisation> norm_;  // nullopt: `dense_` is a projection, without activation
+  std::shared_ptr<const WeightRows> decoder_;
+  TensorPtr bias_;  // (V); null: none
+};
 
 // Immutable once created: its functions may be called by several threads at once. Weights that it does not keep are read again
 // each time. All functions check the caller's cancellation (core/tensor/cancellation.h) between layers and within products, and

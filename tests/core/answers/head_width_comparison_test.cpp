@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/answers/one_wide_head.h"
 #include "core/reference/reference_backend.h"
 #include "core/trace/attention_sizes.h"
 #include "tests/core/attention/first_difference.h"

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/answers/operation_counts.h"
-#include "core/answers/output_behind_projection.h"
 #include "core/answers/traced_inputs.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/answers/head_statistics.h"
-#include "core/model/heads/head_habit.h"
+#include "core/model/heads/head_scores.h"
 #include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 

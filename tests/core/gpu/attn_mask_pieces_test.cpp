@@ -1,5 +1,5 @@
 // Masks that are too large to be made here: only their arithmetic.
-#include "core/gpu/attn_mask_pieces.h"
+#include "core/gpu/gpu_masks.h"
 
 #include <doctest/doctest.h>
 

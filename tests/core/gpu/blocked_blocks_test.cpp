@@ -1,4 +1,4 @@
-#include "core/gpu/blocked_blocks.h"
+#include "core/gpu/attention_plan.h"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,6 @@
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
-#include "core/gpu/subgroup_check.h"
 #include "tests/core/gpu/computing_context.h"
 
 using namespace headwise;

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "core/tensor/suggestion.h"
-
 using namespace headwise;
 
 TEST_CASE("a typing error means the name that is nearest") {

@@ -1,4 +1,4 @@
-#include "core/trace/axis_map.h"
+#include "core/trace/rules.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,6 @@
 
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
-#include "core/trace/box_maps.h"
 #include "core/trace/grad_output.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"

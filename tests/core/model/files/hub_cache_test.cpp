@@ -1,10 +1,9 @@
-#include "core/model/files/hub_cache.h"
+#include "core/model/files/model_files.h"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 
-#include "core/model/files/model_files.h"
 #include "core/tensor/error.h"
 #include "tests/core/model/written_model.h"
 

@@ -1,4 +1,4 @@
-#include "core/model/heads/head_habit.h"
+#include "core/model/heads/head_scores.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/model/tokenizer/byte_pair_split.h"
+#include "core/model/tokenizer/byte_pair_encoding.h"
 
 #include <doctest/doctest.h>
 

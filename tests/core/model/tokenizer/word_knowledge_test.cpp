@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/model/tokenizer/word_completion.h"
 #include "core/model/tokenizer/word_knowledge.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/tokenizer/tokenizer_texts.h"
