@@ -19,7 +19,6 @@
 #include "app/window/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
-#include "core/files/reachable.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/opened_scenario.h"
 #include "core/scenario/presets.h"

@@ -11,7 +11,7 @@
 #include "app/gl/offscreen_context.h"
 #include "core/backend/backend_trace.h"
 #include "core/files/array_files.h"
-#include "core/files/reachable.h"
+#include "core/files/file_paths.h"
 #include "core/model/files/model_files.h"
 #include "core/reference/reference_backend.h"
 #include "core/reference/reference_parts.h"

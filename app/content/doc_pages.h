@@ -1,6 +1,7 @@
 // The pages of docs, which are part of the program: parsed for the window, and as one HTML page for a browser.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,5 +43,27 @@ std::vector<DocBlock> doc_blocks(std::string_view markdown, std::span<const std:
 
 // All pages as one HTML document, without pictures.
 std::string docs_html();
+
+// The sections of the pages of docs, so that each can be found and shown.
+
+struct DocPlace {
+  int page = 0;           // of doc_pages()
+  std::size_t block = 0;  // of the page
+  friend bool operator==(const DocPlace&, const DocPlace&) = default;
+};
+
+struct DocSection {
+  DocPlace place;     // where it begins
+  std::string title;  // "KV cache"
+  std::string above;  // the heading that it is under; empty if it is a heading of its own
+  std::string text;   // plain, a line for each block
+};
+
+// A section begins at a heading, and at a paragraph or an item that begins with words of its own in bold: "**Masks.** As in
+// PyTorch, …", "**Masks**: switch …". A heading without any text before those has their texts too.
+std::vector<DocSection> sections_of(const DocPage& page, int index);
+
+// Those of all pages, in their order; collected at the first call.
+std::span<const DocSection> doc_sections();
 
 }  // namespace headwise

@@ -1,12 +1,33 @@
 // What one step does to the followed token, in a sentence, from the numbers of its own row.
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "app/content/followed_row.h"
+#include "app/content/stage_matrix.h"
+#include "app/session/selection.h"
 #include "core/scenario/scenario_inputs.h"
 
 namespace headwise {
+
+// The token that is followed through the steps: the query of the pinned cell. Its row has a hue of its own in every picture.
+
+struct FollowedRow {
+  Index batch = 0, token = 0;  // indices on the axes N and L
+  friend bool operator==(const FollowedRow&, const FollowedRow&) = default;
+};
+
+// None unless a cell is pinned whose tensor has the axis L of queries: a key or a column of a weight follows nothing.
+std::optional<FollowedRow> followed_row(const Trace& trace, const Selection& selection);
+
+// Where a picture shows that row: a row as drawn, or a column if the picture is transposed.
+struct FollowedLine {
+  bool column = false;
+  Index index = 0;
+};
+
+// None where the picture has no axis of queries, shows another sequence, or not this row of it.
+std::optional<FollowedLine> followed_line(const StageMatrix& matrix, const FollowedRow& row);
 
 // “it” in quotes, or "query 5" where there are no tokens.
 std::string followed_name(const TokenLabels& labels, const FollowedRow& row);

@@ -1,11 +1,12 @@
 #include "app/inspector/inspector_panel.h"
 
-#include <imgui.h>
-
-#include <fmt/format.h>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+#include <imgui.h>
 
 #include "app/content/cell_meaning.h"
 #include "app/content/cell_terms.h"
@@ -13,28 +14,113 @@
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
 #include "app/content/step_words.h"
-#include "app/inspector/cell_editor.h"
-#include "app/inspector/code_section.h"
 #include "app/inspector/inspector_prediction.h"
-#include "app/inspector/inspector_statistics.h"
-#include "app/inspector/inspector_training.h"
 #include "app/inspector/output_shares.h"
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
+#include "app/session/cell_editing.h"
 #include "app/session/tensor_export.h"
+#include "app/session/watched_model.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/labelled_field.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/picture/number_text.h"
 #include "core/tensor/join.h"
+#include "core/trace/cell_provenance.h"
 #include "core/trace/cell_reach.h"
 
 namespace headwise {
 namespace {
+
+// A number set by hand: below the pinned cell of an input, a parameter or a mask.
+
+// The fewest digits that distinguish the stored number from its neighbours of the same type.
+double shown(const Tensor& tensor, double value) {
+  if (tensor.dtype() != DType::f32 || !std::isfinite(value)) return value;
+  return std::stod(fmt::format("{}", static_cast<float>(value)));
+}
+
+// A field with the cell's number, if the cell can be edited; what is typed becomes an edit of the Scenario.
+void draw_cell_editor(const PanelContext& context, const CellRef& cell, PanelAction& action) {
+  if (!is_editable(context.trace, cell)) return;
+  const TensorPtr tensor = context.trace.tensor(cell.tensor);
+  std::optional<double> value = shown(*tensor, tensor->at(cell.index));
+  const FieldResult field =
+      number_row(context.widgets(),
+                 {"inspector/set", "set to", "",
+                  "Set this number by hand: everything that depends on it is recomputed. Undo restores it."},
+                 value, {.width = 108.0f, .required = true});
+  if (!field.error.empty()) error_line(context.widgets(), field.error);
+  if (!field.changed || !value) return;
+  action.scenario = with_cell(context.scenario, cell, *value);
+  action.edit_label = fmt::format("set {}[{}]", to_string(cell.tensor), join(cell.index, ","));
+  action.edit_continues = true;
+}
+
+// How the next step of the watched training changes a parameter's number, in the inspector.
+
+constexpr double until_explained = 0.05;  // seconds to the next look
+
+void draw_update_lines(const PanelContext& context, TextColumn& column, const ExplainedCell& explained) {
+  ImFont* mono = context.fonts.mono_small;
+  const auto columns = static_cast<std::size_t>(std::max(8.0f, column.width() / width_of(mono, "0")));
+  for (const UpdateLine& line : update_lines(explained)) {
+    if (!line.computed) {
+      column.paragraph(line.text, context.palette.text_dim);
+      continue;
+    }
+    need_characters(line.text, *mono);
+    const Rgba8 color = line.result ? context.palette.text : context.palette.text_dim;
+    for (const std::string& part : wrapped_code(line.text, columns)) {
+      ImGui::GetWindowDrawList()->AddText(mono, mono->FontSize, column.cursor(), im_color(color), part.c_str());
+      ui_says(part, column.cursor());
+      column.skip(std::round(mono->FontSize * 1.45f));
+    }
+    column.space(2);
+  }
+  column.paragraph("The batch is that of the training step, not the text that is shown here.",
+                   context.palette.text_dim);
+}
+
+// The gradient that the step uses, the optimiser's state and the formula of the update, as the training view shows them. Draws nothing for
+// a cell that no watched training changes; a sentence where the model was edited.
+void draw_training_update(const PanelContext& context, TextColumn& column, const CellRef& cell) {
+  if (!context.watched) return;
+  const WatchedModel& model = *context.watched;
+  const std::optional<CellQuestion> question = question_of(model, cell);
+  if (!question) return;
+  column.space(8);
+  const ImVec2 from = column.cursor();
+  column.heading("THE NEXT STEP OF ITS TRAINING");
+  if (model.edited) {
+    column.paragraph(
+        "This model was edited and is no longer the training's. Undo the edits to see how the training "
+        "changes "
+        "this number.",
+        context.palette.text_dim);
+    ui_probe("inspector/edited", from, {from.x + column.width(), column.cursor().y});
+    column.space(4);
+    return;
+  }
+  const ExplainedCells::OutcomePtr outcome = model.cells->of(*question);
+  if (!outcome) {
+    column.paragraph("Computing …", context.palette.text_dim);
+    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, until_explained);
+  } else if (!outcome->answer) {
+    column.paragraph(outcome->error, context.palette.error);
+  } else if (const TensorPtr shown = context.trace.tensor(cell.tensor);
+             shown && shown->at(cell.index) == outcome->answer->update.value) {
+    draw_update_lines(context, column, *outcome->answer);
+    ui_probe("inspector/update", from, {from.x + column.width(), column.cursor().y});
+  } else {
+    column.paragraph("The training has another number here.", context.palette.text_dim);
+  }
+  column.space(4);
+}
 
 using Id = TensorId;
 

@@ -1,16 +1,17 @@
 #include "app/inspector/inspector_terms.h"
 
-#include <imgui.h>
-
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
 
-#include "app/content/reach_words.h"
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "app/content/cell_meaning.h"
 #include "app/content/stage_matrix.h"
-#include "app/inspector/term_list.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/stage/stage_drawing.h"
@@ -25,7 +26,201 @@
 namespace headwise {
 namespace {
 
+// The lines of the inspector's list of terms: name, factors with × between, = value, and a bar proportional to its
+// magnitude.
+
+class TermList {
+ public:
+  // `width` and `height` of a line, in pixels.
+  TermList(const PanelContext& context, const CellTerms& terms, Combine combine, float width, float height);
+
+  // Draws a line; returns the factor clicked, or chosen with Enter or Space: the first one for a click next to all of them.
+  // ← and → move through the factors of the focused line.
+  const CellRef* draw_line(int line, ImVec2 at) const;
+
+ private:
+  const PanelContext& context_;
+  const CellTerms& terms_;
+  Combine combine_;
+  float width_, height_;
+  TermColumns columns_;
+  double largest_ = 0.0;  // of the finite terms: its bar has full length
+};
+
 using Id = TensorId;
+
+// Widths are measured for this many terms; the rest are smaller.
+constexpr std::size_t most_measured = 400;
+constexpr float sign_letters = 2.2f;  // the width of a sign with its padding, in digits
+
+// A softmax's term is a function of its one factor.
+bool is_exponential(const NamedTerm& term, Combine combine) {
+  return combine == Combine::softmax && term.values.size() == 1;
+}
+
+std::string exponential_text(double score, int decimals) {
+  return fmt::format("exp({} − max)", decimal_text(score, decimals));
+}
+
+// The rows of in_proj_weight belong to q, k or v, as other tensors do by name.
+Rgba8 cell_hue(const PanelContext& context, const CellRef& cell) {
+  if (cell.tensor.id != Id::in_proj_weight && cell.tensor.id != Id::in_proj_bias) {
+    return tensor_hue(context.palette, cell.tensor.id);
+  }
+  const AttentionOptions& o = context.trace.options;
+  const Index row = cell.index.empty() ? 0 : cell.index.front();
+  const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
+  return tensor_hue(context.palette, row < q_rows ? Id::q : row < q_rows + k_rows ? Id::k : Id::v);
+}
+
+// A number of a term as written: its factors from the left; a single factor is the number itself.
+struct Written {
+  std::string text;
+  std::optional<std::size_t> factor;  // none: a function of the factor, which has no number of its own
+};
+
+std::vector<Written> written_factors(const NamedTerm& term, Combine combine, int decimals) {
+  if (is_exponential(term, combine)) return {{exponential_text(term.values[0], decimals), std::nullopt}};
+  std::vector<Written> all;
+  for (std::size_t i = 0; term.values.size() > 1 && i < term.values.size(); ++i)
+    all.push_back({decimal_text(term.values[i], decimals), i});
+  return all;
+}
+
+TermWidths widths_of(const PanelContext& context, const CellTerms& terms, Combine combine, int decimals) {
+  ImFont* mono = context.fonts.mono_small;
+  TermWidths widths{decimals, 0.0f, 0.0f, {}};
+  const std::size_t measured = std::min(terms.largest.size(), most_measured);
+  for (std::size_t t = 0; t < measured; ++t) {
+    const NamedTerm& term = terms.largest[t];
+    widths.name = std::max(widths.name, width_of(context.fonts.small, term.name) + context.scale);
+    widths.value = std::max(widths.value, width_of(mono, decimal_text(term.value, decimals)));
+    const std::vector<Written> factors = written_factors(term, combine, decimals);
+    widths.factors.resize(std::max(widths.factors.size(), factors.size()));
+    // Right-aligned: with fewer factors than the others, the last ones line up below theirs.
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      float& width = widths.factors[widths.factors.size() - factors.size() + i];
+      width = std::max(width, width_of(mono, factors[i].text));
+    }
+  }
+  return widths;
+}
+
+std::string told(const PanelContext& context, const NamedTerm& term, std::size_t chosen) {
+  std::string text;
+  for (std::size_t i = 0; i < term.factors.size(); ++i) {
+    text += fmt::format("{}{} = {}", i > 0 ? "\n× " : "", box_text(context.trace, box_of(term.factors[i])),
+                        decimal_text(term.values[i]));
+  }
+  const std::string name = to_string(term.factors[chosen].tensor);
+  return text + fmt::format("\nclick to go to this number in {}; {} goes back", name,
+                            first_key_text(CommandId::go_back));
+}
+
+// The factor reached with the arrow keys on the focused line.
+std::size_t factor_by_keys(FocusOrder& focus, std::size_t count) {
+  if (focus.moved) focus.column = 0;
+  if (key_pressed(Key::left)) --focus.column;
+  if (key_pressed(Key::right)) ++focus.column;
+  focus.column = std::clamp(focus.column, 0, static_cast<int>(count) - 1);
+  return static_cast<std::size_t>(focus.column);
+}
+
+// The name of a line's ImGui item.
+std::string term_line_id(int line) {
+  return fmt::format("term{}", line);
+}
+
+TermList::TermList(const PanelContext& context, const CellTerms& terms, Combine combine, float width,
+                   float height)
+    : context_(context), terms_(terms), combine_(combine), width_(width), height_(height) {
+  const TermWidths choices[] = {widths_of(context, terms, combine, 3), widths_of(context, terms, combine, 2),
+                                widths_of(context, terms, combine, 1)};
+  const float sign = sign_letters * width_of(context.fonts.mono_small, "0");
+  columns_ = term_columns(choices, width, sign, context.scale);
+  for (const NamedTerm& term : terms.largest) {
+    if (std::isfinite(term.value)) largest_ = std::max(largest_, std::abs(term.value));
+  }
+}
+
+const CellRef* TermList::draw_line(int line, ImVec2 at) const {
+  const NamedTerm& term = terms_.largest[static_cast<std::size_t>(line)];
+  ImFont* font = context_.fonts.mono_small;
+  ImFont* small = context_.fonts.small;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context_.palette;
+  const float u = context_.scale;
+  struct Placed {
+    Written written;
+    float begin, end;  // on the screen
+  };
+  std::vector<Placed> placed;
+  const std::vector<Written> factors = written_factors(term, combine_, columns_.decimals);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const float* end = columns_.end_of(i, factors.size());
+    if (end) placed.push_back({factors[i], at.x + *end - width_of(font, factors[i].text), at.x + *end});
+  }
+
+  const CellRef* clicked = nullptr;
+  std::optional<std::size_t> lit;  // the factor that a click would lead to
+  if (!term.factors.empty()) {
+    ImGui::SetCursorScreenPos(at);
+    const std::string id = term_line_id(line);
+    const bool pressed = ImGui::InvisibleButton(id.c_str(), {width_, height_});
+    const bool hovered = ImGui::IsItemHovered();
+    const bool focused = focus_stop(context_.focus, ImGui::GetID(id.c_str()), FocusKeys::choose);
+    ui_probe_item("inspector/term", line);
+    std::size_t chosen = focused ? factor_by_keys(*context_.focus, term.factors.size()) : 0;
+    if (hovered) {
+      const float x = ImGui::GetIO().MousePos.x;
+      chosen = 0;
+      for (const Placed& each : placed) {
+        const bool here = x >= each.begin - 4.0f * u && x < each.end + 4.0f * u;
+        if (here && each.written.factor) chosen = *each.written.factor;
+      }
+    }
+    if (hovered || focused) {
+      list->AddRectFilled(at, {at.x + width_, at.y + height_}, im_color(palette.control_hover), 3.0f * u);
+      for (const CellRef& factor : term.factors) {
+        if (context_.pointing) context_.pointing->boxes.push_back(box_of(factor));
+      }
+      lit = chosen;
+    }
+    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    tooltip(context_.widgets(), told(context_, term, chosen));
+    if (pressed || (focused && press_key_pressed())) clicked = &term.factors[chosen];
+  }
+
+  const float y = at.y + (height_ - font->FontSize) / 2;
+  list->AddText(small, small->FontSize, ImVec2(at.x, at.y + (height_ - small->FontSize) / 2),
+                im_color(palette.text_dim),
+                fitted_text(drawable_text(term.name, small), small, columns_.name).c_str());
+  const auto right_aligned = [&](const std::string& text, float end, Rgba8 color) {
+    list->AddText(font, font->FontSize, ImVec2(std::floor(end - width_of(font, text)), y), im_color(color),
+                  text.c_str());
+  };
+  right_aligned(decimal_text(term.value, columns_.decimals), at.x + columns_.value_end, palette.text);
+  const float letter = width_of(font, "0");
+  for (const Placed& each : placed) {
+    const bool last = &each == &placed.back();
+    right_aligned(last ? "=" : "×", each.end + 1.6f * letter, palette.text_dim);
+    const Rgba8 hue =
+        each.written.factor ? cell_hue(context_, term.factors[*each.written.factor]) : palette.text_dim;
+    right_aligned(each.written.text, each.end, hue);
+    if (lit && lit == each.written.factor) {
+      const float under = std::floor(y + font->FontSize + 1.0f * u);
+      list->AddLine({each.begin, under}, {each.end, under}, im_color(hue), u);
+    }
+  }
+  if (largest_ > 0.0 && columns_.bar > 0.0f && std::isfinite(term.value)) {
+    const float length = static_cast<float>(std::abs(term.value) / largest_) * columns_.bar;
+    const ImVec2 from(at.x + columns_.bar_begin, at.y + height_ * 0.26f);
+    const ImVec2 to(from.x + std::max(1.0f, length), at.y + height_ * 0.74f);
+    const ColorTable& table = color_table(ColorMap::blue_orange, context_.theme);
+    list->AddRectFilled(from, to, im_color(term.value < 0 ? table[64] : palette.bar));
+  }
+  return clicked;
+}
 
 constexpr std::size_t few_terms = 6, few_terms_compact = 4;
 constexpr std::size_t most_lines = 12;  // for all terms, before they scroll
@@ -39,10 +234,6 @@ void follow(const PanelContext& context, const BoxRef& box, PanelAction& action)
   action.follows_link = true;
 }
 
-}  // namespace
-
-namespace {
-
 // The line of the list with keyboard focus; −1: none.
 int line_in_focus(const PanelContext& context, int count) {
   if (!context.focus || context.focus->focused == 0) return -1;
@@ -50,6 +241,54 @@ int line_in_focus(const PanelContext& context, int count) {
     if (context.focus->focused == ImGui::GetID(term_line_id(i).c_str())) return i;
   }
   return -1;
+}
+
+// A name in the lists, and everything it stands for.
+struct Link {
+  std::string text, told;
+  std::vector<BoxRef> boxes;  // a click goes to the first
+};
+
+void draw_link_list(const PanelContext& context, TextColumn& column, const char* name,
+                    const std::vector<Link>& links, std::size_t most, PanelAction& action) {
+  ImFont* sans = context.fonts.sans;
+  ImFont* mono = context.fonts.mono_small;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 begin = column.cursor();
+  list->AddText(sans, sans->FontSize, begin, im_color(context.palette.text_dim), name);
+  const float indent = width_of(sans, "from") + 14.0f * context.scale;
+  const float line = std::round(mono->FontSize * 1.5f);
+  float x = indent, y = 0.0f;
+  for (std::size_t i = 0; i < links.size() && i < most; ++i) {
+    const Link& each = links[i];
+    const float width = width_of(mono, each.text);
+    if (x > indent && x + width > column.width()) {
+      x = indent;
+      y += line;
+    }
+    ImGui::SetCursorScreenPos(ImVec2(begin.x + x, begin.y + y + (sans->FontSize - mono->FontSize)));
+    const TextColumn::Link link =
+        column.link(fmt::format("{}{}", name, i).c_str(), each.text,
+                    tensor_hue(context.palette, each.boxes.front().tensor.id), each.told);
+    ui_probe(fmt::format("inspector/{}/{}", name, i), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+    for (const BoxRef& box : each.boxes) {
+      if (link.hovered) point_at(context, box);
+    }
+    if (link.clicked) follow(context, each.boxes.front(), action);
+    x += width + width_of(mono, "  ");
+  }
+  if (links.size() > most) {
+    list->AddText(mono, mono->FontSize, ImVec2(begin.x + x, begin.y + y), im_color(context.palette.text_dim),
+                  fmt::format("+ {} more", links.size() - most).c_str());
+  }
+  ImGui::SetCursorScreenPos(begin);
+  column.skip(y + line);
+}
+
+std::string told_of(const PanelContext& context, const std::string& text, TensorName tensor) {
+  const TensorPtr values = context.trace.tensor(tensor);
+  return fmt::format("{}: {} {}\nclick to show it; {} goes back", text, tensor_entry(tensor.id).what,
+                     values ? values->shape().to_string() : "", first_key_text(CommandId::go_back));
 }
 
 }  // namespace
@@ -123,58 +362,6 @@ Selection selection_at(const PanelContext& context, const BoxRef& box) {
   if (one_cell) selection.pinned = CellRef{box.tensor, box.begin};
   return selection;
 }
-
-namespace {
-
-// A name in the lists, and everything it stands for.
-struct Link {
-  std::string text, told;
-  std::vector<BoxRef> boxes;  // a click goes to the first
-};
-
-void draw_link_list(const PanelContext& context, TextColumn& column, const char* name,
-                    const std::vector<Link>& links, std::size_t most, PanelAction& action) {
-  ImFont* sans = context.fonts.sans;
-  ImFont* mono = context.fonts.mono_small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 begin = column.cursor();
-  list->AddText(sans, sans->FontSize, begin, im_color(context.palette.text_dim), name);
-  const float indent = width_of(sans, "from") + 14.0f * context.scale;
-  const float line = std::round(mono->FontSize * 1.5f);
-  float x = indent, y = 0.0f;
-  for (std::size_t i = 0; i < links.size() && i < most; ++i) {
-    const Link& each = links[i];
-    const float width = width_of(mono, each.text);
-    if (x > indent && x + width > column.width()) {
-      x = indent;
-      y += line;
-    }
-    ImGui::SetCursorScreenPos(ImVec2(begin.x + x, begin.y + y + (sans->FontSize - mono->FontSize)));
-    const TextColumn::Link link =
-        column.link(fmt::format("{}{}", name, i).c_str(), each.text,
-                    tensor_hue(context.palette, each.boxes.front().tensor.id), each.told);
-    ui_probe(fmt::format("inspector/{}/{}", name, i), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
-    for (const BoxRef& box : each.boxes) {
-      if (link.hovered) point_at(context, box);
-    }
-    if (link.clicked) follow(context, each.boxes.front(), action);
-    x += width + width_of(mono, "  ");
-  }
-  if (links.size() > most) {
-    list->AddText(mono, mono->FontSize, ImVec2(begin.x + x, begin.y + y), im_color(context.palette.text_dim),
-                  fmt::format("+ {} more", links.size() - most).c_str());
-  }
-  ImGui::SetCursorScreenPos(begin);
-  column.skip(y + line);
-}
-
-std::string told_of(const PanelContext& context, const std::string& text, TensorName tensor) {
-  const TensorPtr values = context.trace.tensor(tensor);
-  return fmt::format("{}: {} {}\nclick to show it; {} goes back", text, tensor_entry(tensor.id).what,
-                     values ? values->shape().to_string() : "", first_key_text(CommandId::go_back));
-}
-
-}  // namespace
 
 void draw_links(const PanelContext& context, TextColumn& column, const char* name,
                 const std::vector<BoxRef>& boxes, PanelAction& action) {

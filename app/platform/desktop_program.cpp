@@ -1,14 +1,15 @@
 #include "app/platform/desktop_program.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern char** environ;
 
@@ -43,6 +44,57 @@ bool start_program(std::vector<std::string> words, const std::string& input) {
   // Without this nothing would reap it, however long it runs.
   if (started) std::thread([process] { waitpid(process, nullptr, 0); }).detach();
   return started;
+}
+
+std::string browser_program() {
+  const char* chosen = std::getenv("BROWSER");
+  const std::string wanted = chosen ? chosen : "";
+  if (wanted.starts_with('/') && access(wanted.c_str(), X_OK) == 0) return wanted;
+  for (const std::string& name : {wanted, std::string("x-www-browser"), std::string("xdg-open")}) {
+    if (name.empty()) continue;
+    if (const auto path = find_program(name)) return *path;
+  }
+  return "";
+}
+
+bool open_in_browser(const std::string& program, const std::string& file) {
+  return start_program({program, file});
+}
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+std::optional<ClipboardProgram> find_clipboard_program() {
+  if (!environment("WAYLAND_DISPLAY").empty()) {
+    if (const auto path = find_program("wl-copy")) return ClipboardProgram{*path, true};
+  }
+  if (!environment("DISPLAY").empty()) {
+    if (const auto path = find_program("xclip")) return ClipboardProgram{*path, false};
+  }
+  return std::nullopt;
+}
+
+bool copy_png_file(const ClipboardProgram& program, const std::string& path) {
+  std::vector<std::string> words{program.path};
+  if (program.wayland)
+    words.insert(words.end(), {"--type", "image/png"});
+  else
+    words.insert(words.end(), {"-selection", "clipboard", "-t", "image/png", "-i"});
+  return start_program(std::move(words), path);
+}
+
+std::string picture_cache_folder() {
+  const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  if (cache.starts_with('/')) return cache + "/headwise";
+  if (!home.empty()) return home + "/.cache/headwise";
+  std::error_code ignored;
+  return (std::filesystem::temp_directory_path(ignored) / "headwise").string();
 }
 
 }  // namespace headwise

@@ -1,10 +1,11 @@
 // The fonts of the window: DejaVu, embedded in the program, rendered with FreeType, at the design's sizes.
 #pragma once
 
-#include <imgui.h>
-
 #include <memory>
 #include <set>
+#include <string_view>
+
+#include <imgui.h>
 
 namespace headwise {
 
@@ -48,5 +49,18 @@ class FontAtlas {
 // The atlas with these fonts. The last few are kept: a hall and the desk, a picture and the window differ in their scale,
 // and one goes from one to the other and back. Can be called on any thread.
 std::shared_ptr<FontAtlas> font_atlas(float scale, const std::set<char32_t>& others = {});
+
+// Characters that the fonts of an ImGui context lack, recorded while a frame is made: ImGuiLifetime adds them from system
+// fonts before the next one.
+
+// What io.UserData points to in each of the program's ImGui contexts.
+struct NeededCharacters {
+  std::set<char32_t> characters;  // all that were needed so far and that a system font has
+  bool unsettled = false;         // some are new since the fonts were built
+};
+
+// Records which characters of a text (UTF-8) `font` lacks, for the current ImGui context. The limit is 1,500 characters: as
+// many as fit into a texture that every driver supports, at five pixels per design unit.
+void need_characters(std::string_view text, const ImFont& font);
 
 }  // namespace headwise

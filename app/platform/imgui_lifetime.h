@@ -1,17 +1,41 @@
 // The lifetime of Dear ImGui: its context, its OpenGL backend, its fonts. The current GL context must stay current.
 #pragma once
 
-#include <imgui.h>
-
 #include <memory>
 #include <span>
+#include <vector>
 
-#include "app/platform/drawn_frame.h"
+#include <imgui.h>
+
 #include "app/platform/fonts.h"
 #include "app/platform/frame_function.h"
-#include "app/platform/needed_characters.h"
 
 namespace headwise {
+
+// Maps GLFW's key numbers to ImGui.
+
+// ImGui receives keys by GLFW's numbers: io.KeysDown[GLFW_KEY_A], ImGui::IsKeyPressed(GLFW_KEY_A).
+void map_imgui_keys(ImGuiIO& io);
+
+bool is_modifier_key(int glfw_key);
+// io.KeyCtrl, KeyShift, KeyAlt, KeySuper from io.KeysDown; left and right count the same.
+void set_imgui_modifiers(ImGuiIO& io);
+
+// Detects whether an ImGui frame would give the same picture as the previous one, so that it need not be drawn. With
+// software rasterisation a picture costs a good part of what the attention it shows costs.
+
+class DrawnFrame {
+ public:
+  // Whether shapes, grounds and size are the same as in the last call. It cannot see what callbacks draw: if there are any,
+  // they draw the same only if `callbacks_as_before`.
+  bool as_before(const ImDrawData& shapes, ImVec4 ground, std::span<const GroundRect> grounds,
+                 bool callbacks_as_before);
+  // Makes the next frame count as changed.
+  void forget() { before_.clear(); }
+
+ private:
+  std::vector<char> now_, before_;  // everything that determines the picture, concatenated
+};
 
 class ImGuiLifetime {
  public:

@@ -6,7 +6,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "app/platform/imgui_keys.h"
+#include "app/platform/imgui_lifetime.h"
 
 namespace headwise {
 

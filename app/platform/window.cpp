@@ -1,26 +1,83 @@
 #include "app/platform/window.h"
 
-#include <epoxy/gl.h>
-
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-#include <fmt/format.h>
-#include <imgui.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <string_view>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <dlfcn.h>
+#include <epoxy/gl.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <unistd.h>
 
 #include "app/gl/context_memory.h"
 #include "app/gl/renderer_name.h"
-#include "app/platform/lost_display.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 
+int key_for_label(int glfw_key, const char* label) {
+  // Digits keep their positions: some layouts have them behind Shift, and they are still meant.
+  if (label == nullptr || label[0] == '\0' || label[1] != '\0') return glfw_key;
+  const char character = label[0];
+  if (character >= 'a' && character <= 'z') return character - 'a' + GLFW_KEY_A;
+  if (character >= 'A' && character <= 'Z') return character;
+  switch (character) {
+    case '+':
+      return GLFW_KEY_KP_ADD;
+    case '-':
+      return GLFW_KEY_MINUS;
+    case '=':
+      return GLFW_KEY_EQUAL;
+    default:
+      return glfw_key;
+  }
+}
+
+int KeyboardLayout::translate(int glfw_key, int scancode, bool down) {
+  if (glfw_key < 0 || glfw_key >= static_cast<int>(reported_.size())) return glfw_key;
+  int& reported = reported_[static_cast<std::size_t>(glfw_key)];
+  const bool printable = glfw_key > GLFW_KEY_SPACE && glfw_key <= GLFW_KEY_WORLD_2;
+  if (down)
+    return reported = printable ? key_for_label(glfw_key, glfwGetKeyName(glfw_key, scancode)) : glfw_key;
+  const int key = reported != 0 ? reported : glfw_key;
+  reported = 0;
+  return key;
+}
+
 namespace {
+
+// The X server disappeared (a remote session ended, the server crashed): by default Xlib ends the process with its own
+// message.
+
+using IoErrorHandler = int (*)(void* display);
+
+// Xlib is in an undefined state here: none of it, and so none of GLFW or GL, may be called any more.
+int end_process(void*) {
+  constexpr std::string_view line =
+      "headwise: window: the connection to the X display was lost; start headwise again\n";
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) {
+    // There is no way left to report it.
+  }
+  std::_Exit(static_cast<int>(ExitStatus::no_display));
+}
+
+// From now on a lost X display ends the process with exit status 7 and one line. Call after GLFW has opened it; does
+// nothing if Xlib is not in use.
+void report_lost_display() {
+  // GLFW loads Xlib itself, so Headwise does not link to it.
+  void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (xlib == nullptr) return;
+  const auto set_handler =
+      reinterpret_cast<IoErrorHandler (*)(IoErrorHandler)>(dlsym(xlib, "XSetIOErrorHandler"));
+  if (set_handler != nullptr) set_handler(end_process);
+  dlclose(xlib);
+}
 
 // GLFW reports the reason for a failure through a callback only.
 std::string last_glfw_error;
@@ -64,6 +121,7 @@ constexpr int cursor_shapes[] = {GLFW_ARROW_CURSOR,
                                  0,
                                  GLFW_HAND_CURSOR,
                                  0};
+
 static_assert(std::size(cursor_shapes) == ImGuiMouseCursor_COUNT);
 
 }  // namespace

@@ -1,13 +1,134 @@
 #include "app/render/heatmap_renderer.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace headwise {
-
 namespace embedded {
+std::span<const unsigned char> heatmap_plane_vert();
 std::span<const unsigned char> heatmap_plane_frag();
 std::span<const unsigned char> heatmap_plane_plain_frag();
 }  // namespace embedded
+namespace {
+
+// Floats represent integers and halves exactly up to here, and divide them without crossing an integer.
+constexpr Index largest_plain = Index{1} << 21;
+
+// Where the values of a texture lie in the colour table: at + value · slope, as in color_position().
+struct TablePosition {
+  float at, slope;
+};
+
+TablePosition table_position(const ValueRange& range, const CachedTexels& texels) {
+  if (!(range.hi > range.lo)) return {127.5f, 0.0f};
+  // Halved, so that a range as wide as the type does not overflow; kept finite, so that the shader sees no
+  // NaN.
+  const double half_width = range.hi / 2 - range.lo / 2;
+  const double at = 255.0 * ((texels.offset / 2 - range.lo / 2) / half_width);
+  const double slope = 127.5 * std::ldexp(1.0 / half_width, texels.exponent);
+  return {static_cast<float>(std::clamp(at, -1e30, 1e30)), static_cast<float>(std::min(slope, 1e30))};
+}
+
+void set_ints(GLint where, Index x, Index y) {
+  glUniform2i(where, static_cast<GLint>(x), static_cast<GLint>(y));
+}
+
+void set_uints(GLint where, Index x, Index y) {
+  glUniform2ui(where, static_cast<GLuint>(x), static_cast<GLuint>(y));
+}
+
+}  // namespace
+
+PixelRect intersection(const PixelRect& a, const PixelRect& b) {
+  return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)};
+}
+
+AxisBase axis_base(Index first_seen, Index seen, Index cells, Index pixels) {
+  AxisBase base;
+  base.cell = (2 * first_seen + 1) * cells / (2 * pixels);
+  base.pixel = cell_begin(base.cell, cells, static_cast<int>(pixels));
+  base.pixel_rest = (2 * base.pixel + 1) * cells - 2 * base.cell * pixels;
+  base.cell_rest = 2 * base.cell * pixels + cells - 1 - 2 * base.pixel * cells;
+  // A pixel's product exceeds that of the cell it lies in by less than one cell, 2 · pixels.
+  base.largest = 2 * (first_seen + seen - base.pixel) * cells + 2 * cells + 4 * pixels;
+  return base;
+}
+
+bool PlaneTile::plain() const {
+  return texels->plain && std::max(x.largest, y.largest) < largest_plain;
+}
+
+gl::Texture PlaneProgram::color_texture(const ColorTable& table) {
+  std::vector<Rgba8> texels;
+  texels.reserve(255 * steps + 1);
+  for (int i = 0; i <= 255 * steps; ++i)
+    texels.push_back(color_at(static_cast<double>(i), {0.0, 255.0 * steps}, table));
+  return gl::Texture("colour table", gl::TexelFormat::rgba8, static_cast<int>(texels.size()), 1, texels.data());
+}
+
+PlaneProgram::PlaneProgram(std::string_view label, std::span<const unsigned char> fragment)
+    : program_(label, embedded::heatmap_plane_vert(), fragment),
+      uniforms_{.framebuffer_size = program_.uniform("framebuffer_size"),
+                .on_screen = program_.uniform("on_screen"),
+                .plane = program_.uniform("plane"),
+                .base_pixel = program_.uniform("base_pixel"),
+                .base_cell = program_.uniform("base_cell"),
+                .tile_cell = program_.uniform("tile_cell"),
+                .cells = program_.uniform("cells"),
+                .pixels = program_.uniform("pixels"),
+                .pixel_rest = program_.uniform("pixel_rest"),
+                .cell_rest = program_.uniform("cell_rest"),
+                .rule = program_.uniform("rule"),
+                .blocked_cross = program_.uniform("blocked_cross"),
+                .position = program_.uniform("position"),
+                .state_colors = program_.uniform("state_colors"),
+                .inks = program_.uniform("inks")} {
+  program_.use();
+  glUniform1i(program_.uniform("texels"), texels_unit);
+  glUniform1i(program_.uniform("colors"), colors_unit);
+  glUseProgram(0);
+}
+
+void PlaneProgram::use(int framebuffer_width, int framebuffer_height) const {
+  program_.use();
+  glUniform2f(uniforms_.framebuffer_size, static_cast<float>(framebuffer_width),
+              static_cast<float>(framebuffer_height));
+}
+
+void PlaneProgram::set_theme(ColorMap map, Theme theme) const {
+  std::array<float, 12> states{};
+  auto* out = states.begin();
+  for (const Rgba8 color : {nan_color(theme), blocked_color(theme), hatch_color(theme)})
+    for (const std::uint8_t channel : {color.r, color.g, color.b, color.a})
+      *out++ = static_cast<float>(channel) / 255.0f;
+  glUniform4fv(uniforms_.state_colors, 3, states.data());
+  const ColorTable& table = color_table(map, theme);
+  const auto ink = [](Rgba8 ground) { return static_cast<float>(ink_on(ground).r) / 255.0f; };
+  glUniform4f(uniforms_.inks, ink(nan_color(theme)), ink(table.front()), ink(table.back()),
+              ink(blocked_color(theme)));
+}
+
+void PlaneProgram::draw(const PlaneTile& tile) const {
+  const PixelRect& at = tile.on_screen;
+  const AxisBase &x = tile.x, &y = tile.y;
+  tile.texels->texture.bind(texels_unit);
+  glUniform4f(uniforms_.on_screen, static_cast<float>(at.x0), static_cast<float>(at.y0),
+              static_cast<float>(at.x1), static_cast<float>(at.y1));
+  set_ints(uniforms_.plane, tile.plane.x0, tile.plane.y0);
+  set_ints(uniforms_.base_pixel, x.pixel, y.pixel);
+  set_ints(uniforms_.base_cell, x.cell, y.cell);
+  set_ints(uniforms_.tile_cell, tile.grid.first_col, tile.grid.first_row);
+  set_uints(uniforms_.cells, tile.grid.cols, tile.grid.rows);
+  set_uints(uniforms_.pixels, tile.plane.width(), tile.plane.height());
+  set_uints(uniforms_.pixel_rest, x.pixel_rest, y.pixel_rest);
+  set_uints(uniforms_.cell_rest, x.cell_rest, y.cell_rest);
+  glUniform4i(uniforms_.rule, tile.rule.gap, tile.rule.hatch_period, tile.rule.hatch_width, tile.rule.mark);
+  glUniform1i(uniforms_.blocked_cross, tile.rule.cross);
+  const TablePosition position = table_position(tile.range, *tile.texels);
+  glUniform2f(uniforms_.position, position.at, position.slope);
+  glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "app/session/worker.h"
 #include "core/full_size/model_sizes.h"
 #include "core/full_size/sampled_agreement.h"
-#include "core/full_size/weight_pyramid.h"
+#include "core/full_size/weight_blocks.h"
 #include "core/scenario/scenario_inputs.h"
 
 namespace headwise {

@@ -1,6 +1,6 @@
 #include "app/session/watched_model.h"
 
-#include "core/train/trained_cell.h"
+#include "core/train/cell_update.h"
 
 namespace headwise {
 

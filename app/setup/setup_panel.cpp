@@ -15,7 +15,6 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {

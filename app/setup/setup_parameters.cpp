@@ -10,7 +10,6 @@
 #include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
 #include "core/files/file_paths.h"

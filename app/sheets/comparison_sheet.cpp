@@ -8,7 +8,6 @@
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {

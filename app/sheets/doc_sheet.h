@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/content/doc_layout.h"
-#include "app/content/doc_sections.h"
+#include "app/content/doc_pages.h"
 #include "app/widgets/widget_context.h"
 
 namespace headwise {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "app/panels/overlay.h"
-#include "app/platform/needed_characters.h"
+#include "app/platform/fonts.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"

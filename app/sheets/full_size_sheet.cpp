@@ -14,7 +14,6 @@
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {

@@ -14,7 +14,6 @@
 #include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/files/file_paths.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"

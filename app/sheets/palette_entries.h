@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/content/doc_sections.h"
+#include "app/content/doc_pages.h"
 #include "app/panels/panel.h"
 #include "app/session/cell_editing.h"
 #include "app/session/commands.h"

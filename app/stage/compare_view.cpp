@@ -1,29 +1,123 @@
 #include "app/stage/compare_view.h"
 
-#include <imgui.h>
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "app/content/cell_terms.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
-#include "app/session/other_side.h"
-#include "app/stage/compare_maps.h"
 #include "app/stage/head_thumbnails.h"
+#include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
+#include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
+#include "app/widgets/color_bar.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/picture/number_text.h"
 #include "core/trace/why_absent.h"
 
 namespace headwise {
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+bool same_view(const MatrixView& a, const MatrixView& b) {
+  return a.tensor == b.tensor && a.offset == b.offset && a.rows == b.rows && a.cols == b.cols &&
+         a.row_stride == b.row_stride && a.col_stride == b.col_stride;
+}
+
+// Cells that both sides block are marked in their difference too.
+TensorPtr common_mask(const HeatmapSpec& a, const HeatmapSpec& b) {
+  if (!a.mask || !b.mask) return nullptr;
+  Tensor mask(Shape{{"rows", a.mask->rows}, {"cols", a.mask->cols}}, DType::f64);
+  for (Index row = 0; row < a.mask->rows; ++row) {
+    for (Index col = 0; col < a.mask->cols; ++col) {
+      const bool both = a.mask->value(row, col) == minus_infinity && b.mask->value(row, col) == minus_infinity;
+      mask.set_flat(row * a.mask->cols + col, both ? minus_infinity : 0.0);
+    }
+  }
+  return std::make_shared<const Tensor>(std::move(mask));
+}
+
+// Null if the two cannot be compared.
+const TensorChange* update(WholeChange& known, const TensorPtr& before, const TensorPtr& after) {
+  if (!before || !after || !before->shape().same_sizes(after->shape())) return nullptr;
+  if (known.before != before || known.after != after)
+    known = {before, after, before == after ? TensorChange{} : tensor_change(before, after)};
+  return &known.change;
+}
+
+// "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "identical in every cell, max |Δ| = 0". `where`: the place of
+// the largest.
+std::string change_text(const TensorChange& change, const std::string& before, const std::string& where = {}) {
+  if (change.changed == 0) return "identical in every cell, max |Δ| = 0";
+  std::string text;
+  if (change.changed > change.mismatches) {
+    text = fmt::format("max |Δ| = {:.3g}", change.largest);
+    if (!where.empty()) text += fmt::format(" ({})", where);
+    if (const auto share = change.relative())
+      text += fmt::format(", ‖Δ‖ is {} of ‖{}‖", percent_text(*share), before);
+  }
+  if (change.mismatches > 0) {
+    if (!text.empty()) text += ", and ";
+    text += fmt::format("{} of {} cells {} NaN or infinite on one side only", change.mismatches, change.cells,
+                        change.mismatches == 1 ? "is" : "are");
+  }
+  return text;
+}
+
+}  // namespace
+
+const MapDifference& map_difference(CompareChanges& changes, const HeatmapSpec& before,
+                                    const HeatmapSpec& after) {
+  std::optional<MapDifference>& known = changes.map;
+  if (known && same_view(known->before, before.values) && same_view(known->after, after.values))
+    return *known;
+  known = MapDifference{before.values, after.values, difference_of(before.values, after.values),
+                        common_mask(before, after), tensor_change(before.values, after.values)};
+  return *known;
+}
+
+std::string output_words(const PanelContext& context, CompareChanges& changes, const OtherSide& side) {
+  const TensorPtr& other = side.computation->trace->tensors.output;
+  const TensorChange* output = update(changes.output, other, context.trace.tensors.output);
+  return output ? fmt::format(" The output: {}.", change_text(*output, side.name)) : "";
+}
+
+std::string change_words(const PanelContext& context, CompareChanges& changes, const StagePart& part,
+                         const OtherSide& side) {
+  const StageMatrix& matrix = part.matrix;
+  const bool named = part.row_labels && part.col_labels;  // a pair of tokens says where a cell is
+  const Trace& other = *side.computation->trace;
+  const TensorChange& map = changes.map->change;
+  std::string where;
+  if (map.row >= 0) {
+    where = named ? cell_tokens(context.trace, context.inputs.labels, cell_at(matrix, map.row, map.col))
+                  : fmt::format("row {}, column {}", map.row, map.col);
+  }
+  std::string text = fmt::format("This map: {}.", change_text(map, side.name, where));
+  if (head_count(context.trace, matrix.name) > 1) {
+    const TensorChange* all =
+        update(changes.all_heads, other.tensor(matrix.name), context.trace.tensor(matrix.name));
+    if (all) text += fmt::format(" All heads: {}.", change_text(*all, side.name));
+  }
+  if (matrix.name.id != TensorId::output) text += output_words(context, changes, side);
+  return text;
+}
+
 namespace {
 
 // "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
@@ -117,6 +211,238 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
   if (!maps.place(area)) return say("make the window larger to see both sides");
   if (const auto head = maps.draw(under_mouse)) action.selection = looking_at_head(context, *head);
   return action;
+}
+
+namespace {
+
+constexpr double low_area = 330.0;  // in units: with less than this below the choice, lines give way to the maps
+
+// The range of the maps of all heads, both sides together: the same number has the same colour.
+ValueRange common_range(const PanelContext& context, const StagePart& other, const StagePart& present,
+                        const Trace& trace, ValueRanges& ranges) {
+  const bool probabilities = tensor_entry(present.matrix.name.id).probabilities;
+  const auto of = [&](const StagePart& part, Index batch) {
+    const TensorPtr mask = part.spec.mask ? part.spec.mask->tensor : nullptr;
+    return ranges.of(part.matrix.view.tensor, batch, probabilities, mask, part.spec.blocked_at);
+  };
+  const Selection there = selection_within(context.selection, trace);
+  return joined(of(other, there.batch), of(present, context.selection.batch));
+}
+
+// Wrapped lines; returns their height, drawn or not.
+float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width, bool draws) {
+  if (text.empty()) return 0.0f;
+  ImFont* font = context.fonts.sans;
+  const std::string lines = with_line_breaks(text, font, width);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.c_str());
+  if (draws) {
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text),
+                                        lines.c_str(), nullptr, width);
+    ui_probe("stage/compare/sentence", at, {at.x + size.x, at.y + size.y});
+  }
+  return size.y + 4.0f * context.scale;
+}
+
+// "attn_weights[0,3,8,1]  it → animal   pinned 0.123   now 0.456   difference 0.333"
+void draw_values(const PanelContext& context, const std::vector<ComparedMap>& maps, const RectF& line,
+                 std::optional<std::pair<Index, Index>> cell, const StageMatrix& matrix) {
+  ImFont* font = context.fonts.mono_small;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float x = static_cast<float>(line.x);
+  const float end = static_cast<float>(line.x + line.width), y = static_cast<float>(line.y);
+  const auto write = [&](const std::string& text, Rgba8 color, float gap, ImFont* with) {
+    if (x >= end) return;
+    const std::string fitted = fitted_text(text, with, end - x);
+    list->AddText(with, with->FontSize, {std::floor(x), y}, im_color(color), fitted.c_str());
+    x += width_of(with, fitted) + gap * context.scale;
+  };
+  if (!cell) {
+    write("Move the mouse over a cell of any map to highlight it in all of them.", context.palette.text_dim,
+          0, context.fonts.small);
+    return;
+  }
+  const auto [row, col] = *cell;
+  if (row < matrix.view.rows && col < matrix.view.cols) {
+    const CellRef present = cell_at(matrix, row, col);
+    write(box_text(context.trace, box_of(present)), context.palette.text_dim, 10, font);
+    write(cell_tokens(context.trace, context.inputs.labels, present), context.palette.text_dim, 16,
+          context.fonts.small);
+  } else {
+    write(fmt::format("row {}, column {}", row, col), context.palette.text_dim, 16, font);
+  }
+  for (const ComparedMap& map : maps) {
+    const MatrixView& values = map.part.spec.values;
+    const bool has = row < values.rows && col < values.cols;
+    write(map.title, context.palette.text_dim, 6, context.fonts.small);
+    write(has ? decimal_text(values.value(row, col), 4) : "no such cell", context.palette.text, 18, font);
+  }
+  ui_probe("stage/compare/values", {static_cast<float>(line.x), y}, {x, y + font->FontSize});
+}
+
+}  // namespace
+
+RectF without_top(const RectF& area, double height) {
+  return {area.x, area.y + height, area.width, std::max(0.0, area.height - height)};
+}
+
+CompareMaps::CompareMaps(const PanelContext& context, CompareState& state, const StagePart& present,
+                         const StagePart& other, ValueRanges& ranges)
+    : context_(context), state_(state), present_(present), other_(other) {
+  maps_.push_back({"stage/other", side_.name, other, {}, {}});
+  maps_.push_back({"stage/result", "now", present, {}, {}});
+  const ValueRange range = common_range(context, other, present, *side_.computation->trace, ranges);
+  for (ComparedMap& map : maps_) map.part.spec.range = range;
+  if (alike_) {
+    add_difference();
+  } else {
+    state.changes.map.reset();
+  }
+}
+
+CompareMaps::Place CompareMaps::focused_place() const {
+  if (state_.cell) return state_.cell;
+  const std::optional<CellRef> cell = focused_cell(context_.trace, context_.selection);
+  const auto box = cell ? drawn_box(present_.matrix, box_of(*cell)) : std::nullopt;
+  if (!box) return std::nullopt;
+  return std::pair(box->row_begin, box->col_begin);
+}
+
+void CompareMaps::add_difference() {
+  const MapDifference& map = map_difference(state_.changes, other_.spec, present_.spec);
+  ComparedMap difference{"stage/difference", "difference", present_, {}, {}};
+  HeatmapSpec& spec = difference.part.spec;
+  spec.values = matrix_view(map.values);
+  spec.mask.reset();
+  if (map.mask) spec.mask = matrix_view(map.mask);
+  spec.color_map = ColorMap::blue_orange;
+  spec.range = range_of(std::span<const HeatmapSpec>(&spec, 1), true, false);
+  maps_.push_back(std::move(difference));
+  // One cursor: a cell of any map stands for that cell of the present trace.
+  maps_[0].part.matrix = present_.matrix;
+}
+
+RectF CompareMaps::draw_words(RectF area) {
+  std::string sentence;
+  if (alike_) {
+    sentence = change_words(context_, state_.changes, present_, side_);
+  } else {
+    sentence = fmt::format("{} is {} now and {} {}: shown side by side, without a difference.", name_,
+                           matrix_sizes(present_.matrix), matrix_sizes(other_.matrix), side_.name);
+    sentence += output_words(context_, state_.changes, side_);
+  }
+  for (const std::string& note : side_.notes) sentence += " " + note;
+  // The values of a cell appear above the maps, where no notice covers them. In a low stage they replace the sentence while
+  // a cell is focused: no line is reserved for them.
+  const float u = context_.scale;
+  const bool low = area.height < low_area * u, values_stand_in = low && focus_;
+  const bool no_values = low || (context_.picture && !focus_);  // a picture has no mouse to ask for
+  if (values_stand_in) values_line_ = RectF{area.x, area.y, area.width, 0};
+  const float height =
+      draw_sentence(context_, sentence, corner(area), static_cast<float>(area.width), !values_stand_in);
+  area = without_top(area, height + 4 * u);
+  if (no_values) return area;
+  values_line_ = RectF{area.x, area.y, area.width, 0};
+  return without_top(area, 22 * u);
+}
+
+bool CompareMaps::place(const RectF& area) {
+  std::vector<CompareShape> shapes;
+  for (const ComparedMap& map : maps_) {
+    CompareShape shape{map.part.spec.values.rows, map.part.spec.values.cols, 0, 0};
+    shape.row_label_width = row_label_width(context_, map.part, shape.rows);
+    if (map.part.col_labels)
+      shape.col_label_width = column_label_width(context_.widgets(), *map.part.col_labels, shape.cols);
+    shapes.push_back(shape);
+  }
+  area_ = area;
+  layout_ = compare_layout(shapes, area, context_.scale);
+  if (layout_.places.empty()) return false;
+  for (std::size_t i = 0; i < maps_.size(); ++i) {
+    maps_[i].place = layout_.places[i];
+    maps_[i].plane = plane_geometry(layout_.places[i].map, shapes[i].rows, shapes[i].cols);
+  }
+  return true;
+}
+
+std::optional<Index> CompareMaps::draw(std::optional<CellRef>& under_mouse) {
+  draw_planes();
+  Place hovered;
+  std::optional<Index> head;
+  for (std::size_t i = 0; i < maps_.size(); ++i) {
+    if (const auto clicked = draw_map(i, hovered)) head = clicked;
+  }
+  const MatrixView& present = present_.matrix.view;
+  if (hovered && hovered->first < present.rows && hovered->second < present.cols)
+    under_mouse = cell_at(present_.matrix, hovered->first, hovered->second);
+  state_.cell = hovered;
+  draw_bars();
+  if (values_line_) draw_values(context_, maps_, *values_line_, hovered ? hovered : focus_, present_.matrix);
+  return head;
+}
+
+void CompareMaps::draw_planes() const {
+  std::vector<HeatmapPlane> planes;
+  for (const ComparedMap& map : maps_)
+    planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
+  draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
+}
+
+void CompareMaps::draw_title(std::size_t i) const {
+  const ComparedMap& map = maps_[i];
+  const float u = context_.scale;
+  const bool last = layout_.stacked || i + 1 == maps_.size();
+  const double end = last ? area_.x + area_.width : layout_.places[i + 1].map.x - 8 * u;
+  const float room = static_cast<float>(end - map.plane.x);
+  if (i < 2) {
+    draw_part_title(context_, i == 0 ? other_ : present_, map.plane, room, map.title + ":");
+    return;
+  }
+  ImFont* font = context_.fonts.mono;
+  const float y = static_cast<float>(map.plane.y) - 7.0f * u - font->Ascent;
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {corner(map.plane).x, std::floor(y)},
+                                      im_color(context_.palette.text),
+                                      fitted_text(fmt::format("now − {}", side_.name), font, room).c_str());
+}
+
+// Draws what is on and around a map. `hovered` receives the focused cell; returns the head whose number was clicked.
+std::optional<Index> CompareMaps::draw_map(std::size_t i, Place& hovered) const {
+  const ComparedMap& map = maps_[i];
+  const std::vector<StageMark> marks = linked(i) ? marks_ : std::vector<StageMark>{};
+  ui_probe(map.probe, corner(map.plane), far_corner(map.plane));
+  draw_part_overlay(context_, map.part, map.plane, marks);
+  if (!linked(i) && focus_ && focus_->first < map.plane.rows && focus_->second < map.plane.cols) {
+    const CellBox box{focus_->first, focus_->first + 1, focus_->second, focus_->second + 1};
+    draw_box_outline(context_.widgets(), ImGui::GetWindowDrawList(), map.plane, box,
+                     im_color(context_.palette.focus), std::max(2.0f, std::round(2.0f * context_.scale)));
+  }
+  draw_title(i);
+  if (map.place.row_labels)
+    draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks));
+  std::optional<Index> head;
+  if (map.place.col_labels)
+    head = draw_part_column_labels(context_, map.part, map.plane, marks, map.place.slanted);
+  const auto first = focus_.value_or(std::pair<Index, Index>());
+  if (const auto cell = plane_cell_looked_at(context_, map.probe, map.plane, first)) hovered = cell;
+  return head;
+}
+
+void CompareMaps::draw_bars() const {
+  const double right = area_.x + area_.width;
+  const double middle = alike_ ? layout_.difference_bar.x - 8 * context_.scale : right;
+  const HeatmapSpec* const specs[] = {&maps_[0].part.spec, &maps_[1].part.spec};
+  state_.legend.update(specs);
+  bool explained = false;  // beside the first bar that has room for it
+  const auto bar = [&](const RectF& rect, const HeatmapSpec& spec, const std::string& caption, double end) {
+    if (rect.height <= 0) return;
+    const float words_end =
+        draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), rect, spec.color_map, context_.theme,
+                       spec.range, caption, static_cast<float>(end - rect.x));
+    explained =
+        explained || draw_legend_beside(context_, state_.legend, rect, words_end, static_cast<float>(end));
+  };
+  const bool heads = head_count(context_.trace, present_.matrix.name) > 1;
+  bar(layout_.bar, maps_[0].part.spec, fmt::format("{}, both{}", name_, heads ? ", all heads" : ""), middle);
+  if (alike_) bar(layout_.difference_bar, maps_[2].part.spec, "difference, this map", right);
 }
 
 }  // namespace headwise

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "app/content/cell_meaning.h"
 #include "app/content/graph_layout.h"
-#include "app/content/reach_words.h"
 #include "app/content/stage_content.h"
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
@@ -17,7 +17,6 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {

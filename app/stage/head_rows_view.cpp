@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "app/content/cell_terms.h"
-#include "app/content/head_rows_layout.h"
+#include "app/content/query_key_layout.h"
 #include "app/content/stage_marks.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
@@ -206,8 +206,8 @@ void HeadRowsView::draw_row(const HeadRowsLayout& layout, const PlaneGeometry& p
 // The heads' names are one tab stop: the arrow keys select a head, Enter or Space mutes it.
 void HeadRowsView::draw_names_stop(const HeadRowsLayout& layout, PanelAction& action) const {
   const RectF first = layout.name(0), last = layout.name(layout.row_count - 1);
-  if (context_.picture || context_.points_at_heads || !focus_area(context_.focus, ImGui::GetID("head rows"), corner(first),
-                                      far_corner(last), FocusKeys::choose))
+  if (context_.picture || context_.points_at_heads ||
+      !focus_area(context_.focus, ImGui::GetID("head rows"), corner(first), far_corner(last), FocusKeys::choose))
     return;
   Index head = context_.selection.head;
   if (key_pressed(Key::up) || key_pressed(Key::left)) --head;

@@ -18,7 +18,6 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/trained_heads.h"
 

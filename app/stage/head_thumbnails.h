@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "app/content/head_grid.h"
 #include "app/content/stage_content.h"
+#include "app/content/stage_layout.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
 #include "app/stage/head_names.h"

@@ -9,7 +9,6 @@
 
 #include "app/content/memory_scene.h"
 #include "app/panels/panel.h"
-#include "app/stage/memory_reading.h"
 #include "app/stage/memory_strips.h"
 
 namespace headwise {

@@ -1,18 +1,17 @@
 #include "app/stage/one_head_view.h"
 
-#include <imgui.h>
-
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <span>
+
+#include <fmt/format.h>
+#include <imgui.h>
 
 #include "app/panels/answer_mask.h"
 #include "app/platform/fonts.h"
 #include "app/session/frozen_heads.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/one_head_layout.h"
-#include "app/stage/small_matrices.h"
 #include "app/stage/softmax_drawing.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
@@ -30,6 +29,52 @@
 
 namespace headwise {
 namespace {
+
+// In the layout 3·H, cuts Wᵀ into each head's own matrix: the columns that produce its block of the result.
+
+// Returns the part above the result, one matrix per head; empty for other layouts and pictures.
+std::vector<StagePart> small_matrices(const PanelContext& context, const StageContent& content) {
+  std::vector<StagePart> parts;
+  if (!content.above || context.scenario.parameters.layout != ProjectionLayout::per_head) return parts;
+  const StageMatrix& whole = content.above->matrix;
+  const Index block = content.above->col_block;
+  const bool projects = content.result->matrix.name.id == TensorId::q ||
+                        content.result->matrix.name.id == TensorId::k ||
+                        content.result->matrix.name.id == TensorId::v;
+  if (!projects || !whole.transposed || block <= 0 || whole.view.cols <= block) return parts;
+  for (Index begin = 0; begin + block <= whole.view.cols; begin += block) {
+    StagePart part = *content.above;
+    const Index row = whole.row_begin + begin;
+    part.matrix = *stage_matrix(context.trace, whole.name, {context.selection.batch, context.selection.head},
+                                true, row, row + block);
+    part.spec.values = part.matrix.view;
+    part.col_block = 0;
+    part.row_labels = part.col_labels = nullptr;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// Places matrix `i` of `count` in the rectangle of all of them: above its block of the result, with a gap to its
+// neighbours.
+RectF small_rect(const RectF& whole, std::size_t i, std::size_t count, double scale) {
+  const double width = whole.width / static_cast<double>(count);
+  const double gap = std::min(6.0 * scale, 0.25 * width);
+  return {whole.x + width * static_cast<double>(i) + gap / 2, whole.y, width - gap, whole.height};
+}
+
+// Outlines the selected head's matrix; several query heads share one of k and v.
+void draw_chosen_small(const PanelContext& context, const StageContent& content,
+                       const std::vector<StagePart>& small, const RectF& whole) {
+  const Index sharing = std::max<Index>(1, context.trace.options.num_heads / static_cast<Index>(small.size()));
+  const auto at = static_cast<std::size_t>(context.selection.head / sharing);
+  if (at >= small.size()) return;
+  const PlaneGeometry plane = part_plane(small_rect(whole, at, small.size(), context.scale), small[at]);
+  const CellBox all{0, plane.rows, 0, plane.cols};
+  draw_box_outline(context.widgets(), ImGui::GetWindowDrawList(), plane, all,
+                   im_color(tensor_hue(context.palette, content.result->matrix.name.id)),
+                   std::max(1.0f, std::round(context.scale)));
+}
 
 // The row maximum and Σ exp of the softmax, cached until another head is shown.
 void draw_figures(const PanelContext& context, OneHeadState& state, const StageContent& content,

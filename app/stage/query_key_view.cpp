@@ -22,7 +22,6 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/picture/number_text.h"
 #include "core/trace/blocked_cells.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/content/followed_row.h"
+#include "app/content/followed_words.h"
 #include "app/content/stage_layout.h"
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"

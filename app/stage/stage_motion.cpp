@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "app/content/motion.h"
-#include "app/content/motion_plan.h"
 #include "app/platform/fonts.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/heatmap_plane.h"

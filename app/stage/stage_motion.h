@@ -1,5 +1,5 @@
 // A step being computed on the stage: its operands move in from where the previous step left them, then the result is built
-// as its rule says (app/content/motion_plan.h).
+// as its rule says (app/content/motion.h).
 #pragma once
 
 #include "app/content/stage_content.h"

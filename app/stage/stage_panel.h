@@ -1,13 +1,14 @@
 // The stage: a step as the product (or map) that it is, with its tokens, numbers and heads.
 #pragma once
 
-#include <imgui.h>
-
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "app/content/value_ranges.h"
+#include <imgui.h>
+
+#include "app/content/stage_content.h"
 #include "app/panels/panel.h"
 #include "app/stage/all_heads_view.h"
 #include "app/stage/compare_view.h"
@@ -21,6 +22,14 @@
 #include "app/stage/tokens_view.h"
 
 namespace headwise {
+
+// The spotlight: everything is dimmed except the focused cell and what it was computed from.
+
+// The parts of `area` covered by none of the rectangles, as rectangles that do not overlap.
+std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& rectangles);
+
+// Draws over `area` of the current ImGui window. With nothing lit, nothing is dimmed.
+void draw_spotlight(const PanelContext& context, const RectF& area, const std::vector<RectF>& lit);
 
 // What the mouse does on the mask: inspect, or paint pairs, rows or columns.
 struct MaskBrush {

@@ -10,7 +10,7 @@
 
 #include "app/panels/overlay.h"
 #include "app/training/training_plot.h"
-#include "app/training/written.h"
+#include "app/training/training_text.h"
 #include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_layout.h"

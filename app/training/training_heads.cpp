@@ -1,22 +1,198 @@
 #include "app/training/training_heads.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-
 #include "app/content/training_layout.h"
+#include "app/panels/overlay.h"
 #include "app/session/training_animation.h"
-#include "app/training/training_habits.h"
 #include "app/training/training_plot.h"
-#include "app/training/wrapped_lines.h"
-#include "app/training/written.h"
+#include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/tooltip.h"
 
 namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, habit_count> what{"the token before",
+                                                         "what came after the same token before",
+                                                         "the same token elsewhere", "the first token"};
+
+constexpr float row_pitch = 20.0f, name_width = 128.0f, value_width = 36.0f, dot_radius = 3.5f,
+                dot_gap = 4.0f, legend_gap = 12.0f, least_curve = 24.0f;  // design units
+
+// The habits of a head in a point that has them.
+const TrainedHabits& of_head(const TrainingPoint& point, Index layer, Index head) {
+  return point.habits[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+}
+
+// The habit that a head's line shows: the strongest one where it stands or, before it has one, of all that was measured.
+std::optional<Habit> habit_shown(const WatchedRun& run, const TrainingPoint& now, Index layer, Index head) {
+  if (const auto has = habit_at(run, now, layer, head)) return has;
+  int strongest = -1;
+  double most = habit_from;
+  for (const TrainingPointPtr& point : run.past)
+    for (int i = 0; i < habit_count; ++i) {
+      const auto habit = static_cast<Habit>(i);
+      const double value = habit_of(of_head(*point, layer, head), habit).value_or(0.0);
+      if (value < most ||
+          !has_habit(of_head(*point, layer, head), of_head(*run.past.front(), layer, head), habit))
+        continue;
+      most = value;
+      strongest = i;
+    }
+  if (strongest < 0) return std::nullopt;
+  return static_cast<Habit>(strongest);
+}
+
+void draw_row(const PanelContext& context, const WatchedRun& run, const TrainingPoint& now, Index layer,
+              Index head, const RectF& row, Index steps) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const Palette& palette = context.palette;
+  const auto has = habit_at(run, now, layer, head);
+  const auto shown = habit_shown(run, now, layer, head);
+  const ImU32 ink = im_color(has ? palette.text : palette.text_dim);
+  const float y = static_cast<float>(row.y) + 0.5f * (static_cast<float>(row.height) - font->FontSize);
+  const std::string number = trained_head_name(layer, head);
+  write_text(list, font, {static_cast<float>(row.x), y}, ink, number);
+  float x_of_words = static_cast<float>(row.x) + width_of(font, number) + widgets.px(dot_gap);
+  if (has) x_of_words = draw_habit_dot(context, {x_of_words, y}, *has);
+  const auto right = static_cast<float>(row.x + row.width);
+  // Where there is no room for a curve, the words take it, up to the value.
+  const bool narrow = row.width < widgets.px(name_width + value_width + least_curve);
+  const float end_of_words = narrow ? right - (has ? widgets.px(value_width) : 0.0f)
+                                    : static_cast<float>(row.x) + widgets.px(name_width - 6);
+  const std::string words(!has ? "none of these" : narrow ? habit_short_name(*has) : habit_name(*has));
+  write_text(list, font, {x_of_words, y}, ink, fitted_text(words, font, end_of_words - x_of_words));
+  if (has)
+    write_text_before(list, context.fonts.mono_small, right, y, ink,
+                      fmt::format("{:.2f}", habit_of(of_head(now, layer, head), *has).value_or(0.0)));
+  if (narrow) return;
+
+  const double left = row.x + widgets.px(name_width), width = row.width - widgets.px(name_width + value_width);
+  const auto at = [&](double step, double value) {
+    return ImVec2{
+        static_cast<float>(left + width * std::min(1.0, step / static_cast<double>(steps))),
+        static_cast<float>(row.y + row.height - 3.0 - (row.height - 6.0) * std::clamp(value, 0.0, 1.0))};
+  };
+  const ImVec2 begin = at(0, 0), end = at(static_cast<double>(steps), 0);
+  list->AddLine(begin, end, im_color(palette.border));
+  if (!shown) return;
+  std::vector<ImVec2> line;
+  for (const TrainingPointPtr& point : run.past)
+    if (const auto value = habit_of(of_head(*point, layer, head), *shown))
+      line.push_back(at(static_cast<double>(point->step), *value));
+  list->AddPolyline(line.data(), static_cast<int>(line.size()), im_color(color_of_habit(palette, *shown)), 0,
+                    widgets.px(1.6f) * palette.stroke);
+  const float x = at(static_cast<double>(run.step()), 0).x;
+  list->AddLine({x, static_cast<float>(row.y) + 2}, {x, static_cast<float>(row.y + row.height) - 2},
+                im_color(palette.text_faint));
+}
+
+double least_pitch(const PanelContext& context) {
+  return std::floor(1.15 * context.fonts.small->FontSize);
+}
+
+}  // namespace
+
+Rgba8 color_of_habit(const Palette& palette, Habit habit) {
+  constexpr std::array<Index, habit_count> hues{0, 1, 2, 3};
+  return head_hue(palette, hues[static_cast<std::size_t>(habit)]);
+}
+
+std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head) {
+  const TrainedHabits& now = of_head(point, layer, head);
+  return strongest_habit(now, run.past.empty() ? now : of_head(*run.past.front(), layer, head));
+}
+
+float draw_habit_dot(const PanelContext& context, ImVec2 at, Habit habit) {
+  const WidgetContext widgets = context.widgets();
+  const float radius = widgets.px(dot_radius);
+  const ImVec2 middle{at.x + radius, std::floor(at.y + 0.6f * context.fonts.small->FontSize)};
+  ImGui::GetWindowDrawList()->AddCircleFilled(middle, radius, im_color(color_of_habit(context.palette, habit)));
+  return at.x + 2 * radius + widgets.px(dot_gap);
+}
+
+float habit_legend_width(const PanelContext& context) {
+  const WidgetContext widgets = context.widgets();
+  float width = 0.0f;
+  for (int i = 0; i < habit_count; ++i)
+    width += width_of(context.fonts.small, habit_name(static_cast<Habit>(i))) +
+             widgets.px(2 * dot_radius + dot_gap + legend_gap);
+  return width - widgets.px(legend_gap);
+}
+
+void draw_habit_legend(const PanelContext& context, ImVec2 at, float right) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  const float left = at.x, room_of_dot = widgets.px(2 * dot_radius + dot_gap);
+  for (int i = 0; i < habit_count; ++i) {
+    const auto habit = static_cast<Habit>(i);
+    const std::string name(habit_name(habit));
+    if (at.x + room_of_dot + width_of(font, name) > right) break;
+    at.x = draw_habit_dot(context, at, habit);
+    write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text_dim), name);
+    at.x += width_of(font, name) + widgets.px(legend_gap);
+  }
+  const ImVec2 size{std::max(1.0f, at.x - left), font->FontSize};
+  ImGui::SetCursorScreenPos({left, at.y});
+  ImGui::Dummy(size);
+  ui_probe_item("training/legend");
+  tooltip(widgets,
+          "The colours say what a head gives most of its weight to: the token before, what came after the "
+          "same token before "
+          "(induction), the same token elsewhere, or the first token. A head has the colour and the name "
+          "once that weight is "
+          "0.3 or more and 0.2 above its value before the first step, so that no head is named for how it "
+          "happened to begin; "
+          "without either it does none of these. Measured on held-out examples. In the maps, dark is no "
+          "weight and yellow "
+          "all of it.");
+}
+
+double least_habits_height(const PanelContext& context, const TrainModelConfig& model) {
+  return static_cast<double>(habit_grid(model.layers, model.heads).rows) * least_pitch(context);
+}
+
+void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
+                          std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  const TrainingPointPtr now = run.measured_now();
+  if (!now) return;
+  ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+  ImGui::BeginChild("habits", {static_cast<float>(area.width), static_cast<float>(area.height)});
+  const TrainModelConfig& model = run.settings.model;
+  const auto [columns, rows] = habit_grid(model.layers, model.heads);
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  const double width = (ImGui::GetContentRegionAvail().x - widgets.px(6)) / static_cast<double>(columns);
+  const double fitting = std::floor(area.height / static_cast<double>(rows));
+  const double pitch = std::clamp(fitting, least_pitch(context), static_cast<double>(widgets.px(row_pitch)));
+  for (Index layer = 0; layer < model.layers; ++layer)
+    for (Index head = 0; head < model.heads; ++head) {
+      const RectF row{from.x + static_cast<double>(layer % columns) * width,
+                      from.y + static_cast<double>(layer / columns * model.heads + head) * pitch,
+                      width - (columns > 1 ? widgets.px(14) : 0.0f), pitch};
+      if (!ImGui::IsRectVisible(corner(row), far_corner(row))) continue;
+      draw_row(context, run, *now, layer, head, row, steps);
+      ui_probe(fmt::format("training/habit/{}", trained_head_name(layer, head)), corner(row), far_corner(row));
+      if (!ImGui::IsMouseHoveringRect(corner(row), far_corner(row))) continue;
+      told = "head " + trained_head_name(layer, head) + ", mean weight on";
+      for (int i = 0; i < habit_count; ++i)
+        if (const auto value = habit_of(of_head(*now, layer, head), static_cast<Habit>(i)))
+          told += fmt::format("{} {}: {:.2f}", i ? "," : "", what[static_cast<std::size_t>(i)], *value);
+    }
+  ImGui::Dummy({static_cast<float>(width), static_cast<float>(static_cast<double>(rows) * pitch)});
+  ImGui::EndChild();
+}
+
 namespace {
 
 constexpr float heads_title = 20.0f, choice_room = 170.0f;  // design units

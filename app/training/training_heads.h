@@ -1,10 +1,35 @@
 // The heads' maps of an example that is never trained on, at the step where the training stands.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "app/panels/panel.h"
+#include "app/session/live_training.h"
+#include "app/session/trained_habits.h"
 #include "app/training/training_view.h"
 
 namespace headwise {
+
+// What each head has come to do: its strongest habit, measured on examples that it never trains on, over the steps.
+
+Rgba8 color_of_habit(const Palette& palette, Habit habit);
+// What a head has come to do at a point of a run that has habits.
+std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head);
+
+// A dot in the habit's colour, on a line of text that begins at `at`. Returns where its name begins.
+float draw_habit_dot(const PanelContext& context, ImVec2 at, Habit habit);
+// A dot in its colour before each habit's name, as far as they fit before `right`, in pixels. With a tooltip.
+void draw_habit_legend(const PanelContext& context, ImVec2 at, float right);
+// How wide that is, in pixels.
+float habit_legend_width(const PanelContext& context);
+
+// Height of the rows of all heads where there is little room, in pixels.
+double least_habits_height(const PanelContext& context, const TrainModelConfig& model);
+
+// A row for each head of a run, over steps 0 … `steps`, in a region that scrolls.
+void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
+                          std::string& told);
 
 // The runs side by side. Returns the head whose map was pressed.
 std::optional<TrainedHead> draw_training_heads(const PanelContext& context, const LiveTraining& training,

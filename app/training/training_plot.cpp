@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "app/content/training_layout.h"
-#include "app/training/written.h"
+#include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/segmented_control.h"

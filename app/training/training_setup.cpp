@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/training/written.h"
+#include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"

@@ -1,34 +1,75 @@
 #include "app/training/training_view.h"
 
-#include <fmt/format.h>
-#include <imgui.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <imgui.h>
 
 #include "app/content/training_layout.h"
 #include "app/panels/overlay.h"
 #include "app/training/training_changes_row.h"
-#include "app/training/training_habits.h"
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
-#include "app/training/training_tasks.h"
+#include "app/training/training_text.h"
 #include "app/training/training_timeline.h"
-#include "app/training/wrapped_lines.h"
-#include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
-#include "app/widgets/work_probe.h"
+#include "app/widgets/ui_probe.h"
+#include "app/widgets/widget_context.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
+
+// The list of tasks to train, with the trainings that one can go back to.
+
+constexpr std::string_view own_text = "your own text …";
+
+// Those that wait, in words that differ: "induction, 412 steps"; where `shown` or another one has that task, too, with the size of the model.
+std::vector<std::string> words_of_kept(const std::vector<KeptTraining>& kept, const std::string& shown) {
+  std::vector<std::string> words;
+  for (const KeptTraining& each : kept) {
+    std::string word = fmt::format("{}, {} {}", each.name, each.reached, each.reached == 1 ? "step" : "steps");
+    if (each.name == shown || std::ranges::count(kept, each.name, &KeptTraining::name) > 1)
+      word += fmt::format(", {} × {} heads, E {}", each.settings.model.layers, each.settings.model.heads,
+                          each.settings.model.width);
+    if (std::ranges::count(words, word) > 0) word += fmt::format(" ({})", each.number);
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+// Draws the list as one ImGui item, and begins or goes back to what was chosen. Returns whether a file was asked for.
+bool draw_training_tasks(const WidgetContext& widgets, LiveTraining& training, TrainingViewState& state) {
+  const std::vector<KeptTraining> kept = training.kept();
+  std::array<DropDownGroup, 2> groups;
+  for (const TaskEntry& entry : task_entries()) groups[1].words.emplace_back(entry.name);
+  groups[1].words.emplace_back(own_text);
+  groups[0].words = words_of_kept(kept, state.task);
+  if (!kept.empty()) {
+    groups[0].caption = "back to";
+    groups[1].caption = "begin another";
+  }
+  const DropDownResult chosen = drop_down(widgets, "training/task", state.task, groups, state.tasks);
+  tooltip(widgets,
+          "What is learned. A training that has taken steps stays in this list when another one begins.");
+  if (!chosen.chosen) return false;
+  const auto back = std::ranges::find(groups[0].words, *chosen.chosen);
+  if (back != groups[0].words.end())
+    return_to_training(training, state, kept[static_cast<std::size_t>(back - groups[0].words.begin())].number);
+  else if (*chosen.chosen != own_text && *chosen.chosen != state.task)
+    begin_training(training, state, {.name = *chosen.chosen});
+  return chosen.chosen == own_text;
+}
 
 constexpr float sheet_width = 1560.0f, around = 40.0f, below_and_around = 76.0f;  // design units
 constexpr Index longest_training = 10'000;                                        // steps

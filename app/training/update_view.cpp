@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/training/training_plot.h"
-#include "app/training/written.h"
+#include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_plane.h"

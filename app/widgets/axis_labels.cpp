@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string_view>
 
-#include "app/platform/needed_characters.h"
+#include "app/platform/fonts.h"
 #include "app/widgets/dotted_line.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_edit.h"

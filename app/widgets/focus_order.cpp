@@ -1,36 +1,12 @@
 #include "app/widgets/focus_order.h"
 
-#include <imgui_internal.h>
-
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
+#include <imgui_internal.h>
+
 namespace headwise {
-
-bool key_pressed(Key key, bool repeat) {
-  return ImGui::IsKeyPressed(static_cast<int>(key), repeat);
-}
-
-bool press_key_pressed() {
-  return key_pressed(Key::enter, false) || key_pressed(Key::keypad_enter, false) ||
-         key_pressed(Key::space, false);
-}
-
-void take_focus(FocusOrder& focus, ImGuiID id, std::size_t cursor_at) {
-  focus.focused = id;
-  focus.unseen = 0;
-  focus.explained = 0;
-  focus.by_keys = false;
-  focus.cursor = {cursor_at, cursor_at};
-  focus.scroll = 0.0f;
-  focus.draft.clear();
-  focus.draft_of = 0;
-}
-
-void release_focus(FocusOrder& focus) {
-  take_focus(focus, 0);
-}
-
 namespace {
 
 constexpr int most_unseen = 2;
@@ -58,6 +34,30 @@ void place_ring(FocusOrder& focus, ImVec2 min, ImVec2 max) {
 }
 
 }  // namespace
+
+bool key_pressed(Key key, bool repeat) {
+  return ImGui::IsKeyPressed(static_cast<int>(key), repeat);
+}
+
+bool press_key_pressed() {
+  return key_pressed(Key::enter, false) || key_pressed(Key::keypad_enter, false) ||
+         key_pressed(Key::space, false);
+}
+
+void take_focus(FocusOrder& focus, ImGuiID id, std::size_t cursor_at) {
+  focus.focused = id;
+  focus.unseen = 0;
+  focus.explained = 0;
+  focus.by_keys = false;
+  focus.cursor = {cursor_at, cursor_at};
+  focus.scroll = 0.0f;
+  focus.draft.clear();
+  focus.draft_of = 0;
+}
+
+void release_focus(FocusOrder& focus) {
+  take_focus(focus, 0);
+}
 
 void begin_focus_frame(FocusOrder& focus) {
   std::ranges::stable_sort(focus.stops, {}, &FocusOrder::Stop::part);
@@ -210,6 +210,21 @@ bool focus_keeps(const FocusOrder& focus, KeyChord chord) {
            (key == letter('A') || key == letter('C') || key == letter('V') || key == letter('X'));
   }
   return static_cast<int>(key) < static_cast<int>(Key::escape) || key == Key::page_up || key == Key::page_down;
+}
+
+void draw_focus_ring(const WidgetContext& context) {
+  const FocusOrder* focus = context.focus;
+  if (!focus || focus->focused == 0 || !focus->ring) return;
+  const float thick = std::max(2.0f, std::round(2.0f * context.scale * context.palette.stroke));
+  const float out = std::round(0.5f * thick) + 1.0f;
+  const ImVec2 window = ImGui::GetIO().DisplaySize;
+  // A control at the window's edge has its ring inside the window.
+  const float inset = 0.5f * thick;
+  const ImVec2 min{std::max(std::floor(focus->ring_min.x) - out, inset),
+                   std::max(std::floor(focus->ring_min.y) - out, inset)};
+  const ImVec2 max{std::min(std::ceil(focus->ring_max.x) + out, window.x - inset),
+                   std::min(std::ceil(focus->ring_max.y) + out, window.y - inset)};
+  ImGui::GetForegroundDrawList()->AddRect(min, max, im_color(context.palette.focus), context.px(4), 0, thick);
 }
 
 }  // namespace headwise

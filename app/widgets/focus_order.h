@@ -3,15 +3,16 @@
 // steps; F6 skips whole parts of the window.
 #pragma once
 
-#include <imgui.h>
-
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <imgui.h>
+
 #include "app/session/keys.h"
 #include "app/widgets/text_edit.h"
+#include "app/widgets/widget_context.h"
 
 namespace headwise {
 
@@ -116,5 +117,10 @@ bool focus_keeps(const FocusOrder& focus, KeyChord chord);
 bool key_pressed(Key key, bool repeat = true);
 // Enter or Space pressed in this frame: what activates a focused button.
 bool press_key_pressed();
+
+// The outline of the control with keyboard focus.
+
+// Call last in a frame: drawn over everything else, so that nothing hides it.
+void draw_focus_ring(const WidgetContext& context);
 
 }  // namespace headwise

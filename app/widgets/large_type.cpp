@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/platform/needed_characters.h"
+#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_edit.h"

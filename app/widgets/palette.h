@@ -3,9 +3,9 @@
 // at least 3:1. Hairlines only decorate.
 #pragma once
 
-#include <imgui.h>
-
 #include <array>
+
+#include <imgui.h>
 
 #include "core/picture/color_map.h"
 #include "core/tensor/shape.h"
@@ -41,5 +41,10 @@ Rgba8 head_hue(const Palette& palette, Index head);
 // A colour as ImGui takes it; opacity in [0,1].
 ImU32 im_color(Rgba8 color, float opacity = 1.0f);
 ImVec4 im_vec4(Rgba8 color, float opacity = 1.0f);
+
+// The look of everything that ImGui draws by itself: menus, tooltips, scroll bars, popups.
+
+// Sets ImGui's style: flat, neutral, corners rounded by 4 design units.
+void apply_style(const Palette& palette, float scale);
 
 }  // namespace headwise

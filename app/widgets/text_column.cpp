@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "app/platform/needed_characters.h"
+#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/formula_text.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/platform/needed_characters.h"
+#include "app/platform/fonts.h"
 #include "app/widgets/dotted_line.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/measure.h"

@@ -4,7 +4,7 @@
 #include <cfloat>
 #include <utility>
 
-#include "app/platform/needed_characters.h"
+#include "app/platform/fonts.h"
 
 namespace headwise {
 namespace {

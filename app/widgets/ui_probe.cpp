@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 namespace headwise {
-
 namespace {
 
 UiProbes* listener = nullptr;
+WorkProbes* counter = nullptr;
 
 }  // namespace
 
@@ -40,6 +40,14 @@ void ui_probe_item(std::string_view name, int index) {
 
 void ui_says(std::string_view words, ImVec2 at) {
   if (listener != nullptr) ui_probe(fmt::format("says/{}", words), at, at);
+}
+
+void set_work_probes(WorkProbes* probes) {
+  counter = probes;
+}
+
+void work_probe(std::string_view work) {
+  if (counter != nullptr) ++(*counter)[std::string(work)];
 }
 
 }  // namespace headwise

@@ -2,11 +2,11 @@
 // call costs one comparison.
 #pragma once
 
-#include <imgui.h>
-
 #include <map>
 #include <string>
 #include <string_view>
+
+#include <imgui.h>
 
 namespace headwise {
 
@@ -30,5 +30,16 @@ void ui_probe_item(std::string_view name);
 void ui_probe_item(std::string_view name, int index);
 // The text written here, as "says/THIS STEP", so that tests read what the user reads.
 void ui_says(std::string_view words, ImVec2 at);
+
+// The work that a frame does, by name, so that a test can verify that what is not shown costs nothing. Outside tests a call
+// costs one comparison.
+
+// Name of the work → how often it was done: "inspector" for the panel, "head statistics" for what is computed for one.
+using WorkProbes = std::map<std::string, int, std::less<>>;
+
+// Where work_probe() counts; null: nowhere.
+void set_work_probes(WorkProbes* probes);
+
+void work_probe(std::string_view work);
 
 }  // namespace headwise

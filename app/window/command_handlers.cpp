@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "app/content/doc_sections.h"
-#include "app/platform/browser.h"
+#include "app/content/doc_pages.h"
+#include "app/platform/desktop_program.h"
 #include "app/session/followed_pin.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"

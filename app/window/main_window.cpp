@@ -9,8 +9,8 @@
 
 #include "app/content/stage_views.h"
 #include "app/session/followed_pin.h"
-#include "app/widgets/focus_ring.h"
-#include "app/widgets/style.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/palette.h"
 #include "app/window/caption_panel.h"
 #include "app/window/page_answers.h"
 #include "app/window/window_commands.h"

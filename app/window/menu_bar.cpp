@@ -12,7 +12,6 @@
 #include "app/session/commands.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "app/window/first_steps.h"
 #include "core/files/file_paths.h"
 #include "core/playlist/lessons.h"

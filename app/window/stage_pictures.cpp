@@ -7,8 +7,8 @@
 
 #include "app/content/stage_views.h"
 #include "app/widgets/draw_data_vectors.h"
-#include "app/widgets/plane_recording.h"
-#include "app/widgets/style.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/palette.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/caption_panel.h"
 #include "app/window/looked_at.h"

@@ -11,7 +11,6 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/work_probe.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {

@@ -8,7 +8,7 @@
 
 #include "app/content/doc_pages.h"
 #include "app/content/stage_views.h"
-#include "app/platform/browser.h"
+#include "app/platform/desktop_program.h"
 #include "app/session/answer_check.h"
 #include "app/session/commands.h"
 #include "app/session/recent_files.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/content/stage_content.h"
-#include "app/platform/image_clipboard.h"
+#include "app/platform/desktop_program.h"
 #include "app/session/tensor_export.h"
 #include "app/window/motion_recording.h"
 #include "app/window/slides.h"

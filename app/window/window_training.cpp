@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "app/training/checkpoint_strip.h"
-#include "app/training/training_habits.h"
+#include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
+#include "app/training/training_timeline.h"
 #include "app/window/window_files.h"
 #include "app/window/window_state.h"
 #include "core/files/file_paths.h"

@@ -9,7 +9,6 @@
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/join.h"

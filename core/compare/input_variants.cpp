@@ -10,7 +10,6 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/mask_patterns.h"
-#include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"

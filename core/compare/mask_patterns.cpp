@@ -1,8 +1,11 @@
 #include "core/compare/mask_patterns.h"
 
-#include <cmath>
+#include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/attention/attention_mask.h"
 #include "core/compare/tensor_fill.h"
@@ -13,7 +16,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double large_negative = -1e9;
-
 using Change = std::function<void(AttentionInputs&)>;
 
 Change both(Change first, Change then) {
@@ -148,6 +150,137 @@ void add_with_row_answers(const AttentionOptions& options, const ProgramVariant&
                           }});
   added.detail = "a large negative number is added to blocked cells, -1e9 say";
   variants.push_back(std::move(added));
+}
+
+namespace {
+
+// A window that reaches differently far to the two sides of a query.
+void add_windows(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionOptions& o = inputs.options;
+  if (!o.sliding_window) return;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const Index offset = causal_offset(o.causal_alignment, sizes.queries, sizes.keys);
+  const Index everything = sizes.queries + sizes.keys, width = std::min(*o.sliding_window, everything);
+  const auto add = [&](std::string text, Index behind, Index ahead) {
+    ProgramVariant variant{std::move(text), "", [](AttentionInputs& other) {
+                             other.options.is_causal = false;
+                             other.options.sliding_window.reset();
+                           }};
+    variant.stages.push_back(blocked_where({}, [=](Index, Index, Index l, Index s) {
+      const Index distance = l + offset - s;
+      return distance > behind || -distance > ahead;
+    }));
+    add_with_row_answers(o, variant, variants);
+  };
+  for (const Index reach : {width - 1, width, width - 2}) {
+    if (reach < 0) continue;
+    add(fmt::format(
+            "the window has a left bound only: query i keeps every key from i − {} on, those ahead too", reach),
+        reach, everything);
+    if (reach > 0 || !o.is_causal)  // else there is no window
+      add(fmt::format(
+              "the window has a right bound only: query i keeps every key up to i + {}, all those behind too",
+              reach),
+          everything, reach);
+  }
+  if (width < 2) return;
+  add(fmt::format("the window lies ahead of a query: query i keeps the keys from i to i + {}", width - 1), 0,
+      width - 1);
+  const Index half = width / 2;
+  for (const Index ahead : {half, width - 1 - half})
+    add(fmt::format("the width of the window counts both sides: query i keeps the keys from i − {} to i + {}",
+                    half, ahead),
+        half, ahead);
+}
+
+using Slopes = std::vector<double>;
+
+// 2^(−8·(from + by·i)/heads) for i = 0 … count − 1.
+Slopes powers(Index count, Index heads, Index from, Index by = 1) {
+  Slopes slopes;
+  for (Index i = 0; i < count; ++i)
+    slopes.push_back(std::exp2(-8.0 * static_cast<double>(from + by * i) / static_cast<double>(heads)));
+  return slopes;
+}
+
+Slopes followed_by(Slopes first, const Slopes& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
+// ALiBi with other slopes than those that its authors published.
+void add_slopes(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionOptions o = resolved_options(inputs);
+  if (!o.alibi || o.num_heads == 0) return;
+  const Index heads = o.num_heads;
+  std::vector<Slopes> seen{alibi_slopes(heads, o.alibi_scale)};
+  const Slopes own = seen.front();
+  const auto add = [&](std::string text, Slopes slopes) {
+    if (std::ranges::find(seen, slopes) != seen.end()) return;
+    variants.push_back({std::move(text), "", {}, {alibi_with(slopes)}});
+    seen.push_back(std::move(slopes));
+  };
+  const auto scaled = [&](std::string text, Slopes slopes) {
+    for (double& slope : slopes) slope *= o.alibi_scale;
+    add(std::move(text), std::move(slopes));
+  };
+  // Of the next lower power of two, and what is left of the heads.
+  const auto lower = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  const Index rest = heads - lower, upper = 2 * lower;
+  if (rest > 0) {
+    const Slopes first = powers(lower, lower, 1);
+    scaled(
+        "ALiBi's slopes are 2^(−8(h+1)/H) although H is no power of two: those of the next lower power of "
+        "two are not followed by every second one of the next higher",
+        powers(heads, heads, 1));
+    scaled(fmt::format(
+               "ALiBi's slopes are the first {} of those for {} heads, not those for {} and every second "
+               "one for {}",
+               heads, upper, lower, upper),
+           powers(heads, upper, 1));
+    scaled(
+        fmt::format("ALiBi's last {} slopes are every second one for {} heads beginning with the second, not "
+                    "with the first",
+                    rest, upper),
+        followed_by(first, powers(rest, upper, 2, 2)));
+    scaled(fmt::format("ALiBi's last {} slopes are the first ones for {} heads, not every second one", rest,
+                       upper),
+           followed_by(first, powers(rest, upper, 1)));
+    scaled(fmt::format("ALiBi's last {} slopes repeat the first ones", rest),
+           followed_by(first, powers(rest, lower, 1)));
+    scaled(fmt::format(
+               "ALiBi's slopes are every second one for {} heads from the second on, then those from the "
+               "first on (the order of MPT)",
+               upper),
+           followed_by(powers(lower, upper, 2, 2), powers(rest, upper, 1, 2)));
+  }
+  for (const Index from : {0, 2}) {
+    const std::string text =
+        fmt::format("the exponents of ALiBi's slopes are off by one: 2^(−8{}/H), not 2^(−8(h+1)/H)",
+                    from == 0 ? "h" : "(h+2)");
+    scaled(text, powers(heads, heads, from));
+    scaled(text, followed_by(powers(lower, lower, from), powers(rest, upper, from, 2)));
+    scaled(text, followed_by(powers(lower, lower, from), powers(rest, upper, 2 * from, 2)));
+  }
+  add("ALiBi's slopes stand in the reverse order of the heads", {own.rbegin(), own.rend()});
+  Slopes sorted = own;
+  std::ranges::sort(sorted);
+  add("ALiBi's slopes are sorted, the flattest first", sorted);
+  add("ALiBi's slopes are sorted, the steepest first", {sorted.rbegin(), sorted.rend()});
+  scaled("ALiBi's slopes are 2^(−(h+1)), those for 8 heads, for any number of heads", powers(heads, 8, 1));
+  scaled("ALiBi's slopes are 1/(h+1)", [&] {
+    Slopes slopes;
+    for (Index h = 0; h < heads; ++h) slopes.push_back(1.0 / static_cast<double>(h + 1));
+    return slopes;
+  }());
+  if (o.alibi_scale != 1.0) add("ALiBi's slopes are not scaled", alibi_slopes(heads));
+}
+
+}  // namespace
+
+void add_position_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+  add_windows(inputs, variants);
+  add_slopes(inputs, variants);
 }
 
 }  // namespace headwise

@@ -6,7 +6,6 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/compare/mask_patterns.h"
-#include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"

@@ -1,11 +1,17 @@
 #include "core/compare/narrow_types.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "core/compare/array_compare.h"
+#include "core/compare/program_variants.h"
+#include "core/compare/tensor_fill.h"
 
 namespace headwise {
 namespace {
@@ -42,6 +48,70 @@ bool holds_only(const NarrowType& type, const Tensor& tensor) {
     if (numbers.size() < enough_numbers && !is_plain(value)) numbers.insert(value);
   }
   return numbers.size() >= enough_numbers;
+}
+
+namespace {
+
+using Id = TensorId;
+
+TensorPtr rounded(const TensorPtr& tensor, const NarrowType& type) {
+  if (!tensor || tensor->dtype() != DType::f64) return tensor;
+  return shared_tensor(mapped_cells(*tensor, [&](double x) { return rounded_to(type, x); }));
+}
+
+// Rounds the given tensors of one role; shared arrays stay shared.
+void round_role(AttentionInputs& inputs, TensorRole role, const NarrowType& type) {
+  TraceTensors& t = inputs.tensors;
+  const bool same_key = t.key == t.query, same_value = t.value == t.query, value_is_key = t.value == t.key;
+  for (const TensorEntry& entry : tensor_entries())
+    if (entry.role == role) t.*(entry.member) = rounded(t.*(entry.member), type);
+  if (role != TensorRole::input) return;
+  if (same_key) t.key = t.query;
+  if (same_value)
+    t.value = t.query;
+  else if (value_is_key)
+    t.value = t.key;
+}
+
+}  // namespace
+
+void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const bool heads_given = inputs.options.op == Op::scaled_dot_product_attention;
+  for (const NarrowType& type : {bf16, f16}) {
+    const auto inward = [&](const char* what, std::vector<TensorRole> roles) {
+      variants.push_back({fmt::format("{} are rounded to {} before they are used", what, type.name), "",
+                          [roles, type](AttentionInputs& other) {
+                            for (const TensorRole role : roles) round_role(other, role, type);
+                          }});
+    };
+    inward("query, key and value", {TensorRole::input});
+    if (!heads_given) {
+      inward("the parameters", {TensorRole::parameter});
+      inward("inputs and parameters", {TensorRole::input, TensorRole::parameter});
+    }
+    const auto stages = [&](const std::string& what, const std::vector<Id>& ids) {
+      ProgramVariant variant{fmt::format("{} rounded to {}", what, type.name)};
+      for (const Id id : ids) {
+        variant.stages.push_back({id, [id, type](const Trace& so_far) {
+                                    return mapped_cells(required(so_far, id),
+                                                        [&](double x) { return rounded_to(type, x); });
+                                  }});
+      }
+      variants.push_back(std::move(variant));
+    };
+    if (!heads_given) {
+      stages("q, k and v are", {Id::q, Id::k, Id::v});
+      stages("concat is", {Id::concat});
+    }
+    stages("the scores are", {Id::scores});
+    stages("the scaled scores are", {Id::scaled_scores});
+    stages("the weights are", {Id::attn_weights});
+    stages("the heads' output is", {Id::head_output});
+    if (!heads_given)
+      stages(
+          "q, k, v, scores, weights and output are each",
+          {Id::q, Id::k, Id::v, Id::scores, Id::scaled_scores, Id::attn_weights, Id::head_output, Id::output});
+  }
 }
 
 }  // namespace headwise

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
 

@@ -10,7 +10,6 @@
 #include "core/files/input_file.h"
 #include "core/files/npy_format.h"
 #include "core/files/npz_file.h"
-#include "core/files/pickle.h"
 #include "core/files/safetensors_file.h"
 #include "core/files/zip_file.h"
 #include "core/tensor/error.h"

@@ -19,7 +19,6 @@
 #include <thread>
 #include <utility>
 
-#include "core/files/descriptor.h"
 #include "core/files/file_lock.h"
 #include "core/tensor/error.h"
 

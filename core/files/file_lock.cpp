@@ -1,12 +1,12 @@
 #include "core/files/file_lock.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-
-#include <cstdlib>
-#include <cstring>
 
 #include "core/tensor/error.h"
 

@@ -2,12 +2,35 @@
 // tells the living from the dead where a process number, which is used again, does not.
 #pragma once
 
+#include <cerrno>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "core/files/descriptor.h"
+#include <unistd.h>
 
 namespace headwise {
+
+// An open file of the system, closed at the end of its scope.
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}  // negative: none
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+  // Some file systems (NFS) report a failed write only here. Returns an errno, or 0.
+  int close_now() { return close(std::exchange(number_, -1)) == 0 || errno == EINTR ? 0 : errno; }
+
+ private:
+  int number_;
+};
 
 // Locks an open file, without waiting. Returns an errno, or 0; EWOULDBLOCK: it is locked by another process,
 // or by this one through another descriptor. The lock is held until the descriptor and all its copies are

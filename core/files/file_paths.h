@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/tensor/error.h"
+
 namespace headwise {
 
 inline constexpr std::string_view builtin_prefix = "builtin:";
@@ -42,5 +44,14 @@ FileState file_state(const std::string& path);
 
 // `file` relative to `folder`, unless it is absolute or built in.
 std::string path_from(const std::string& folder, const std::string& file);
+
+// Distinguishes what is inaccessible from what does not exist.
+
+// Throws an Error if something blocks the path to a file or a folder: no permission to enter, circular links
+// … It is no error if nothing is there, or if a file may not be read: opening it reports that.
+void require_reachable(const std::string& path, ExitStatus status = ExitStatus::input);
+
+// Throws Error(input) if a folder may not be listed. Files whose names are known may be opened all the same.
+void require_listed(const std::string& folder);
 
 }  // namespace headwise

@@ -2,11 +2,33 @@
 // overlaps. Based on the format section of the safetensors README and its reference reader's checks.
 #pragma once
 
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "core/files/array_files.h"
+#include "core/files/element_type.h"
 #include "core/files/input_file.h"
-#include "core/files/safetensors_header.h"
 
 namespace headwise {
+
+// The JSON header of a safetensors file, read key by key: nothing is built for keys unknown to the format.
+
+struct SafetensorsArray {
+  StoredArray array;
+  std::uint64_t begin = 0, end = 0;  // in the data, which begins after the header
+};
+
+struct SafetensorsHeader {
+  std::vector<SafetensorsArray> arrays;  // in the order of the header
+  std::map<std::string, std::string> metadata;
+};
+
+// Throws Error(input), beginning with `where`: malformed JSON, an unknown, missing or duplicate key, a wrong
+// kind of value. A type that is not known becomes ElementType::other, a null __metadata__ none. Offsets and
+// shapes are returned as found; the caller must check whether they agree.
+SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where);
 
 struct OpenSafetensors {
   SafetensorsHeader header;

@@ -33,4 +33,26 @@ PyramidLevel coarser(const PyramidLevel& fine, Index queries, Index keys);
 PyramidLevel weight_blocks(const WeightTiles& tiles, Index n, Index h, Index block, CellRange queries,
                            CellRange keys);
 
+// All attention maps of one run in a compact form: the minimum, maximum and mean weight of square blocks of cells, and of
+// blocks of blocks, so that no single strong cell is lost when zoomed out.
+
+class WeightPyramid {
+ public:
+  static constexpr Index most_bytes = Index{64} << 20;
+
+  // Reads every weight once, on all available threads. The finest blocks are as small as most_bytes for all heads allows,
+  // a power of two. Throws Error(memory), Error(cancelled).
+  explicit WeightPyramid(WeightTiles& tiles);
+
+  // From fine to coarse; the last has one block.
+  const std::vector<PyramidLevel>& levels(Index n, Index h) const {
+    return heads_[static_cast<std::size_t>(n * head_count_ + h)];
+  }
+  Index bytes() const;
+
+ private:
+  Index head_count_ = 0;
+  std::vector<std::vector<PyramidLevel>> heads_;
+};
+
 }  // namespace headwise

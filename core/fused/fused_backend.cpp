@@ -2,7 +2,7 @@
 
 #include "core/attention/add_and_norm.h"
 #include "core/fused/fused_forward.h"
-#include "core/fused/fused_takeover.h"
+#include "core/fused/fused_projection.h"
 #include "core/reference/kept_weights.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"

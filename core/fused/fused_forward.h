@@ -14,7 +14,6 @@
 #include "core/fused/fused_keys.h"
 #include "core/fused/fused_projection.h"
 #include "core/fused/fused_rotary.h"
-#include "core/fused/fused_takeover.h"
 #include "core/fused/head_shares.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/files/array_files.h"
-#include "core/files/file_metadata.h"
+#include "core/files/array_writers.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
 

@@ -8,7 +8,6 @@
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
-#include "core/files/reachable.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

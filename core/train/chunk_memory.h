@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "core/tensor/tensor.h"
@@ -46,5 +47,16 @@ class ChunkMemory {
   Index length_ = 0;
   ChunkWork<T> divided_{};
 };
+
+// Finds where numbers stop being finite on the way through the model.
+
+struct FoundTensor {
+  Index place = 0;   // in the order of the forward pass
+  std::string name;  // "layers.1.attn_weights"; empty: all are finite
+};
+
+// The first tensor of the chunk, just run forward, that has a number which is not finite.
+template <class T>
+FoundTensor first_not_finite(const ChunkWork<T>& work);
 
 }  // namespace headwise

@@ -15,7 +15,6 @@
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
 #include "core/train/chunk_memory.h"
-#include "core/train/chunk_scan.h"
 #include "core/train/padded_parameters.h"
 
 namespace headwise {

@@ -1,4 +1,4 @@
-// The model and its training in Python: core/train/train_initialisation.h, train_pass.h and train_optimiser.h, with PyTorch's functions.
+// The model and its training in Python: core/train/train_model.h, train_pass.h and train_optimiser.h, with PyTorch's functions.
 #include <fmt/format.h>
 
 #include "core/attention/attention_mask.h"

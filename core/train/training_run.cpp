@@ -9,7 +9,7 @@
 #include "core/model/heads/head_scores.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
-#include "core/train/train_initialisation.h"
+#include "core/train/train_model.h"
 
 namespace headwise {
 namespace {

@@ -20,6 +20,11 @@ struct WindowBench {
   double output(Index i) const { return trace().tensors.output->flat(i); }
 };
 
+// Declares the bench that the rest opens, and ends the test, aloud, where there is no EGL.
+#define WINDOW_OR_SKIP(bench, ...) \
+  WindowBench bench = __VA_ARGS__; \
+  if (!bench.ui) return
+
 inline WindowBench open_window(int width = 900, int height = 1250,
                                const Scenario& first = preset_scenario("hand_made"), float scale = 1.0f) {
   WindowBench bench;

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/file_paths.h"
-#include "core/files/reachable.h"
 #include "core/files/strict_json.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"

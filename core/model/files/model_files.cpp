@@ -14,8 +14,6 @@
 #include "core/files/foreign_model.h"
 #include "core/files/input_file.h"
 #include "core/files/made_folders.h"
-#include "core/files/pickle.h"
-#include "core/files/reachable.h"
 #include "core/files/strict_json.h"
 #include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_json.h"

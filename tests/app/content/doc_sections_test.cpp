@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/content/doc_layout.h"
-#include "app/content/doc_sections.h"
+#include "app/content/doc_pages.h"
 
 using namespace headwise;
 

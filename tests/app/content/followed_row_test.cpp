@@ -1,11 +1,10 @@
 // Which row is followed, where each picture shows it, and what is said of it at every step.
-#include "app/content/followed_row.h"
+#include "app/content/followed_words.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "app/content/followed_words.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "app/content/head_rows_layout.h"
-
 using namespace headwise;
 
 namespace {

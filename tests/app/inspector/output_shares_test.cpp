@@ -69,8 +69,7 @@ TEST_CASE("only a cell of the output is shared out, and only where there is an o
 }
 
 TEST_CASE("the inspector lists a pinned output cell head by head, and a muted head has nothing of it") {
-  WindowBench bench = open_window(1280, 720, with({}));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, with({})));
   bench.window->state().view.selection = at_output(2, 7);
   bench.ui->run_frames(2);
   for (int line = 0; line < 9; ++line) CHECK(bench.ui->has("inspector/share/" + std::to_string(line)));

@@ -8,7 +8,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
-#include "app/platform/imgui_keys.h"
+#include "app/platform/imgui_lifetime.h"
 
 using namespace headwise;
 

@@ -1,4 +1,4 @@
-#include "app/platform/keyboard_layout.h"
+#include "app/platform/window.h"
 
 #include <doctest/doctest.h>
 

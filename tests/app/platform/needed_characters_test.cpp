@@ -1,4 +1,4 @@
-#include "app/platform/needed_characters.h"
+#include "app/platform/fonts.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "app/render/plane_texels.h"
+#include "app/render/texel_cache.h"
 
 #include <doctest/doctest.h>
 

@@ -140,8 +140,7 @@ TEST_CASE("what is kept is bounded, and what is not looked at any more is not ma
 }
 
 TEST_CASE("a head in the window becomes sharp by itself, and another run or closing lets go of it") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);
   FullSizeState& state = bench.window->state().dialogs.full_size;

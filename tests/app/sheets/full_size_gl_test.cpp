@@ -92,8 +92,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the sheet runs on the GPU, and says so, or shows why it did not") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   FullSizeState& state = bench.window->state().dialogs.full_size;
@@ -121,8 +120,7 @@ TEST_CASE("the sheet runs on the GPU, and says so, or shows why it did not") {
 }
 
 TEST_CASE("a run on the GPU shows how far it has come while frames go on, and is given up") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);
   FullSizeState& state = bench.window->state().dialogs.full_size;
@@ -145,8 +143,7 @@ TEST_CASE("a run on the GPU shows how far it has come while frames go on, and is
 }
 
 TEST_CASE("the length goes from stop to stop with the slider and to any number with the field") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);
   FullSizeState& state = bench.window->state().dialogs.full_size;

@@ -151,8 +151,7 @@ TEST_CASE(
 
 TEST_CASE(
     "the sheet runs what is chosen, shows the figures and all maps, and a head can be looked at closely") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   REQUIRE(bench.ui->has("overlay/full_size"));
@@ -227,8 +226,7 @@ TEST_CASE(
 }
 
 TEST_CASE("in a small window every control of a head that is looked into is in sight") {
-  WindowBench bench = open_window(900, 600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 600));
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   bench.ui->click("full_size/cancel");
@@ -243,8 +241,7 @@ TEST_CASE("in a small window every control of a head that is looked into is in s
 }
 
 TEST_CASE("a run that takes long shows how far it has come and is given up at once") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   FullSizeState& state = bench.window->state().dialogs.full_size;

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "app/content/motion.h"
-#include "app/content/motion_plan.h"
 #include "core/reference/reference_backend.h"
 #include "tests/app/stage/stage_trace.h"
 

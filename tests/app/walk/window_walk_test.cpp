@@ -207,8 +207,7 @@ TEST_CASE("a random walk finds nothing wrong, and undo leads back to its beginni
   const std::uint64_t seed = number_from("HEADWISE_WALK_SEED", 1);
   const OwnPlace place;
   const Preset& preset = presets()[seed % presets().size()];
-  WindowBench bench = open_window(900, 700, preset_scenario(preset.name));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 700, preset_scenario(preset.name)));
   bench.window->state().view.settings_file = place.folder().file("settings.json");
   CAPTURE(seed);
   Walk walk(bench, place, seed);

@@ -37,8 +37,7 @@ TEST_CASE("the lines of a long text are broken once, and again when it, its widt
   scenario.parameters.source = ParameterSource::random;
   scenario.inputs.text.clear();
   while (scenario.inputs.text.size() < 100'000) scenario.inputs.text += std::string(999, 'x') + " ";
-  WindowBench bench = open_window(1600, 1000, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, scenario));
   bench.ui->run_until_still();
   const auto made_by = [&](auto act) {
     const long before = text_layouts().made();
@@ -56,8 +55,7 @@ TEST_CASE("the lines of a long text are broken once, and again when it, its widt
 }
 
 TEST_CASE("a text is cut to the same letters as if it were shortened one by one, however long it is") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   ImFont* font = bench.ui->fonts().sans;
   std::string words = "Straße, naïve café: ";
   while (words.size() < 300) words += words;
@@ -76,8 +74,7 @@ TEST_CASE("a text is cut to the same letters as if it were shortened one by one,
 }
 
 TEST_CASE("lines break at blanks alone: a number stays in one piece whatever stands in it") {
-  WindowBench bench = open_window(640, 480);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(640, 480));
   const ImFont* font = bench.ui->fonts().sans;
   const std::string text =
       "k and v of 1,152 numbers are 4.5 KiB, \u22120.98 at scores[0,3,8,1].\nThe next line: 12,582,912.";

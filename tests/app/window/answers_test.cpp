@@ -104,8 +104,7 @@ TEST_CASE("a number within reach of the key is right") {
 }
 
 TEST_CASE("Page Down submits a number that was typed, and goes on from an empty field") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const Playlist& lesson = lesson_playlist("heads_differ");
   PlaylistWalk& walk = bench.window->state().document.walk;
   for (const bool typed : {true, false}) {
@@ -133,8 +132,7 @@ TEST_CASE("going on without an answer shows the result, and what is right") {
 
 TEST_CASE("the panel of the words is as high after the answer as before it, and holds what it shows") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {1280, 600}}) {
-    WindowBench bench = open_window(width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height));
     bench.ui->rasterise(false);
     bench.window->state().view.settings.reduce_motion = true;
     for (const Lesson& lesson : lessons()) {

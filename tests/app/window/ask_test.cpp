@@ -21,8 +21,7 @@ void ask(WindowBench& bench, std::string_view question) {
 }  // namespace
 
 TEST_CASE("a term leads to its section of the documentation, which is scrolled to") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   ask(bench, "what does a temperature mean");
   REQUIRE(bench.ui->has("palette/answered"));
   const std::vector<std::string> names = listed(bench);
@@ -51,8 +50,7 @@ TEST_CASE("a term leads to its section of the documentation, which is scrolled t
 }
 
 TEST_CASE("a question leads to the page of a lesson, any of them") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   ask(bench, "what if the attention is too hot");
   REQUIRE_FALSE(listed(bench).empty());
   CHECK(listed(bench).front() == "Too hot");
@@ -63,8 +61,7 @@ TEST_CASE("a question leads to the page of a lesson, any of them") {
 }
 
 TEST_CASE("a command is done, a setting gets the keyboard") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   ask(bench, "switch the causal mask");
   const std::vector<std::string> names = listed(bench);
   const auto command = std::ranges::find(names, "Causal mask");
@@ -80,8 +77,7 @@ TEST_CASE("a command is done, a setting gets the keyboard") {
 }
 
 TEST_CASE("what is not its subject is not answered: the nearest pages are offered as such") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   ask(bench, "how do I train for a marathon");
   CHECK(bench.ui->has("palette/nearest"));
   CHECK_FALSE(bench.ui->has("palette/answered"));
@@ -95,8 +91,7 @@ TEST_CASE("what is not its subject is not answered: the nearest pages are offere
 }
 
 TEST_CASE("until something is asked the questions of the lessons are suggested") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   ask(bench, "");
   CHECK(listed(bench).size() == question_entries().size());
   bench.ui->type("mask");
@@ -106,8 +101,7 @@ TEST_CASE("until something is asked the questions of the lessons are suggested")
 }
 
 TEST_CASE("a question among the commands finds its answers behind what is named so") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   ask_for(bench, "what does CLS mean");
   const std::vector<std::string> names = listed(bench);
   CHECK(std::ranges::count(names, "CLS") == 1);

@@ -34,8 +34,7 @@ bool has_notice(const WindowBench& bench, std::string_view part) {
 
 TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a notice and in the log") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   NoticesState& notices = bench.window->state().view.notices;
   notices.log = ErrorLog(folder.file("state/headwise/errors.log"));
   const TracePtr before = bench.session().trace_ptr();
@@ -64,8 +63,7 @@ TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a n
 
 TEST_CASE("of several files that are dropped the first is opened, and that is said") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const std::string first = folder.with_file("first.json", R"({"headwise": 1, "inputs": {"query_length": 3}})");
   bench.ui->push(FilesDropped{{first, folder.file("second.json")}});
   bench.ui->run_frames(2);
@@ -123,8 +121,7 @@ TEST_CASE("the first tokens of a text are its beginning, whole tokens only") {
 TEST_CASE("without a text the stage asks for a sentence, and every view takes it") {
   Scenario scenario = preset_scenario("hand_made");
   scenario.inputs.text = "";
-  WindowBench bench = open_window(1000, 700, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1000, 700, scenario));
   bench.ui->rasterise(false);
   for (int view = 0; view < stage_view_count; ++view) {
     for (int step = 0; step < step_count; ++step) {
@@ -147,8 +144,7 @@ TEST_CASE("odd texts are drawn in a window of any size, and keep their bytes") {
   for (const std::string& text : odd) {
     Scenario scenario = preset_scenario("hand_made");
     scenario.inputs.text = text;
-    WindowBench bench = open_window(700, 500, scenario);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(700, 500, scenario));
     bench.ui->click("tab/settings");
     bench.ui->run_frames(2);
     bench.ui->click("setup/text");
@@ -197,12 +193,12 @@ TEST_CASE("the log has one line an error, and keeps to its size") {
 }
 
 TEST_CASE("the menu shows the log, newest last, and where it is") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const TemporaryFolder folder;
   const std::string path = folder.file("errors.log");
   bench.window->state().view.notices.log = ErrorLog(path);
-  for (const char* error : {"the first error", "the second error"}) bench.window->state().view.notices.log.write(error);
+  for (const char* error : {"the first error", "the second error"})
+    bench.window->state().view.notices.log.write(error);
   bench.ui->key("Ctrl+Shift+P");
   bench.ui->type("error log");
   bench.ui->key("Enter");

@@ -32,8 +32,7 @@ WindowBench open_beam(std::string_view preset) {
 }  // namespace
 
 TEST_CASE("a sentence in less room loses its last clauses, and no word is cut") {
-  WindowBench bench = open_window(640, 480);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(640, 480));
   const ImFont* font = bench.ui->fonts().sans;
   const auto width = [&](const std::string& text) {
     return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -59,8 +58,7 @@ TEST_CASE("a sentence in less room loses its last clauses, and no word is cut") 
 
 TEST_CASE("on a beam every view has its whole name at every step, and stands clear of the step's tensors") {
   for (const char* preset : {"welcome", "hand_made"}) {
-    WindowBench bench = open_beam(preset);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_beam(preset));
     const std::size_t offered = preset == std::string_view("welcome") ? stage_view_count : stage_view_count - 1;
     for (const StepEntry& entry : step_entries()) {
       bench.window->state().view.selection.step = entry.step;

@@ -66,8 +66,7 @@ Index least_key(const WindowBench& bench, Index query) {
 }  // namespace
 
 TEST_CASE("a blocked weight stands out from a weight of nearly 0, with a cross, in every theme") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("C");
   bench.window->state().view.selection.step = Step::softmax;
   for (const Theme theme : {Theme::light, Theme::dark, Theme::projector}) {
@@ -89,8 +88,7 @@ TEST_CASE("a blocked weight stands out from a weight of nearly 0, with a cross, 
 }
 
 TEST_CASE("a blocked score and the mask itself say −∞, and what is not blocked says 0, in every theme") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("C");
   bench.window->state().view.selection.step = Step::mask;
   for (const Theme theme : {Theme::light, Theme::dark, Theme::projector}) {
@@ -117,8 +115,7 @@ TEST_CASE("a blocked score and the mask itself say −∞, and what is not block
 }
 
 TEST_CASE("the masks as booleans have their letters on the same grey") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("C");
   Selection& selection = bench.window->state().view.selection;
   selection.step = Step::mask;

@@ -19,8 +19,7 @@ std::string clipboard() {
 }  // namespace
 
 TEST_CASE("the style of the code is chosen in the inspector, and a click on the lines copies them") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("step_bar/step/3");
   bench.ui->click("inspector/code/NumPy");
   bench.ui->click("inspector/code/lines");
@@ -31,8 +30,7 @@ TEST_CASE("the style of the code is chosen in the inspector, and a click on the 
 }
 
 TEST_CASE("the whole program can be copied, in the style that is shown") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("inspector/code/NumPy");
   bench.ui->click("inspector/program");
   CHECK(clipboard().starts_with("# Multi-head attention in NumPy"));

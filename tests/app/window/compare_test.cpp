@@ -37,8 +37,7 @@ bool outlined(const WindowBench& bench, const Image& still, const char* plane, I
 
 TEST_CASE(
     "a pinned scenario stands beside the present one, and a cell of any map lights the same cell in all") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/6");
   bench.ui->click("stage/view/Compare");
   // Until something is pinned there is something to compare with.
@@ -68,8 +67,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the difference on the screen has the colour of now − pinned") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/8");
   bench.ui->key("End");
   bench.ui->key("P");
@@ -97,8 +95,7 @@ TEST_CASE("the difference on the screen has the colour of now − pinned") {
 }
 
 TEST_CASE("ready-made comparisons are computed while the view is shown, and not before or after") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   const auto begun = [&] { return bench.window->state().document.other_sides.begun(); };
   bench.ui->click("step_bar/step/6");
   bench.ui->key("C");
@@ -125,8 +122,7 @@ TEST_CASE("ready-made comparisons are computed while the view is shown, and not 
 }
 
 TEST_CASE("shapes that differ are shown side by side, without a difference and without a crash at any step") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("P");
   bench.ui->click("stage/view/Compare");
   Scenario other = bench.scenario();

@@ -35,8 +35,7 @@ void check_inside(const WindowBench& bench) {
 }  // namespace
 
 TEST_CASE("the sheet opens by its key and by the menu, and Escape and the key close it") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("I");
   CHECK(sheet(bench).open);
   CHECK(bench.ui->has("overlay/comparison"));
@@ -54,8 +53,7 @@ TEST_CASE("the sheet opens by its key and by the menu, and Escape and the key cl
 TEST_CASE(
     "the sheet has a tab for each question, with its figures inside it, dark and light and at every usual "
     "size") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}}) {
     bench.ui->resize(width, height);
     bench.ui->key("T");
@@ -82,8 +80,7 @@ TEST_CASE(
 TEST_CASE("the sheet tells the largest weight there is, and its maps have the colours of the stage") {
   for (const char* preset : {"welcome", "hand_made"}) {
     CAPTURE(preset);
-    WindowBench bench = open_window(1280, 720, preset_scenario(preset));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario(preset)));
     const Tensor& weights = *bench.trace().tensors.attn_weights;
     double largest = 0.0;
     for (Index i = 0; i < weights.size(); ++i) largest = std::max(largest, weights.flat(i));
@@ -97,8 +94,7 @@ TEST_CASE("the sheet tells the largest weight there is, and its maps have the co
 }
 
 TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no scenario") {
-  WindowBench bench = open_window(1280, 720, with({}));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, with({})));
   const Scenario before = bench.scenario();
   bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 2, 5, 1}};
   bench.window->state().view.selection.head = 2;
@@ -129,8 +125,7 @@ TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no 
 }
 
 TEST_CASE("what an edit changes is compared anew, and undo brings the first comparison back") {
-  WindowBench bench = open_window(1280, 720, with({}));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, with({})));
   Comparisons& comparisons = bench.window->state().document.comparisons;
   const auto many = [&] { return comparisons.of(bench.session().trace_ptr())->head_width; };
   bench.ui->key("I");
@@ -161,8 +156,7 @@ TEST_CASE(
       {"attention.num_heads=1"},
       {"mask.valid_lens=[0]", "mask.fully_masked_rows=nan"}};
   for (const auto& settings : kinds) {
-    WindowBench bench = open_window(1280, 720, with(settings));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720, with(settings)));
     CAPTURE(*settings.begin());
     bench.ui->key("I");
     for (const char* tab : {"comparison/tab/0", "comparison/tab/1", "comparison/tab/2"}) {
@@ -174,8 +168,7 @@ TEST_CASE(
 }
 
 TEST_CASE("large scenarios are compared behind the window, which says so meanwhile") {
-  WindowBench bench = open_window(1280, 720, with({"attention.embed_dim=256"}));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, with({"attention.embed_dim=256"})));
   Comparisons& comparisons = bench.window->state().document.comparisons;
   Comparisons own;
   const TracePtr trace = bench.session().trace_ptr();

@@ -52,8 +52,7 @@ void save_program_as(WindowBench& bench, const std::string& path) {
 }  // namespace
 
 TEST_CASE("Ctrl+Shift+C copies the step's result at this head as a table") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("step_bar/step/6");
   bench.ui->key("2");
   bench.ui->key("Ctrl+Shift+C");
@@ -69,8 +68,7 @@ TEST_CASE("Ctrl+Shift+C copies the step's result at this head as a table") {
 }
 
 TEST_CASE("the map is copied as an np.array, of the tensor that is looked at") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.window->state().view.selection.tensor = TensorId::concat;
   bench.ui->run_frames(2);
   bench.ui->click("menu/Edit");
@@ -83,8 +81,7 @@ TEST_CASE("the map is copied as an np.array, of the tensor that is looked at") {
 }
 
 TEST_CASE("a step without a map says so and leaves the clipboard alone") {
-  WindowBench bench = open_window(900, 700, with_setting(Scenario{}, "op=scaled_dot_product_attention"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 700, with_setting(Scenario{}, "op=scaled_dot_product_attention")));
   bench.window->state().view.selection.step = Step::project;
   bench.ui->run_frames(2);
   ImGui::SetClipboardText("mine");
@@ -94,8 +91,7 @@ TEST_CASE("a step without a map says so and leaves the clipboard alone") {
 }
 
 TEST_CASE("the program is copied in the style that the inspector shows") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("menu/Edit");
   bench.ui->click("menu/Copy program");
   CHECK(clipboard() == program_text(bench.trace(), CodeStyle::pytorch));
@@ -108,8 +104,7 @@ TEST_CASE("the program is copied in the style that the inspector shows") {
 
 TEST_CASE("the program is saved where the dialog says, and a name without extension gets .py") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   save_program_as(bench, folder.file("mine"));
   CHECK_FALSE(bench.window->state().dialogs.files.open);
   CHECK(content_of(folder.file("mine.py")) == program_text(bench.trace(), CodeStyle::pytorch));
@@ -124,8 +119,7 @@ TEST_CASE("the program is saved where the dialog says, and a name without extens
 
 TEST_CASE("a program that cannot be written is told in the dialog, which stays") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   for (const std::string& name : {folder.file("mine.json"), std::string("/no/such/folder/mine.py")}) {
     save_program_as(bench, name);
     CAPTURE(name);
@@ -159,8 +153,7 @@ TEST_CASE("a program's arrays never take the place of a file that the scenario r
   const auto numbers = std::make_shared<Tensor>(Shape{{"N", 1}, {"L", 600}, {"E", 512}}, DType::f32);
   write_npz(folder.file("mine.npz"), {{"query", numbers, {}}});
   const std::string before = content_of(folder.file("mine.npz"));
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->push(FilesDropped{{folder.file("mine.npz")}});
   bench.ui->run_frames(2);
   bench.window->state().document.session.finish();

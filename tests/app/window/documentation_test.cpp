@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "app/platform/browser.h"
+#include "app/platform/desktop_program.h"
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -64,8 +64,7 @@ void open_documentation(WindowBench& bench) {
 
 TEST_CASE("the documentation is read in the window: pages by tab and by link, scrolled, closed by Escape") {
   const OtherPath none{};
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   open_documentation(bench);
   REQUIRE(bench.ui->has("overlay/docs"));
   CHECK(bench.ui->has("says/window"));
@@ -96,8 +95,7 @@ TEST_CASE("where there is a browser it is started with all pages as one HTML fil
   const OtherPath other{};
   other.add_program("xdg-open");
   CHECK(browser_program() == other.file("xdg-open"));
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.window->state().document.kept_folder = other.file("kept");
   open_documentation(bench);
   bench.ui->click("docs/browser");
@@ -112,8 +110,7 @@ TEST_CASE("a browser that cannot be started is said, and where the page is") {
   const OtherPath other{};
   other.add_program("x-www-browser");
   CHECK_FALSE(open_in_browser(other.file("missing"), "page.html"));
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.window->state().document.kept_folder = other.file("kept");
   open_documentation(bench);
   fs::remove(other.file("x-www-browser"));  // gone since the sheet was opened
@@ -138,8 +135,7 @@ TEST_CASE("BROWSER is taken before the system's choice, by its name or by its pa
 }
 
 TEST_CASE("where the documentation speaks of a page of a lesson, its title leads there") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->rasterise(false);
   WindowState& state = bench.window->state();
   int links = 0;

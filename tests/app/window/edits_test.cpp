@@ -8,8 +8,7 @@
 using namespace headwise;
 
 TEST_CASE("muting a head changes the output in the same frame, and undo restores it exactly") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("End");
   const TracePtr before = bench.session().trace_ptr();
   const std::vector<std::uint8_t> stage = part(bench, "panel/stage");
@@ -38,8 +37,7 @@ TEST_CASE("muting a head changes the output in the same frame, and undo restores
 }
 
 TEST_CASE("solo mutes all heads but one, and unsolo unmutes them") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("2");
   bench.ui->key("S");
   REQUIRE(bench.scenario().head_gain.has_value());
@@ -51,8 +49,7 @@ TEST_CASE("solo mutes all heads but one, and unsolo unmutes them") {
 }
 
 TEST_CASE("the causal mask is switched by click and by key") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const TracePtr before = bench.session().trace_ptr();
   bench.ui->click("setup/causal/on");
   CHECK(bench.scenario().mask.is_causal);
@@ -70,8 +67,7 @@ TEST_CASE("the causal mask is switched by click and by key") {
 }
 
 TEST_CASE("a text is typed, and all that typing is one undo step") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const Scenario before = bench.scenario();
   const TracePtr trace = bench.session().trace_ptr();
   type_into(bench, "setup/text", "The bird sang. It was glad!");
@@ -89,8 +85,7 @@ TEST_CASE("letters beside an emoji leave its bytes alone") {
   Scenario scenario = preset_scenario("hand_made");
   const std::string odd = "caf\xc3\xa9 \xf0\x9f\x98\x80 \xff end";
   scenario.inputs.text = odd;
-  WindowBench bench = open_window(900, 1000, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 1000, scenario));
   bench.ui->click("setup/text");
   CHECK(bench.scenario().inputs.text == odd);
   bench.ui->key("Ctrl+End");
@@ -99,8 +94,7 @@ TEST_CASE("letters beside an emoji leave its bytes alone") {
 }
 
 TEST_CASE("sizes are typed, and the picture follows") {
-  WindowBench bench = open_window(900, 1340);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 1340));
   const TracePtr before = bench.session().trace_ptr();
   type_into(bench, "setup/num_heads", "4");
   CHECK(bench.trace().options.num_heads == 4);
@@ -133,8 +127,7 @@ TEST_CASE("sizes are typed, and the picture follows") {
 }
 
 TEST_CASE("undo while a field is edited shows the value that is back") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   type_into(bench, "setup/num_heads", "4");
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario().attention.num_heads == 8);
@@ -146,8 +139,7 @@ TEST_CASE("undo while a field is edited shows the value that is back") {
 }
 
 TEST_CASE("inputs, heads, positions and self or cross are chosen") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const TracePtr before = bench.session().trace_ptr();
   bench.ui->click("setup/positions/off");
   CHECK_FALSE(bench.scenario().inputs.positions);
@@ -169,8 +161,7 @@ TEST_CASE("inputs, heads, positions and self or cross are chosen") {
 TEST_CASE("looking at a number in its field does not edit it") {
   Scenario scenario = preset_scenario("hand_made");
   scenario.attention.scale = 1.0 / 3.0;
-  WindowBench bench = open_window(900, 1000, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 1000, scenario));
   bench.ui->click("setup/scale");
   bench.ui->key("Right");
   bench.ui->key("Tab");
@@ -179,8 +170,7 @@ TEST_CASE("looking at a number in its field does not edit it") {
 }
 
 TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines at the end take no room") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   type_into(bench, "setup/text", "one two");
   const auto height = [&] {
     const UiRect box = bench.ui->rect("setup/text");
@@ -211,8 +201,7 @@ TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines a
 
 TEST_CASE(
     "a size is dragged on its field through what is possible, a drag is one step, a click still types") {
-  WindowBench bench = open_window(1600, 1600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
   const auto drag = [&](const char* field, float pixels) {
     const UiRect rect = bench.ui->rect(field);
     const float x = rect.max.x - 20, y = 0.5f * (rect.min.y + rect.max.y);
@@ -240,8 +229,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Shift with a letter is the letter, as the sheet of keys writes it") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("Shift+C");
   CHECK(bench.scenario().mask.is_causal);
   bench.ui->key("Shift+Right");

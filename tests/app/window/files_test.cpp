@@ -42,8 +42,7 @@ void replace_text(WindowBench& bench, std::string_view field, std::string_view t
 
 TEST_CASE("Ctrl+E writes the picture under focus to the file that is named") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("step_bar/step/6");
   bench.ui->key("2");
   for (const char* name : {"weights.npy", "weights.csv", "weights.png", "weights.svg"}) {
@@ -70,8 +69,7 @@ TEST_CASE("Ctrl+E writes the picture under focus to the file that is named") {
 
 TEST_CASE("what cannot be exported is told in the dialog, which stays") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Ctrl+E");
   for (const char* name : {"/no/such/folder/picture.png", "picture.gif", "picture"}) {
     replace_text(bench, "export/path", name);
@@ -88,8 +86,7 @@ TEST_CASE("what cannot be exported is told in the dialog, which stays") {
 }
 
 TEST_CASE("the export takes what the stage shows: all heads, or a tensor chosen in the graph") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("step_bar/step/3");
   bench.ui->key("A");
   bench.ui->key("Ctrl+E");
@@ -104,8 +101,7 @@ TEST_CASE("the export takes what the stage shows: all heads, or a tensor chosen 
 
 TEST_CASE("a scenario is saved, changed, and opened again as it was") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("C");
   const Scenario saved = bench.scenario();
   bench.ui->key("Ctrl+S");
@@ -129,8 +125,7 @@ TEST_CASE("a scenario is saved, changed, and opened again as it was") {
 
 TEST_CASE("a file that is no scenario is told and changes nothing") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const Scenario before = bench.scenario();
   std::ofstream(folder.file("broken.json")) << "{ \"headwise\": 1, ";
   std::ofstream(folder.file("key.json")) << "{ \"headwise\": 1, \"attention\": { \"num_head\": 4 } }";
@@ -154,8 +149,7 @@ TEST_CASE("a file that is no scenario is told and changes nothing") {
 
 TEST_CASE("a scenario that is dropped is opened, and an impossible one is told over the stage") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   std::ofstream(folder.file("small.json"))
       << "{ \"headwise\": 1, \"attention\": { \"embed_dim\": 16, \"num_heads\": 2 } }";
   std::ofstream(folder.file("odd.json"))
@@ -173,8 +167,7 @@ TEST_CASE("a scenario that is dropped is opened, and an impossible one is told o
 
 TEST_CASE("the theme and the size of the text are remembered") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.window->state().view.settings_file = folder.file("config/headwise/settings.json");
   bench.ui->key("T");
   bench.ui->key("Ctrl+=");
@@ -185,8 +178,7 @@ TEST_CASE("the theme and the size of the text are remembered") {
 }
 
 TEST_CASE("a notice goes by itself after a while") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Ctrl+C");  // there is no cell to copy
   CHECK(bench.ui->has("notice/0"));
   CHECK(bench.ui->result().wake_after < 10.0);
@@ -197,8 +189,7 @@ TEST_CASE("a notice goes by itself after a while") {
 
 TEST_CASE("files that were opened stand in the menu, and one that is gone cannot be chosen") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.window->state().document.recent_file = folder.file("state/recent.json");
   for (const char* name : {"first.json", "second.json"}) {
     std::ofstream(folder.file(name)) << R"({ "headwise": 1, "attention": { "embed_dim": 16, "num_heads": 2 } })";
@@ -223,8 +214,7 @@ TEST_CASE("files that were opened stand in the menu, and one that is gone cannot
 
 TEST_CASE("a file of arrays that holds the parameters too gives the numbers that it was written with") {
   const Folder folder;
-  WindowBench bench = open_window(1280, 800);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 800));
   const TracePtr before = bench.session().trace_ptr();
   std::vector<NamedTensor> arrays;
   for (const TensorEntry& entry : tensor_entries())
@@ -247,8 +237,7 @@ TEST_CASE("a file of arrays that holds the parameters too gives the numbers that
 
 TEST_CASE("a folder with a model opens on its first layer, and the setup goes to the others") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   fs::create_directories(folder.file("model"));
   std::vector<NamedTensor> arrays;
   for (int layer = 0; layer < 2; ++layer) {
@@ -283,8 +272,7 @@ TEST_CASE("a folder with a model opens on its first layer, and the setup goes to
 }
 
 TEST_CASE("words that a model does not know are told right under the text") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   Scenario scenario = layer_scenario("builtin:sentences", TextModel::open("builtin:sentences")->layers(), 1);
   scenario.inputs.source = InputSource::text;
   scenario.inputs.text = "the animal was too tired .";
@@ -303,8 +291,7 @@ TEST_CASE(
     "saving again writes the file at hand without asking, and a preset is not the file that was open "
     "before") {
   const Folder folder;
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const WindowState& state = bench.window->state();
   bench.ui->key("Ctrl+S");
   bench.ui->key("Ctrl+A");

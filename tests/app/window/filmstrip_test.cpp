@@ -73,8 +73,7 @@ constexpr std::string_view every_key = "abcdefghijklmnopqrstuvwxyz 0123456789.,"
 TEST_CASE("beside pages of one's own stand pictures of them, and a click on one goes to its page") {
   for (const Theme theme : {Theme::dark, Theme::light}) {
     const TemporaryFolder folder;
-    WindowBench bench = open_window(1280, 720);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720));
     bench.window->state().view.settings.theme = theme;
     CHECK_FALSE(bench.ui->has("panel/filmstrip"));
     drop(bench, lesson_file(folder));
@@ -103,8 +102,7 @@ TEST_CASE("beside pages of one's own stand pictures of them, and a click on one 
 
 TEST_CASE("a picture is kept while words change, and drawn anew where the page shows something else") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   PageThumbnails thumbnails;
   thumbnails.set_look(120, 70, Theme::light);
   PlaylistPage page = lesson_playlist("first_walk").pages[2];
@@ -138,8 +136,7 @@ TEST_CASE("a picture is kept while words change, and drawn anew where the page s
 
 TEST_CASE("the picture of a page that hides its answer hides it too") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "hand_made", "step": "softmax", "head": 4, "caption": "Open." },
     { "step": "softmax", "head": 4, "ask": "Which?", "veil": true, "caption": "Hidden." },
@@ -152,8 +149,7 @@ TEST_CASE("the picture of a page that hides its answer hides it too") {
 
 TEST_CASE("the picture of a page that asks for a head does not show which it is") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "hand_made", "step": "softmax", "view": "all_heads", "head": 4, "caption": "Head 4." },
     { "step": "softmax", "view": "all_heads", "head": 4, "ask": "Which?", "caption": "It.",
@@ -169,8 +165,7 @@ TEST_CASE("the picture of a page that asks for a head does not show which it is"
 TEST_CASE(
     "a page is dragged to another place, where a line shows that it lands, and goes there by keys too") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   drop(bench, lesson_file(folder));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   const UiRect first = bench.ui->rect(page_probe(0)), last = bench.ui->rect(page_probe(2));
@@ -207,8 +202,7 @@ TEST_CASE(
 
 TEST_CASE("the arrows go from page to page while the strip has the focus") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   drop(bench, lesson_file(folder));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   const FocusOrder& focus = bench.window->state().view.focus;
@@ -229,8 +223,7 @@ TEST_CASE("the arrows go from page to page while the strip has the focus") {
 
 TEST_CASE("pages are copied, updated, removed and put back with the buttons of the strip") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   drop(bench, lesson_file(folder));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   const std::vector<PlaylistPage>& pages = walk.playlist.pages;
@@ -282,8 +275,7 @@ TEST_CASE("pages are copied, updated, removed and put back with the buttons of t
 
 TEST_CASE("a page that hides its answer is not updated before it shows it") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "hand_made", "step": "softmax", "ask": "Which?", "ask_step": "scores", "caption": "This." } ] })"));
   const Playlist before = bench.window->state().document.walk.playlist;
@@ -303,8 +295,7 @@ TEST_CASE("a page that hides its answer is not updated before it shows it") {
 
 TEST_CASE("a lesson has its pages folded until they are asked for, which is remembered") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   WindowState& state = bench.window->state();
   state.view.settings_file = folder.file("settings.json");
   start_walk(state, lesson_playlist("questions"));
@@ -327,8 +318,7 @@ TEST_CASE("a lesson has its pages folded until they are asked for, which is reme
 }
 
 TEST_CASE("six pages are made one after the other, each with its caption, without leaving the keyboard") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   for (int page = 0; page < 6; ++page) {
     bench.ui->key("Ctrl+M");
@@ -353,8 +343,7 @@ TEST_CASE(
   const TemporaryFolder folder;
   for (int way = 0; way < 7; ++way) {
     CAPTURE(way);
-    WindowBench bench = open_window(1280, 900);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 900));
     bench.ui->rasterise(false);
     WindowState& state = bench.window->state();
     if (way >= 4) drop(bench, lesson_file(folder));
@@ -406,8 +395,7 @@ TEST_CASE(
 
 TEST_CASE("a sentence that is typed after a click that missed its field runs no command") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
   drop(bench, lesson_file(folder));
   bench.ui->click("filmstrip/add");

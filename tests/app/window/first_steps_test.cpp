@@ -10,8 +10,7 @@
 using namespace headwise;
 
 TEST_CASE("the window says what to do first until it was done, and a command says it again") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   CHECK(bench.ui->has("first_steps"));
   bench.ui->key("Right");
   CHECK(bench.window->state().view.first_steps.stepped);
@@ -37,26 +36,22 @@ TEST_CASE("the window says what to do first until it was done, and a command say
 }
 
 TEST_CASE("the first steps say where to ask, and let the operator's name go for it") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   CHECK(bench.ui->has("first_steps/questions"));
 }
 
 TEST_CASE("a wide window's first steps say how to watch heads learn") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   CHECK(bench.ui->has("first_steps/training"));
 }
 
 TEST_CASE("a window too narrow for the first steps leaves them out") {
-  WindowBench bench = open_window(640, 700);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(640, 700));
   CHECK_FALSE(bench.ui->has("first_steps"));
 }
 
 TEST_CASE("a character without a picture is named by its number") {
-  WindowBench bench = open_window(640, 480);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(640, 480));
   const ImFont* font = bench.ui->fonts().sans;
   CHECK(drawable_text("street", font) == "street");
   CHECK(drawable_text("😀", font) == "U+1F600");
@@ -67,8 +62,7 @@ TEST_CASE("a character without a picture is named by its number") {
 }
 
 TEST_CASE("a solo head keeps the colours of all of them") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   ValueRanges ranges;
   const auto range_of_concat = [&] {
     Selection place;
@@ -89,8 +83,7 @@ TEST_CASE("a solo head keeps the colours of all of them") {
 TEST_CASE(
     "a preset that names a weight is looked at where it shows what it is about, and Space plays what leads "
     "there") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   WindowState& state = bench.window->state();
   for (const Preset& preset : presets()) {
     CAPTURE(preset.name);
@@ -124,8 +117,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Space walks gradients backwards, from the output to the inputs") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   Selection& selection = bench.window->state().view.selection;
   selection.view = StageView::gradients;
   selection.step = Step::output;
@@ -140,8 +132,7 @@ TEST_CASE("Space walks gradients backwards, from the output to the inputs") {
 }
 
 TEST_CASE("blocked cells are explained beside the colours") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.window->state().view.selection.step = Step::mask;
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("stage/legend/blocked: −∞"));
@@ -157,8 +148,7 @@ TEST_CASE("blocked cells are explained beside the colours") {
 TEST_CASE(
     "after the first steps one suggestion at a time takes their place, each until it was tried or "
     "dismissed") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   WindowView& view = bench.window->state().view;
   CHECK_FALSE(bench.ui->has("suggestion"));
   view.settings.first_steps = false;

@@ -215,8 +215,7 @@ TEST_CASE("the stage looks in every view as in the golden frames") {
 }
 
 TEST_CASE("a title two pixels aside, a cell of another colour and a paler stage are no golden frame") {
-  const WindowBench bench = open_page({"", Step::softmax});
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_page({"", Step::softmax}));
   const Image window = bench.ui->pixels();
   const UiRect stage = bench.ui->rect("panel/stage"), map = bench.ui->rect("stage/result");
   const Image golden = halved(crop(window, stage));

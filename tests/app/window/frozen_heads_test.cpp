@@ -20,8 +20,7 @@ bool same_weights(const Trace& a, const Trace& b, Index head) {
 }  // namespace
 
 TEST_CASE("H freezes the head that is looked at: a new word reaches its answer through the values alone") {
-  WindowBench bench = open_window(1600, 1250);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1250));
   const TracePtr before = bench.session().trace_ptr();
   bench.ui->key("6");  // of random parameters: its weights follow the words
   bench.ui->key("H");
@@ -47,8 +46,7 @@ TEST_CASE("H freezes the head that is looked at: a new word reaches its answer t
 }
 
 TEST_CASE("the setup freezes the head that is looked at by a click, and a lock marks its map in every view") {
-  WindowBench bench = open_window(1600, 1250);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1250));
   bench.ui->key("4");
   CHECK_FALSE(bench.ui->has("lock"));
   bench.ui->click("setup/freeze/frozen");
@@ -72,8 +70,7 @@ TEST_CASE("the setup freezes the head that is looked at by a click, and a lock m
 }
 
 TEST_CASE("an edit of the sizes lets the head go in one step of undo") {
-  WindowBench bench = open_window(1600, 1250);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1250));
   bench.ui->key("H");
   const Scenario frozen = bench.scenario();
   bench.window->state().document.session.edit(with_setting(frozen, "attention.num_heads=4"), "num_heads");

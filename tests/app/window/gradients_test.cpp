@@ -41,8 +41,7 @@ const Trace& with_gradients(const WindowBench& bench) {
 }  // namespace
 
 TEST_CASE("no gradient is computed before the view of gradients is shown, and one pass then") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->click("step_bar/step/3");
   for (const char* view : {"All heads", "Tokens", "q∘k", "One head"}) {
     bench.ui->click(fmt::format("stage/view/{}", view));
@@ -67,8 +66,7 @@ TEST_CASE("no gradient is computed before the view of gradients is shown, and on
 }
 
 TEST_CASE("a cell of a gradient on the screen has the colour that the table gives the reference's number") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/3");
   bench.ui->click("stage/view/Gradients");
   bench.ui->key("3");
@@ -89,8 +87,7 @@ TEST_CASE("a cell of a gradient on the screen has the colour that the table give
 }
 
 TEST_CASE("a gradient's cell is named under the mouse, pinned by a click, explained, and let go by Escape") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/3");
   bench.ui->click("stage/view/Gradients");
   bench.ui->move_to("panel/graph");
@@ -126,8 +123,7 @@ TEST_CASE("a gradient's cell is named under the mouse, pinned by a click, explai
 }
 
 TEST_CASE("from a gradient's cell the inspector leads back along the walk") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/3");
   bench.ui->click("stage/view/Gradients");
   click_cell(bench, "stage/grad/result", 12, 12, 8, 1);
@@ -139,8 +135,7 @@ TEST_CASE("from a gradient's cell the inspector leads back along the walk") {
 }
 
 TEST_CASE("the loss is chosen over the planes, and an edit keeps the choice") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/9");
   bench.ui->click("stage/view/Gradients");
   const Scenario before = bench.scenario();
@@ -166,8 +161,7 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
            {"inputs.source=random", "parameters.source=random", "attention.num_kv_heads=2",
             "attention.add_bias_kv=true", "attention.layer_norm=true", "inputs.batch=2"},
            {"inputs.source=random", "parameters.source=random", "inputs.query_length=0"}}) {
-    WindowBench bench = open_window(1280, 720, welcome_with(settings));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720, welcome_with(settings)));
     bench.window->state().document.session.finish();
     bench.window->state().view.selection.view = StageView::gradients;
     bench.ui->run_frames(2);
@@ -187,8 +181,7 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
 }
 
 TEST_CASE("what is copied and exported of the view is the gradient") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->click("step_bar/step/3");
   bench.ui->key("Ctrl+E");
   CHECK(bench.window->state().dialogs.export_dialog.what.tensor == TensorName{TensorId::scores});
@@ -206,10 +199,9 @@ TEST_CASE("what is copied and exported of the view is the gradient") {
 }
 
 TEST_CASE("a large trace has its gradients a while after, and the window goes on meanwhile") {
-  WindowBench bench = open_window(
-      1280, 720,
-      welcome_with({"inputs.source=random", "parameters.source=random", "inputs.query_length=200"}));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720,
+                                    welcome_with({"inputs.source=random", "parameters.source=random",
+                                                  "inputs.query_length=200"})));
   bench.ui->click("step_bar/step/3");
   bench.window->state().view.selection.view = StageView::gradients;
   bench.ui->run_frames(1);

@@ -72,8 +72,7 @@ TEST_CASE("every head of a question has a button in sight, beside the hint and t
 
 TEST_CASE("the words of a page have the largest type that fits the column of a hall, and titles are larger") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
-    WindowBench bench = open_window(width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height));
     bench.ui->rasterise(false);
     WindowState& state = bench.window->state();
     bench.ui->key("F11");
@@ -171,8 +170,7 @@ TEST_CASE("an answer that is passed over says what is right, and marks it where 
 }
 
 TEST_CASE("whatever a built-in lesson asks, passing over it says what is right") {
-  WindowBench bench = open_window(1280, 800);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 800));
   bench.ui->rasterise(false);
   bench.window->state().view.settings.reduce_motion = true;
   for (const Lesson& each : lessons()) {
@@ -233,8 +231,7 @@ TEST_CASE("in a hall every row and column has its label, as large as the lines a
 
 TEST_CASE(
     "the statistics of the weights stand above maps of weights, and above no others, and not in a hall") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   Selection& selection = bench.window->state().view.selection;
   selection.view = StageView::all_heads;
   for (const Step step : {Step::scores, Step::scale, Step::mask, Step::softmax}) {
@@ -255,8 +252,7 @@ TEST_CASE(
 
 TEST_CASE("the foot of a hall says what goes on, whole, and on the last page that nothing does") {
   for (const int width : {1280, 1920}) {
-    WindowBench bench = open_window(width, width * 9 / 16);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, width * 9 / 16));
     WindowState& state = bench.window->state();
     const TemporaryFolder folder;
     drop(bench, lesson_file(folder));

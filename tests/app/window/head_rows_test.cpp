@@ -27,8 +27,7 @@ const TokenPredictions& words_of(WindowBench& bench) {
 
 TEST_CASE("every head has its row and its dot, and the dot of head 7 changes the word at it") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
-    WindowBench bench = open_rows(preset_scenario("welcome"), width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_rows(preset_scenario("welcome"), width, height));
     CAPTURE(width);
     for (int head = 0; head < 8; ++head) CHECK(bench.ui->has("head_rows/row/" + std::to_string(head)));
     CHECK(bench.ui->has("prediction/word/0"));
@@ -41,8 +40,7 @@ TEST_CASE("every head has its row and its dot, and the dot of head 7 changes the
 }
 
 TEST_CASE("one wide head has the same parameters and one row, and the way back and undo restore the heads") {
-  WindowBench bench = open_rows(preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_rows(preset_scenario("welcome")));
   const Scenario many = bench.scenario();
   const TensorPtr weight = bench.trace().tensors.q_proj_weight ? bench.trace().tensors.q_proj_weight
                                                                : bench.trace().tensors.in_proj_weight;
@@ -65,8 +63,7 @@ TEST_CASE("one wide head has the same parameters and one row, and the way back a
 }
 
 TEST_CASE("what was edited in the wide head stays when the heads come back") {
-  WindowBench bench = open_rows(preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_rows(preset_scenario("welcome")));
   bench.ui->click("stage/heads/one wide head");
   bench.ui->key("C");
   REQUIRE(bench.scenario().mask.is_causal);
@@ -77,8 +74,7 @@ TEST_CASE("what was edited in the wide head stays when the heads come back") {
 }
 
 TEST_CASE("a wide head with other parameters is refused with the reason") {
-  WindowBench bench = open_rows(preset_scenario("hand_made"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_rows(preset_scenario("hand_made")));
   CHECK(no_wide_head(bench.scenario(), bench.session().inputs()).find("hand-made") != std::string::npos);
   const Scenario before = bench.scenario();
   bench.ui->click("stage/heads/one wide head");
@@ -110,8 +106,7 @@ TEST_CASE("random parameters are the same numbers in one wide head, in every lay
 TEST_CASE("without a model the rows are there, and with many heads the wheel goes through them") {
   Scenario scenario = preset_scenario("random");
   scenario.attention.num_heads = 64;
-  WindowBench bench = open_rows(scenario, 1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_rows(scenario, 1280, 720));
   CHECK_FALSE(bench.ui->has("prediction/word/0"));
   CHECK(bench.ui->has("head_rows/row/0"));
   CHECK_FALSE(bench.ui->has("head_rows/row/63"));

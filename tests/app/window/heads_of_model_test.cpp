@@ -70,8 +70,7 @@ std::string column(HeadColumn id) {
 }  // namespace
 
 TEST_CASE("the sheet of heads says in one sentence what to do where there is no model or no text") {
-  WindowBench bench = open_window(1280, 720, preset_scenario("random"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("random")));
   bench.ui->key("R");
   CHECK(sheet(bench).open);
   CHECK(bench.ui->has("heads/missing"));
@@ -87,8 +86,7 @@ TEST_CASE("the sheet of heads says in one sentence what to do where there is no 
 
 TEST_CASE("every head of every layer has its row, inside the sheet at every usual size") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}}) {
-    WindowBench bench = open_sheet(width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_sheet(width, height));
     REQUIRE(bench.ui->has("heads/row/0"));
     const UiRect frame = bench.ui->rect("overlay/heads"), rows = bench.ui->rect("heads/rows");
     CHECK(rows.max.y <= frame.max.y);
@@ -107,8 +105,7 @@ TEST_CASE("every head of every layer has its row, inside the sheet at every usua
 }
 
 TEST_CASE("in a narrow window the table scrolls sideways under its heads, and every column is reached") {
-  WindowBench bench = open_sheet(640, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(640, 720));
   REQUIRE(bench.ui->has("heads/row/0"));
   const UiRect frame = bench.ui->rect("overlay/heads");
   const std::string last = column(HeadColumn::largest_change), first = column(HeadColumn::head);
@@ -132,8 +129,7 @@ TEST_CASE("in a narrow window the table scrolls sideways under its heads, and ev
 TEST_CASE("an empty text is told in the place of the table") {
   Scenario scenario = sentence_scenario();
   scenario.inputs.text = " ";
-  WindowBench bench = open_window(1280, 720, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, scenario));
   bench.ui->key("R");
   wait(bench);
   CHECK(bench.ui->has("heads/missing"));
@@ -141,8 +137,7 @@ TEST_CASE("an empty text is told in the place of the table") {
 }
 
 TEST_CASE("a click on a column's head sorts the table, a second click the other way") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   const auto first = [&] { return sheet(bench).table.sorted.front(); };
   CHECK(first() == 0);
   bench.ui->click(column(column_of(HeadScore::previous_token)));
@@ -162,8 +157,7 @@ TEST_CASE("a click on a column's head sorts the table, a second click the other 
 }
 
 TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   bench.ui->click("heads/head/15");
   CHECK_FALSE(sheet(bench).open);
   CHECK(bench.scenario().parameters.layer == 1);
@@ -181,8 +175,7 @@ TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
 }
 
 TEST_CASE("what lay under a row that was clicked says nothing until the mouse moves") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   const UiRect under = bench.ui->rect("setup/causal"), row = bench.ui->rect("heads/row/9");
   const float x = 0.5f * (under.min.x + under.max.x);
   REQUIRE(x > row.min.x);
@@ -203,8 +196,7 @@ TEST_CASE("what lay under a row that was clicked says nothing until the mouse mo
 }
 
 TEST_CASE("the maps that were measured are those that the window shows") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   const std::shared_ptr<const HeadSurvey> survey = sheet(bench).table.sorted_survey;
   REQUIRE(survey);
   bench.ui->click("heads/head/15");
@@ -217,8 +209,7 @@ TEST_CASE("the maps that were measured are those that the window shows") {
 }
 
 TEST_CASE("the arrows go through the rows and Enter leads to the head") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   bench.ui->key("Down");
   bench.ui->key("Down");
   CHECK(sheet(bench).table.at == 1);
@@ -233,8 +224,7 @@ TEST_CASE("the arrows go through the rows and Enter leads to the head") {
 
 TEST_CASE(
     "who opens the sheet sees the head that the window shows, and what scrolls is reached by the keys") {
-  WindowBench bench = open_window(900, 480, sentence_scenario());
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 480, sentence_scenario()));
   Scenario last = bench.scenario();
   last.parameters.layer = 1;
   bench.window->state().document.session.edit(last, "layer");
@@ -255,8 +245,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the small picture of a map is larger under the mouse") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   const UiRect row = bench.ui->rect("heads/row/4");
   bench.ui->move_to(static_cast<double>(row.min.x) + 20, 0.5 * static_cast<double>(row.min.y + row.max.y));
   bench.ui->run_frames(2);
@@ -267,8 +256,7 @@ TEST_CASE("the small picture of a map is larger under the mouse") {
 }
 
 TEST_CASE("each head is muted in turn, and the table is sorted by what that does") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   bench.ui->click("heads/mute");
   wait(bench);
   REQUIRE(sheet(bench).table.sorted_muting);
@@ -285,8 +273,7 @@ TEST_CASE("each head is muted in turn, and the table is sorted by what that does
 }
 
 TEST_CASE("muting that is given up, or whose sheet is closed, leaves nothing behind") {
-  WindowBench bench = open_sheet(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_sheet(1280, 720));
   HeadFinding& finding = bench.window->state().document.head_finding;
   const auto question = head_question(bench.scenario());
   finding.to_mute = question;

@@ -45,8 +45,7 @@ bool tells(const WindowBench& bench, const std::string& part) {
 TEST_CASE("a model without config.json asks how many heads it has, and Enter takes the likeliest") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
     const TemporaryFolder folder;
-    WindowBench bench = open_bert(folder, width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_bert(folder, width, height));
     REQUIRE(bench.session().error().empty());
     REQUIRE(bench.ui->has("overlay/heads_question"));
     const UiRect frame = bench.ui->rect("overlay/heads_question");
@@ -64,8 +63,7 @@ TEST_CASE("a model without config.json asks how many heads it has, and Enter tak
 
 TEST_CASE("Escape keeps the number that is assumed, and it is told") {
   const TemporaryFolder folder;
-  WindowBench bench = open_bert(folder);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_bert(folder));
   bench.ui->key("Escape");
   CHECK_FALSE(bench.ui->has("overlay/heads_question"));
   CHECK(bench.trace().options.num_heads == 2);
@@ -75,8 +73,7 @@ TEST_CASE("Escape keeps the number that is assumed, and it is told") {
 
 TEST_CASE("another number is chosen by the arrows, by the mouse or typed, and no other is taken") {
   const TemporaryFolder folder;
-  WindowBench bench = open_bert(folder);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_bert(folder));
   bench.ui->key("Up");  // narrower heads
   CHECK(bench.window->state().dialogs.heads_question.typed == "4");
   bench.ui->click("heads_question/choice/0");
@@ -130,8 +127,7 @@ TEST_CASE("the setup goes through the numbers of heads that a grouped layer can 
                {name + "v_proj.weight", {32, 128}},
                {name + "o_proj.weight", {128, 128}}},
               "");
-  WindowBench bench = open_window(1280, 1250);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 1250));
   bench.ui->push(FilesDropped{{folder.file("model.safetensors")}});
   bench.ui->run_frames(4);
   bench.ui->key("Enter");
@@ -150,8 +146,7 @@ TEST_CASE("the setup goes through the numbers of heads that a grouped layer can 
 }
 
 TEST_CASE("a layer that is cut into other heads than it was trained with says so under the setting") {
-  WindowBench bench = open_window(1280, 1250, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 1250, preset_scenario("welcome")));
   CHECK_FALSE(bench.ui->has("setup/head_count_note"));
   Scenario other = bench.scenario();
   other.attention.num_heads = 4;

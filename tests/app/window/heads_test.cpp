@@ -32,8 +32,7 @@ int least_blue(const Image& image, const UiRect& map) {
 
 TEST_CASE(
     "the gain of the head that is looked at is dragged, the output follows, undo takes the whole drag back") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("3");
   const TensorPtr before = bench.trace().tensors.output;
   const TensorPtr weights = bench.trace().tensors.attn_weights;
@@ -50,8 +49,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a gain can be above 1, and a double click makes it 1 again") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   const UiRect track = bench.ui->rect("setup/gain");
   const float y = 0.5f * (track.min.y + track.max.y);
   bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.max.x - 1, y);
@@ -64,8 +62,7 @@ TEST_CASE("key/value heads go over the divisors of H, from one for all to one ea
   Scenario scenario = preset_scenario("random");
   scenario.attention.num_heads = 8;
   scenario.attention.embed_dim = 64;
-  WindowBench bench = open_window(1600, 1000, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, scenario));
   const UiRect track = bench.ui->rect("setup/groups");
   const float y = 0.5f * (track.min.y + track.max.y);
   bench.ui->drag(track.max.x - 6, y, track.min.x + 1, y);
@@ -79,8 +76,7 @@ TEST_CASE("key/value heads go over the divisors of H, from one for all to one ea
 }
 
 TEST_CASE("temperature and softcap are typed, and the weights answer") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   const double sharp = bench.trace().tensors.attn_weights->at({0, 0, 5, 4});
   bench.ui->click("setup/temperature");
   bench.ui->key("Ctrl+A");
@@ -95,8 +91,7 @@ TEST_CASE("temperature and softcap are typed, and the weights answer") {
 }
 
 TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   CHECK_FALSE(bench.trace().tensors.q_rotary);
   bench.ui->click("setup/rotary_base");
   bench.ui->key("Ctrl+A");
@@ -113,8 +108,7 @@ TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are
 TEST_CASE("a base that is typed stands in the place of frequencies from a file") {
   Scenario scenario = preset_scenario("random");
   scenario.attention.rotary_inverse_frequencies = std::vector<double>{0.5};
-  WindowBench bench = open_window(1600, 1400, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400, scenario));
   REQUIRE(bench.trace().tensors.q_rotary);
   bench.ui->click("setup/rotary_base");
   bench.ui->key("Ctrl+A");
@@ -145,8 +139,7 @@ TEST_CASE("what the gains do is held against the output with every gain 1, compu
 }
 
 TEST_CASE("while a gain is dragged the setup says what all gains do to the output") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   CHECK_FALSE(bench.ui->has("setup/gain_effect"));
   const UiRect track = bench.ui->rect("setup/gain");
   const float y = 0.5f * (track.min.y + track.max.y);
@@ -158,8 +151,7 @@ TEST_CASE("while a gain is dragged the setup says what all gains do to the outpu
 
 TEST_CASE(
     "the maps of all heads have one range of colours, or each its own, and what holds stands over them") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.window->state().view.selection.step = Step::scores;
   bench.window->state().view.selection.view = StageView::all_heads;
   bench.ui->run_until_still();
@@ -184,8 +176,7 @@ TEST_CASE(
     "beside a head with large numbers the thumbnails of the others show their patterns, each in its own "
     "colours") {
   Scenario scenario = preset_scenario("hand_made");
-  WindowBench bench = open_window(1600, 1000, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, scenario));
   bench.window->state().view.settings.theme = Theme::light;
   bench.window->state().view.selection.step = Step::scores;
   for (const StageView view : {StageView::one_head, StageView::tokens}) {
@@ -216,8 +207,7 @@ TEST_CASE(
 TEST_CASE(
     "heads are named under their thumbnails by what is measured on the text, and a name goes with its "
     "habit") {
-  WindowBench bench = open_window(1600, 1000, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("welcome")));
   UiDriver& ui = *bench.ui;
   bench.window->state().view.selection.step = Step::softmax;
   ui.run_until_still();
@@ -241,8 +231,7 @@ TEST_CASE(
 }
 
 TEST_CASE("random inputs without words are measured by place alone, and cross-attention is not named") {
-  WindowBench bench = open_window(1600, 1000, preset_scenario("cross_attention"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("cross_attention")));
   bench.window->state().view.selection.step = Step::softmax;
   bench.ui->run_until_still();
   for (const std::string& name : bench.ui->names()) CHECK_FALSE(name.starts_with("heads/name/"));

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/widgets/text_layout.h"
-#include "app/widgets/work_probe.h"
+#include "app/widgets/ui_probe.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -25,8 +25,7 @@ WorkProbes work_of(WindowBench& bench, Act act) {
 TEST_CASE(
     "with the stage alone nothing is worked at that is not on it, and everything is again when it comes "
     "back") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->run_until_still();
   const char* const panels[] = {"menu", "setup", "inspector", "graph", "status"};
   const auto edit = [&] { bench.ui->key("C"); };
@@ -56,8 +55,7 @@ TEST_CASE(
 
 TEST_CASE(
     "a frame that shows what the one before it showed is not drawn, and is drawn where anything else shows") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   UiDriver& ui = *bench.ui;
   const auto drawn_by = [&](auto act) {
     ui.run_until_still();
@@ -95,8 +93,7 @@ TEST_CASE(
 }
 
 TEST_CASE("figures of heads are computed in the views that show them, and once for each edit") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.window->state().view.selection.step = Step::softmax;
   bench.ui->run_until_still();
   const auto edit = [&] { bench.ui->key("C"); };

@@ -16,8 +16,7 @@
 using namespace headwise;
 
 TEST_CASE("Enter leads into the map: the arrows go from number to number, Enter pins, Escape comes back") {
-  WindowBench bench = open_at(Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::scores));
   bench.ui->key("Enter");
   CHECK(bench.selection().hovered == CellRef{{TensorId::scores}, {0, 0, 0, 0}});
   for (const char* key : {"Down", "Down", "Right"}) bench.ui->key(key);
@@ -45,8 +44,7 @@ TEST_CASE("in every view the arrows look at numbers, and Enter pins what they lo
   for (const StageView view :
        {StageView::all_heads, StageView::head_rows, StageView::tokens, StageView::elementwise,
         StageView::query_key_plane, StageView::gradients, StageView::compare}) {
-    WindowBench bench = open_at(Step::scores, view);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_at(Step::scores, view));
     // What is pinned has the same heads: its maps are linked to the present ones, the three of them.
     const std::ptrdiff_t maps = view == StageView::compare ? 3 : 1;
     if (view == StageView::compare) perform(bench.window->state(), {CommandId::pin_scenario});
@@ -67,8 +65,7 @@ TEST_CASE("in every view the arrows look at numbers, and Enter pins what they lo
 }
 
 TEST_CASE("the mask is painted with Space, held over the arrows as a mouse is dragged") {
-  WindowBench bench = open_at(Step::mask);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::mask));
   bench.ui->click("stage/brush/paint");
   bench.ui->key("Enter");
   bench.ui->key("Down");
@@ -95,8 +92,7 @@ TEST_CASE("the mask is painted with Space, held over the arrows as a mouse is dr
 }
 
 TEST_CASE("the heads, the timeline, the graph and the terms are worked by their keys") {
-  WindowBench bench = open_at(Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::scores));
   REQUIRE(tab_to(bench, "heads/thumbnail/1"));
   bench.ui->key("Right");
   CHECK(bench.selection().head == 1);
@@ -126,8 +122,7 @@ TEST_CASE("the heads, the timeline, the graph and the terms are worked by their 
 }
 
 TEST_CASE("F6 goes from panel to panel and back to the steps") {
-  WindowBench bench = open_at(Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::scores));
   const auto part = [&] { return focused_part(focus_of(bench)); };
   std::vector<int> parts;
   do {
@@ -144,8 +139,7 @@ TEST_CASE("F6 goes from panel to panel and back to the steps") {
 }
 
 TEST_CASE("F10 opens the menus: the arrows go through them, Enter chooses") {
-  WindowBench bench = open_at(Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::scores));
   bench.ui->key("F10");
   bench.ui->run_frames(3);
   REQUIRE(bench.ui->has("menu/Open…"));
@@ -182,8 +176,7 @@ TEST_CASE("F10 opens the menus: the arrows go through them, Enter chooses") {
 }
 
 TEST_CASE("the list of mask patterns is opened and chosen from by keys, and the focus returns") {
-  WindowBench bench = open_at(Step::mask);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::mask));
   REQUIRE(tab_to(bench, "setup/preset"));
   const ImGuiID before = focus_of(bench).focused;
   bench.ui->key("Enter");
@@ -198,8 +191,7 @@ TEST_CASE("the list of mask patterns is opened and chosen from by keys, and the 
 }
 
 TEST_CASE("a letter of the sizes lights its axis when Tab comes to it, and Shift+F1 says what it is") {
-  WindowBench bench = open_at(Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::scores));
   std::set<std::string> axes;
   bench.ui->key("Shift+Tab");
   while (focused_part(focus_of(bench)) == 8) {
@@ -215,8 +207,7 @@ TEST_CASE("a letter of the sizes lights its axis when Tab comes to it, and Shift
 }
 
 TEST_CASE("a file is found and opened in the dialog by keys alone") {
-  WindowBench bench = open_at(Step::inputs);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::inputs));
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / "headwise_by_keys";
   fs::remove_all(folder);

@@ -51,8 +51,7 @@ void turn_to(WindowBench& bench, const Playlist& playlist, std::size_t page, con
 
 TEST_CASE("every page of every lesson shows its maps, high enough to be seen, on a beam and on a desk") {
   for (const Room& room : rooms) {
-    WindowBench bench = open_window(room.width, room.height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(room.width, room.height));
     WindowState& state = bench.window->state();
     state.view.settings.theme = room.theme;
     state.view.settings.reduce_motion = true;
@@ -85,8 +84,7 @@ TEST_CASE("every page of every lesson shows its maps, high enough to be seen, on
 
 TEST_CASE("in a low window the question of a page makes room for its answer, and the stage does not jump") {
   for (const auto& [height, stays] : {std::pair{600, false}, {1000, true}}) {
-    WindowBench bench = open_window(1280, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, height));
     start_walk(bench.window->state(), lesson_playlist("questions"), "", 0);
     bench.ui->run_frames(3);
     REQUIRE(bench.ui->has("caption/ask"));
@@ -101,8 +99,7 @@ TEST_CASE("in a low window the question of a page makes room for its answer, and
 }
 
 TEST_CASE("a comparison in a low stage names the values of a cell in the place of its sentence") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.window->state().view.settings.theme = Theme::projector;
   const Playlist& playlist = lesson_playlist("questions");
   std::size_t page = 0;

@@ -61,8 +61,7 @@ TEST_CASE("a map in numbers: blocked cells are left out, NaN and −∞ are coun
 TEST_CASE(
     "the inspector gives the statistics of the map beside those of the row, and counts what the mask leaves "
     "open") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   bench.window->state().view.selection.step = Step::softmax;
   turn_causal(bench);
   CHECK(bench.ui->has("inspector/map"));
@@ -97,8 +96,7 @@ TEST_CASE("one number stands in every place of a screen that has it, under every
       scenario.parameters.source = ParameterSource::random;
       scenario.mask = {};
       change(scenario.mask);
-      WindowBench bench = open_window(1600, 1400, scenario);
-      if (!bench.ui) return;
+      WINDOW_OR_SKIP(bench, open_window(1600, 1400, scenario));
       CAPTURE(preset);
       Selection& selection = bench.window->state().view.selection;
       selection.step = Step::softmax;
@@ -123,8 +121,7 @@ TEST_CASE("one number stands in every place of a screen that has it, under every
 }
 
 TEST_CASE("what a row says is of the cells that the mask leaves open, as what the map says") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   Selection& selection = bench.window->state().view.selection;
   selection.step = Step::softmax;
   turn_causal(bench);
@@ -143,8 +140,7 @@ TEST_CASE("what a row says is of the cells that the mask leaves open, as what th
 
 TEST_CASE("nothing is said of a map while a page's veil hides it") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 1200);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 1200));
   drop(bench, lesson_file(folder, veiled_softmax));
   bench.ui->run_until_still();
   REQUIRE(bench.ui->has("stage/veil"));
@@ -155,8 +151,7 @@ TEST_CASE("nothing is said of a map while a page's veil hides it") {
 
 TEST_CASE("what blocked cells mean stands beside the words of a colour bar, not over them") {
   for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}, {1100, 700}}) {
-    WindowBench bench = open_window(width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height));
     turn_causal(bench);
     CAPTURE(width);
     for (const auto& [step, name] :
@@ -172,8 +167,7 @@ TEST_CASE("what blocked cells mean stands beside the words of a colour bar, not 
 
 TEST_CASE("every view with blocked cells says what they are, and none without") {
   for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}}) {
-    WindowBench bench = open_window(width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height));
     CAPTURE(width);
     Selection& selection = bench.window->state().view.selection;
     selection.step = Step::softmax;
@@ -200,8 +194,7 @@ TEST_CASE("every view with blocked cells says what they are, and none without") 
 }
 
 TEST_CASE("in q ∘ k a blocked key has a × where its weight would stand") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   Selection& selection = bench.window->state().view.selection;
   selection.step = Step::softmax;
   selection.view = StageView::elementwise;
@@ -212,8 +205,7 @@ TEST_CASE("in q ∘ k a blocked key has a × where its weight would stand") {
 }
 
 TEST_CASE("the legend beside a pinned result follows the present one") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.window->state().view.selection.step = Step::softmax;
   bench.ui->move_to(5, 5);
   bench.ui->key("P");

@@ -67,8 +67,7 @@ bool boxes_apart(const UiRect& a, const UiRect& b) {
 
 TEST_CASE(
     "with the brush over a row its weights are bars, and without the brush or the mouse there are none") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/5");
   bench.ui->run_until_still();
   hover_over(bench, row_query, row_key);
@@ -88,8 +87,7 @@ TEST_CASE(
 TEST_CASE("a painted pair's share drains into the other keys of its row: outlines before, filled bars now") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1600, 1000}}) {
     CAPTURE(width);
-    WindowBench bench = with_brush(width, height_);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, with_brush(width, height_));
     const std::vector<double> before = weights_now(bench);
     const ImVec2 at = middle_of_cell(bench, row_query, row_key);
     bench.ui->click(at.x, at.y);
@@ -123,8 +121,7 @@ TEST_CASE(
     "taken") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1600, 1000}}) {
     CAPTURE(width);
-    WindowBench bench = with_brush(width, height_);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, with_brush(width, height_));
     bench.ui->run_until_still();
     REQUIRE(bench.ui->has("stage/mask_to_come"));
     const UiRect result = bench.ui->rect("stage/result"), place = bench.ui->rect("stage/mask_to_come");
@@ -147,8 +144,7 @@ TEST_CASE(
 TEST_CASE("the bars stand in the foot of the stage, over nothing else, each under its column") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1600, 1000}}) {
     CAPTURE(width);
-    WindowBench bench = with_brush(width, height_);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, with_brush(width, height_));
     for (const bool masked : {false, true}) {
       CAPTURE(masked);
       if (masked) bench.ui->key("C");

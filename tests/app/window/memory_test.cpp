@@ -100,8 +100,7 @@ TEST_CASE("every tensor of every step has a memory order, whatever the options a
 TEST_CASE(
     "O shows the memory order of the split; a cell, its wrong reading and its float are one cell, both "
     "ways") {
-  WindowBench bench = open_memory(Step::split_heads);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_memory(Step::split_heads));
   CHECK(bench.selection().view == StageView::memory);
   for (const char* name : {"stage/memory/0", "stage/memory/1", "stage/memory/2", "stage/memory/wrong"})
     CHECK(bench.ui->has(name));
@@ -139,8 +138,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the copy of the concatenation is a second lane, and a float is found in both") {
-  WindowBench bench = open_memory(Step::concat);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_memory(Step::concat));
   REQUIRE(bench.ui->has("stage/memory/lane/1"));
   move_to(bench, middle(bench.ui->rect("stage/memory/lane/1"), 1, 12, 0, 4));  // the copy has token after token
   REQUIRE(bench.selection().hovered);
@@ -162,8 +160,7 @@ TEST_CASE("memory order is shown in any window, theme and size, and what is pinn
   large.inputs.query_length = 300;
   for (const auto& [wide, high] : {std::pair{1280, 720}, {640, 480}, {300, 300}, {1600, 1000}}) {
     const int width = wide;
-    WindowBench bench = open_memory(Step::split_heads, width, high, large);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_memory(Step::split_heads, width, high, large));
     bench.ui->rasterise(false);
     bench.window->state().view.selection.pinned = CellRef{{TensorId::q_heads}, {0, 15, 299, 15}};
     bench.window->state().view.selection.head = 15;

@@ -6,8 +6,7 @@
 using namespace headwise;
 
 TEST_CASE("the next step is made before the eyes, in less than a second, and then the window is still") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   for (int step = 1; step < step_count; ++step) {
     bench.ui->key("Right");
     CHECK(bench.window->state().view.motion.running);
@@ -22,8 +21,7 @@ TEST_CASE("the next step is made before the eyes, in less than a second, and the
 }
 
 TEST_CASE("what a motion ends with is the still picture of its step, to the pixel") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("C");
   for (int step = 1; step + 1 < step_count; ++step) {
     bench.ui->key("Right");
@@ -38,8 +36,7 @@ TEST_CASE("what a motion ends with is the still picture of its step, to the pixe
 }
 
 TEST_CASE("the timeline is dragged back and forth, and stands where it is held") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const UiRect line = bench.ui->rect("step_bar/timeline");
   const float y = (line.min.y + line.max.y) / 2;
   bench.ui->drag(line.min.x + 5, y, line.min.x + 0.5f * (line.max.x - line.min.x), y);
@@ -55,8 +52,7 @@ TEST_CASE("the timeline is dragged back and forth, and stands where it is held")
 }
 
 TEST_CASE("the slider beside the steps sets the speed of the motion, and the keys move it") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   UiDriver& ui = *bench.ui;
   const auto speed = [&] { return bench.window->state().view.settings.motion_speed; };
   const UiRect slider = ui.rect("step_bar/speed");
@@ -81,8 +77,7 @@ TEST_CASE("the slider beside the steps sets the speed of the motion, and the key
 }
 
 TEST_CASE("a second press goes on at once, and play goes on where a motion is held") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Right");
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::split_heads);
@@ -99,8 +94,7 @@ TEST_CASE("a second press goes on at once, and play goes on where a motion is he
 }
 
 TEST_CASE("with reduced motion the pictures fade, and speed is a setting that is remembered") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key(".");
   CHECK(bench.window->state().view.settings.motion_speed == 2.0f);
   bench.ui->key(",");
@@ -120,8 +114,7 @@ TEST_CASE("with reduced motion the pictures fade, and speed is a setting that is
 TEST_CASE("no words of the result stand where its left operand still passes") {
   // With the mask's place above it, and without a mask: the scores come from where the masked scores will stand.
   for (const char* preset : {"hand_made", "welcome"}) {
-    WindowBench bench = open_window(1280, 720, preset_scenario(preset));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario(preset)));
     bench.window->state().view.selection.step = Step::scale;
     bench.ui->run_until_still();
     bench.ui->key("Right");

@@ -37,8 +37,7 @@ Rgba8 color_over(const WindowBench& bench, const std::string& name, double above
 }  // namespace
 
 TEST_CASE("the window begins with the sentence alone, and a thick arc to the noun") {
-  const WindowBench bench = open_scene();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_scene());
   CHECK(covers(bench));
   CHECK(bench.ui->has("opening/strongest/animal"));
   for (const char* chrome : {"step_bar", "setup/text", "stage/result", "menu/Help"})
@@ -51,8 +50,7 @@ TEST_CASE("the window begins with the sentence alone, and a thick arc to the nou
 }
 
 TEST_CASE("the other word swings the arc to the other noun, as an edit that can be undone") {
-  const WindowBench bench = open_scene();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_scene());
   bench.ui->click("opening/swap");
   CHECK(bench.scenario().inputs.text == "the animal did not cross the street because it was too wide .");
   CHECK(bench.window->state().view.opening.swung < 1.0);
@@ -70,8 +68,7 @@ TEST_CASE("the other word swings the arc to the other noun, as an edit that can 
 
 TEST_CASE(
     "How? unfolds the stage at the row of the scene, and its colours are there from the last frame on") {
-  const WindowBench bench = open_scene();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_scene());
   bench.ui->click("opening/how");
   CHECK_FALSE(covers(bench));
   CHECK(bench.ui->has("opening/unfolding"));
@@ -85,8 +82,7 @@ TEST_CASE(
 }
 
 TEST_CASE("while it unfolds every frame differs a little from the last: one motion, without a cut") {
-  const WindowBench bench = open_scene(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_scene(1280, 720));
   const auto difference = [](const Image& a, const Image& b) {
     double sum = 0.0;
     for (std::size_t i = 0; i < a.rgba.size(); ++i) sum += std::abs(int{a.rgba[i]} - int{b.rgba[i]});
@@ -116,8 +112,7 @@ TEST_CASE("any key unfolds, and does what it does on the stage") {
        {Case{"Right", Step::weighted_sum}, Case{"Left", Step::mask}, Case{"Enter", Step::softmax},
         Case{"Escape", Step::softmax}, Case{"J", Step::softmax}}) {
     CAPTURE(key);
-    const WindowBench bench = open_scene(1280, 720);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_scene(1280, 720));
     bench.ui->key(key);
     CHECK_FALSE(covers(bench));
     CHECK(bench.selection().step == step);
@@ -126,8 +121,7 @@ TEST_CASE("any key unfolds, and does what it does on the stage") {
 }
 
 TEST_CASE("Tab and Space reach everything in the scene without a mouse") {
-  const WindowBench bench = open_scene();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_scene());
   bench.ui->key("Tab");
   CHECK(covers(bench));
   bench.ui->key("Space");
@@ -143,8 +137,7 @@ TEST_CASE("Tab and Space reach everything in the scene without a mouse") {
 }
 
 TEST_CASE("a sentence of one's own replaces the scene's") {
-  const WindowBench bench = open_scene();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_scene());
   bench.ui->click("opening/own");
   bench.ui->run_until_still();
   bench.ui->type("a cat sat .");
@@ -152,8 +145,7 @@ TEST_CASE("a sentence of one's own replaces the scene's") {
 }
 
 TEST_CASE("who has seen it starts on the stage, and a command shows it again") {
-  const WindowBench bench = open_scene();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_scene());
   const std::string file = (std::filesystem::temp_directory_path() / "headwise_opening_settings.json").string();
   bench.window->state().view.settings_file = file;
   bench.ui->click("opening/skip");
@@ -167,8 +159,7 @@ TEST_CASE("who has seen it starts on the stage, and a command shows it again") {
 }
 
 TEST_CASE("a command shows the scene from any other scenario, and undo leads back") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const Scenario hand_made = bench.scenario();
   show_opening(bench.window->state());
   bench.ui->run_until_still();
@@ -178,8 +169,7 @@ TEST_CASE("a command shows the scene from any other scenario, and undo leads bac
 }
 
 TEST_CASE("with reduced motion nothing grows, swings or flies") {
-  WindowBench bench = open_window(1280, 720, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("welcome")));
   bench.window->state().view.settings.reduce_motion = true;
   show_opening(bench.window->state());
   bench.ui->run_frames(1);
@@ -204,8 +194,7 @@ TEST_CASE("the scene fits into every window, with large type too") {
     CAPTURE(width);
     CAPTURE(height);
     CAPTURE(scale);
-    const WindowBench bench = open_scene(width, height, scale);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_scene(width, height, scale));
     for (const std::string& name : bench.ui->names()) {
       if (!name.starts_with("opening/")) continue;
       const UiRect rect = bench.ui->rect(name);

@@ -20,8 +20,7 @@ bool blocked(const WindowBench& bench, Index query, Index key) {
 }  // namespace
 
 TEST_CASE("a stroke over the map blocks every pair that it meets, and is one step of undo") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/5");
   bench.ui->run_frames(70);
   bench.ui->click("stage/brush/paint");
@@ -45,8 +44,7 @@ TEST_CASE("a stroke over the map blocks every pair that it meets, and is one ste
 }
 
 TEST_CASE("a stroke too fast for the frames leaves no gap") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/5");
   bench.ui->run_frames(70);
   bench.ui->click("stage/brush/paint");
@@ -60,8 +58,7 @@ TEST_CASE("a stroke too fast for the frames leaves no gap") {
 }
 
 TEST_CASE("a number of the input is set by hand, the output follows, and it can be forgotten") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   const UiRect map = bench.ui->rect("stage/result");
   bench.ui->click(map.min.x + 3, map.min.y + 3);
   REQUIRE(bench.selection().pinned);
@@ -81,8 +78,7 @@ TEST_CASE("a number of the input is set by hand, the output follows, and it can 
 }
 
 TEST_CASE("a pattern is chosen from a list") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   const UiRect row = bench.ui->rect("setup/preset");
   bench.ui->click(row.max.x - 6, 0.5f * (row.min.y + row.max.y));
   bench.ui->click("setup/preset/document:0,6");
@@ -93,8 +89,7 @@ TEST_CASE("a pattern is chosen from a list") {
 }
 
 TEST_CASE("a box is what lies between its corners, follows the mouse back, and is one step of undo") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/5");
   bench.ui->run_frames(70);
   bench.ui->click("stage/brush/box");
@@ -121,8 +116,7 @@ TEST_CASE("a box is what lies between its corners, follows the mouse back, and i
 }
 
 TEST_CASE("ALiBi and a finite fill are chosen in the setup, and undo takes each back") {
-  WindowBench bench = open_window(1600, 1600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
   bench.ui->click("setup/alibi/on");
   CHECK(bench.scenario().mask.alibi);
   REQUIRE(bench.trace().tensors.mask_bias);
@@ -142,8 +136,7 @@ TEST_CASE("ALiBi and a finite fill are chosen in the setup, and undo takes each 
 }
 
 TEST_CASE("a mask is shown and copied as booleans in either convention, and no number changes") {
-  WindowBench bench = open_window(1600, 1600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
   const auto copied = [&] {
     bench.ui->click("menu/Edit");
     bench.ui->click("menu/Copy mask as booleans");

@@ -117,8 +117,7 @@ TEST_CASE("a setting is found by its name or by what it is about, shown and give
 }
 
 TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on the Mask step") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const std::pair<std::string, std::string> queries[] = {{"paint", "Paint mask pairs"},
                                                          {"block pairs", "Paint mask pairs"},
                                                          {"brush", "Paint mask pairs"},
@@ -150,8 +149,7 @@ TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on
 }
 
 TEST_CASE("every setting that is offered has its row, in stage-only windows too") {
-  WindowBench bench = open_window(900, 700);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 700));
   bench.ui->key("C");
   for (const PaletteEntry& entry : palette_entries(bench.session())) {
     const auto* setting = std::get_if<SettingId>(&entry.target);

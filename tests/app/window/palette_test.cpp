@@ -106,8 +106,7 @@ TEST_CASE("every command does the same by its name as by itself") {
 }
 
 TEST_CASE("the palette lists every command with its keys, every step, view, preset and head") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Ctrl+Shift+P");
   REQUIRE(bench.ui->has("overlay/palette"));
   std::set<std::string> names;
@@ -127,8 +126,7 @@ TEST_CASE("the palette lists every command with its keys, every step, view, pres
 }
 
 TEST_CASE("a few letters, the arrows and Enter go to a step, open a preset, look at a head") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   ask_for(bench, "go softm");
   CHECK(listed(bench).front() == "Go to Softmax");
   bench.ui->key("Enter");
@@ -157,8 +155,7 @@ TEST_CASE("a few letters, the arrows and Enter go to a step, open a preset, look
 }
 
 TEST_CASE("the choice goes round at the ends, and is scrolled to") {
-  WindowBench bench = open_window(900, 600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 600));
   bench.ui->key("Ctrl+Shift+P");
   const std::size_t count = palette(bench).matches.size();
   const auto is_seen = [&](std::size_t i) {
@@ -182,8 +179,7 @@ TEST_CASE("the choice goes round at the ends, and is scrolled to") {
 }
 
 TEST_CASE("a click does the entry under the mouse, a click beside the palette does nothing") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   ask_for(bench, "go to");
   const std::vector<std::string> names = listed(bench);
   REQUIRE(names.size() >= 10);
@@ -208,8 +204,7 @@ TEST_CASE("a click does the entry under the mouse, a click beside the palette do
 
 TEST_CASE(
     "painted pairs are cleared by name, numbers set by hand are forgotten, and the setup says painted") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   Scenario edited = bench.scenario();
   edited.edits = {{"attn_mask", {0, 1}, 1.0}, {"query", {0, 0, 0}, 0.5}};
   bench.window->state().document.session.edit(edited, "by hand");
@@ -229,8 +224,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the Help menu takes a question") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->click("menu/Help");
   bench.ui->click("menu/Ask a question…");
   bench.ui->run_frames(2);
@@ -244,8 +238,7 @@ TEST_CASE("the Help menu takes a question") {
 }
 
 TEST_CASE("what is no command is told, and Enter does nothing then") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   ask_for(bench, "qqzz");
   CHECK(palette(bench).matches.empty());
   CHECK(bench.ui->has("palette/nothing"));
@@ -265,8 +258,7 @@ TEST_CASE("what is no command is told, and Enter does nothing then") {
 }
 
 TEST_CASE("while the palette is open, its keys go nowhere else") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   prepare(bench);
   bench.ui->click("setup/embed_dim");
   bench.ui->key("Ctrl+Shift+P");
@@ -290,8 +282,7 @@ TEST_CASE("while the palette is open, its keys go nowhere else") {
 }
 
 TEST_CASE("a dialog that was chosen by name waits for an Enter of its own") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   ask_for(bench, "save scenario");
   bench.ui->key("Enter");
   CHECK(bench.window->state().dialogs.files.open);
@@ -303,8 +294,7 @@ TEST_CASE("a dialog that was chosen by name waits for an Enter of its own") {
 }
 
 TEST_CASE("the palette stays inside a small window, and survives one of a pixel") {
-  WindowBench bench = open_window(900, 600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 600));
   for (const auto& [width, height] : {std::pair{1280, 720}, {640, 400}, {320, 240}}) {
     bench.ui->resize(width, height);
     bench.ui->key("Ctrl+Shift+P");

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "app/platform/image_clipboard.h"
+#include "app/platform/desktop_program.h"
 #include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
@@ -34,8 +34,7 @@ std::string read(const std::string& path) {
 
 TEST_CASE(
     "a picture of the stage has the theme's ground, changes nothing in the window and is the same twice") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("Right");
   bench.ui->run_until_still();
   bench.ui->run_frames(3);
@@ -55,8 +54,7 @@ TEST_CASE(
 
 TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion as an animation") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("Right");
   bench.ui->run_until_still();
   const auto save = [&](CommandId command, const std::string& path) {
@@ -94,8 +92,7 @@ TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion a
 
 TEST_CASE("a motion is saved picture by picture while the window stays alive, or given up and not written") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 800);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 800));
   WindowState& window = bench.window->state();
   perform(window, CommandCall{CommandId::last_step});
   bench.ui->run_until_still();
@@ -134,8 +131,7 @@ TEST_CASE("a motion is saved picture by picture while the window stays alive, or
 
 TEST_CASE("an image is handed to the desktop's clipboard program without a shell, else its file is told") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const test::EnvironmentVariable cache("XDG_CACHE_HOME", folder.file("cache dir")),
       display("DISPLAY", ":99"), wayland("WAYLAND_DISPLAY", "");
   {
@@ -177,8 +173,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
                {StageView::prediction, "original"},
                {StageView::head_rows, "a noun for “it”</text>"},
                {StageView::query_key_plane, "The plane keeps"}};
-  WindowBench bench = open_window(1280, 900, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900, preset_scenario("welcome")));
   WindowState& window = bench.window->state();
   for (const auto& each : views) {
     const std::string word(stage_view_words[static_cast<std::size_t>(each.view)]);
@@ -209,8 +204,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
 
 TEST_CASE("an export has what was chosen on the stage: the lines of Tokens, the query of q∘k") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->click("step_bar/step/6");
   bench.ui->click("stage/view/Tokens");
   bench.ui->click("stage/share/95 %");
@@ -225,8 +219,7 @@ TEST_CASE("an export has what was chosen on the stage: the lines of Tokens, the 
 
 TEST_CASE("a map alone, a table and an array can still be exported, and the dialog says which it is") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& window = bench.window->state();
   bench.ui->click("step_bar/step/6");
   bench.ui->run_until_still();
@@ -254,8 +247,7 @@ TEST_CASE("a map alone, a table and an array can still be exported, and the dial
 
 TEST_CASE("what a page hides until it is answered is hidden in an export too, and its numbers are refused") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& window = bench.window->state();
   Playlist playlist;
   playlist.pages.push_back({});
@@ -287,8 +279,7 @@ TEST_CASE("what a page hides until it is answered is hidden in an export too, an
 
 TEST_CASE("the slides of a playlist are saved from the window, as the command line makes them") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 800);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 800));
   WindowState& window = bench.window->state();
   perform(window, CommandCall{CommandId::save_slides});
   CHECK_FALSE(window.dialogs.files.open);  // there is no playlist yet

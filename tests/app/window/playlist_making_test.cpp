@@ -34,8 +34,7 @@ void type_path(WindowBench& bench, const std::string& path) {
 
 TEST_CASE(
     "title, question and caption of a page are typed where they stand, and so is the playlist's title") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   PlaylistWalk& walk = bench.window->state().document.walk;
   command(bench, CommandId::new_playlist);
   bench.ui->type("cam {max scores[0,0,2,:]}");
@@ -58,8 +57,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a number that cannot be read keeps the page open, and says why") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   PlaylistWalk& walk = bench.window->state().document.walk;
   command(bench, CommandId::new_playlist);
   bench.ui->type("{max nonsense[0]}");
@@ -76,8 +74,7 @@ TEST_CASE("a number that cannot be read keeps the page open, and says why") {
 }
 
 TEST_CASE("pages of one's own are no part of the lesson that was looked at before") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
   start_walk(state, lesson_playlist("questions"));
   bench.ui->run_frames(2);
@@ -91,8 +88,7 @@ TEST_CASE("pages of one's own are no part of the lesson that was looked at befor
 }
 
 TEST_CASE("a page that is added to a lesson while it is shown makes a copy of the lesson, and says so") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
   start_walk(state, lesson_playlist("break_it"));
   const std::size_t pages = state.document.walk.playlist.pages.size();
@@ -107,8 +103,7 @@ TEST_CASE("a page that is added to a lesson while it is shown makes a copy of th
 
 TEST_CASE(
     "what is typed after a page is added is its caption, though a click had taken the focus elsewhere") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   command(bench, CommandId::add_page);
   bench.ui->type("One.");
@@ -124,8 +119,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a page that is added beside a question asks nothing itself") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   command(bench, CommandId::add_page);
   command(bench, CommandId::add_page);
@@ -142,8 +136,7 @@ TEST_CASE("a page that is added beside a question asks nothing itself") {
 }
 
 TEST_CASE("pages change places, and stay within the playlist") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
   start_walk(state, lesson_playlist("break_it"));
   const Playlist before = state.document.walk.playlist;
@@ -158,8 +151,7 @@ TEST_CASE("pages change places, and stay within the playlist") {
 
 TEST_CASE("pages that were not saved are kept when others take their place, and come back") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
   state.document.kept_folder = folder.file("state");
   command(bench, CommandId::new_playlist);
@@ -179,8 +171,7 @@ TEST_CASE("pages that were not saved are kept when others take their place, and 
 TEST_CASE("what is in the window when it is closed can be reopened the next time") {
   const TemporaryFolder folder;
   {
-    WindowBench bench = open_window(1280, 900);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 900));
     bench.window->state().document.kept_folder = folder.file("state");
     keep_what_is_left(bench.window->state().document);
     CHECK_FALSE(fs::exists(folder.file("state")));  // nothing was done
@@ -201,8 +192,7 @@ TEST_CASE("what is in the window when it is closed can be reopened the next time
 
 TEST_CASE("a file that exists is replaced at the second word only, and a name must end as its kind does") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const FileDialogState& dialog = bench.window->state().dialogs.files;
   const std::string readme = folder.with_file("README.md", "words");
   const std::string other = folder.with_file("other.json", "{}");
@@ -227,8 +217,7 @@ TEST_CASE("a file that exists is replaced at the second word only, and a name mu
 
 TEST_CASE("an export over a file that exists asks first") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const std::string picture = folder.with_file("picture.csv", "old");
   bench.ui->key("Ctrl+E");
   type_path(bench, picture);
@@ -241,8 +230,7 @@ TEST_CASE("an export over a file that exists asks first") {
 
 TEST_CASE("on the pages of one's own playlist, saving saves the playlist, and says what is not part of it") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const WindowState& state = bench.window->state();
   const std::string path = lesson_file(folder);
   drop(bench, path);
@@ -267,8 +255,7 @@ TEST_CASE("on the pages of one's own playlist, saving saves the playlist, and sa
 }
 
 TEST_CASE("a new playlist is offered to be saved under the title of its first page") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
   new_playlist(state);
   for (const auto& [title, name] : {std::pair{"What: is / attention?", "/What is  attention.json"},

@@ -9,8 +9,7 @@ using namespace headwise;
 
 TEST_CASE("a page that asks hides its answer until the next press, and numbers follow the trace") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [
     {"step": "softmax", "ask": "How many heads?", "caption": "{H}, and {sum attn_weights[0,4,0,:]}, {5."},
     {"step": "output", "caption": "b"}]})"));
@@ -50,8 +49,7 @@ TEST_CASE("a page that asks hides its answer until the next press, and numbers f
 }
 
 TEST_CASE("on a page the line at the foot speaks of what was changed there, not of the page") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const WindowState& state = bench.window->state();
   bench.ui->key("C");
   CHECK(told_of_last_edit(state.document).starts_with("Causal mask on"));
@@ -78,8 +76,7 @@ TEST_CASE("on a page the line at the foot speaks of what was changed there, not 
 
 TEST_CASE("a page that asks before its step says nothing of the answer, and walks into it") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"caption": "First."},
     {"set": ["mask.preset=padding:12"], "step": "softmax", "tensor": "attn_weights",
      "pin": {"tensor": "attn_weights", "index": [0, 0, 0, 0]}, "ask": "What is it?", "ask_step": "mask",
@@ -111,8 +108,7 @@ TEST_CASE("a page that asks before its step says nothing of the answer, and walk
 
 TEST_CASE("a page writes masks as it says, and the next one as the person likes it") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.window->state().view.selection.compare_with = CompareWith::scale;
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [
     {"scenario": "causal", "step": "mask", "masks_as": "true_blocks"}, {"masks_as": "true_keeps"},
@@ -132,8 +128,7 @@ TEST_CASE("a page writes masks as it says, and the next one as the person likes 
 
 TEST_CASE("a brush is put down when a page is turned") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.window->state().view.selection.step = Step::mask;
   bench.ui->run_frames(2);
   bench.ui->click("stage/brush/row");

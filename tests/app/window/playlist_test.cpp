@@ -11,8 +11,7 @@ using namespace headwise;
 TEST_CASE(
     "a playlist that is dropped is walked with the keys of a clicker, and Escape gives the own place back") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("M");
   bench.ui->key("6");
   bench.ui->key("Right");
@@ -59,8 +58,7 @@ TEST_CASE(
 
 TEST_CASE("what a person does to a page is undone by the next one, and stays an undo step away") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder));
   bench.ui->key("M");
   const Scenario muted = bench.scenario();
@@ -73,8 +71,7 @@ TEST_CASE("what a person does to a page is undone by the next one, and stays an 
 
 TEST_CASE("the buttons beside the caption turn the pages, and leave") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   drop(bench, lesson_file(folder));
   bench.ui->click("caption/forward");
   CHECK(bench.window->state().document.walk.page == 1);
@@ -86,8 +83,7 @@ TEST_CASE("the buttons beside the caption turn the pages, and leave") {
 
 TEST_CASE("a playlist that is wrong is told in a sentence and changes nothing") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const Scenario before = bench.scenario();
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"step": "softmaks"}]})"));
   CHECK(bench.scenario() == before);
@@ -98,8 +94,7 @@ TEST_CASE("a playlist that is wrong is told in a sentence and changes nothing") 
 
 TEST_CASE("a page whose head or cell is not there is shown as far as it goes, and says so") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"step": "scores", "head": 40}]})"));
   CHECK(bench.selection().step == Step::scores);
   CHECK(bench.selection().head == 7);
@@ -110,8 +105,7 @@ TEST_CASE("a page whose head or cell is not there is shown as far as it goes, an
 
 TEST_CASE("a page whose scenario has no trace says why, and the walk goes on") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"set": ["attention.num_heads=7"]},
                                        {"scenario": "random", "step": "output"}]})"));
   CHECK(bench.ui->has("notice/lasting"));
@@ -123,8 +117,7 @@ TEST_CASE("a page whose scenario has no trace says why, and the walk goes on") {
 
 TEST_CASE("a scenario that is computed in the background takes its page's place when it is there") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"scenario":
     {"attention": {"embed_dim": 256, "num_heads": 16}, "inputs": {"query_length": 300}},
     "step": "softmax", "head": 13, "pin": {"tensor": "attn_weights", "index": [0, 13, 299, 299]}}]})"));
@@ -139,8 +132,7 @@ TEST_CASE("a scenario that is computed in the background takes its page's place 
 TEST_CASE(
     "pages are added from what the window shows, get captions, and are saved to a file that opens again") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const auto command = [&](CommandId id) {
     perform(bench.window->state(), CommandCall{id});
     bench.ui->run_frames(3);
@@ -180,8 +172,7 @@ TEST_CASE(
 
 TEST_CASE(
     "a claim that a change makes false gives way to another one, or to the link that restores the page") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& window = bench.window->state();
   const Playlist& questions = lesson_playlist("questions");
   const auto page = [&](std::string_view word) {
@@ -223,8 +214,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the lessons of the menu are walked, and a question is found by its words") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   bench.ui->click("menu/Teach");
   bench.ui->click("menu/lesson/first_walk");
@@ -244,8 +234,7 @@ TEST_CASE("the lessons of the menu are walked, and a question is found by its wo
 }
 
 TEST_CASE("every page of every lesson fits under the stage, and leaves the stage most of the window") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   WindowState& state = bench.window->state();
   for (const Lesson& lesson : lessons()) {
     const Playlist& playlist = lesson_playlist(lesson.name);
@@ -266,8 +255,7 @@ TEST_CASE(
     "turning a page leaves it as the person likes it: which way round the maps stand, how masks are "
     "written") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("Q");
   drop(bench, lesson_file(folder));
   CHECK(bench.selection().queries_as_columns);
@@ -279,8 +267,7 @@ TEST_CASE(
 TEST_CASE(
     "a page brings along what stands beside in the view compare, and a page made of that view keeps it") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
     { "step": "softmax", "view": "compare", "beside": "scale" }, { "step": "split_heads", "view": "memory" } ] })"));
   CHECK(bench.selection().view == StageView::compare);
@@ -295,8 +282,7 @@ TEST_CASE(
 }
 
 TEST_CASE("presenting goes on with the page that was left, and a new playlist begins with its first") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const PlaylistWalk& walk = bench.window->state().document.walk;
   const auto command = [&](CommandId id) {
     perform(bench.window->state(), CommandCall{id});

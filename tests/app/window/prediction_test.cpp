@@ -30,8 +30,7 @@ const TokenPredictions& predictions(WindowBench& bench) {
 }  // namespace
 
 TEST_CASE("muting a head by its dot changes the words in the next frame, and unmuting brings them back") {
-  WindowBench bench = open_prediction(preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("welcome")));
   CHECK(predictions(bench).positions[9].now[0].now > 0.9);
   bench.ui->click("heads/dot/7");
   CHECK(head_gain_of(bench.scenario(), 7) == 0.0);
@@ -42,8 +41,7 @@ TEST_CASE("muting a head by its dot changes the words in the next frame, and unm
 }
 
 TEST_CASE("a click on a position pins its strongest weight, and its words are told") {
-  WindowBench bench = open_prediction(preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("welcome")));
   bench.window->state().view.selection.head = 7;
   bench.ui->click("prediction/row/9");
   REQUIRE(bench.selection().pinned);
@@ -53,8 +51,7 @@ TEST_CASE("a click on a position pins its strongest weight, and its words are to
 
 TEST_CASE("every position has its row, at both sizes of the window") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
-    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("welcome"), width, height));
     CAPTURE(width);
     CHECK(bench.ui->has("prediction/row/0"));
     CHECK(bench.ui->has("prediction/row/9"));
@@ -72,8 +69,7 @@ TEST_CASE("a checkpoint of a training answers its task, which stands above the a
   settings.model.causal = false;
   TrainingRun<float> run(task_of(source), settings);
   write_checkpoint(folder.file("run"), source, run);
-  WindowBench bench = open_prediction(scenario_of_file(folder.file("run")));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_prediction(scenario_of_file(folder.file("run"))));
   CHECK(bench.ui->has("prediction/row/15"));  // the last one: a task asks for what comes late
   CHECK(bench.ui->has("prediction/task"));
   const TransformerConfig& trained = bench.session().inputs().model_input->model->transformer()->config();
@@ -97,15 +93,13 @@ TEST_CASE("a checkpoint of a training answers its task, which stands above the a
 }
 
 TEST_CASE("where no model predicts, the view says what to do") {
-  WindowBench bench = open_prediction(preset_scenario("hand_made"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("hand_made")));
   CHECK_FALSE(bench.ui->has("prediction/row/0"));
   CHECK(predictions(bench).why.find("trained model") != std::string::npos);
 }
 
 TEST_CASE("a text that grows keeps the view alive, and a word that the model does not know is told") {
-  WindowBench bench = open_prediction(preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("welcome")));
   Scenario scenario = bench.scenario();
   scenario.inputs.text = "the слон did not cross the street because it was too tired .";
   bench.window->state().document.session.edit(scenario, "text", false);
@@ -126,8 +120,7 @@ TEST_CASE("a text that grows keeps the view alive, and a word that the model doe
 TEST_CASE(
     "with a model open the setup names it and its layers, and what the model decides itself cannot be "
     "chosen") {
-  WindowBench bench = open_window(1600, 1000, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("welcome")));
   CHECK(bench.ui->has("setup/model"));
   CHECK(bench.ui->has("setup/layer"));
   const Scenario opened = bench.scenario();
@@ -147,8 +140,7 @@ TEST_CASE(
 
 TEST_CASE("the inspector speaks of the word that the model says at the position that is looked at") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
-    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("welcome"), width, height));
     CHECK(bench.ui->has("inspector/prediction"));
     CHECK_FALSE(bench.ui->has("inspector/terms"));
     bench.ui->move_to("prediction/row/9");
@@ -161,8 +153,7 @@ TEST_CASE("the inspector speaks of the word that the model says at the position 
 
 TEST_CASE("in a small window the sentences of the view wrap, and its heads can still be muted") {
   for (const auto& [width, height] : {std::pair{640, 720}, {640, 480}}) {
-    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("welcome"), width, height));
     CAPTURE(height);
     bench.ui->click("tab/settings");  // beside it the stage has half of the window
     bench.ui->run_until_still();

@@ -297,8 +297,7 @@ TEST_CASE(
 
 TEST_CASE("a training that is looked into from a page leads back to it, with Escape and with a link") {
   for (const bool by_key : {true, false}) {
-    WindowBench bench = open_training();
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_training());
     PlaylistWalk& walk = bench.window->state().document.walk;
     const Scenario own = bench.scenario();
     bench.ui->key("Escape");
@@ -330,8 +329,7 @@ TEST_CASE("a name that is proposed for a file stands in the folder of the one be
   CHECK(path_beside("/a/b/lesson.json", "slides.png") == "/a/b/slides.png");
   CHECK(path_beside("lesson.json", "slides.png") == "slides.png");
   CHECK(path_beside("/a/b/", "slides.png") == "/a/b/slides.png");
-  WindowBench bench = open_window(900, 700);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 700));
   WindowState& state = bench.window->state();
   start_walk(state, lesson_playlist("first_walk"));
   for (const char* path : {"", "lesson.json", "folder/lesson.json"}) {

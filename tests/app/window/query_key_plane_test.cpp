@@ -31,8 +31,7 @@ ImVec2 centre_of(const UiRect& rect) {
 }  // namespace
 
 TEST_CASE("dragging a query's arrow changes its scores by what the picture shows, and Reset returns it") {
-  WindowBench bench = open_plane();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_plane());
   const Scenario before = bench.scenario();
   const ImVec2 tip = centre_of(bench.ui->rect("qk/tip"));
   CHECK_FALSE(bench.ui->has("qk/what_if"));
@@ -80,8 +79,7 @@ TEST_CASE("dragging a query's arrow changes its scores by what the picture shows
 }
 
 TEST_CASE("a click on another arrow shows its query, a click on a key or on its row pins the pair") {
-  WindowBench bench = open_plane();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_plane());
   // An arrow whose tip no other tip and no key covers.
   const auto lone = [&] {
     for (int l = 1; l < 12; ++l) {
@@ -111,8 +109,7 @@ TEST_CASE("a click on another arrow shows its query, a click on a key or on its 
 }
 
 TEST_CASE("the keyboard alone chooses a query and moves its arrow") {
-  WindowBench bench = open_plane();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_plane());
   const FocusOrder& focus = bench.window->state().view.focus;
   const UiRect plane = bench.ui->rect("stage/plane");
   bool reached = false;
@@ -139,8 +136,7 @@ TEST_CASE("the keyboard alone chooses a query and moves its arrow") {
 }
 
 TEST_CASE("an edit that changes q or k drops the moved arrows, one that changes the mask does not") {
-  WindowBench bench = open_plane();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_plane());
   const ImVec2 tip = centre_of(bench.ui->rect("qk/tip"));
   bench.ui->drag(tip.x, tip.y, tip.x + 30, tip.y - 30);
   bench.ui->key("C");  // causal
@@ -181,8 +177,7 @@ TEST_CASE("every kind of scenario is drawn in the plane or said in a sentence") 
                            {preset_scenario("grouped_query"), true},
                            {preset_scenario("cross_attention"), true}}) {
     for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}}) {
-      WindowBench bench = open_plane(each.scenario, width, height);
-      if (!bench.ui) return;
+      WINDOW_OR_SKIP(bench, open_plane(each.scenario, width, height));
       bench.window->state().document.session.finish();
       bench.ui->run_frames(3);
       CHECK(bench.ui->has("stage/plane") == each.drawn);

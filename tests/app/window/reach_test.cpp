@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/content/reach_words.h"
+#include "app/content/cell_meaning.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
@@ -95,8 +95,7 @@ TEST_CASE(
 }
 
 TEST_CASE("W, or the switch in the inspector, lights all the way, and again only the next tensors") {
-  WindowBench bench = open_on_score();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on_score());
   bench.ui->run_until_still();
   const Image next = bench.ui->pixels();
   const std::size_t links = static_cast<std::size_t>(std::ranges::count_if(
@@ -116,8 +115,7 @@ TEST_CASE("W, or the switch in the inspector, lights all the way, and again only
 }
 
 TEST_CASE("beside a pinned cell the one under the mouse is told all the way too") {
-  WindowBench bench = open_on_score();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on_score());
   bench.ui->key("W");
   bench.ui->run_until_still();
   REQUIRE(bench.selection().pinned == score);
@@ -145,8 +143,7 @@ TEST_CASE("how much of a tensor is on the way is told in a few words") {
 }
 
 TEST_CASE("a letter under the mouse lights its axis on the stage and in the graph, and lets go of it again") {
-  WindowBench bench = open_on_score();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on_score());
   bench.ui->run_until_still();
   const Image before = bench.ui->pixels();
   for (const char* letter : {"L", "D", "H", "E", "S", "N"}) {
@@ -163,8 +160,7 @@ TEST_CASE("a letter under the mouse lights its axis on the stage and in the grap
 }
 
 TEST_CASE("a node of the graph lights its tensor wherever it stands on the stage") {
-  WindowBench bench = open_on_score();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on_score());
   bench.ui->move_to("graph/k_heads");
   const std::vector<BoxRef>& boxes = bench.window->state().view.pointed.boxes;
   REQUIRE(boxes.size() == 1);
@@ -203,8 +199,7 @@ TEST_CASE("symbols of formulas are known as the tensors that they stand for") {
 }
 
 TEST_CASE("a mouse that lies still does not look away from what a page, a key or a link has pinned") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   WindowState& state = bench.window->state();
   state.view.selection.step = Step::scores;
   bench.ui->run_frames(3);

@@ -6,8 +6,7 @@
 using namespace headwise;
 
 TEST_CASE("an impossible size shows its sentence beside the field and keeps the picture") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("End");
   const TracePtr before = bench.session().trace_ptr();
   const std::vector<std::uint8_t> stage = part(bench, "panel/stage");
@@ -31,8 +30,7 @@ TEST_CASE("an impossible size shows its sentence beside the field and keeps the 
 }
 
 TEST_CASE("what is no number is told under its field and asked for by nobody") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const Scenario before = bench.scenario();
   for (const char* nonsense : {"abc", "1e9", "12.5", "--3", "99999999999999999999", ""}) {
     type_into(bench, "setup/embed_dim", nonsense);
@@ -58,8 +56,7 @@ TEST_CASE("what is no number is told under its field and asked for by nobody") {
 
 TEST_CASE("a refused value is told over the stage once its field is left, and the next edit drops it") {
   for (const bool by_key : {true, false}) {
-    WindowBench bench = open_window();
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window());
     type_into(bench, "setup/num_heads", "7");
     CHECK_FALSE(bench.ui->has("notice/lasting"));
     bench.ui->key("Enter");
@@ -84,8 +81,7 @@ TEST_CASE("a refused value is told over the stage once its field is left, and th
 }
 
 TEST_CASE("an error under a row at the foot of the setup is scrolled to, once") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const UiRect panel = bench.ui->rect("panel/setup");
   // The row stands just over the foot: what is said under it would be cut.
   bench.ui->move_to(0.5 * (panel.min.x + panel.max.x), 0.5 * (panel.min.y + panel.max.y));
@@ -108,8 +104,7 @@ TEST_CASE("an error under a row at the foot of the setup is scrolled to, once") 
 }
 
 TEST_CASE("the error stays with the row at fault: an edit that is wrong too drops the one before") {
-  WindowBench bench = open_window(900, 1340);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 1340));
   type_into(bench, "setup/num_heads", "7");
   type_into(bench, "setup/temperature", "-1");
   CHECK(bench.scenario().attention.num_heads == 8);
@@ -131,8 +126,7 @@ TEST_CASE("the error stays with the row at fault: an edit that is wrong too drop
 }
 
 TEST_CASE("what has no result is not saved, and one sentence says so") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const auto told = [&] {
     const auto& notices = bench.window->state().view.notices.notices;
     return notices.empty() ? std::string() : notices.back().text;
@@ -150,8 +144,7 @@ TEST_CASE("what has no result is not saved, and one sentence says so") {
 }
 
 TEST_CASE("Escape puts a refused value back, and a drag stays at the last value that there is a result for") {
-  WindowBench bench = open_window(1600, 1600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1600));
   type_into(bench, "setup/num_heads", "7");
   CHECK_FALSE(bench.session().error().empty());
   bench.ui->key("Escape");

@@ -64,8 +64,7 @@ void choose(WindowBench& bench, const std::string& place, const std::string& wor
 }  // namespace
 
 TEST_CASE("the builder opens on the sentence of the text, and a word chosen from a list is an edit") {
-  WindowBench bench = open_builder();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_builder());
   CHECK_FALSE(bench.ui->has("builder/use"));
   CHECK(bench.ui->has("says/was"));
   bench.ui->click("builder/adjective");
@@ -88,8 +87,7 @@ TEST_CASE("the builder opens on the sentence of the text, and a word chosen from
 }
 
 TEST_CASE("letters typed in a list filter it and are no commands, and Escape closes it without a choice") {
-  WindowBench bench = open_builder();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_builder());
   const Selection before = bench.selection();
   bench.ui->click("builder/subject");
   bench.ui->run_until_still();
@@ -110,8 +108,7 @@ TEST_CASE("letters typed in a list filter it and are no commands, and Escape clo
 }
 
 TEST_CASE("the arrow keys walk through a list, and Enter takes the word") {
-  WindowBench bench = open_builder();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_builder());
   const Step step = bench.selection().step;
   REQUIRE(tab_to(bench, "builder/verb"));
   bench.ui->key("Enter");
@@ -134,8 +131,7 @@ TEST_CASE("the arrow keys walk through a list, and Enter takes the word") {
 }
 
 TEST_CASE("another pattern keeps the words that fit, and the pronoun follows the nouns") {
-  WindowBench bench = open_builder();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_builder());
   choose(bench, "pattern", pattern_with("queen", "street"));
   choose(bench, "subject", "man");
   CHECK(text_of(bench) == "the man did not cross the street because he was too tired .");
@@ -146,8 +142,7 @@ TEST_CASE("another pattern keeps the words that fit, and the pronoun follows the
 }
 
 TEST_CASE("Surprise me draws another sentence each time, all of which the model knows") {
-  WindowBench bench = open_builder();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_builder());
   std::set<std::string> texts{text_of(bench)};
   for (int i = 0; i < 6; ++i) {
     bench.ui->click("builder/surprise");
@@ -161,8 +156,7 @@ TEST_CASE("Surprise me draws another sentence each time, all of which the model 
 }
 
 TEST_CASE("a text of one's own is kept until a word is chosen or the sentence is used") {
-  WindowBench bench = open_builder(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_builder(1280, 720));
   bench.ui->click("setup/text");
   bench.ui->key("Ctrl+A");
   bench.ui->type("the dog was here .");
@@ -182,15 +176,13 @@ TEST_CASE("a text of one's own is kept until a word is chosen or the sentence is
 
 TEST_CASE("a model without patterns has no builder") {
   for (const char* preset : {"copycat", "hand_made"}) {
-    WindowBench bench = open_window(1600, 1000, preset_scenario(preset));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario(preset)));
     CHECK_FALSE(bench.ui->has("setup/builder"));
   }
 }
 
 TEST_CASE("the command palette opens the builder") {
-  WindowBench bench = open_window(1600, 1000, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("welcome")));
   ask_for(bench, "build a sentence");
   REQUIRE_FALSE(listed(bench).empty());
   CHECK(listed(bench).front() == "Setting: sentence builder");
@@ -201,8 +193,7 @@ TEST_CASE("the command palette opens the builder") {
 }
 
 TEST_CASE("Tab reaches every place of the builder, and every one says what it is") {
-  WindowBench bench = open_builder();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_builder());
   for (const char* place : {"pattern", "subject", "verb", "object", "adjective", "surprise"}) {
     const std::string name = std::string("builder/") + place;
     CAPTURE(name);
@@ -215,8 +206,7 @@ TEST_CASE("Tab reaches every place of the builder, and every one says what it is
 
 TEST_CASE(
     "in a small window with large type every chip stays inside the panel, and every list inside the window") {
-  WindowBench bench = open_window(1280, 720, preset_scenario("welcome"), 1.5f);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("welcome"), 1.5f));
   bench.ui->click("tab/settings");
   bench.ui->run_frames(2);
   bench.ui->click("setup/builder");

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/content/doc_sections.h"
+#include "app/content/doc_pages.h"
 #include "core/scenario/scenario_keys.h"
 #include "tests/app/keyboard_bench.h"
 
@@ -45,8 +45,7 @@ TEST_CASE("every row of the setup has a key, and the scenario's format has that 
 }
 
 TEST_CASE("a row whose name is not its key shows the key, dim beside the name, and in its tooltip") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   for (const std::string key : {"mask.is_causal", "mask.value", "valid_lens", "op"})
     CHECK_MESSAGE(bench.ui->has("says/" + key), key);
   for (const char* key : {"attention.embed_dim", "attention.softcap"})  // these say it already
@@ -62,8 +61,7 @@ TEST_CASE("a row whose name is not its key shows the key, dim beside the name, a
 
 TEST_CASE("in a low window the causal switch is in sight without scrolling") {
   for (const char* preset : {"welcome", "hand_made"}) {
-    WindowBench bench = open_window(1280, 720, preset_scenario(preset));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario(preset)));
     CAPTURE(preset);
     CHECK(bench.ui->rect("setup/causal").max.y < bench.ui->rect("panel/setup").max.y);
     bench.ui->click("setup/causal/on");
@@ -73,8 +71,7 @@ TEST_CASE("in a low window the causal switch is in sight without scrolling") {
 
 TEST_CASE("no control moves under the mouse that changes it") {
   for (const char* preset : {"welcome", "hand_made", "random"}) {
-    WindowBench bench = open_window(1600, 1400, preset_scenario(preset));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1600, 1400, preset_scenario(preset)));
     bench.ui->rasterise(false);
     CAPTURE(std::string(preset));
     for (const char* choice :
@@ -94,8 +91,7 @@ TEST_CASE("no control moves under the mouse that changes it") {
 
 TEST_CASE(
     "the causal mask, a mask pattern and typed sizes leave the rows of the mask and the heads in place") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   const auto before = tops(bench);
   bench.ui->click("setup/causal/on");
   for (const auto& [id, top] : before) check_stays(bench, id.c_str(), top);
@@ -125,8 +121,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the operator is switched like any setting: undone by Ctrl+Z, and back without a loss") {
-  WindowBench bench = open_window(1600, 1400);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   bench.ui->key("M");
   const Scenario before = bench.scenario();
   REQUIRE(before.head_gain);
@@ -150,8 +145,7 @@ TEST_CASE("the operator is switched like any setting: undone by Ctrl+Z, and back
 }
 
 TEST_CASE("a model's layer becomes its heads alone, and comes back") {
-  WindowBench bench = open_window(1600, 1400, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1400, preset_scenario("welcome")));
   const Scenario before = bench.scenario();
   bench.ui->click("setup/op/SDPA");
   bench.ui->run_until_still();
@@ -164,8 +158,7 @@ TEST_CASE("a model's layer becomes its heads alone, and comes back") {
 }
 
 TEST_CASE("from the model's name it is one click to how it was trained") {
-  WindowBench bench = open_window(1280, 720, preset_scenario("welcome"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("welcome")));
   REQUIRE(bench.ui->has("setup/training"));
   bench.ui->click("setup/training");
   bench.ui->run_until_still();
@@ -189,8 +182,7 @@ TEST_CASE("from the model's name it is one click to how it was trained") {
 TEST_CASE("a width that a trained model does not have is refused with what to do, and a button does it") {
   for (const auto& [button, source] : {std::pair{"setup/embed_dim/random", ParameterSource::random},
                                        {"setup/embed_dim/hand_made", ParameterSource::hand_made}}) {
-    WindowBench bench = open_window(1600, 1250, preset_scenario("welcome"));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1600, 1250, preset_scenario("welcome")));
     bench.ui->rasterise(false);
     REQUIRE(bench.scenario().parameters.source == ParameterSource::model);
     CHECK_FALSE(bench.ui->has(button));

@@ -137,8 +137,7 @@ TEST_CASE(
 }
 
 TEST_CASE("tabs unfold the panels that have no room, one at a time, by mouse and by keys") {
-  WindowBench bench = open_window(1280, 720, preset_scenario("hand_made"), 2.0f);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("hand_made"), 2.0f));
   UiDriver& ui = *bench.ui;
   for (const char* panel : {"panel/setup", "panel/inspector", "panel/graph"}) CHECK_FALSE(ui.has(panel));
   for (const auto& [tab, panel] : {std::pair{"tab/settings", "panel/setup"},
@@ -177,8 +176,7 @@ TEST_CASE(
        {std::tuple{1280, 720, 1.5f}, {1280, 720, 2.0f}, {1600, 1000, 2.0f}}) {
     CAPTURE(width);
     CAPTURE(scale);
-    WindowBench bench = open_window(width, height, preset_scenario("hand_made"), scale);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height, preset_scenario("hand_made"), scale));
     const auto places = [&] {
       std::vector<float> left;
       for (int step = 0; step < 10; ++step) {
@@ -202,8 +200,7 @@ TEST_CASE(
 }
 
 TEST_CASE("with type of 200 % the stage of a lesson keeps the height, and the page's words stand beside it") {
-  WindowBench bench = open_window(1280, 720, preset_scenario("welcome"), 2.0f);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("welcome"), 2.0f));
   UiDriver& ui = *bench.ui;
   perform(bench.window->state(), {.name = {}, .what = {}, .keys = {}, .target = LessonPage{"first_walk", 0}});
   ui.run_until_still();
@@ -239,8 +236,7 @@ TEST_CASE("the filmstrip stands beside all panels, and where there is no room fo
 }
 
 TEST_CASE("a setting that is asked for by name unfolds its panel") {
-  WindowBench bench = open_window(1280, 720, preset_scenario("hand_made"), 2.0f);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("hand_made"), 2.0f));
   bench.window->state().view.setup.wanted_row = "setup/embed_dim";
   bench.ui->run_frames(4);
   CHECK(bench.ui->has("panel/setup"));
@@ -248,8 +244,7 @@ TEST_CASE("a setting that is asked for by name unfolds its panel") {
 }
 
 TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores to Weighted sum") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const std::pair<Step, const char*> shown[] = {{Step::scores, "digits/scores"},
                                                 {Step::scale, "digits/scaled_scores"},
                                                 {Step::mask, "digits/masked_scores"},
@@ -264,8 +259,7 @@ TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores
 }
 
 TEST_CASE("a window of a pixel, of a strip and of a stamp draws and takes keys") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->move_to(5, 5);
   // The line of first steps has ticked the keys that this presses.
   bench.ui->key("Right");
@@ -286,8 +280,7 @@ TEST_CASE("a window of a pixel, of a strip and of a stamp draws and takes keys")
 }
 
 TEST_CASE("a storm of sizes, steps and scales leaves the window whole") {
-  WindowBench bench = open_window(900, 600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 600));
   std::mt19937 random(7);
   const auto between = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
   for (int i = 0; i < 60; ++i) {
@@ -305,8 +298,7 @@ TEST_CASE("a storm of sizes, steps and scales leaves the window whole") {
 }
 
 TEST_CASE("in a small window no number over the map of a head is cut") {
-  WindowBench bench = open_window(900, 600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 600));
   bench.window->state().view.selection.step = Step::softmax;
   bench.window->state().view.selection.view = StageView::all_heads;
   bench.ui->run_until_still();
@@ -316,8 +308,7 @@ TEST_CASE("in a small window no number over the map of a head is cut") {
 }
 
 TEST_CASE("the theme changes chrome and data, and back to the very same picture") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const Image dark = bench.ui->pixels();
   const Rgba8 ground = palette_of(Theme::dark).window;
   CHECK(bench.ui->pixel(3, 995) == ground);
@@ -335,8 +326,7 @@ TEST_CASE("the theme changes chrome and data, and back to the very same picture"
 }
 
 TEST_CASE("text is made larger and smaller within its bounds") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Ctrl+=");
   CHECK(bench.window->state().view.settings.font_scale == doctest::Approx(1.125));
   CHECK(bench.ui->result().font_scale == doctest::Approx(1.125));
@@ -347,8 +337,7 @@ TEST_CASE("text is made larger and smaller within its bounds") {
 }
 
 TEST_CASE("tooltips appear after the mouse has rested, and ask for that frame") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->move_to("setup/embed_dim");
   const Image before = bench.ui->pixels();
   CHECK(bench.ui->result().wake_after < 1.0);

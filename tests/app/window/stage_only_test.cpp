@@ -1,7 +1,7 @@
 // The stage alone, as it is projected, and the spotlight.
 #include <doctest/doctest.h>
 
-#include "app/stage/spotlight.h"
+#include "app/stage/stage_panel.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/window_layout.h"
 #include "core/playlist/lessons.h"
@@ -24,8 +24,7 @@ int brightness(Rgba8 c) {
 }  // namespace
 
 TEST_CASE("Escape leaves full screen first, then unpins, then leaves the lesson, one at a time") {
-  WindowBench bench = open_window(1600, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 900));
   WindowState& state = bench.window->state();
   start_walk(state, lesson_playlist("first_walk"));
   bench.ui->run_until_still();
@@ -47,8 +46,7 @@ TEST_CASE("Escape leaves full screen first, then unpins, then leaves the lesson,
 }
 
 TEST_CASE("F leaves the steps and the stage, F11 on the whole screen, and Escape brings everything back") {
-  WindowBench bench = open_window(1600, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 900));
   const double width_before = bench.ui->rect("panel/stage").max.x - bench.ui->rect("panel/stage").min.x;
   bench.ui->key("F");
   for (const char* hidden : {"panel/setup", "panel/inspector", "panel/graph", "panel/status", "menu/File"})
@@ -78,8 +76,7 @@ TEST_CASE(
     "on the whole screen the map takes over half of the height, in every theme, with numbers and nothing to "
     "click around it") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
-    WindowBench bench = open_window(width, height_);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height_));
     bench.ui->rasterise(false);
     bench.ui->click("step_bar/step/6");
     bench.ui->run_until_still();
@@ -114,8 +111,7 @@ TEST_CASE(
       {StageView::prediction, {"prediction/row/0", "prediction/row/14"}},
   };
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
-    WindowBench bench = open_window(width, height_, preset_scenario("welcome"));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height_, preset_scenario("welcome")));
     bench.ui->rasterise(false);
     WindowState& state = bench.window->state();
     for (const auto& each : views) {
@@ -172,8 +168,7 @@ TEST_CASE(
 
 TEST_CASE(
     "in a hall the steps come over the stage when the mouse moves, go again, and nothing below them moves") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("F11");
   bench.ui->run_frames(40, 0.1);
   CHECK_FALSE(bench.ui->has("panel/steps"));
@@ -192,8 +187,7 @@ TEST_CASE(
 }
 
 TEST_CASE("in a hall a pinned number of a map that the result is made from keeps that map beside it") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   Selection& selection = bench.window->state().view.selection;
   selection.step = Step::scores;
   bench.ui->key("F11");
@@ -211,8 +205,7 @@ TEST_CASE("in a hall a pinned number of a map that the result is made from keeps
 
 TEST_CASE("in a hall the maps of all heads have every row labelled") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
-    WindowBench bench = open_window(width, height_);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height_));
     start_walk(bench.window->state(), lesson_playlist("first_walk"));
     bench.window->state().view.selection.step = Step::softmax;
     bench.window->state().view.selection.view = StageView::all_heads;
@@ -226,8 +219,7 @@ TEST_CASE("in a hall the maps of all heads have every row labelled") {
 
 TEST_CASE("a page in a hall has its words beside the map, and its answer only when it is given") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
-    WindowBench bench = open_window(width, height_);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height_));
     bench.ui->rasterise(false);
     start_walk(bench.window->state(), lesson_playlist("first_walk"));
     bench.ui->run_until_still();
@@ -282,8 +274,7 @@ TEST_CASE("what no rectangle covers is cut into rectangles that cover the rest e
 
 TEST_CASE(
     "the spotlight dims the stage but for the pinned cell and the row and column that it was made from") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("Right");
   bench.ui->key("Right");
   bench.ui->key("Right");
@@ -323,8 +314,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the projector theme is white, its type is larger, and T comes round to dark again") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("T");
   bench.ui->key("T");
   CHECK(bench.window->state().view.settings.theme == Theme::projector);

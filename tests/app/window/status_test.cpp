@@ -10,8 +10,7 @@
 using namespace headwise;
 
 TEST_CASE("the layout of the projection is chosen in the setup, changes no number, and undo takes it back") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const Scenario before = bench.scenario();
   const TracePtr packed = bench.session().trace_ptr();
   REQUIRE(packed->tensors.in_proj_weight);
@@ -32,8 +31,7 @@ TEST_CASE("the layout of the projection is chosen in the setup, changes no numbe
 
 TEST_CASE(
     "the foot of the window tells the edit, the time and the number under the mouse, at every usual size") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {1920, 1080}}) {
     bench.ui->resize(width, height);
     bench.ui->move_to("stage/result");
@@ -53,8 +51,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the time is told with how many tensors it was spent on") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const std::size_t all = bench.trace().computed.size();  // of the first trace: every stage
   REQUIRE(all > 10);
   CHECK(compute_text(bench.trace(), 0.0013) ==
@@ -66,8 +63,7 @@ TEST_CASE("the time is told with how many tensors it was spent on") {
 }
 
 TEST_CASE("a long computation shows how far it has come, and Escape gives it up at once") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const Scenario before = bench.scenario();
   Scenario large = before;
   large.inputs.source = InputSource::random;

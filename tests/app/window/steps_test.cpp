@@ -10,8 +10,7 @@
 using namespace headwise;
 
 TEST_CASE("the window opens on the first step, with the keys going to the stage") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   CHECK(bench.selection().step == Step::inputs);
   CHECK(bench.window->state().view.focus.focused == 0);
   CHECK(bench.session().error().empty());
@@ -19,8 +18,7 @@ TEST_CASE("the window opens on the first step, with the keys going to the stage"
 }
 
 TEST_CASE("arrows, Page keys, Home and End step, and stop at both ends") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Left");
   CHECK(bench.selection().step == Step::inputs);
   bench.ui->key("Right");
@@ -39,8 +37,7 @@ TEST_CASE("arrows, Page keys, Home and End step, and stop at both ends") {
 }
 
 TEST_CASE("taps that are shorter than a frame are all counted") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   for (int i = 0; i < 5; ++i) {
     bench.ui->push(KeyChanged{static_cast<int>(Key::right), true});
     bench.ui->push(KeyChanged{static_cast<int>(Key::right), false});
@@ -50,8 +47,7 @@ TEST_CASE("taps that are shorter than a frame are all counted") {
 }
 
 TEST_CASE("a click on a step looks at it, and at another picture of the screen") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const Image before = bench.ui->pixels();
   bench.ui->click("step_bar/step/6");
   CHECK(bench.selection().step == Step::softmax);
@@ -63,8 +59,7 @@ TEST_CASE("a click on a step looks at it, and at another picture of the screen")
 }
 
 TEST_CASE("a pin says where it is while the stage shows another step, another head or another sequence") {
-  WindowBench bench = open_window(1280, 720, with_setting(preset_scenario("random"), "inputs.batch=2"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720, with_setting(preset_scenario("random"), "inputs.batch=2")));
   const auto says = [&](const char* words) {
     bench.ui->run_frames(3);
     return bench.ui->has(std::string("says/THIS CELL: ") + words);
@@ -92,8 +87,7 @@ TEST_CASE("a pin says where it is while the stage shows another step, another he
 }
 
 TEST_CASE("Space walks through the steps by itself, and the program sleeps in between") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Space");
   CHECK(bench.window->state().view.steps.playing);
   bench.ui->run_frames(3);
@@ -109,16 +103,14 @@ TEST_CASE("Space walks through the steps by itself, and the program sleeps in be
 }
 
 TEST_CASE("a window at rest asks for no further frame") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->run_frames(5);
   CHECK_FALSE(bench.ui->result().animating);
   CHECK(std::isinf(bench.ui->result().wake_after));
 }
 
 TEST_CASE("while a text is edited the arrows move in the text and letters are typed") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const Scenario before = bench.scenario();
   bench.ui->click("setup/text");
   CHECK(bench.window->state().view.focus.focused != 0);
@@ -140,8 +132,7 @@ TEST_CASE("while a text is edited the arrows move in the text and letters are ty
 }
 
 TEST_CASE("digits and arrows look at heads") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("5");
   CHECK(bench.selection().head == 5);
   bench.ui->key("Down");
@@ -176,8 +167,7 @@ TEST_CASE("F1 shows the keys, and nothing behind the sheet takes any") {
 }
 
 TEST_CASE("every command of the menus can be clicked") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("menu/Edit");
   REQUIRE(bench.ui->has("menu/Causal mask"));
   bench.ui->click("menu/Causal mask");
@@ -201,8 +191,7 @@ TEST_CASE("every command of the menus can be clicked") {
 }
 
 TEST_CASE("Tab goes through the controls in their order and back to the stage") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   const FocusOrder& focus = bench.window->state().view.focus;
   const std::size_t count = focus.window.size();
   REQUIRE(count > 20);
@@ -217,8 +206,7 @@ TEST_CASE("Tab goes through the controls in their order and back to the stage") 
 }
 
 TEST_CASE("a click on a choice leaves the arrows with the steps; Tab gives them to the choice") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("setup/causal/on");
   CHECK(bench.scenario().mask.is_causal);
   bench.ui->key("Right");

@@ -122,8 +122,7 @@ void check_all_reached(const WindowBench& bench, const std::string& where) {
 
 TEST_CASE("Tab reaches every control of every view, forwards and backwards") {
   for (int view = 0; view < stage_view_count; ++view) {
-    WindowBench bench = open_at(Step::scores, static_cast<StageView>(view));
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_at(Step::scores, static_cast<StageView>(view)));
     bench.window->state().view.selection.pinned = score;
     bench.ui->run_frames(3);
     check_all_reached(bench, std::string(stage_view_entry(static_cast<StageView>(view)).name));
@@ -132,15 +131,13 @@ TEST_CASE("Tab reaches every control of every view, forwards and backwards") {
 
 TEST_CASE("Tab reaches every control of every step, in a small window too") {
   for (const Step step : {Step::inputs, Step::project, Step::mask, Step::softmax, Step::output}) {
-    WindowBench bench = open_at(step, StageView::one_head, 1280, 720);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_at(step, StageView::one_head, 1280, 720));
     check_all_reached(bench, std::string(step_entries()[static_cast<std::size_t>(step)].name));
   }
 }
 
 TEST_CASE("Tab reaches every control of a page of a lesson, and of the stage alone") {
-  WindowBench bench = open_at(Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::scores));
   perform(bench.window->state(), {.name = {}, .what = {}, .keys = {}, .target = LessonPage{"first_walk", 1}});
   bench.ui->run_until_still();
   REQUIRE(bench.ui->has("caption/edit"));
@@ -153,8 +150,7 @@ TEST_CASE("Tab reaches every control of a page of a lesson, and of the stage alo
 }
 
 TEST_CASE("Tab reaches every control of every sheet, and the focus returns to where it was") {
-  WindowBench bench = open_at(Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::scores));
   REQUIRE(tab_to(bench, "setup/batch"));
   const ImGuiID before = focus_of(bench).focused;
   const struct {
@@ -206,8 +202,7 @@ TEST_CASE("Tab reaches every control of every sheet, and the focus returns to wh
 }
 
 TEST_CASE("the ring of the focus is to be seen around every control, dark and light and for a projector") {
-  WindowBench bench = open_at(Step::mask, StageView::one_head, 1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::mask, StageView::one_head, 1280, 720));
   for (const Theme theme : {Theme::dark, Theme::light, Theme::projector}) {
     bench.window->state().view.settings.theme = theme;
     bench.ui->rasterise(true);
@@ -250,8 +245,7 @@ TEST_CASE("the ring of the focus is to be seen around every control, dark and li
 }
 
 TEST_CASE("Tab goes through all the terms of a list that scrolls") {
-  WindowBench bench = open_at(Step::project);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_at(Step::project));
   bench.window->state().view.selection.pinned = CellRef{{TensorId::q}, {0, 1, 3}};
   bench.ui->run_frames(3);
   REQUIRE(tab_to(bench, "inspector/more_terms"));

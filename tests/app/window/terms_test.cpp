@@ -32,8 +32,7 @@ CellTerms terms_of(const WindowBench& bench, const CellRef& cell, std::size_t sh
 }  // namespace
 
 TEST_CASE("a click on a term goes to the number that it begins with, Backspace comes back") {
-  WindowBench bench = open_on(score, Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
   const CellTerms terms = terms_of(bench, score, 6);
   REQUIRE(terms.largest.size() == 6);
   bench.ui->click("inspector/term/0");
@@ -51,8 +50,7 @@ TEST_CASE("a click on a term goes to the number that it begins with, Backspace c
 }
 
 TEST_CASE("each factor of a term leads to its own number, and the name of the term to the first") {
-  WindowBench bench = open_on(score, Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
   const CellTerms terms = terms_of(bench, score, 6);
   const UiRect line = bench.ui->rect("inspector/term/2");
   const double y = 0.5 * (line.min.y + line.max.y);
@@ -71,8 +69,7 @@ TEST_CASE("each factor of a term leads to its own number, and the name of the te
 
 TEST_CASE("a chain of clicks leads from the output to a parameter, and Alt+Left back step by step") {
   const CellRef output{{Id::output}, {0, 8, 3}};
-  WindowBench bench = open_on(output, Step::output);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on(output, Step::output));
   bench.ui->click("inspector/from/0");  // the row of concat: no cell, the pin stays
   CHECK(bench.selection().pinned == output);
   CHECK(bench.selection().tensor == Id::concat);
@@ -93,8 +90,7 @@ TEST_CASE("a chain of clicks leads from the output to a parameter, and Alt+Left 
 }
 
 TEST_CASE("letting go of the pin forgets the way") {
-  WindowBench bench = open_on(score, Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
   bench.ui->click("inspector/term/0");
   CHECK_FALSE(bench.window->state().view.trail.empty());
   bench.ui->key("Escape");
@@ -106,8 +102,7 @@ TEST_CASE("letting go of the pin forgets the way") {
 
 TEST_CASE("all terms of a number can be opened, scrolled and closed") {
   const CellRef output{{Id::output}, {0, 8, 3}};
-  WindowBench bench = open_on(output, Step::output);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on(output, Step::output));
   const std::size_t all = cell_provenance(bench.trace(), output.tensor, output.index).terms.size();
   REQUIRE(all > 100);
   CHECK_FALSE(bench.ui->has("inspector/term/6"));
@@ -122,8 +117,7 @@ TEST_CASE("all terms of a number can be opened, scrolled and closed") {
 }
 
 TEST_CASE("the term under the mouse lights its numbers on the stage") {
-  WindowBench bench = open_on(score, Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
   const CellTerms terms = terms_of(bench, score, 6);
   bench.ui->run_until_still();
   const Image before = bench.ui->pixels();
@@ -140,8 +134,7 @@ TEST_CASE("the term under the mouse lights its numbers on the stage") {
 }
 
 TEST_CASE("terms are reached by keyboard too") {
-  WindowBench bench = open_on(score, Step::scores);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
   bool reached = false;
   for (int i = 0; i < 120 && !reached; ++i) {
     bench.ui->key("Tab");

@@ -43,8 +43,7 @@ std::vector<std::string> silent_controls(WindowBench& bench, Wanted wanted) {
 }  // namespace
 
 TEST_CASE("every control of the window says what it is when the mouse rests on it") {
-  WindowBench bench = open_window(1600, 1300);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1300));
   bench.ui->rasterise(false);
   bench.window->state().view.selection.step = Step::scores;
   bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
@@ -55,8 +54,7 @@ TEST_CASE("every control of the window says what it is when the mouse rests on i
 
 TEST_CASE("the controls of every view of the stage say what they are") {
   for (int view = 0; view < stage_view_count; ++view) {
-    WindowBench bench = open_window(1600, 1000);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1600, 1000));
     bench.ui->rasterise(false);
     bench.window->state().view.selection.step = Step::mask;
     bench.window->state().view.selection.view = static_cast<StageView>(view);
@@ -75,8 +73,7 @@ TEST_CASE("the controls of every view of the stage say what they are") {
 
 TEST_CASE(
     "a tooltip stands beside its control's column, and goes at a key, at a click and when it was read") {
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const UiRect control = bench.ui->rect("setup/causal"), column = bench.ui->rect("panel/setup");
   const auto rest = [&] {
     bench.ui->move_to(2, 2);
@@ -104,8 +101,7 @@ TEST_CASE(
 }
 
 TEST_CASE("over the stage a tooltip covers none of its line") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const UiRect control = bench.ui->rect("stage/view/Compare");
   bench.ui->move_to(0.5f * (control.min.x + control.max.x), 0.5f * (control.min.y + control.max.y));
   bench.ui->run_frames(3, 0.4);

@@ -98,8 +98,7 @@ TEST_CASE(
     "while a page's model is trained the window draws, and the caption says what is trained and how far it "
     "is") {
   ModelGate& gate = close_model_gate();
-  WindowBench bench = open_beside();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_beside());
   const TemporaryFolder folder;
   open_pages(bench, folder, pages_of("caption"));
   REQUIRE(walk_of(bench).page == 0);
@@ -133,8 +132,7 @@ TEST_CASE("Escape, undo, the next page and the page before give up a page whose 
   for (const char* key : {"Escape", "Ctrl+Z", "PageUp"}) {
     CAPTURE(key);
     ModelGate& gate = close_model_gate();
-    WindowBench bench = open_beside();
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_beside());
     const TemporaryFolder folder;
     open_pages(bench, folder, pages_of(std::string("turned") + key));
     bench.ui->key("PageDown");
@@ -175,8 +173,7 @@ TEST_CASE("a page that was trained beside the window is the page that is trained
   const TemporaryFolder folder;
   std::vector<Seen> beside, at_once;
   {
-    WindowBench bench = open_beside();
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_beside());
     open_pages(bench, folder, pages_of("same"));
     for (const char* key : keys_through_pages) {
       gate.open = false;
@@ -220,8 +217,7 @@ TEST_CASE("a page that was trained beside the window is the page that is trained
 TEST_CASE("a page whose training fails says why, and the pages beside it can still be turned to") {
   ModelGate& gate = close_model_gate();
   gate.open = true;
-  WindowBench bench = open_beside();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_beside());
   const TemporaryFolder folder;
   open_pages(bench, folder, pages_of("broken"));
   bench.ui->key("PageDown");
@@ -240,8 +236,7 @@ TEST_CASE("what is edited before the first page of a lesson arrives is there aga
   ModelGate& gate = close_model_gate();
   for (const bool arrives : {true, false}) {
     CAPTURE(arrives);
-    WindowBench bench = open_beside();
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_beside());
     const TemporaryFolder folder;
     std::string text = pages_of(fmt::format("own{}", arrives));
     const std::string first = R"({ "scenario": "hand_made", "step": "scores", "caption": "First." },)";
@@ -267,8 +262,7 @@ TEST_CASE("what is edited before the first page of a lesson arrives is there aga
 
 TEST_CASE("a lesson whose first page is given up leads back to the page that it was visited from") {
   ModelGate& gate = close_model_gate();
-  WindowBench bench = open_beside();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_beside());
   const TemporaryFolder folder;
   open_pages(bench, folder, lesson);
   bench.ui->key("PageDown");
@@ -289,8 +283,7 @@ TEST_CASE("a lesson whose first page is given up leads back to the page that it 
 TEST_CASE(
     "the small pictures of pages do not wait for their models, nor hold up the page that is turned to") {
   ModelGate& gate = close_model_gate();
-  WindowBench bench = open_beside(1280, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_beside(1280, 1000));
   const TemporaryFolder folder;
   open_pages(bench, folder, pages_of("strip"));
   bench.window->state().view.settings.filmstrip = true;
@@ -310,8 +303,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the first page of a lesson that is really trained comes by itself") {
-  WindowBench bench = open_beside();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_beside());
   const TemporaryFolder folder;
   // A training that no other test asks for.
   std::string text = pages_of("real");

@@ -38,8 +38,7 @@ double shown_at(const WindowBench& bench, const CellRef& cell) {
 
 TEST_CASE(
     "the inspector explains how the training's next step changes a number of the model that is looked into") {
-  WindowBench bench = open_training(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training(1600, 1000));
   step_to(bench, 5);
   bench.ui->key("Left");
   wait_until_idle(bench);
@@ -77,8 +76,7 @@ TEST_CASE(
 
 TEST_CASE(
     "of an edited model the inspector says that it is not the training's; another text changes nothing") {
-  WindowBench bench = open_training(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training(1600, 1000));
   step_to(bench, 2);
   bench.ui->click("training/map/0/0.3");
   bench.ui->run_frames(3);
@@ -158,8 +156,7 @@ TEST_CASE(
     CHECK(bench.ui->has("overlay/training"));
     CHECK(training_of(bench).reached() == 7);
   };
-  WindowBench first = open_window(1600, 1000);
-  if (!first.ui) return;
+  WINDOW_OR_SKIP(first, open_window(1600, 1000));
   open_checkpoint(first);
   first.ui->key("N");
   goes_on(first);
@@ -182,8 +179,7 @@ TEST_CASE("a training that cannot go on says why, and another task can be chosen
   TrainingRun<float> untrained(task_of(source), usual_settings(task_of(source)));
   write_checkpoint(folder.file("run"), source, untrained);
   std::filesystem::remove(folder.file("run") + "/checkpoint-0/optimizer.safetensors");
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const Scenario before = bench.scenario();
   open_file(bench.window->state(), folder.file("run"));
   bench.ui->run_frames(2);
@@ -202,8 +198,7 @@ TEST_CASE("a training that cannot go on says why, and another task can be chosen
 }
 
 TEST_CASE("the task that the view begins with can be chosen where a training cannot go on") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   TrainingViewState& view = bench.window->state().dialogs.training;
   view.goes_on = SavedTraining{"/no such folder", 0};
   view.open = true;
@@ -217,8 +212,7 @@ TEST_CASE("the task that the view begins with can be chosen where a training can
 }
 
 TEST_CASE("a model that was looked into is still known after a lesson was visited") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 3);
   start_walk(bench.window->state(), lesson_playlist("first_walk"));
   bench.ui->run_until_still();

@@ -30,8 +30,7 @@ bool is_said_in_lines(const WindowBench& bench, std::string text) {
 }  // namespace
 
 TEST_CASE("a training is set up in the window, and begins at step 0, paused") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   bench.ui->click("training/setup");
   bench.ui->run_frames(2);
   REQUIRE(bench.ui->has("training/setup/sum"));
@@ -82,8 +81,7 @@ TEST_CASE("a training is set up in the window, and begins at step 0, paused") {
 }
 
 TEST_CASE("a set-up that cannot be trained says why, does not begin, and leaves the training as it is") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 2);
   bench.ui->click("training/setup");
   bench.ui->run_frames(2);
@@ -114,8 +112,7 @@ TEST_CASE("a set-up that cannot be trained says why, does not begin, and leaves 
 }
 
 TEST_CASE("heads are dragged through the divisors of the width alone") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   bench.ui->click("training/setup");
   bench.ui->run_frames(2);
   const UiRect heads = bench.ui->rect("training/setup/heads");
@@ -128,8 +125,7 @@ TEST_CASE("heads are dragged through the divisors of the width alone") {
 }
 
 TEST_CASE("another task begins anew, and the list of tasks leads back to the training before") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 2);
   bench.ui->click("training/task");
   bench.ui->click("training/task/majority");
@@ -145,8 +141,7 @@ TEST_CASE("another task begins anew, and the list of tasks leads back to the tra
 }
 
 TEST_CASE("a model that was looked into is on the line of its training again once one has gone back to it") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 3);
   bench.ui->click("training/map/0/0.1");
   bench.ui->run_frames(3);
@@ -167,8 +162,7 @@ TEST_CASE("a model that was looked into is on the line of its training again onc
 }
 
 TEST_CASE("the change that is trained beside is marked, and its model can be saved") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 2);
   CHECK_FALSE(bench.ui->has("training/chosen_change"));
   bench.ui->click("training/change/no-scale");
@@ -193,8 +187,7 @@ TEST_CASE("the change that is trained beside is marked, and its model can be sav
 
 TEST_CASE("the words of the held-out example are all there, and each habit's colour has its name") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
-    WindowBench bench = open_window(width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(width, height));
     bench.ui->key("N");  // induction
     wait_until_idle(bench);
     const LiveTraining& training = training_of(bench);
@@ -210,8 +203,7 @@ TEST_CASE("the words of the held-out example are all there, and each habit's col
 }
 
 TEST_CASE("a short text of one's own is learned in shorter sequences, and is shown under its file's name") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   const TemporaryFolder folder;
   folder.with_file("haiku.txt", "an old silent pond\na frog jumps into the pond\nsplash! silence again\n");
   bench.ui->click("training/task");
@@ -242,8 +234,7 @@ TEST_CASE("a short text of one's own is learned in shorter sequences, and is sho
 
 TEST_CASE("the set-up fits the usual windows") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}}) {
-    WindowBench bench = open_training(width, height);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_training(width, height));
     bench.ui->click("training/setup");
     bench.ui->run_frames(2);
     const UiRect frame = bench.ui->rect("overlay/training");

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "app/session/trained_habits.h"
-#include "app/training/training_habits.h"
+#include "app/training/training_heads.h"
 #include "app/window/window_files.h"
 #include "tests/app/window/training_bench.h"
 #include "tests/core/files/temporary_folder.h"
@@ -16,8 +16,7 @@
 using namespace headwise;
 
 TEST_CASE("the training view opens with its key and from two menus, on a model that nothing has taught yet") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   CHECK(bench.ui->has("overlay/training"));
   CHECK(bench.ui->has("training/sentence"));
   CHECK_FALSE(bench.ui->has("training/error"));
@@ -37,8 +36,7 @@ TEST_CASE("the training view opens with its key and from two menus, on a model t
 }
 
 TEST_CASE("Space trains and pauses; the arrows take a step and go back; Home and End lead to the ends") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   bench.ui->key("Space");
   CHECK(training_of(bench).playing());
   while (training_of(bench).reached() < 3) bench.ui->run_frames(1);
@@ -63,8 +61,7 @@ TEST_CASE("Space trains and pauses; the arrows take a step and go back; Home and
 }
 
 TEST_CASE("closing the view pauses the training, which is there when it opens again") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   bench.ui->key("Space");
   while (training_of(bench).reached() < 2) bench.ui->run_frames(1);
   bench.ui->key("Escape");
@@ -78,8 +75,7 @@ TEST_CASE("closing the view pauses the training, which is there when it opens ag
 }
 
 TEST_CASE("a click on the curve and a drag of the timeline lead to their step") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 20);
   const UiRect plot = bench.ui->rect("training/plot");
   const float x = plot.min.x + (plot.max.x - plot.min.x) * 8.0f / 200.0f;
@@ -100,8 +96,7 @@ TEST_CASE("a click on the curve and a drag of the timeline lead to their step") 
 }
 
 TEST_CASE("a click on a head's map opens the model of that step, at that head") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 5);
   bench.ui->key("Left");
   wait_until_idle(bench);
@@ -123,8 +118,7 @@ TEST_CASE("a click on a head's map opens the model of that step, at that head") 
 TEST_CASE("the training view fits the usual windows, light and dark") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}})
     for (const Theme theme : {Theme::dark, Theme::light}) {
-      WindowBench bench = open_training(width, height);
-      if (!bench.ui) return;
+      WINDOW_OR_SKIP(bench, open_training(width, height));
       bench.window->state().view.settings.theme = theme;
       step_to(bench, 3);
       const UiRect frame = bench.ui->rect("overlay/training");
@@ -143,8 +137,7 @@ TEST_CASE("the training view fits the usual windows, light and dark") {
 }
 
 TEST_CASE("the line below the steps shows the whole window at another step of the training") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 6);
   bench.ui->click("training/map/0/0.2");
   bench.ui->run_frames(3);
@@ -188,8 +181,7 @@ TEST_CASE("the line below the steps shows the whole window at another step of th
 }
 
 TEST_CASE("one thing is changed and trained beside, and what it did is said when both stand at one step") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 4);
   bench.ui->click("training/change/equal-heads");
   CHECK(training_of(bench).playing());
@@ -210,8 +202,7 @@ TEST_CASE("one thing is changed and trained beside, and what it did is said when
 }
 
 TEST_CASE("one number is explained: the formula of its update, and the token that moves it most") {
-  WindowBench bench = open_training(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training(1600, 1000));
   step_to(bench, 2);
   const UiRect choice = bench.ui->rect("training/below");
   bench.ui->click(choice.max.x - 10.0f, 0.5f * (choice.min.y + choice.max.y));
@@ -246,8 +237,7 @@ TEST_CASE("one number is explained: the formula of its update, and the token tha
 }
 
 TEST_CASE("a text of one's own is a task, and one that cannot be learned is refused in the dialog") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 60; ++i) text += "the cat sat on the mat and the dog ran to the hall. ";
@@ -276,8 +266,7 @@ TEST_CASE("a text of one's own is a task, and one that cannot be learned is refu
 }
 
 TEST_CASE("saving asks for a place, comes back to the training and says where it was saved") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   const TemporaryFolder folder;
   step_to(bench, 3);
   bench.ui->click("training/save");
@@ -297,8 +286,7 @@ TEST_CASE("saving asks for a place, comes back to the training and says where it
 }
 
 TEST_CASE("the Enter that chooses what to save is not the one that accepts a name") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 1);
   bench.ui->click("training/save");
   bench.ui->key("Down");
@@ -312,8 +300,7 @@ TEST_CASE("the Enter that chooses what to save is not the one that accepts a nam
 }
 
 TEST_CASE("Escape closes an open list first, and then the training view") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   bench.ui->click("training/changes");
   bench.ui->run_frames(2);
   bench.ui->key("Escape");
@@ -326,8 +313,7 @@ TEST_CASE("Escape closes an open list first, and then the training view") {
 
 TEST_CASE(
     "the line below the steps names the step of the model that is shown, wherever the training stands") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 5);
   bench.ui->click("training/map/0/0.1");
   bench.ui->run_frames(3);
@@ -344,8 +330,7 @@ TEST_CASE(
 TEST_CASE(
     "before the first step the curve says what it waits for, and a head's first name is marked above the "
     "timeline") {
-  WindowBench bench = open_training();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_training());
   CHECK(bench.ui->has("training/waiting"));
   step_to(bench, 1);
   CHECK_FALSE(bench.ui->has("training/waiting"));
@@ -369,8 +354,7 @@ TEST_CASE("a hall sees the lines of all eight heads of each layer") {
     for (const char* task : {"modular-addition", "induction"}) {
       CAPTURE(width);
       CAPTURE(task);
-      WindowBench bench = open_window(width, height);
-      if (!bench.ui) return;
+      WINDOW_OR_SKIP(bench, open_window(width, height));
       bench.window->state().dialogs.training.task = task;
       bench.ui->key("N");
       bench.ui->key("F11");
@@ -388,8 +372,7 @@ TEST_CASE("a hall sees the lines of all eight heads of each layer") {
 }
 
 TEST_CASE("F11 enlarges the training for a hall, and its maps have room in a low window") {
-  WindowBench bench = open_window(900, 600);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(900, 600));
   bench.window->state().dialogs.training.task = "induction";  // of two layers
   bench.ui->key("N");
   wait_until_idle(bench);

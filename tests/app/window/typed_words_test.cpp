@@ -38,8 +38,7 @@ bool completes(const WindowBench& bench) {
 }  // namespace
 
 TEST_CASE("a word that the model does not know is underlined, and says why under the mouse") {
-  WindowBench bench = open_welcome();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_welcome());
   CHECK(dots(bench) == 0);
   type_into(bench, "setup/text", "gryphon was here .");
   bench.ui->key("Enter");
@@ -70,8 +69,7 @@ TEST_CASE("a word that the model does not know is underlined, and says why under
 }
 
 TEST_CASE("words of a text without a model are not underlined") {
-  WindowBench bench = open_window(1600, 1000, preset_scenario("hand_made"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("hand_made")));
   type_into(bench, "setup/text", "gryphon zzyzx");
   CHECK_FALSE(completes(bench));
   bench.ui->key("Enter");
@@ -80,8 +78,7 @@ TEST_CASE("words of a text without a model are not underlined") {
 }
 
 TEST_CASE("on the axes an unknown word is underlined, and its name says what the model read") {
-  WindowBench bench = open_window(1600, 1000, preset_scenario("copycat"));
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("copycat")));
   bench.window->state().view.selection.step = Step::softmax;
   bench.ui->run_until_still();
   const int before = dots(bench, "panel/stage");
@@ -104,8 +101,7 @@ TEST_CASE("on the axes an unknown word is underlined, and its name says what the
 }
 
 TEST_CASE("Tab takes the first word that completes what is typed, as part of the typing") {
-  WindowBench bench = open_welcome();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_welcome());
   const std::string before = typed(bench);
   type_into(bench, "setup/text", "the a");
   CHECK_FALSE(completes(bench));
@@ -121,8 +117,7 @@ TEST_CASE("Tab takes the first word that completes what is typed, as part of the
 }
 
 TEST_CASE("a click takes a word of the list, and typing goes on behind it") {
-  WindowBench bench = open_welcome();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_welcome());
   type_into(bench, "setup/text", "the anima");
   REQUIRE(bench.ui->has("completion/animals"));
   bench.ui->click("completion/animals");
@@ -133,8 +128,7 @@ TEST_CASE("a click takes a word of the list, and typing goes on behind it") {
 }
 
 TEST_CASE("Escape closes the list and leaves the typing, which goes on") {
-  WindowBench bench = open_welcome();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_welcome());
   type_into(bench, "setup/text", "the anima");
   REQUIRE(completes(bench));
   bench.ui->key("Escape");
@@ -146,8 +140,7 @@ TEST_CASE("Escape closes the list and leaves the typing, which goes on") {
 }
 
 TEST_CASE("the list takes neither Enter nor the arrow keys from the field, and Shift+Tab moves on") {
-  WindowBench bench = open_welcome();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_welcome());
   type_into(bench, "setup/text", "the anima");
   REQUIRE(completes(bench));
   bench.ui->key("Left");
@@ -167,8 +160,7 @@ TEST_CASE("the list takes neither Enter nor the arrow keys from the field, and S
 }
 
 TEST_CASE("without a list Tab goes to the next control, also behind a word") {
-  WindowBench bench = open_welcome();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_welcome());
   type_into(bench, "setup/text", "the zzyzx");
   CHECK_FALSE(completes(bench));
   bench.ui->key("Tab");

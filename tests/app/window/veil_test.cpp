@@ -26,8 +26,7 @@ WindowBench at_veiled_page(const TemporaryFolder& folder) {
 TEST_CASE(
     "a veil leaves the operands in sight, and nothing of the result: not in any view, nor at a later step") {
   const TemporaryFolder folder;
-  WindowBench bench = at_veiled_page(folder);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, at_veiled_page(folder));
   UiDriver& ui = *bench.ui;
   CHECK(bench.selection().step == Step::softmax);
   CHECK(ui.has("stage/veil"));
@@ -70,8 +69,7 @@ TEST_CASE(
 
 TEST_CASE("a cell behind the veil is told by no panel, whatever led to it, and comes with the answer") {
   const TemporaryFolder folder;
-  WindowBench bench = at_veiled_page(folder);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, at_veiled_page(folder));
   WindowState& state = bench.window->state();
   for (const TensorId hidden : {TensorId::attn_weights, TensorId::head_output, TensorId::output}) {
     state.view.selection.pinned = CellRef{{hidden}, {0, 0, 8, 7}};
@@ -94,8 +92,7 @@ TEST_CASE("a cell behind the veil is told by no panel, whatever led to it, and c
 
 TEST_CASE("in a hall the operands stay while a page asks, and the map fills the screen with the answer") {
   const TemporaryFolder folder;
-  WindowBench bench = at_veiled_page(folder);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, at_veiled_page(folder));
   bench.ui->key("F11");
   bench.ui->run_until_still();
   CHECK(bench.ui->has("stage/veil"));
@@ -109,8 +106,7 @@ TEST_CASE("in a hall the operands stay while a page asks, and the map fills the 
 
 TEST_CASE("whether a page hides its result is chosen where its words are written") {
   const TemporaryFolder folder;
-  WindowBench bench = at_veiled_page(folder);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, at_veiled_page(folder));
   const auto page = [&]() -> const PlaylistPage& { return *bench.window->state().document.walk.shown(); };
   bench.ui->click("caption/edit");
   bench.ui->run_until_still();
@@ -231,8 +227,7 @@ TEST_CASE("a shape is typed, in sizes or in letters") {
 
 TEST_CASE("the pinned query is followed from step to step, but not to where a page asks") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   UiDriver& ui = *bench.ui;
   bench.window->state().view.settings.reduce_motion = true;
   Selection& selection = bench.window->state().view.selection;
@@ -256,8 +251,7 @@ TEST_CASE("the pinned query is followed from step to step, but not to where a pa
     CHECK(ui.has(std::string("followed/") + name));
     CHECK(ui.has("inspector/following"));
   }
-  WindowBench asked = at_veiled_page(folder);
-  if (!asked.ui) return;
+  WINDOW_OR_SKIP(asked, at_veiled_page(folder));
   asked.window->state().view.selection.pinned = CellRef{{TensorId::query}, {0, 8, 1}};
   asked.ui->run_until_still();
   CHECK_FALSE(asked.ui->has("inspector/following"));

@@ -9,8 +9,7 @@
 using namespace headwise;
 
 TEST_CASE("A goes through the views, each of them another picture, and round again") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("step_bar/step/6");
   bench.ui->run_frames(3);
   std::set<std::vector<std::uint8_t>> pictures;
@@ -24,8 +23,7 @@ TEST_CASE("A goes through the views, each of them another picture, and round aga
 }
 
 TEST_CASE("in the view of tokens the mouse on a query names its strongest key, and a click pins the pair") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("stage/view/Tokens");
   const UiRect queries = bench.ui->rect("stage/queries");
   const float row = (queries.max.y - queries.min.y) / 12;
@@ -49,8 +47,7 @@ TEST_CASE("in the view of tokens the mouse on a query names its strongest key, a
 }
 
 TEST_CASE("in the view of q ∘ k the query is chosen, and its figures are cells of the trace") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("stage/view/q∘k");
   bench.ui->click("stage/query/forward");
   bench.ui->click("stage/query/forward");
@@ -63,8 +60,7 @@ TEST_CASE("in the view of q ∘ k the query is chosen, and its figures are cells
 }
 
 TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without colours to explain") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("C");
   bench.window->state().view.selection.tensor = TensorId::mask_bias;
   bench.window->state().view.selection.view = StageView::all_heads;
@@ -73,8 +69,7 @@ TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without co
 }
 
 TEST_CASE("Q turns the maps of queries and keys in every view, the cell under the mouse is still its cell") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->rasterise(false);
   bench.ui->key("C");
   for (int step = 0; step < step_count; ++step) {
@@ -99,8 +94,7 @@ TEST_CASE("Q turns the maps of queries and keys in every view, the cell under th
 }
 
 TEST_CASE("over the maps of all heads stands what each does, where there is room") {
-  WindowBench bench = open_window(1600, 1000);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->click("step_bar/step/6");
   bench.ui->click("stage/view/All heads");
   for (int head = 0; head < 8; ++head) CHECK(bench.ui->has("stage/head_words/" + std::to_string(head)));
@@ -112,8 +106,7 @@ TEST_CASE(
     "in the layout 3·H the projection is drawn as a small matrix for each head, and its cells are named") {
   Scenario scenario = preset_scenario("hand_made");
   scenario.parameters.layout = ProjectionLayout::per_head;
-  WindowBench bench = open_window(1600, 1000, scenario);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000, scenario));
   bench.ui->click("step_bar/step/1");
   bench.ui->run_frames(70);
   for (int head = 0; head < 8; ++head) REQUIRE(bench.ui->has("stage/above/" + std::to_string(head)));
@@ -133,8 +126,7 @@ TEST_CASE(
     "the softmax keeps the numbers of its maximum and its sum: turned, on a projector, in larger type") {
   for (const auto& [theme, scale] :
        {std::pair{Theme::dark, 1.0f}, {Theme::projector, 1.0f}, {Theme::dark, 1.375f}}) {
-    WindowBench bench = open_window(1280, 720);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720));
     bench.window->state().view.settings.theme = theme;
     bench.window->state().view.settings.font_scale = scale;
     bench.window->state().view.selection.step = Step::softmax;
@@ -159,8 +151,7 @@ TEST_CASE(
 TEST_CASE("a letter lights its axis in every view, and so does the one behind a row of the setup") {
   for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::tokens,
                                StageView::elementwise, StageView::memory}) {
-    WindowBench bench = open_window(1600, 1000);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1600, 1000));
     bench.window->state().view.selection.view = view;
     bench.window->state().view.selection.step = view == StageView::memory ? Step::split_heads : Step::scores;
     CAPTURE(stage_view_entry(view).name);
@@ -192,8 +183,7 @@ TEST_CASE("a letter lights its axis in every view, and so does the one behind a 
 
 TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
   for (const StageView view : {StageView::tokens, StageView::elementwise, StageView::memory}) {
-    WindowBench bench = open_window(1600, 1000);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1600, 1000));
     bench.window->state().view.selection.view = view;
     bench.window->state().view.selection.step = view == StageView::memory ? Step::split_heads : Step::softmax;
     bench.ui->run_frames(3);
@@ -221,8 +211,7 @@ TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
 }
 
 TEST_CASE("all heads of a tensor that belongs to no head: one line says why there is one map") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->click("stage/view/All heads");
   for (const StepEntry& entry : step_entries()) {
     bench.window->state().view.selection.step = entry.step;

@@ -45,8 +45,7 @@ TEST_CASE("a window that is gone without being closed offers its pages and its s
   const TemporaryFolder folder;
   Playlist pages;
   {
-    WindowBench bench = open_window(1280, 900);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 900));
     begin_backup(bench, folder);
     CHECK(bench.window->state().view.notices.offer.text.empty());
     let_it_write(bench);
@@ -87,8 +86,7 @@ TEST_CASE("a window that is gone without being closed offers its pages and its s
 TEST_CASE("what was changed on the page of a lesson comes back on that page") {
   const TemporaryFolder folder;
   {
-    WindowBench bench = open_window(1280, 900);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 900));
     begin_backup(bench, folder);
     start_walk(bench.window->state(), lesson_playlist("break_it"), "", 1);
     bench.ui->run_frames(2);
@@ -113,8 +111,7 @@ TEST_CASE("what was changed on the page of a lesson comes back on that page") {
 TEST_CASE("unsaved work that is discarded is removed, and what nobody decided on is offered again") {
   const TemporaryFolder folder;
   {
-    WindowBench bench = open_window(1280, 900);
-    if (!bench.ui) return;
+    WINDOW_OR_SKIP(bench, open_window(1280, 900));
     begin_backup(bench, folder);
     bench.ui->key("C");
     bench.window->state().document.backup.write_now(bench.window->state().document);
@@ -136,8 +133,7 @@ TEST_CASE("unsaved work that is discarded is removed, and what nobody decided on
 
 TEST_CASE("unsaved work that cannot be backed up is said once, and what cannot be restored is set aside") {
   const TemporaryFolder folder;
-  WindowBench bench = open_window(1280, 900);
-  if (!bench.ui) return;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
   folder.with_file("state", "a file, no folder");
   begin_backup(bench, folder);
   bench.ui->key("C");

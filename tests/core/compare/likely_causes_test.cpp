@@ -8,7 +8,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/softmax.h"
 #include "core/compare/program_variants.h"
-#include "core/compare/retraced.h"
+#include "core/compare/variant_trials.h"
 #include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 

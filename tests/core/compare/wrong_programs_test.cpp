@@ -15,8 +15,8 @@
 #include "core/attention/softmax.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/narrow_types.h"
-#include "core/compare/retraced.h"
 #include "core/compare/tensor_fill.h"
+#include "core/compare/variant_trials.h"
 #include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 

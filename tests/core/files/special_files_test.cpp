@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/files/pickle.h"
+#include "core/files/foreign_model.h"
 #include "tests/core/files/refusal.h"
 
 using namespace headwise;

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cmath>
 
-#include "core/full_size/weight_pyramid.h"
 #include "core/fused/fused_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"

@@ -1,4 +1,4 @@
-#include "core/full_size/weight_pyramid.h"
+#include "core/full_size/weight_blocks.h"
 
 #include <doctest/doctest.h>
 

@@ -17,9 +17,9 @@
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
+#include "core/train/cell_update.h"
 #include "core/train/checkpoint.h"
 #include "core/train/train_json.h"
-#include "core/train/trained_cell.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/train/train_options.h"
 

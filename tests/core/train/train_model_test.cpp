@@ -8,7 +8,6 @@
 
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
-#include "core/train/train_initialisation.h"
 
 namespace headwise::test {
 namespace {

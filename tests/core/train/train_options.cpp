@@ -1,7 +1,7 @@
 #include "tests/core/train/train_options.h"
 
 #include "core/tensor/random.h"
-#include "core/train/train_initialisation.h"
+#include "core/train/train_model.h"
 
 namespace headwise::test {
 

@@ -1,8 +1,5 @@
-#include "app/training/wrapped_lines.h"
+#include "app/training/training_text.h"
 
-#include <cmath>
-
-#include "app/training/written.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/text_layout.h"
 

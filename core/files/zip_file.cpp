@@ -1,18 +1,24 @@
-#include <fmt/format.h>
+#include "core/files/zip_file.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
-#include "core/files/zip_file.h"
+#include <fmt/format.h>
+#include <zlib.h>
+
 #include "core/tensor/error.h"
+#include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
 
 constexpr std::uint64_t end_record_bytes = 22, locator_bytes = 20, end_record64_bytes = 56, entry_bytes = 46,
                         local_header_bytes = 30, max_comment_bytes = 65535;
+
 constexpr std::uint64_t max_directory_bytes = 100'000'000;  // about a million arrays
+
 // deflate cannot compress by more than a factor of 1032; a whole archive far above the second pair does not
 // contain arrays of numbers.
 constexpr std::uint64_t max_ratio = 1032, unsuspicious_ratio = 200,
@@ -192,6 +198,206 @@ class DirectoryReader {
 
 std::vector<ZipEntry> read_zip_directory(const InputFile& file) {
   return DirectoryReader(file).read();
+}
+
+namespace {
+
+constexpr std::size_t chunk_bytes = 64 * 1024;
+constexpr std::size_t max_zlib_bytes = std::size_t{1} << 30;  // zlib counts in 32 bits
+
+}  // namespace
+
+struct ZipEntryReader::State {
+  State(const InputFile& file_read, const ZipEntry& entry_read) : file(file_read), entry(entry_read) {}
+  ~State() { inflateEnd(&stream); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  [[noreturn]] void fail(const std::string& what, const std::string& remedy = "") const {
+    throw Error(ExitStatus::input,
+                {file.path() + ": " + entry.name, what, "", "",
+                 remedy.empty() ? "the file is damaged: download or save it again" : remedy});
+  }
+
+  // Unpacks into `into` until it is full or the stream ends; returns the number of bytes.
+  std::size_t inflate_some(std::span<std::byte> into) {
+    stream.next_out = reinterpret_cast<Bytef*>(into.data());
+    stream.avail_out = static_cast<uInt>(into.size());
+    while (stream.avail_out > 0 && !ended) {
+      if (stream.avail_in == 0) {
+        const std::uint64_t count = std::min<std::uint64_t>(input.size(), entry.compressed_size - consumed);
+        if (count == 0) fail("the compressed data ends too early");
+        file.read(entry.data_offset + consumed, std::as_writable_bytes(std::span(input).first(count)));
+        consumed += count;
+        stream.next_in = input.data();
+        stream.avail_in = static_cast<uInt>(count);
+      }
+      const int result = inflate(&stream, Z_NO_FLUSH);
+      if (result == Z_MEM_ERROR) throw std::bad_alloc();
+      if (result != Z_OK && result != Z_STREAM_END) fail("the compressed data is damaged");
+      ended = result == Z_STREAM_END;
+    }
+    return into.size() - stream.avail_out;
+  }
+
+  const InputFile& file;
+  const ZipEntry entry;
+  std::uint64_t consumed = 0, produced = 0;
+  uLong crc = crc32(0, nullptr, 0);
+  z_stream stream{};
+  bool ended = false;
+  std::array<Bytef, chunk_bytes> input{};
+};
+
+ZipEntryReader::ZipEntryReader(const InputFile& file, const ZipEntry& entry)
+    : state_(std::make_unique<State>(file, entry)) {
+  constexpr int raw_deflate = -MAX_WBITS;
+  if (entry.deflated && inflateInit2(&state_->stream, raw_deflate) != Z_OK) throw std::bad_alloc();
+}
+
+ZipEntryReader::~ZipEntryReader() = default;
+
+void ZipEntryReader::read(std::span<std::byte> into) {
+  State& state = *state_;
+  if (into.size() > state.entry.size - state.produced) state.fail("the entry is shorter than its array");
+  while (!into.empty()) {
+    const std::span<std::byte> part = into.first(std::min(into.size(), max_zlib_bytes));
+    if (state.entry.deflated) {
+      if (state.inflate_some(part) != part.size()) state.fail("the entry is shorter than its directory says");
+    } else {
+      state.file.read(state.entry.data_offset + state.produced, part);
+    }
+    state.crc = crc32(state.crc, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
+    state.produced += part.size();
+    into = into.subspan(part.size());
+  }
+}
+
+void ZipEntryReader::finish() {
+  State& state = *state_;
+  if (state.produced != state.entry.size) state.fail("the entry is longer than its array");
+  if (state.entry.deflated) {
+    std::byte extra[1];
+    if (state.inflate_some(extra) != 0 || state.stream.avail_in != 0 ||
+        state.consumed != state.entry.compressed_size) {
+      state.fail("the entry is longer than its directory says");
+    }
+  }
+  if (static_cast<std::uint32_t>(state.crc) != state.entry.crc) state.fail("the checksum (CRC) is wrong");
+}
+
+namespace {
+
+constexpr std::uint64_t max_deflated_bytes = std::uint64_t{64} << 20;
+
+// Numbers repeat bytes (zeros, signs, exponents), not phrases. Searching only for runs takes a quarter of the
+// time of the default strategy and loses nothing on traces of random inputs (measured: 0.93 of the size; 0.46
+// with a causal mask).
+constexpr int deflate_level = 6, deflate_strategy = Z_RLE;
+constexpr std::uint64_t zip64_from = 0xFFFFFFFF, zip64_entries_from = 0xFFFF;
+constexpr std::uint64_t date_1980_01_01 = 0x0021, utf8_names = 0x0800;
+using Bytes = std::span<const std::byte>;
+
+std::string little_endian(std::uint64_t value, std::size_t count) {
+  std::string bytes(count, '\0');
+  for (char& byte : bytes) {
+    byte = static_cast<char>(value & 0xFF);
+    value >>= 8;
+  }
+  return bytes;
+}
+
+// Calls f(pointer, length) for pieces that zlib's 32-bit lengths can count.
+template <class F>
+void in_pieces(Bytes bytes, F f) {
+  constexpr std::size_t piece = std::size_t{1} << 30;
+  while (!bytes.empty()) {
+    const std::size_t count = std::min(bytes.size(), piece);
+    f(reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(count));
+    bytes = bytes.subspan(count);
+  }
+}
+
+std::string deflated(Bytes first, Bytes second) {
+  z_stream stream{};
+  constexpr int raw_deflate = -MAX_WBITS, memory_level = 8;
+  if (deflateInit2(&stream, deflate_level, Z_DEFLATED, raw_deflate, memory_level, deflate_strategy) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  const auto end = [](z_stream* s) { deflateEnd(s); };
+  const std::unique_ptr<z_stream, decltype(end)> guard(&stream, end);
+  const uLong bound = deflateBound(&stream, static_cast<uLong>(first.size() + second.size()));
+  require_memory(static_cast<Index>(bound), "the packed array");
+  std::string out(bound, '\0');
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const auto feed = [&](Bytes bytes, int flush) {
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    deflate(&stream, flush);
+  };
+  feed(first, Z_NO_FLUSH);
+  feed(second, Z_FINISH);
+  out.resize(stream.total_out);
+  return out;
+}
+
+}  // namespace
+
+void ZipWriter::put(const std::string& bytes) {
+  sink_(std::as_bytes(std::span(bytes)));
+  offset_ += bytes.size();
+}
+
+void ZipWriter::add(const std::string& name, Bytes first, Bytes second) {
+  const std::uint64_t size = first.size() + second.size();
+  uLong crc = crc32(0, nullptr, 0);
+  for (const Bytes part : {first, second}) {
+    in_pieces(part, [&](const Bytef* bytes, uInt count) { crc = crc32(crc, bytes, count); });
+  }
+  const bool deflate = size <= max_deflated_bytes - deflated_bytes_;
+  const std::string packed = deflate ? deflated(first, second) : std::string();
+  if (deflate) deflated_bytes_ += size;
+  const std::uint64_t packed_size = deflate ? packed.size() : size;
+
+  const bool large = size >= zip64_from, far = offset_ >= zip64_from;
+  const bool ascii = std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const std::string sizes64 = little_endian(size, 8) + little_endian(packed_size, 8);
+  const auto extra_of = [](const std::string& content) {
+    return content.empty() ? content : little_endian(1, 2) + little_endian(content.size(), 2) + content;
+  };
+  const std::string local_extra = extra_of(large ? sizes64 : "");
+  const std::string directory_extra = extra_of((large ? sizes64 : "") + (far ? little_endian(offset_, 8) : ""));
+  const std::string common = little_endian(large || far ? 45 : 20, 2) +
+                             little_endian(ascii ? 0 : utf8_names, 2) + little_endian(deflate ? 8 : 0, 2) +
+                             little_endian(0, 2) + little_endian(date_1980_01_01, 2) + little_endian(crc, 4) +
+                             little_endian(large ? zip64_from : packed_size, 4) +
+                             little_endian(large ? zip64_from : size, 4) + little_endian(name.size(), 2);
+  directory_ += little_endian(0x02014b50, 4) + little_endian(large || far ? 45 : 20, 2) + common +
+                little_endian(directory_extra.size(), 2) + std::string(10, '\0') +
+                little_endian(far ? zip64_from : offset_, 4) + name + directory_extra;
+  ++entries_;
+  put(little_endian(0x04034b50, 4) + common + little_endian(local_extra.size(), 2) + name + local_extra);
+  if (deflate) return put(packed);
+  sink_(first);
+  sink_(second);
+  offset_ += size;
+}
+
+void ZipWriter::finish() {
+  const std::uint64_t begin = offset_, size = directory_.size();
+  put(directory_);
+  if (begin >= zip64_from || size >= zip64_from || entries_ >= zip64_entries_from) {
+    const std::uint64_t record = offset_;
+    put(little_endian(0x06064b50, 4) + little_endian(44, 8) + little_endian(45, 2) + little_endian(45, 2) +
+        std::string(8, '\0') + little_endian(entries_, 8) + little_endian(entries_, 8) +
+        little_endian(size, 8) + little_endian(begin, 8));
+    put(little_endian(0x07064b50, 4) + std::string(4, '\0') + little_endian(record, 8) + little_endian(1, 4));
+  }
+  const std::uint64_t entries16 = std::min(entries_, zip64_entries_from);
+  put(little_endian(0x06054b50, 4) + std::string(4, '\0') + little_endian(entries16, 2) +
+      little_endian(entries16, 2) + little_endian(std::min(size, zip64_from), 4) +
+      little_endian(std::min(begin, zip64_from), 4) + std::string(2, '\0'));
 }
 
 }  // namespace headwise

@@ -1,10 +1,7 @@
-#include "core/compare/tensor_blocks.h"
+#include "core/compare/tensor_fill.h"
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
-
-#include "core/compare/tensor_fill.h"
 
 namespace headwise {
 
