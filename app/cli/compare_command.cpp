@@ -11,7 +11,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
-#include "core/files/array_files.h"
+#include "core/files/lazy_array_file.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -20,23 +20,20 @@
 namespace headwise {
 namespace {
 
-std::vector<StoredTensor> read_theirs(const std::vector<std::string>& paths, Warnings& warnings) {
+// Their values are read where a shape fits.
+std::vector<StoredTensor> open_theirs(const std::vector<std::string>& paths, Warnings& warnings) {
   std::vector<StoredTensor> arrays;
-  std::map<std::string, std::string> origin;
+  ArrayOrigins origins;
   for (const std::string& path : paths) {
     std::vector<UnreadEntry> unread;
-    std::vector<NamedTensor> of_file = read_array_file(path, unread);
+    std::vector<LazyArray> of_file = open_arrays(path, unread);
     for (const UnreadEntry& entry : unread) {
       if (stored_tensor_name(entry.name, Op::multi_head_attention)) throw entry.why;
       warnings.add(left_out(entry));
     }
-    for (NamedTensor& array : of_file) {
-      const auto [earlier, first] = origin.emplace(array.name, path);
-      if (!first) {
-        throw Error(ExitStatus::input, {path, "an array is given twice", array.name,
-                                        "every array in one file", "it is in " + earlier->second + " too"});
-      }
-      arrays.push_back({std::move(array.name), std::move(array.tensor), std::move(array.stored_dtype)});
+    for (LazyArray& array : of_file) {
+      origins.add(array.name, path);
+      arrays.push_back({std::move(array.name), std::move(array.array), std::move(array.stored_dtype)});
     }
   }
   return arrays;
@@ -198,7 +195,7 @@ void run_compare(CommandOptions& options, const Words& words) {
       throw Error(ExitStatus::usage, {"--tolerance", "the value is wrong", tolerance, "0 or more", ""});
   }
   Warnings warnings;
-  const std::vector<StoredTensor> theirs = read_theirs(with, warnings);
+  const std::vector<StoredTensor> theirs = open_theirs(with, warnings);
   const std::string named = join(with, ", ");
   if (layers.empty()) {
     if (has_gradients(theirs)) request.backward = true;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "app/cli/standard_streams.h"
 #include "app/gl/offscreen_context.h"
@@ -57,20 +56,17 @@ void require_used(const std::string& path, const GivenArrays& arrays) {
                meant.empty() ? "save the arrays under these names" : fmt::format("did you mean {}?", meant)});
 }
 
-GivenArrays open_arrays(const std::vector<std::string>& paths, Warnings& warnings) {
+GivenArrays open_inputs(const std::vector<std::string>& paths, Warnings& warnings) {
   GivenArrays given;
-  std::map<std::string, std::string> origin;
+  ArrayOrigins origins;
   for (const std::string& path : paths) {
     const ArrayFile file = open_array_file(path);
     require_readable_names(file, given_array_names());
     for (const UnreadEntry& entry : file.unread) warnings.add(left_out(entry));
     require_used(path, file.arrays);
     for (const auto& [name, array] : file.arrays) {
-      if (!given.emplace(name, array).second) {
-        throw Error(ExitStatus::input, {path, "an array is given twice", name, "every array in one file",
-                                        "it is in " + origin[name] + " too"});
-      }
-      origin[name] = path;
+      origins.add(name, path);
+      given.emplace(name, array);
     }
   }
   return given;
@@ -195,6 +191,13 @@ std::string tensors_of_a_trace() {
 
 }  // namespace
 
+void ArrayOrigins::add(const std::string& name, const std::string& path) {
+  const auto [earlier, first] = paths_.emplace(name, path);
+  if (!first)
+    throw Error(ExitStatus::input, {path, "an array is given twice", name, "every array in one file",
+                                    "it is in " + earlier->second + " too"});
+}
+
 void keep_inputs(const TraceRequest& request, const std::string& output) {
   std::error_code missing;
   for (const std::string& input : request.inputs)
@@ -296,7 +299,7 @@ bool names_scenario(const std::string& name) {
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
   const Scenario scenario = requested_scenario(request);
   tell_text_of_model(request, scenario);
-  return inputs_of(request, scenario, open_arrays(request.inputs, warnings), warnings);
+  return inputs_of(request, scenario, open_inputs(request.inputs, warnings), warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request, const std::optional<std::vector<TensorName>>& needed) {
@@ -317,7 +320,7 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
                         .backward = request.backward};
   // The shares of the work are estimates: what matters is that the inputs alone are not all of it.
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.1, "inputs and parameters");
-  const GivenArrays given = open_arrays(request.inputs, warnings);
+  const GivenArrays given = open_inputs(request.inputs, warnings);
   ComputedTrace computed{.inputs = inputs_of(request, scenario, given, warnings, previous, need),
                          .trace = nullptr,
                          .scenario = scenario,

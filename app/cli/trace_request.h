@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,16 @@ Scenario requested_scenario(const TraceRequest& request);
 // The two steps of that: the scenario as named, and with the request's settings applied.
 Scenario named_scenario(const std::string& name);
 Scenario with_settings(const TraceRequest& request, Scenario scenario);
+
+// Which file holds which array.
+class ArrayOrigins {
+ public:
+  // Throws Error(input) if another file holds an array of this name.
+  void add(const std::string& name, const std::string& path);
+
+ private:
+  std::map<std::string, std::string> paths_;
+};
 
 // Throws Error(usage) if the file to be written is one of the --input files: what it has would be lost.
 void keep_inputs(const TraceRequest& request, const std::string& output);

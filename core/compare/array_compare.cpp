@@ -135,7 +135,7 @@ ComparedArray compare_array(const Trace& trace, TensorName name, const StoredTen
   ComparedArray array;
   array.stored_name = stored.name;
   array.stored_dtype = stored.stored_dtype;
-  array.stored_shape = stored.tensor->shape().sizes_text();
+  array.stored_shape = stored.array.outline().shape().sizes_text();
   array.tensor = name;
   array.ours = trace.tensor(name);
   array.tolerance = options.tolerance.value_or(tolerance_of(trace, name, stored.stored_dtype));
@@ -149,15 +149,15 @@ ComparedArray compare_array(const Trace& trace, TensorName name, const StoredTen
     return array;
   };
   const bool is_mask = tensor_entry(name.id).role == TensorRole::mask || name.id == Id::mask_bias;
-  if (stored.tensor->dtype() == DType::boolean && (!is_mask || name.gradient))
+  if (stored.array.outline().dtype() == DType::boolean && (!is_mask || name.gradient))
     return refuse(
         "theirs is an array of True and False; ours holds numbers: was it stored as bool by mistake?");
 
   std::vector<TensorReading> readings =
-      tensor_readings(name, array.ours->shape(), stored.tensor, options.batch_first);
+      tensor_readings(name, array.ours->shape(), stored.array, options.batch_first);
   if (readings.empty()) {
     if (const TensorPtr repeated = repeated_heads(trace, name, *array.ours, options.copies)) {
-      readings = tensor_readings(name, repeated->shape(), stored.tensor, options.batch_first);
+      readings = tensor_readings(name, repeated->shape(), stored.array, options.batch_first);
       if (!readings.empty()) {
         array.ours = repeated;
         array.reading = fmt::format("each key/value head repeated for its {} query heads",
@@ -165,16 +165,16 @@ ComparedArray compare_array(const Trace& trace, TensorName name, const StoredTen
       }
     }
   }
-  if (readings.empty()) return refuse(shape_refusal(name, array.ours->shape(), *stored.tensor));
+  if (readings.empty()) return refuse(shape_refusal(name, array.ours->shape(), stored.array.outline()));
   choose_reading(array, readings, trace.options.op);
-  if (stored.tensor->dtype() == DType::i64 && name.id != Id::valid_lens && !is_mask)
+  if (stored.array.outline().dtype() == DType::i64 && name.id != Id::valid_lens && !is_mask)
     array.reading += (array.reading.empty() ? "" : ", ") + std::string("whole numbers read as they are");
   return array;
 }
 
 namespace {
 
-bool fits(const Trace& trace, TensorName name, const TensorPtr& stored, bool batch_first) {
+bool fits(const Trace& trace, TensorName name, const GivenArray& stored, bool batch_first) {
   const TensorPtr ours = trace.tensor(name);
   return ours && !tensor_readings(name, ours->shape(), stored, batch_first).empty();
 }
@@ -186,8 +186,8 @@ TensorName meant_tensor(const Trace& trace, TensorName name, const StoredTensor&
   const TensorName inner{attn_output ? Id::head_output : Id::dropped_weights, name.gradient};
   if (!attn_output && name.id != Id::attn_output_weights) return name;
   const TensorPtr ours = trace.tensor(inner);
-  if (!ours || fits(trace, name, stored.tensor, batch_first)) return name;
-  const std::vector<Index> sizes = stored.tensor->shape().sizes();
+  if (!ours || fits(trace, name, stored.array, batch_first)) return name;
+  const std::vector<Index> sizes = stored.array.outline().shape().sizes();
   const AxisOrder folded{{{0, 1}, {2}, {3}}};  // (N·H,L,Dv)
   const bool is_inner = sizes == ours->shape().sizes() || sizes == order_sizes(ours->shape(), folded);
   return is_inner ? inner : name;

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "core/compare/trace_compare.h"
+#include "core/tensor/given_array.h"
 
 namespace headwise {
 
-// An array as found in a file: its name and stored type, "f16", "i32".
+// An array as found in a file: its name and stored type, "f16", "i32". Its values are read where its shape fits.
 struct StoredTensor {
   std::string name;
-  TensorPtr tensor;
+  GivenArray array;
   std::string stored_dtype;
 };
 

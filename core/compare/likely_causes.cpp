@@ -107,8 +107,10 @@ bool is_evidence(const VariantSearch& search, const ArrayComparison& comparison,
   for (const ComparedArray& array : comparison.arrays) {
     if (array.agrees()) continue;
     const auto stored = std::ranges::find(search.theirs, array.stored_name, &StoredTensor::name);
+    // One that could not be read as our tensor has not been read from its file either.
+    const bool is_read = stored != search.theirs.end() && stored->array.is_read();
     const std::string text =
-        stored == search.theirs.end() ? "" : without_evidence(search.ours, array, *stored->tensor);
+        is_read ? without_evidence(search.ours, array, *stored->array.tensor()) : std::string();
     any = any || text.empty();
     if (text.empty()) continue;
     auto same = std::ranges::find(said, text, &std::pair<std::string, std::vector<std::string>>::first);

@@ -137,18 +137,18 @@ Tensor in_our_order(const Tensor& stored, const Shape& ours, const AxisOrder& or
   return result;
 }
 
-std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, const TensorPtr& stored,
+std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, const GivenArray& stored,
                                            bool batch_first) {
-  const std::vector<Index> sizes = stored->shape().sizes();
+  const std::vector<Index> sizes = stored.outline().shape().sizes();
   const auto read_in = [&](const AxisOrder& order) {
     const bool other_layout =
         batch_first && ours.rank() == 3 && !is_inside(name.id) && order.groups == length_first.groups;
-    return TensorReading{std::make_shared<const Tensor>(in_our_order(*stored, ours, order)),
+    return TensorReading{std::make_shared<const Tensor>(in_our_order(*stored.tensor(), ours, order)),
                          order_text(ours, order) + (other_layout ? ", as with batch_first=False" : "")};
   };
   std::vector<TensorReading> readings;
   if (sizes == ours.sizes()) {
-    readings.push_back({reshaped(stored, ours), ""});
+    readings.push_back({reshaped(stored.tensor(), ours), ""});
     // Both layouts are valid for this tensor if batch_first is false, and N = L does not distinguish them.
     if (!batch_first && ours.rank() == 3 && is_sequence(name.id) && ours.size(0) > 1 &&
         order_sizes(ours, length_first) == sizes) {
@@ -164,20 +164,21 @@ std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, c
     }
     if (!readings.empty()) return readings;
     // Axes of size 1 are added and removed without moving a number: unbatched arrays, bias_k as (1,1,E).
-    if (stored->size() == ours.element_count() && without_ones(sizes) == without_ones(ours.sizes())) {
-      return {{reshaped(stored, ours), letters_text(sizes, ours)}};
+    if (stored.outline().shape().element_count() == ours.element_count() &&
+        without_ones(sizes) == without_ones(ours.sizes())) {
+      return {{reshaped(stored.tensor(), ours), letters_text(sizes, ours)}};
     }
   }
   // Heads in groups: (N,G,H/G,L,D); stored row by row that is (N,H,L,D).
   if (sizes.size() == 5 && ours.rank() == 4 && sizes[0] == ours.size(0) &&
       sizes[1] * sizes[2] == ours.size(1) && sizes[3] == ours.size(2) && sizes[4] == ours.size(3)) {
-    return {{reshaped(stored, ours),
+    return {{reshaped(stored.tensor(), ours),
              fmt::format("({},G,{}/G,{},{})", ours.name(0), ours.name(1), ours.name(2), ours.name(3))}};
   }
   // attn_mask (N·H,L,S) with its first axis split.
   if (name.id == Id::attn_mask && sizes.size() == 4 && ours.rank() == 3 &&
       sizes[0] * sizes[1] == ours.size(0) && sizes[2] == ours.size(1) && sizes[3] == ours.size(2)) {
-    return {{reshaped(stored, ours), "(N,H,L,S)"}};
+    return {{reshaped(stored.tensor(), ours), "(N,H,L,S)"}};
   }
   return {};
 }

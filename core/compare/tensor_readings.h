@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
-#include "core/tensor/tensor.h"
+#include "core/tensor/given_array.h"
 #include "core/trace/tensor_names.h"
 
 namespace headwise {
@@ -34,8 +34,8 @@ struct TensorReading {
 
 // The readings that the sizes of `stored` allow, the likeliest first; empty: it cannot be read as this tensor.
 // There are several only if the sizes are ambiguous (N = L with batch_first false, say): then the numbers have
-// to decide. `ours` is the trace's tensor of that name, with its named axes.
-std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, const TensorPtr& stored,
+// to decide. The values are read only if there is a reading. `ours` is the trace's tensor of that name, with its named axes.
+std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, const GivenArray& stored,
                                            bool batch_first);
 
 // Every order of our axes other than our own whose sizes are those of `stored`, nothing joined: what a wrong

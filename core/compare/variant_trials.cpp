@@ -232,7 +232,7 @@ VariantTrials::VariantTrials(const VariantSearch& search, const ArrayComparison&
     const bool plain =
         !array.tensor.gradient && array.tensor.id != Id::mask_bias && array.theirs &&
         array.theirs->shape().same_sizes(own->shape()) &&
-        tensor_readings(array.tensor, own->shape(), stored->tensor, search.options.batch_first).size() == 1;
+        tensor_readings(array.tensor, own->shape(), stored->array, search.options.batch_first).size() == 1;
     arrays_.push_back({&*stored, array.tensor, tolerance, plain ? array.theirs : nullptr});
   }
 }

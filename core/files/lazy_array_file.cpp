@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/files/element_type.h"
 #include "core/files/npy_format.h"
 #include "core/files/npz_file.h"
 #include "core/files/safetensors_file.h"
@@ -109,6 +110,19 @@ TensorPtr LazyArrayFile::read_rows(const std::string& name, Index first, Index c
       info_.format == "npz" ? read_npz_array(*file_, places_->entries[at->second]) : read_npy_array(*file_);
   if (count == rows) return whole;
   return std::make_shared<const Tensor>(rows_of(*whole, first, count));
+}
+
+std::vector<LazyArray> open_arrays(const std::string& path, std::vector<UnreadEntry>& unread) {
+  const auto file = std::make_shared<const LazyArrayFile>(path);
+  std::vector<LazyArray> arrays;
+  for (const ArrayInfo& array : file->info().arrays)
+    if (tensor_dtype(array.stored_dtype))
+      arrays.push_back({array.name,
+                        {outline_of(array, path), [file, name = array.name] { return file->read(name); }},
+                        array.stored_dtype});
+  unread = file->info().unread;
+  if (arrays.empty() && !unread.empty()) throw unread.front().why;
+  return arrays;
 }
 
 }  // namespace headwise

@@ -11,6 +11,7 @@
 
 #include "core/files/array_files.h"
 #include "core/files/input_file.h"
+#include "core/tensor/given_array.h"
 
 namespace headwise {
 
@@ -38,5 +39,14 @@ class LazyArrayFile {
   std::unordered_map<std::string, std::size_t> by_name_;
   std::unique_ptr<Places> places_;
 };
+
+// An array of a file, whose values are read when they are needed.
+struct LazyArray {
+  std::string name;
+  GivenArray array;
+  std::string stored_dtype;
+};
+// As read_array_file, in the order of the file.
+std::vector<LazyArray> open_arrays(const std::string& path, std::vector<UnreadEntry>& unread);
 
 }  // namespace headwise

@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 
-#include "core/files/element_type.h"
 #include "core/files/file_paths.h"
 #include "core/files/lazy_array_file.h"
 #include "core/model/files/model_state.h"
@@ -103,14 +102,9 @@ void add_inputs(GivenArrays& all, const GivenArrays& from, const Scenario& scena
 }  // namespace
 
 ArrayFile open_array_file(const std::string& path) {
-  const auto file = std::make_shared<const LazyArrayFile>(path);
   ArrayFile opened;
-  opened.unread = file->info().unread;
-  for (const ArrayInfo& array : file->info().arrays)
-    if (tensor_dtype(array.stored_dtype))
-      opened.arrays[array.name] = {outline_of(array, path),
-                                   [file, name = array.name] { return file->read(name); }};
-  if (opened.arrays.empty() && !opened.unread.empty()) throw opened.unread.front().why;
+  for (LazyArray& entry : open_arrays(path, opened.unread))
+    opened.arrays[entry.name] = std::move(entry.array);
   return opened;
 }
 

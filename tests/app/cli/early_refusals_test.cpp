@@ -124,6 +124,45 @@ TEST_CASE(
                   {"", limit_memory, {}, {}});
 }
 
+TEST_CASE(
+    "an array of --with whose shape is wrong is told by its header, and one that is not compared is not "
+    "read") {
+  const TemporaryFolder folder;
+  const ProgramOptions limited{"", limit_memory, {}, {}};
+  const std::string scenario = folder.with_file(
+      "small.json",
+      std::string(scenario_start) + R"(},"inputs":{"source":"random"},"parameters":{"source":"random"}})");
+  const auto compared = [&](const std::vector<std::string>& files) {
+    std::vector<std::string> words{"compare", scenario};
+    for (const std::string& file : files) words.insert(words.end(), {"--with", file});
+    return run_program(words, limited);
+  };
+  const std::string right =
+      folder.with_file("scores.npy", npy_content("<f4", "(1, 2, 10, 10)", std::string(800, '\0')));
+  for (const char* array :
+       {"output", "attn_output", "attn_output_weights", "k_heads", "attn_mask", "grad.q"}) {
+    CAPTURE(array);
+    for (const std::string& file : files_of(folder, array, rows_of_3_gibibytes)) {
+      CAPTURE(file);
+      const bool absent = std::string_view(array) == "attn_mask";
+      const ProgramResult alone = compared({file}), beside = compared({right, file});
+      CAPTURE(alone.err);
+      CHECK(alone.status == (absent ? 3 : 1));
+      CHECK(is_one_line(alone.err));
+      if (!absent) CHECK(alone.err.find("the shapes disagree: ours (") != std::string::npos);
+      if (!absent) CHECK(alone.err.find("theirs (201326592,4)") != std::string::npos);
+      CHECK(beside.status == 1);
+      CHECK((beside.out.find("201326592") == std::string::npos) == absent);
+      std::filesystem::remove(file);
+    }
+  }
+  const std::vector<std::string> unknown = files_of(folder, "labels", rows_of_3_gibibytes);
+  CHECK(compared({right, unknown[0]}).status == 1);
+  const ProgramResult twice = compared({unknown[0], unknown[1]});
+  CHECK(twice.status == 3);
+  CHECK(twice.err.find("an array is given twice: got labels") != std::string::npos);
+}
+
 TEST_CASE("a file that a scenario names is refused by its header too") {
   const TemporaryFolder folder;
   const ProgramOptions limited{"", limit_memory, {}, {}};

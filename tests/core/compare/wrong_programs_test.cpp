@@ -627,17 +627,18 @@ TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by 
   for (const NarrowType& type : {bf16, f16}) {
     CAPTURE(type.name);
     std::vector<StoredTensor> theirs = written(inputs, {}, everything);
-    for (StoredTensor& array : theirs)
-      array.tensor = shared_tensor(mapped_cells(*array.tensor, [&](double x) { return rounded_to(type, x); }));
+    for (StoredTensor& stored : theirs)
+      stored.array =
+          shared_tensor(mapped_cells(*stored.array.tensor(), [&](double x) { return rounded_to(type, x); }));
     const std::string causes = found(inputs, theirs);
     CAPTURE(causes);
     CHECK(has(causes, std::string("every number of theirs is a") +
                           (std::string(type.name) == "f16" ? "n " : " ") + type.name));
     CHECK(has(causes, "everything agrees"));
     // One number with more digits, and it is not so.
-    Tensor spoilt = *theirs.back().tensor;
+    Tensor spoilt = *theirs.back().array.tensor();
     spoilt.set_flat(3, spoilt.flat(3) * 1.0001);
-    theirs.back().tensor = shared_tensor(spoilt);
+    theirs.back().array = shared_tensor(spoilt);
     CHECK_FALSE(has(found(inputs, theirs), "every number"));
   }
 }
@@ -646,8 +647,9 @@ TEST_CASE("a mistake is named behind the rounding to a 16-bit type, too") {
   const AttentionInputs inputs = causal();
   const StageChange unscaled{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }};
   std::vector<StoredTensor> theirs = written(inputs, {unscaled}, everything);
-  for (StoredTensor& array : theirs)
-    array.tensor = shared_tensor(mapped_cells(*array.tensor, [](double x) { return rounded_to(bf16, x); }));
+  for (StoredTensor& stored : theirs)
+    stored.array =
+        shared_tensor(mapped_cells(*stored.array.tensor(), [](double x) { return rounded_to(bf16, x); }));
   const std::string causes = found(inputs, theirs);
   CAPTURE(causes);
   CHECK(has(causes, "every number of theirs is a bf16 number"));
