@@ -159,7 +159,7 @@ void run_export(CommandOptions& options, const Words& words) {
   ByteSink standard_output;
   if (to_stdout)
     standard_output = standard_output_sink(format == ExportFormat::csv || format == ExportFormat::svg);
-  request.check = [&](const AttentionInputs& inputs) { check_export(inputs, what, format, as); };
+  request.check = [&](const ScenarioInputs& inputs) { check_export(inputs, what, format, as); };
   const ComputedTrace computed = compute_trace(request);
   if (const TensorPtr tensor = computed.trace->tensor(what.tensor)) {
     Warnings warnings;

@@ -331,7 +331,7 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   for (const auto& [name, array] : given)
     if (std::ranges::count(known, name) > 0) computed.given.push_back(name);
   const AttentionInputs& attention = computed.inputs.attention;
-  if (request.check) request.check(attention);
+  if (request.check) request.check(computed.inputs);
   part.emplace(0.1, request.backward ? 0.4 : 1.0);
   computed.trace = inputs_alone
                        ? trace_of_inputs(attention)

@@ -26,7 +26,7 @@ struct TraceRequest {
   bool compares = false;  // numbers that nobody gave or chose are an error
   // Called once the inputs are known, before anything is computed: throws if what is wanted of the trace
   // cannot be had.
-  std::function<void(const AttentionInputs&)> check = {};
+  std::function<void(const ScenarioInputs&)> check = {};
 };
 
 // `request` must outlive parsing.

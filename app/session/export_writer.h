@@ -21,9 +21,9 @@ struct ExportedPicture {
   double dpi = usual_dpi;  // pixels per inch
 };
 
-// Throws what export_writer throws for a trace of these inputs where it follows from the sizes: a head or
-// batch entry that is not there, a picture that is too large. Called before anything is computed.
-void check_export(const AttentionInputs& inputs, const TensorExport& what, ExportFormat format,
+// Throws what export_writer throws for a trace of these inputs where it follows from the sizes and the labels: a head
+// or batch entry that is not there, a picture that is too large. Called before anything is computed.
+void check_export(const ScenarioInputs& inputs, const TensorExport& what, ExportFormat format,
                   const ExportedPicture& as = {});
 
 // The function that writes the bytes; everything wrong with the request is reported beforehand, as by export_tensor.

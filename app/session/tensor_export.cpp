@@ -262,6 +262,7 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
   };
   std::vector<HeatmapSpec> specs;
   for (const Index head : heads) specs.push_back(heatmap_of(head));
+  if (tensor->is_outline()) return specs;
 
   const bool diverging = color_map_entries()[static_cast<std::size_t>(map)].diverging;
   if (what.range_kind == ExportRange::shared) {
@@ -283,16 +284,31 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
   return specs;
 }
 
-void check_export(const AttentionInputs& inputs, const TensorExport& what, ExportFormat format,
+namespace {
+
+Picture picture_of(std::vector<HeatmapSpec> specs, const Trace& trace, const TensorExport& what,
+                   const ExportedPicture& as) {
+  if (as.title && specs.size() == 1) specs.front().title = *as.title;
+  return specs.size() == 1 ? heatmap_picture(specs.front(), what.cell_pixels, as.options)
+                           : heatmap_grid_picture(specs, as.title.value_or(export_title(trace, what)),
+                                                  what.cell_pixels, as.options);
+}
+
+}  // namespace
+
+void check_export(const ScenarioInputs& scenario, const TensorExport& what, ExportFormat format,
                   const ExportedPicture& as) {
+  const AttentionInputs& inputs = scenario.attention;
   const TensorEntry& entry = tensor_entry(what.tensor.id);
   const TensorPtr& given = inputs.tensors.*(entry.member);
   if (!given && entry.role != TensorRole::intermediate) return;  // there is none: export_writer says why
   Trace outlined;
   outlined.options = resolved_options(inputs);
-  const Tensor tensor = Tensor::outline(
+  TensorPtr& outline = (what.tensor.gradient ? outlined.grad : outlined.tensors).*(entry.member);
+  outline = std::make_shared<const Tensor>(Tensor::outline(
       given ? given->shape() : computed_shape(entry.id, outlined.options, attention_sizes(inputs)),
-      inputs.dtype);
+      inputs.dtype));
+  const Tensor& tensor = *outline;
   const std::vector<Index> heads = heads_of(outlined, tensor, what);
   for (const Index head : heads) leading_index(outlined, tensor, what, head);
   const Index rank = tensor.shape().rank();
@@ -300,6 +316,12 @@ void check_export(const AttentionInputs& inputs, const TensorExport& what, Expor
   check_picture_size(static_cast<Index>(heads.size()), rank >= 2 ? tensor.shape().size(rank - 2) : 1,
                      rank >= 1 ? tensor.shape().size(rank - 1) : 1, what.cell_pixels, as.options,
                      format == ExportFormat::png);
+  if (format != ExportFormat::png) return;
+  // The cells with all that is around them but the bar and the legend, whose texts are numbers.
+  ExportedPicture bare = as;
+  bare.options.color_bar = false;
+  const Picture picture = picture_of(export_heatmaps(outlined, scenario.labels, what), outlined, what, bare);
+  check_image_size(picture.width, picture.height);
 }
 
 std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
@@ -321,11 +343,7 @@ std::function<void(const ByteSink&)> export_writer(const Trace& trace, const Tok
     refuse(to_string(what.tensor), "a tensor without cells has no picture", tensor.shape().to_string(),
            "a .csv or .npy file, or larger sizes");
   }
-  if (as.title && specs.size() == 1) specs.front().title = *as.title;
-  const Picture picture = specs.size() == 1
-                              ? heatmap_picture(specs.front(), what.cell_pixels, as.options)
-                              : heatmap_grid_picture(specs, as.title.value_or(export_title(trace, what)),
-                                                     what.cell_pixels, as.options);
+  const Picture picture = picture_of(std::move(specs), trace, what, as);
   if (format == ExportFormat::png)
     return [png = to_png(rasterise(picture), as.dpi)](const ByteSink& file) {
       file(std::as_bytes(std::span(png)));

@@ -160,6 +160,7 @@ CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
 HeatmapContents heatmap_contents(const HeatmapSpec& spec) {
   check_mask(spec);
   HeatmapContents contents;
+  if (spec.values.tensor->is_outline()) return contents;
   Extremes extremes;
   for (Index row = 0; row < spec.values.rows; ++row) {
     for (Index col = 0; col < spec.values.cols; ++col) {

@@ -65,6 +65,7 @@ struct HeatmapContents {
   double min = 0.0, max = 0.0;
   bool finite() const { return values + blocked_values > 0; }
 };
+// Of an outline, whose values are not known yet: none.
 HeatmapContents heatmap_contents(const HeatmapSpec& spec);
 
 // As above, over what the heatmaps show: cells that are only blocked do not count, so a mask that fills with -1e9

@@ -224,6 +224,9 @@ TEST_CASE("a picture that its cells make too large is refused before anything is
   refused("x.png", {"--scale", "3000"},
           "picture: it is too large: got 36000×36000 pixels; expected at most 32768 a side");
   refused("x.png", {"--scale", "1500", "--head", "all"}, "picture: it is too large: got ");
+  // The cells alone would fit: the labels beside them do not.
+  refused("x.png", {"--scale", "2730"}, "picture: it is too large: got 33613×33513 pixels");
+  refused("x.png", {"--scale", "682", "--head", "all"}, "picture: it is too large: got 34051×17510 pixels");
   for (const char* file : {"x.png", "x.svg", "x.pdf"})
     refused(
         file, {"--scale", "200000"},
