@@ -36,7 +36,7 @@ std::string text_of_file(const std::string& path) {
 struct TrainRequest {
   TaskSource source;
   std::string folder;
-  Index steps, every, keep;
+  TrainingPlan plan;
   std::optional<std::string> resumed;  // the checkpoint
   SavedRun saved;                      // of it
   bool is_compared = false;            // with another run, by its outcome
@@ -73,11 +73,11 @@ std::string megabytes(Index bytes) {
 std::string expected_line(const TrainRequest& request, const TrainingSettings& settings, Index value_bytes) {
   const Index parameters = train_parameter_count(train_parameters(settings.model)),
               bytes = checkpoint_bytes(settings, value_bytes),
-              after_first = (request.steps - 1) / request.every + 1,
-              stay = std::min(after_first, request.keep - 1) + 1;
+              after_first = (request.plan.steps - 1) / request.plan.every + 1,
+              stay = std::min(after_first, request.plan.keep - 1) + 1;
   return fmt::format("{} parameters; {}{} checkpoints of {} will stay in {}: {}\n", parameters,
-                     after_first < request.keep ? "" : "at most ", stay, megabytes(bytes), request.folder,
-                     megabytes(checked_multiply(bytes, stay, "checkpoints")));
+                     after_first < request.plan.keep ? "" : "at most ", stay, megabytes(bytes),
+                     request.folder, megabytes(checked_multiply(bytes, stay, "checkpoints")));
 }
 
 // Trains to the last step or until numbers fail. Throws Error(cancelled) after a signal. Of a run that is not
@@ -100,11 +100,11 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     const std::string csv = curve_csv(rows);
     // The curve first: rows after the newest checkpoint are computed again, rows before it could not be.
     write_file_atomically(curve, before + csv.substr(csv.find('\n') + 1));
-    write_checkpoint(request.folder, request.source, run);
-    thin_out_checkpoints(request.folder, request.keep);
+    write_checkpoint(request.folder, request.source, run, request.plan);
+    thin_out_checkpoints(request.folder, request.plan.keep);
   };
-  const std::string goes_on = fmt::format("headwise train -o {} --resume --steps {} --every {} goes on",
-                                          request.folder, request.steps, request.every);
+  const Index steps = request.plan.steps;
+  const std::string goes_on = fmt::format("headwise train -o {} --resume goes on", request.folder);
   // Ctrl+C ends the training after its step, with a checkpoint; a second one ends the program as usual.
   const StopOnSignals stop_on_signals;
   if (!request.resumed) keep();  // as it began
@@ -112,8 +112,8 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
   Clock::duration spent{};
   Index taken = 0;
   const Index first = run.step();
-  while (run.step() < request.steps) {
-    const ProgressPart part = slice_of_work(run.step() - first, request.steps - first);
+  while (run.step() < steps) {
+    const ProgressPart part = slice_of_work(run.step() - first, steps - first);
     const Clock::time_point begin = Clock::now();
     const std::optional<TrainingStep> step = run.take_step();
     spent += Clock::now() - begin;
@@ -124,14 +124,14 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     rows.push_back({*step, std::nullopt});
     ++taken;
     const bool unread = reader_is_gone();
-    const bool ends = StopOnSignals::wanted() || unread || run.step() == request.steps;
-    if (!ends && run.step() % request.every != 0) continue;
+    const bool ends = StopOnSignals::wanted() || unread || run.step() == steps;
+    if (!ends && run.step() % request.plan.every != 0) continue;
     rows.back().held_out = run.held_out();
     keep();
     const double seconds = std::chrono::duration<double>(spent).count();
     print(checkpoint_line(run, *step, *rows.back().held_out,
                           static_cast<double>(taken * settings.batch * run.task().length) / seconds));
-    if (unread && run.step() < request.steps)
+    if (unread && run.step() < steps)
       throw Error(
           ExitStatus::output,
           {.where = "training",
@@ -199,13 +199,14 @@ void require_task(const TrainWords& wanted) {
 }
 
 // The program of the training that is described, or of one in a folder.
-void write_program_of(const CommandOptions& options, const TrainWords& wanted, DType dtype, Index steps) {
+void write_program_of(const CommandOptions& options, const TrainWords& wanted, DType dtype) {
   require_task(wanted);
   const std::vector<Index> there = checkpoint_steps(wanted.task);
   if (there.empty()) {
     TaskSource source = source_of(wanted);
     const TrainTask task = task_of(source);
-    write_training_program(wanted.output, source, settings_of(wanted, task), dtype, steps);
+    write_training_program(wanted.output, source, settings_of(wanted, task), dtype,
+                           plan_of(options, wanted).steps);
     return;
   }
   const std::string given = options.given_besides({"TASK", "--output", "--steps"});
@@ -213,7 +214,8 @@ void write_program_of(const CommandOptions& options, const TrainWords& wanted, D
     throw Error(ExitStatus::usage, {given, "the training in this folder has its task and settings already",
                                     "", "only --output and --steps", "leave it out"});
   const SavedRun run = read_saved_run(checkpoint_path(wanted.task, there.back()));
-  write_training_program(wanted.output, run.task, run.settings, run.dtype, steps);
+  write_training_program(wanted.output, run.task, run.settings, run.dtype,
+                         plan_of(options, wanted, run.plan).steps);
 }
 
 }  // namespace
@@ -225,16 +227,11 @@ void run_train(CommandOptions& options, const Words& words) {
   refuse_standard_stream("--output", wanted.output);
   TrainRequest request;
   request.folder = wanted.output;
-  request.steps = count_of("--steps", wanted.steps);
-  request.every =
-      wanted.every.empty() ? std::max<Index>(1, request.steps / 10) : count_of("--every", wanted.every);
+  request.plan = plan_of(options, wanted);  // a wrong word is reported first
   if (wanted.dtype != "f32" && wanted.dtype != "f64")
     throw Error(ExitStatus::usage, {"--dtype", "there is no such type", wanted.dtype, "f32 or f64", ""});
   DType dtype = wanted.dtype == "f32" ? DType::f32 : DType::f64;
-  if (wanted.output.ends_with(".py")) return write_program_of(options, wanted, dtype, request.steps);
-  request.keep = count_of("--keep", wanted.keep);
-  if (request.keep < 3)
-    throw Error(ExitStatus::usage, {"--keep", "the value is out of range", wanted.keep, "3 or more", ""});
+  if (wanted.output.ends_with(".py")) return write_program_of(options, wanted, dtype);
   TrainingSettings settings;
   TrainTask task;
   std::optional<TrainingFolder> held;
@@ -251,10 +248,12 @@ void run_train(CommandOptions& options, const Words& words) {
     task = task_of(request.source);
     settings = request.saved.settings;
     dtype = request.saved.dtype;
-    if (request.saved.step >= request.steps)
+    request.plan = plan_of(options, wanted, request.saved.plan);
+    if (request.saved.step >= request.plan.steps)
       throw Error(ExitStatus::usage, {"--steps", "the training has taken these steps already",
-                                      fmt::format("{}, at step {}", request.steps, request.saved.step),
-                                      fmt::format("more than {}", request.saved.step), ""});
+                                      fmt::format("{}, at step {}", request.plan.steps, request.saved.step),
+                                      fmt::format("more than {}", request.saved.step),
+                                      options.given("--steps") ? "" : "add --steps"});
   } else {
     require_task(wanted);
     request.source = source_of(wanted);

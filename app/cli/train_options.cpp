@@ -1,5 +1,8 @@
 #include "app/cli/train_options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -42,8 +45,10 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
                 "The folder for checkpoints and curve.csv; a name that ends in .py: the PyTorch program that "
                 "trains the same",
                 {.type = "FOLDER", .required = true});
-  options.value("--steps", words.steps, "Steps to take altogether", {.type = "N", .shows_default = true});
-  options.value("--every", words.every, "Steps between checkpoints; default: a tenth of --steps",
+  options.value("--steps", words.steps, "Steps to take altogether; with --resume, as many as before",
+                {.type = "N", .shows_default = true});
+  options.value("--every", words.every,
+                "Steps between checkpoints; default: a tenth of --steps, with --resume as before",
                 {.type = "N"});
   options.value("--keep", words.keep,
                 "The most checkpoints to keep, 3 or more: the first, the last and evenly spaced ones",
@@ -52,8 +57,10 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
                 "Train the same with one change beside it, in FOLDER/CHANGE, and say what it did; one of "
                 "headwise list changes",
                 {.type = "CHANGE"});
-  options.flag("--resume", words.resume,
-               "Go on from the last checkpoint of the folder, with its task and settings");
+  options.flag(
+      "--resume", words.resume,
+      "Go on from the last checkpoint of the folder, with its task and settings, and its --steps, --every "
+      "and --keep where they are not given");
   options.value("--seed", words.seed,
                 "The seed of the initial parameters, the batches and dropout; default: 1", {.type = "N"});
   options.value("--dtype", words.dtype, "f32 or f64", {.type = "NAME", .shows_default = true});
@@ -150,10 +157,23 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task) {
   return settings;
 }
 
-Index count_of(const char* option, const std::string& word) {
-  const Index count = integer_of(option, word);
-  if (count < 1) throw Error(ExitStatus::usage, {option, "the value is out of range", word, "1 or more", ""});
-  return count;
+TrainingPlan plan_of(const CommandOptions& options, const TrainWords& words,
+                     const std::optional<TrainingPlan>& saved) {
+  const auto count = [&](const char* option, const std::string& word, std::optional<Index> of_run, Index least) {
+    if (of_run && !options.given(option)) return *of_run;
+    const Index number = integer_of(option, word);
+    if (number < least)
+      throw Error(ExitStatus::usage,
+                  {option, "the value is out of range", word, fmt::format("{} or more", least), ""});
+    return number;
+  };
+  TrainingPlan plan;
+  plan.steps = count("--steps", words.steps, saved ? std::optional(saved->steps) : std::nullopt, 1);
+  const Index tenth = std::max<Index>(1, plan.steps / 10);
+  plan.every = words.every.empty() ? (saved ? saved->every : tenth) : count("--every", words.every, {}, 1);
+  plan.keep =
+      count("--keep", words.keep, saved ? std::optional(saved->keep) : std::nullopt, least_kept_checkpoints);
+  return plan;
 }
 
 void refuse_settings(const CommandOptions& options) {

@@ -1,6 +1,7 @@
 // The options of headwise train, and the settings that they describe.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task);
 // Throws Error(usage) if an option is given that a training has already, which goes on.
 void refuse_settings(const CommandOptions& options);
 
-// A whole number of 1 or more.
-Index count_of(const char* option, const std::string& word);
+// What --steps, --every and --keep say; what is not given is as `saved` with the training that goes on.
+TrainingPlan plan_of(const CommandOptions& options, const TrainWords& words,
+                     const std::optional<TrainingPlan>& saved = {});
 
 }  // namespace headwise

@@ -210,7 +210,7 @@ void LiveTraining::answer_if_it_can() {
 
 std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_t run) {
   TrainingRun<float>& stopped = stopped_run(run);
-  headwise::write_checkpoint(folder, source_, stopped);
+  headwise::write_checkpoint(folder, source_, stopped, runs_[run]->plan);
   return checkpoint_path(folder, stopped.step());
 }
 

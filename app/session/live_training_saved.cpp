@@ -69,6 +69,7 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
   stand_at_start(saved.task, saved.settings);
   Run& run = *runs_.front();
   run.folder = folder;
+  run.plan = saved.plan;
   run.curve_before = curve;
   run.told = saved.step;
   WatchedRun& watched = watched_.front();

@@ -194,7 +194,7 @@ std::vector<std::string> LiveTraining::write_checkpoints(Run& run, const std::st
     error = error_of([&] {
       const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(steps));
       run.history.go_to(run.run, steps[i]);
-      headwise::write_checkpoint(folder, source_, run.run);
+      headwise::write_checkpoint(folder, source_, run.run, run.plan);
       paths.push_back(checkpoint_path(folder, steps[i]));
     });
   run.run.restore(stood);

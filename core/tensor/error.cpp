@@ -66,6 +66,9 @@ std::string one_line(const std::string& text, std::size_t max_bytes) {
   return out;
 }
 
-Error::Error(ExitStatus status, const ErrorParts& parts) : std::runtime_error(join(parts)), status_(status) {}
+Error::Error(ExitStatus status, const ErrorParts& parts)
+    : std::runtime_error(join(parts)),
+      status_(status),
+      remedy_begin_(join({parts.where, parts.what, parts.got, parts.expected, ""}).size()) {}
 
 }  // namespace headwise

@@ -32,9 +32,12 @@ class Error : public std::runtime_error {
  public:
   Error(ExitStatus status, const ErrorParts& parts);
   ExitStatus status() const { return status_; }
+  // what() without its remedy, for an error that has a better one.
+  std::string without_remedy() const { return std::string(what()).substr(0, remedy_begin_); }
 
  private:
   ExitStatus status_;
+  std::size_t remedy_begin_;
 };
 
 // `text` on one line: control characters escaped as \n or \x1b, bytes that are not UTF-8 as \xNN, cut at

@@ -1,8 +1,10 @@
 #include "core/train/checkpoint.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -13,6 +15,7 @@
 #include "core/files/array_files.h"
 #include "core/files/array_writers.h"
 #include "core/files/atomic_file.h"
+#include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
 #include "core/files/strict_json.h"
@@ -210,7 +213,8 @@ std::vector<Index> checkpoint_steps(const std::string& folder) {
 }
 
 template <class T>
-std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T>& run) {
+std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T>& run,
+                                           const std::optional<TrainingPlan>& plan) {
   const std::vector<TrainParameter>& parameters = run.parameters();
   std::vector<NamedTensor> arrays, moments;
   append_arrays(arrays, "", parameters, run.values());
@@ -218,16 +222,17 @@ std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T
   append_arrays(moments, "second.", parameters, run.optimiser().second());
   const bool by_character = !task.file.empty() && !is_json_file(task);
   const BatchResult held_out = run.held_out();
-  const CheckpointJson training{{"step", run.step()},
-                                {"task", task_json(task)},
-                                {"optimiser", optimiser_json(run.settings().optimiser)},
-                                {"batch", run.settings().batch},
-                                {"seed", run.settings().seed},
-                                {"dtype", std::is_same_v<T, float> ? "f32" : "f64"},
-                                {"held_out_loss", finite_or_null(held_out.loss)},
-                                {"held_out_accuracy", finite_or_null(accuracy_of(held_out))},
-                                {"what", run.task().what},
-                                {"example", example_of(run, by_character)}};
+  CheckpointJson training{{"step", run.step()},
+                          {"task", task_json(task)},
+                          {"optimiser", optimiser_json(run.settings().optimiser)},
+                          {"batch", run.settings().batch},
+                          {"seed", run.settings().seed},
+                          {"dtype", std::is_same_v<T, float> ? "f32" : "f64"},
+                          {"held_out_loss", finite_or_null(held_out.loss)},
+                          {"held_out_accuracy", finite_or_null(accuracy_of(held_out))},
+                          {"what", run.task().what},
+                          {"example", example_of(run, by_character)}};
+  if (plan) training["plan"] = {{"steps", plan->steps}, {"every", plan->every}, {"keep", plan->keep}};
   std::vector<NamedContent> files{
       {"model.safetensors", safetensors_of(arrays)},
       {"config.json", json_text(train_model_json(run.settings().model), {.indent = 1}) + "\n"},
@@ -239,8 +244,9 @@ std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T
 }
 
 template <class T>
-void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run) {
-  const std::vector<NamedContent> contents = checkpoint_files(task, run);
+void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run,
+                      const std::optional<TrainingPlan>& plan) {
+  const std::vector<NamedContent> contents = checkpoint_files(task, run, plan);
   const std::string path = checkpoint_path(folder, run.step());
   FolderInProgress files(unfinished_checkpoint_path(path));
   for (const NamedContent& file : contents)
@@ -248,7 +254,9 @@ void write_checkpoint(const std::string& folder, const TaskSource& task, Trainin
   files.finish(path);
 }
 
-SavedRun read_saved_run(const std::string& checkpoint) {
+namespace {
+
+SavedRun saved_run_in(const std::string& checkpoint) {
   const std::string path = checkpoint + "/training.json", config = checkpoint + "/config.json";
   const CheckpointJson json = read_json(path);
   if (!json.is_object()) refuse_checkpoint(path, "this is no training of Headwise");
@@ -274,11 +282,22 @@ SavedRun read_saved_run(const std::string& checkpoint) {
   if (dtype != "f32" && dtype != "f64")
     refuse_checkpoint(path + ": dtype", "there is no such type", dtype, "f32 or f64");
   run.dtype = dtype == "f32" ? DType::f32 : DType::f64;
+  if (json.contains("plan")) {
+    const auto plan = member<CheckpointJson>(json, "plan", path);
+    const auto count = [&](const char* key, Index least) {
+      const auto value = member<Index>(plan, key, path + ": plan");
+      if (value < least)
+        refuse_checkpoint(fmt::format("{}: plan: {}", path, key), "the value is out of range",
+                          std::to_string(value), fmt::format("{} or more", least));
+      return value;
+    };
+    run.plan = {count("steps", 1), count("every", 1), count("keep", least_kept_checkpoints)};
+  }
   return run;
 }
 
 template <class T>
-TrainingState<T> read_training_state(const std::string& checkpoint, const SavedRun& run) {
+TrainingState<T> training_state_in(const std::string& checkpoint, const SavedRun& run) {
   const std::vector<TrainParameter> parameters = train_parameters(run.settings.model);
   TrainingState<T> state;
   state.step = run.step;
@@ -291,10 +310,58 @@ TrainingState<T> read_training_state(const std::string& checkpoint, const SavedR
   return state;
 }
 
-template std::vector<NamedContent> checkpoint_files(const TaskSource&, TrainingRun<float>&);
-template std::vector<NamedContent> checkpoint_files(const TaskSource&, TrainingRun<double>&);
-template void write_checkpoint(const std::string&, const TaskSource&, TrainingRun<float>&);
-template void write_checkpoint(const std::string&, const TaskSource&, TrainingRun<double>&);
+// Without this checkpoint, where does its training go on?
+std::string remedy_for(const std::string& checkpoint) {
+  const std::vector<ModelCheckpoint> all = sibling_checkpoints(checkpoint);
+  const auto name = [](const ModelCheckpoint& of) { return fs::path(of.path).filename().string(); };
+  const auto own = std::ranges::find(all, fs::path(checkpoint).filename().string(), name);
+  if (own != all.end() && own + 1 != all.end()) return "remove it: the training has later checkpoints";
+  const Index before = own != all.end() ? own - all.begin() : std::ssize(all);
+  if (before == 0) return "remove it and train anew: there is no checkpoint before it";
+  return fmt::format("remove it: the training resumes from the one before, {}",
+                     name(all[static_cast<std::size_t>(before - 1)]));
+}
+
+// No damage: a checkpoint of another program, or a file that is there and may not be read.
+bool is_foreign_or_locked(const std::string& checkpoint) {
+  return !is_there(checkpoint + "/training.json") ||
+         std::ranges::any_of(paths_in(checkpoint), [](const std::string& path) {
+           return access(path.c_str(), R_OK) != 0 && errno == EACCES;
+         });
+}
+
+// What `read` returns. The files are the program's own: what is wrong with one of them is damage.
+template <class Read>
+auto undamaged(const std::string& checkpoint, Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input || is_foreign_or_locked(checkpoint)) throw;
+    std::string why = error.without_remedy();
+    if (why.starts_with(checkpoint + "/")) why.erase(0, checkpoint.size() + 1);
+    throw Error(ExitStatus::input, {checkpoint, "this checkpoint is damaged", why, "", remedy_for(checkpoint)});
+  }
+}
+
+}  // namespace
+
+SavedRun read_saved_run(const std::string& checkpoint) {
+  return undamaged(checkpoint, [&] { return saved_run_in(checkpoint); });
+}
+
+template <class T>
+TrainingState<T> read_training_state(const std::string& checkpoint, const SavedRun& run) {
+  return undamaged(checkpoint, [&] { return training_state_in<T>(checkpoint, run); });
+}
+
+template std::vector<NamedContent> checkpoint_files(const TaskSource&, TrainingRun<float>&,
+                                                    const std::optional<TrainingPlan>&);
+template std::vector<NamedContent> checkpoint_files(const TaskSource&, TrainingRun<double>&,
+                                                    const std::optional<TrainingPlan>&);
+template void write_checkpoint(const std::string&, const TaskSource&, TrainingRun<float>&,
+                               const std::optional<TrainingPlan>&);
+template void write_checkpoint(const std::string&, const TaskSource&, TrainingRun<double>&,
+                               const std::optional<TrainingPlan>&);
 template TrainingState<float> read_training_state(const std::string&, const SavedRun&);
 template TrainingState<double> read_training_state(const std::string&, const SavedRun&);
 

@@ -4,13 +4,14 @@
 //   config.json            the model's settings, "model_type" headwise
 //   optimizer.safetensors  first.NAME and second.NAME, where the optimiser has them
 //   tokenizer.json         the texts of the task's tokens (task_tokenizer.h); not there if two of them would be written alike
-//   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, and for those who open the
+//   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, the plan, and for those who open the
 //                          model "held_out_loss" and "held_out_accuracy" on the first held-out examples (at most 128, or 4,096 tokens), "what", the task's sentence,
 //                          and "example", the text of the first of them
 //
 // A checkpoint is there whole or not at all: it is written under another name, which is changed at the end.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,28 +33,41 @@ struct TaskSource {
 // changed since its hash was taken: the run would not be the same.
 TrainTask task_of(TaskSource& source);
 
+inline constexpr Index least_kept_checkpoints = 3;
+
+// How far a training goes, and which of its checkpoints are kept: nothing that its numbers depend on.
+struct TrainingPlan {
+  Index steps = 500;  // altogether
+  Index every = 50;   // steps between checkpoints
+  Index keep = 32;    // the most checkpoints
+};
+
 struct SavedRun {
   Index step = 0;
   TaskSource task;
   TrainingSettings settings;
-  DType dtype = DType::f32;  // f32 or f64
+  DType dtype = DType::f32;          // f32 or f64
+  std::optional<TrainingPlan> plan;  // none: it was watched in the window, or is of an earlier version
 };
 
 // The files of a checkpoint at the step where the run stands.
 template <class T>
-std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T>& run);
+std::vector<NamedContent> checkpoint_files(const TaskSource& task, TrainingRun<T>& run,
+                                           const std::optional<TrainingPlan>& plan = {});
 
 // Writes FOLDER/checkpoint-STEP; the folder is created if it is not there. Throws Error(output); then nothing
 // is left behind. Whoever writes several holds the folder (training_folder.h), and writes what belongs to the
 // checkpoint and lies outside it before: the checkpoint's rename is what makes a training go on from there.
 template <class T>
-void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run);
+void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run,
+                      const std::optional<TrainingPlan>& plan = {});
 
 // The steps of the checkpoints in a folder, ascending; empty if there are none. core/model/files/model_checkpoints.h has their paths.
 std::vector<Index> checkpoint_steps(const std::string& folder);
 std::string checkpoint_path(const std::string& folder, Index step);
 
-// Throw Error(input), naming the file, for a checkpoint that is incomplete or does not fit together.
+// Throw Error(input) for a checkpoint that is damaged: incomplete, or not fitting together. It names the file and says from which
+// checkpoint the training goes on without this one.
 SavedRun read_saved_run(const std::string& checkpoint);
 template <class T>
 TrainingState<T> read_training_state(const std::string& checkpoint, const SavedRun& run);

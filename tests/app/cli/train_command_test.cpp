@@ -46,6 +46,99 @@ TEST_CASE("train writes checkpoints and a curve, and a training that is resumed 
   CHECK(content_of(whole + "/curve.csv").find("\n29,") != std::string::npos);
 }
 
+TEST_CASE(
+    "a training that goes on has the steps, the interval and the number of checkpoints of the run before") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  const auto resumed = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"train", "-o", run, "--resume"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(words);
+    CAPTURE(result.err);
+    CHECK(result.status == 0);
+    return checkpoint_steps(run);
+  };
+  const auto cut_back_to = [&](Index step) {
+    for (const Index there : checkpoint_steps(run))
+      if (there > step) std::filesystem::remove_all(checkpoint_path(run, there));
+  };
+  REQUIRE(run_program(small_training("sort", run, {"--steps", "12", "--every", "3", "--keep", "5"})).status ==
+          0);
+  const std::string last = content_of(run + "/checkpoint-12/training.json");
+  cut_back_to(3);
+  CHECK(resumed({}) == std::vector<Index>{0, 3, 6, 9, 12});
+  CHECK(content_of(run + "/checkpoint-12/training.json") == last);
+  check_refused({"train", "-o", run, "--resume"}, 2,
+                "--steps: the training has taken these steps already: got 12, at step 12; expected more than "
+                "12; add --steps");
+  // What is given is the run's from then on.
+  CHECK(resumed({"--steps", "15", "--every", "1", "--keep", "9"}).back() == 15);
+  cut_back_to(14);
+  CHECK(resumed({}).back() == 15);
+  const TrainingPlan plan_then = read_saved_run(checkpoint_path(run, 15)).plan.value();
+  CHECK(plan_then.every == 1);
+  CHECK(plan_then.keep == 9);
+  cut_back_to(12);
+  // The program of the training in a folder takes as many.
+  REQUIRE(run_program({"train", run, "-o", folder.file("a.py")}).status == 0);
+  CHECK(content_of(folder.file("a.py")).find("else 12\n") != std::string::npos);
+  // A folder of an earlier version has no plan: 500 steps, as for a training that begins.
+  const std::string settings = checkpoint_path(run, 12) + "/training.json";
+  const std::string before = content_of(settings);
+  const std::size_t plan = before.find("\"plan\""), end = before.find('}', plan);
+  REQUIRE(plan != std::string::npos);
+  folder.with_file("run/checkpoint-12/training.json",
+                   before.substr(0, before.rfind(',', plan)) + before.substr(end + 1));
+  CHECK(!read_saved_run(checkpoint_path(run, 12)).plan);
+  REQUIRE(run_program({"train", run, "-o", folder.file("a.py")}).status == 0);
+  CHECK(content_of(folder.file("a.py")).find("else 500\n") != std::string::npos);
+  CHECK(resumed({"--steps", "20"}).back() == 20);
+  CHECK(read_saved_run(checkpoint_path(run, 20)).plan->every == 2);
+}
+
+TEST_CASE("a damaged checkpoint is named, with the one from which the training resumes without it") {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run");
+  REQUIRE(run_program(small_training("sort", run, {"--steps", "4", "--every", "2"})).status == 0);
+  const std::string whole = folder.file("whole");
+  std::filesystem::copy(run + "/checkpoint-4", whole);
+  const auto refused = [&](const std::string& checkpoint, const std::string& part, const std::string& remedy) {
+    const ProgramResult result = run_program({"train", "-o", run, "--resume", "--steps", "6"});
+    CAPTURE(result.err);
+    CHECK(result.status == 3);
+    CHECK(is_one_line(result.err));
+    CHECK(result.err.find(run + "/" + checkpoint + ": this checkpoint is damaged: got " + part) !=
+          std::string::npos);
+    CHECK(result.err.find("; " + remedy) != std::string::npos);
+    CHECK(result.err.find("download") == std::string::npos);
+  };
+  for (const char* name : {"model.safetensors", "optimizer.safetensors", "training.json", "config.json"}) {
+    CAPTURE(name);
+    const std::string path = run + "/checkpoint-4/" + name, content = content_of(path);
+    for (const std::size_t size : {std::size_t{0}, std::size_t{5}, content.size() / 2, content.size() - 3}) {
+      folder.with_file(std::string("run/checkpoint-4/") + name, content.substr(0, size));
+      refused("checkpoint-4", name, "remove it: the training resumes from the one before, checkpoint-2");
+    }
+    // Without its model it is no checkpoint, and without its training.json not one of this program.
+    if (name[0] == 'o' || name[0] == 'c') {
+      std::filesystem::remove(path);
+      refused("checkpoint-4", std::string(name) + ": file not found", "remove it: ");
+    }
+    folder.with_file(std::string("run/checkpoint-4/") + name, content);
+  }
+  std::filesystem::remove(run + "/checkpoint-4/training.json");
+  const ProgramResult foreign = run_program({"train", "-o", run, "--resume"});
+  CHECK(foreign.status == 3);
+  CHECK(foreign.err.find("checkpoint-4/training.json: file not found") != std::string::npos);
+  CHECK(foreign.err.find("remove") == std::string::npos);
+  std::filesystem::remove_all(run + "/checkpoint-4");
+  CHECK(run_program({"train", "-o", run, "--resume"}).status == 0);
+  CHECK(content_of(run + "/checkpoint-4/model.safetensors") == content_of(whole + "/model.safetensors"));
+  for (const Index step : {2, 4}) std::filesystem::remove_all(checkpoint_path(run, step));
+  folder.with_file("run/checkpoint-0/model.safetensors", "x");
+  refused("checkpoint-0", "model.safetensors", "remove it and train anew: there is no checkpoint before it");
+}
+
 TEST_CASE("every option of train changes the settings that a checkpoint keeps") {
   const TemporaryFolder folder;
   int number = 0;
