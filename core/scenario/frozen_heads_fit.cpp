@@ -24,8 +24,7 @@ bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) 
     const TextLengths text = text_lengths(inputs, model.get());
     Scenario free = scenario;
     free.frozen_heads.reset();
-    const ScenarioPlan plan =
-        plan_scenario(free, arrays, given_sizes(arrays, free.op, inputs.batch_first), text);
+    const ScenarioPlan plan = plan_scenario(free, arrays, given_sizes(arrays, free), text);
     const std::vector<std::int64_t>& heads = scenario.frozen_heads->heads;
     const std::vector<Index> sizes{plan.batch, static_cast<Index>(heads.size()), plan.query_length,
                                    plan.all_keys};

@@ -35,8 +35,9 @@ struct GivenSizes {
   std::optional<SizeFact> mask_batch, mask_query_length, mask_key_length;
 };
 
-// Throws Error(input) if an array has a rank or a type that its name never has, or if two arrays disagree.
-GivenSizes given_sizes(const GivenArrays& given, Op op, bool batch_first);
+// Throws Error(input) if an array has a rank or a type that its name never has, or if two arrays disagree, with what the
+// scenario says about the size.
+GivenSizes given_sizes(const GivenArrays& given, const Scenario& scenario);
 
 // The array as stored in a trace: batch first, with its N axis, bias_k flat, static_k with heads split;
 // floats in `dtype`, except that frozen_weights keep their type (in f64 freezing a head changes no bit of an

@@ -3,6 +3,7 @@
 
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/integer_bits.h"
+#include "core/scenario/scenario_plan.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -24,29 +25,46 @@ std::string named(const std::string& name, const Tensor& array) {
 // Collects the sizes of the arrays one by one; an array that contradicts an earlier one is an error.
 class SizeCollector {
  public:
-  explicit SizeCollector(const GivenArrays& given) : given_(given) {}
+  SizeCollector(const GivenArrays& given, const Scenario& scenario) : given_(given), scenario_(scenario) {}
 
   const Tensor* array(const char* name) const {
     const auto found = given_.find(name);
     return found == given_.end() ? nullptr : &found->second.outline();
   }
 
-  static void enter(std::optional<SizeFact>& fact, const char* what, const std::string& name,
-                    const Tensor& array, Index size, const std::string& remedy = "") {
-    if (!fact) {
-      fact = SizeFact{size, named(name, array)};
-    } else if (fact->size != size) {
-      throw Error(ExitStatus::input, {.where = name,
-                                      .what = fmt::format("two arrays disagree about {}", what),
-                                      .got = fmt::format("{} from {}, {} from {}", fact->size, fact->source,
-                                                         size, named(name, array)),
-                                      .expected = fmt::format("one {}", what),
-                                      .remedy = remedy});
-    }
+  void enter(std::optional<SizeFact>& fact, const char* what, const std::string& name, const Tensor& array,
+             Index size, const std::string& remedy = "") const {
+    if (!fact) fact = SizeFact{size, named(name, array)};
+    if (fact->size == size) return;
+    ErrorParts parts{
+        .where = name,
+        .what = fmt::format("two arrays disagree about {}", what),
+        .got = fmt::format("{} from {}, {} from {}", fact->size, fact->source, size, named(name, array)),
+        .expected = fmt::format("one {}", what),
+        .remedy = remedy};
+    if (what == std::string_view("embed_dim")) add_embed_dim(parts, *fact, name, size);
+    throw Error(ExitStatus::input, parts);
   }
 
  private:
+  // The width that the scenario says, or else that of the later array, which is a parameter: what it comes from, and which
+  // array to change.
+  void add_embed_dim(ErrorParts& parts, const SizeFact& fact, const std::string& name, Index size) const {
+    const std::string key = "attention.embed_dim", place = place_of_value(scenario_, key);
+    const Index said = scenario_.attention.embed_dim;
+    const bool is_said = place != key || said != AttentionSpec{}.embed_dim;
+    const Index wanted = is_said ? said : size;
+    if (is_said) parts.expected = fmt::format("{} from {}", said, place);
+    if (parts.remedy.starts_with("transposed?") || (fact.size != wanted && size != wanted)) return;
+    const std::string odd = size == wanted ? fact.source.substr(0, fact.source.find(' ')) : name;
+    parts.remedy = fmt::format("give {} the width {}", odd, wanted);
+    const ParametersSpec& of = scenario_.parameters;
+    if (of.file && (of.source == ParameterSource::file || of.source == ParameterSource::model))
+      parts.remedy += fmt::format(", or take other parameters than those of {}", *of.file);
+  }
+
   const GivenArrays& given_;
+  const Scenario& scenario_;
 };
 
 // (N,L,E), (L,N,E) or (L,E).
@@ -92,9 +110,9 @@ void enter_sequences(const SizeCollector& arrays, GivenSizes& sizes, bool batch_
     }
     const std::string layout_remedy =
         fmt::format("inputs.batch_first is {}: is it right?", batch_first ? "true" : "false");
-    SizeCollector::enter(sizes.batch, "N", name, *array, axes.batch, layout_remedy);
-    SizeCollector::enter(length, letter, name, *array, axes.length, layout_remedy);
-    SizeCollector::enter(width, width_name, name, *array, axes.width);
+    arrays.enter(sizes.batch, "N", name, *array, axes.batch, layout_remedy);
+    arrays.enter(length, letter, name, *array, axes.length, layout_remedy);
+    arrays.enter(width, width_name, name, *array, axes.width);
     sizes.unbatched = rank == 2;
   };
   enter("query", sizes.query_length, "L", sizes.embed_dim, "embed_dim");
@@ -120,8 +138,7 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
     if (array->shape().rank() != 2)
       wrong_rank(name, *array,
                  packed ? "(3E,E): the rows of q, k and v concatenated" : "a matrix (rows,width)");
-    SizeCollector::enter(fact, what, name, *array, array->shape().size(1),
-                         width_remedy(array->shape(), fact, packed));
+    arrays.enter(fact, what, name, *array, array->shape().size(1), width_remedy(array->shape(), fact, packed));
   };
   width("in_proj_weight", sizes.embed_dim, "embed_dim");
   width("in_proj_weight", sizes.kdim, "kdim");
@@ -134,8 +151,8 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
     if (array == nullptr) continue;
     const Index rank = name == std::string_view("out_proj.weight") ? 2 : 1;
     if (array->shape().rank() != rank) wrong_rank(name, *array, rank == 2 ? "(E,H·Dv)" : "(E)");
-    SizeCollector::enter(sizes.embed_dim, "embed_dim", name, *array, array->shape().size(0),
-                         "it produces the output, which is as wide as query");
+    arrays.enter(sizes.embed_dim, "embed_dim", name, *array, array->shape().size(0),
+                 "it produces the output, which is as wide as query");
   }
   std::optional<SizeFact> fixed = {};
   for (const char* name : {"static_k", "static_v"}) {
@@ -143,7 +160,7 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
     if (array == nullptr) continue;
     const Index rank = array->shape().rank();
     if (rank != 3 && rank != 4) wrong_rank(name, *array, "(N·H,S,width)");
-    SizeCollector::enter(fixed, "S", name, *array, array->shape().size(rank - 2));
+    arrays.enter(fixed, "S", name, *array, array->shape().size(rank - 2));
     sizes.static_key_length = fixed->size;
   }
 }
@@ -166,12 +183,11 @@ void enter_heads(const SizeCollector& arrays, GivenSizes& sizes) {
                     heads_name, letter, width_name)
               : "add the missing axes with size 1; (N,L,E) is for multi_head_attention");
     const bool turned = width && shape.size(2) == width->size && shape.size(3) != width->size;
-    SizeCollector::enter(sizes.batch, "N", name, *array, shape.size(0));
-    SizeCollector::enter(heads, heads_name, name, *array, shape.size(1),
-                         "key and value must have the same heads");
-    SizeCollector::enter(length, letter, name, *array, shape.size(2));
-    SizeCollector::enter(width, width_name, name, *array, shape.size(3),
-                         turned ? fmt::format("transposed? {} is {}", name, letters) : "");
+    arrays.enter(sizes.batch, "N", name, *array, shape.size(0));
+    arrays.enter(heads, heads_name, name, *array, shape.size(1), "key and value must have the same heads");
+    arrays.enter(length, letter, name, *array, shape.size(2));
+    arrays.enter(width, width_name, name, *array, shape.size(3),
+                 turned ? fmt::format("transposed? {} is {}", name, letters) : "");
   };
   enter("query", "(N,H,L,D)", sizes.num_heads, "H", sizes.query_length, "L", sizes.head_dim, "D");
   enter("key", "(N,G,S,D)", sizes.num_kv_heads, "G", sizes.key_length, "S", sizes.head_dim, "D");
@@ -243,20 +259,20 @@ void check_type(const std::string& name, const GivenArray& given) {
 
 }  // namespace
 
-GivenSizes given_sizes(const GivenArrays& given, Op op, bool batch_first) {
+GivenSizes given_sizes(const GivenArrays& given, const Scenario& scenario) {
   for (const std::string_view name : given_array_names()) {
     const auto found = given.find(std::string(name));
     if (found != given.end()) check_type(found->first, found->second);
   }
-  const SizeCollector arrays(given);
+  const SizeCollector arrays(given, scenario);
   GivenSizes sizes;
-  if (op == Op::scaled_dot_product_attention) {
+  if (scenario.op == Op::scaled_dot_product_attention) {
     enter_heads(arrays, sizes);
   } else {
-    enter_sequences(arrays, sizes, batch_first);
+    enter_sequences(arrays, sizes, scenario.inputs.batch_first);
     enter_parameters(arrays, sizes);
   }
-  enter_masks(arrays, sizes, op);
+  enter_masks(arrays, sizes, scenario.op);
   return sizes;
 }
 

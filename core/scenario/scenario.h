@@ -109,7 +109,9 @@ struct Scenario;
 // Where a Scenario came from. Not part of its value: scenarios that differ only in this are equal.
 struct ScenarioOrigin {
   std::string folder;  // the files that it names are relative to this folder; empty: to the working directory
+  std::string file;    // that it was read from; empty: from none
   std::set<std::string> written;  // the keys set by the user, even to their defaults: "attention.embed_dim"
+  std::set<std::string> changed;  // those of them that with_setting has set since
   // What the layer of a model determined (core/scenario/layer_values.h), with the layer's values; null: nothing yet.
   std::shared_ptr<const Scenario> layer = {};
   friend bool operator==(const ScenarioOrigin&, const ScenarioOrigin&) { return true; }

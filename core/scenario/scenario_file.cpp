@@ -63,6 +63,7 @@ void move_path(std::optional<std::string>& file, const std::filesystem::path& fr
 Scenario read_scenario_file(const std::string& path) {
   Scenario scenario = scenario_from_json(read_json_text(path, "scenario"), path);
   scenario.origin.folder = std::filesystem::path(path).parent_path().string();
+  scenario.origin.file = path;
   return scenario;
 }
 

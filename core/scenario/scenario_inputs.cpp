@@ -391,7 +391,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   Scenario gathered = scenario;
   if (inputs.layer) gathered.parameters.source = ParameterSource::random;  // nothing of the model is read
   GivenArrays arrays = gather_arrays(gathered, given, files, inputs.files);
-  GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
+  GivenSizes sizes = given_sizes(arrays, scenario);
   for (const auto& [path, file] : inputs.files)
     if (file.layer) inputs.layer = file.layer;
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
@@ -412,7 +412,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
     known = &generated;
   }
   if (erase_repeated_query(scenario, given, arrays)) {
-    sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
+    sizes = given_sizes(arrays, scenario);
     plan = plan_scenario(scenario, arrays, sizes, lengths);
   }
 

@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <limits>
 
+#include "core/scenario/layer_scenario.h"
+#include "core/scenario/layer_values.h"
 #include "core/scenario/made_up_arrays.h"
 #include "core/scenario/plan_contradictions.h"
 #include "core/scenario/rotary_plan.h"
@@ -27,12 +29,12 @@ constexpr const char* heads_after_length_hint =
     "tensor.transpose(1, 2) in PyTorch";
 
 // `length` is that of the axis behind the heads: arrays with the two in the other order are common.
-[[noreturn]] void disagree(const std::string& path, Index written, const char* letter, const SizeFact& fact,
-                           const std::optional<SizeFact>& length = {}) {
+[[noreturn]] void disagree(const Scenario& scenario, const std::string& path, Index written, const char* letter,
+                           const SizeFact& fact, const std::optional<SizeFact>& length = {}) {
   const bool turned = length && length->size == written;
   throw Error(
       ExitStatus::input,
-      {.where = "attention." + path,
+      {.where = place_of_value(scenario, "attention." + path),
        .what = "the scenario and the arrays disagree",
        .got = fmt::format("{} = {} written, {} = {} in {}", path, written, letter, fact.size, fact.source),
        .expected = "the same",
@@ -47,15 +49,15 @@ Index size_of(const Scenario& scenario, const char* name, const char* letter, In
   if (!fact) return value;
   if (fact->size != value &&
       is_written(scenario, (std::string("attention.") + name).c_str(), value, default_value)) {
-    disagree(name, value, letter, *fact, length);
+    disagree(scenario, name, value, letter, *fact, length);
   }
   return fact->size;
 }
 
 // A size that may be null: as written, from the arrays, or derived.
-Index size_of(const char* name, const char* letter, const std::optional<Index>& value,
+Index size_of(const Scenario& scenario, const char* name, const char* letter, const std::optional<Index>& value,
               const std::optional<SizeFact>& fact, Index follows, const std::optional<SizeFact>& length = {}) {
-  if (value && fact && *value != fact->size) disagree(name, *value, letter, *fact, length);
+  if (value && fact && *value != fact->size) disagree(scenario, name, *value, letter, *fact, length);
   return value ? *value : fact ? fact->size : follows;
 }
 
@@ -66,8 +68,8 @@ void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& 
   AttentionOptions& o = plan.options;
   o.num_heads = size_of(scenario, "num_heads", "H", a.num_heads, AttentionSpec{}.num_heads, sizes.num_heads,
                         sizes.query_length);
-  o.num_kv_heads =
-      size_of("num_kv_heads", "G", a.num_kv_heads, sizes.num_kv_heads, o.num_heads, sizes.key_length);
+  o.num_kv_heads = size_of(scenario, "num_kv_heads", "G", a.num_kv_heads, sizes.num_kv_heads, o.num_heads,
+                           sizes.key_length);
   const bool needs_division = !a.head_dim && !sizes.head_dim;
   wrong.check(!needs_division || (o.num_heads > 0 && o.embed_dim % o.num_heads == 0),
               fmt::format("num_heads = {} does not divide embed_dim = {}{}: set num_heads to a divisor, or "
@@ -89,9 +91,9 @@ void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& 
                   heads_after_length ? heads_after_length_hint
                                      : "each key/value head must serve the same number of query heads"),
       sizes.num_heads || sizes.num_kv_heads);
-  o.head_dim =
-      size_of("head_dim", "D", a.head_dim, sizes.head_dim, o.num_heads > 0 ? o.embed_dim / o.num_heads : 0);
-  o.v_head_dim = size_of("v_head_dim", "Dv", a.v_head_dim, sizes.v_head_dim, o.head_dim);
+  o.head_dim = size_of(scenario, "head_dim", "D", a.head_dim, sizes.head_dim,
+                       o.num_heads > 0 ? o.embed_dim / o.num_heads : 0);
+  o.v_head_dim = size_of(scenario, "v_head_dim", "Dv", a.v_head_dim, sizes.v_head_dim, o.head_dim);
 }
 
 void copy_options(AttentionOptions& o, const Scenario& scenario) {
@@ -335,6 +337,16 @@ void check_biases(const Scenario& scenario, const GivenArrays& given, Contradict
 
 }  // namespace
 
+std::string place_of_value(const Scenario& scenario, const std::string& key) {
+  const ScenarioOrigin& origin = scenario.origin;
+  if (origin.changed.contains(key)) return "--set " + key;
+  if (origin.written.contains(key))
+    return origin.file.empty() ? key : fmt::format("{}: {}", origin.file, key);
+  if (is_of_model(scenario) && origin.layer && is_layer_key(key))
+    return fmt::format("layer {} of {}: {}", scenario.parameters.layer, *scenario.parameters.file, key);
+  return key;
+}
+
 ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, const GivenSizes& sizes,
                            const TextLengths& text) {
   const AttentionSpec& a = scenario.attention;
@@ -347,8 +359,8 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
       !sdpa && scenario.inputs.self_attention && !given.contains("key") && !given.contains("value");
 
   o.embed_dim = size_of(scenario, "embed_dim", "E", a.embed_dim, AttentionSpec{}.embed_dim, sizes.embed_dim);
-  o.kdim = size_of("kdim", "kdim", a.kdim, sizes.kdim, o.embed_dim);
-  o.vdim = size_of("vdim", "vdim", a.vdim, sizes.vdim, o.embed_dim);
+  o.kdim = size_of(scenario, "kdim", "kdim", a.kdim, sizes.kdim, o.embed_dim);
+  o.vdim = size_of(scenario, "vdim", "vdim", a.vdim, sizes.vdim, o.embed_dim);
   plan_heads(plan, scenario, sizes, wrong);
   plan_lengths(plan, scenario, sizes, text, wrong);
   const bool bias_row = a.add_bias_kv || given.contains("bias_k");

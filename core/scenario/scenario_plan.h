@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/attention/attention_options.h"
 #include "core/scenario/given_arrays.h"
@@ -28,6 +29,10 @@ struct ScenarioPlan {
 struct TextLengths {
   std::optional<Index> query, key;
 };
+
+// A key as errors begin with it, with where its value comes from: "s.json: attention.embed_dim", "--set attention.embed_dim",
+// "layer 1 of builtin:sentences: attention.embed_dim".
+std::string place_of_value(const Scenario& scenario, const std::string& key);
 
 // Checks all ranges, for a Scenario that was not read from JSON: throws Error(usage).
 void check_scenario(const Scenario& scenario);

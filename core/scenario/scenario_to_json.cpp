@@ -190,6 +190,10 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   }
   Scenario changed = scenario_from_json(json, where);
   changed.origin.folder = scenario.origin.folder;
+  changed.origin.file = scenario.origin.file;
+  changed.origin.changed = scenario.origin.changed;
+  for (const std::string& key : changed.origin.written)  // a whole section may be set
+    if (key == path || key.starts_with(path + ".")) changed.origin.changed.insert(key);
   const bool of_layer = is_of_model(scenario) && scenario.origin.layer;
   // Other parameters keep the sizes of the layer; another layer brings its own.
   if (of_layer && !is_of_model(changed)) copy_layer_keys(scenario, changed, changed.origin.written);

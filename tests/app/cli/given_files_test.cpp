@@ -179,3 +179,44 @@ TEST_CASE("info of a model with --set says what that layer is and costs") {
   CHECK(arrays.status == 2);
   CHECK(contains(arrays.err, "this file has no attention layer"));
 }
+
+TEST_CASE("a query of another width than the scenario's embed_dim is refused with where that comes from") {
+  const TemporaryFolder folder;
+  const auto given = [&](const std::string& name, Index rows, Index width) {
+    write_npy(folder.file(name + ".npy"), *ones(name, Shape{{"r", rows}, {"c", width}}).tensor);
+    return folder.file(name + ".npy");
+  };
+  const std::string query = given("query", 5, 30), out = folder.file("x.npz");
+  write_npz(folder.file("w.npz"), {ones("in_proj_weight", Shape{{"r", 108}, {"E", 36}}),
+                                   ones("out_proj.weight", Shape{{"E", 36}, {"E", 36}})});
+  const auto scenario = [&](const std::string& attention, const std::string& rest = "") {
+    return folder.with_file("s.json", R"({"headwise":1,"attention":{)" + attention + "}" + rest + "}");
+  };
+  const auto refused = [&](std::vector<std::string> words, std::initializer_list<std::string> parts) {
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), {"--input", query, "-o", out});
+    for (const std::string& part : parts) check_refused(words, 3, part);
+  };
+  const std::string of_file = R"(,"parameters":{"source":"file","file":"w.npz"})";
+  const std::string heads = R"("num_heads":3)", width = heads + R"(,"embed_dim":36)";
+  refused({scenario(width)},
+          {folder.file("s.json") + ": attention.embed_dim: the scenario and the arrays disagree",
+           "got embed_dim = 36 written, E = 30 in query (5,30)", "or set it to 30"});
+  refused({scenario(heads), "--set", "attention.embed_dim=36"},
+          {"--set attention.embed_dim: the scenario and the arrays disagree", "36 written, E = 30 in query"});
+  refused({scenario(width, of_file)},
+          {"30 from query (5,30), 36 from in_proj_weight (108,36); expected 36 from " + folder.file("s.json") +
+           ": attention.embed_dim; give query the width 36, or take other parameters than those of w.npz"});
+  refused({scenario(heads, of_file)},
+          {"expected one embed_dim; give query the width 36, or take other parameters than those of w.npz"});
+  refused({"welcome"}, {"expected 128 from layer 1 of builtin:sentences: attention.embed_dim; give query the "
+                        "width 128, or take other parameters than those of builtin:sentences"});
+  refused({scenario(width), "--input", given("in_proj_weight", 108, 36)},
+          {"expected 36 from " + folder.file("s.json") + ": attention.embed_dim; give query the width 36"});
+  // The parameters may be the ones that do not belong to the rest.
+  given("in_proj_weight", 90, 30);
+  const std::string narrow = given("query", 5, 36);
+  check_refused(
+      {"run", scenario(width), "--input", narrow, "--input", folder.file("in_proj_weight.npy"), "-o", out}, 3,
+      "attention.embed_dim; give in_proj_weight the width 36");
+}
