@@ -181,6 +181,7 @@ void print_playlist(const InfoRequest& request) {
                  "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages"});
   }
   const Playlist playlist = playlist_named(path);
+  check_pages(playlist, path);
   print(request.json ? playlist_info_json(path, playlist) : playlist_info_text(path, playlist));
 }
 

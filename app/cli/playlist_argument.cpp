@@ -1,12 +1,18 @@
 #include "app/cli/playlist_argument.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "app/session/answer_check.h"
+#include "app/session/computation.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
+#include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
+#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {
@@ -39,6 +45,27 @@ Playlist playlist_named(const std::string& name) {
                  "headwise run and headwise export take presets"});
   }
   return is_lesson(name) ? lesson_playlist(name) : read_checked_playlist(name);
+}
+
+std::string page_place(const std::string& playlist, std::size_t page) {
+  return fmt::format("{}: page {}", playlist, page + 1);
+}
+
+void check_pages(const Playlist& playlist, const std::string& name) {
+  std::optional<ScenarioInputs> last;  // pages have much in common
+  for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
+    const ScenarioPtr& scenario = playlist.pages[page].scenario;
+    if ((page > 0 && scenario == playlist.pages[page - 1].scenario) || waits_for_model(*scenario)) continue;
+    try {
+      last = make_scenario_inputs(*scenario, DType::f32, {}, last ? &*last : nullptr,
+                                  {.maps = least_reference_maps});
+      check_attention_inputs(last->attention);
+    } catch (const Error& error) {
+      if (error.status() == ExitStatus::memory)
+        continue;  // shown with the beginning of its text, or not at all
+      throw Error(error.status(), {.where = page_place(name, page), .what = error.what()});
+    }
+  }
 }
 
 }  // namespace headwise

@@ -13,4 +13,11 @@ bool names_playlist(const std::string& name);
 // A built-in lesson, unless a file of that name exists. Throws as read_checked_playlist does.
 Playlist playlist_named(const std::string& name);
 
+// A page as an error names it: "lesson.json: page 3".
+std::string page_place(const std::string& playlist, std::size_t page);
+
+// Throws for the first page whose scenario cannot be opened what `headwise run` of it throws before it
+// computes, with its place, but for Error(memory). Models that are trained when they are first read are not.
+void check_pages(const Playlist& playlist, const std::string& name);
+
 }  // namespace headwise

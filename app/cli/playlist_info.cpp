@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/session/answer_check.h"
@@ -25,9 +26,13 @@ std::string view_word(const PlaylistPage& page) {
 // How many entries of the two scenarios' files differ, such as "attention.scale".
 std::size_t differences(const Json& a, const Json& b) {
   if (!a.is_object() || !b.is_object()) return a == b ? 0 : 1;
+  // A section that is left out has the defaults of all its entries.
+  const auto missing = [](const Json& value) { return value.is_object() ? Json(Json::object()) : Json(); };
   std::size_t count = 0;
-  for (const auto& [key, value] : a.items()) count += b.contains(key) ? differences(value, b[key]) : 1;
-  for (const auto& [key, value] : b.items()) count += a.contains(key) ? 0 : 1;
+  for (const auto& [key, value] : a.items())
+    count += differences(value, b.contains(key) ? b[key] : missing(value));
+  for (const auto& [key, value] : b.items())
+    if (!a.contains(key)) count += differences(missing(value), value);
   return count;
 }
 
@@ -117,8 +122,7 @@ Json key_json(const PageKey& key, const PageAnswer& answer) {
   return json;
 }
 
-}  // namespace
-
+// What the page shows: a file or a preset, with what differs if that can be summarised; else "own scenario".
 std::string scenario_words(const Scenario& scenario) {
   // A page that changes a preset differs from it in a few entries; one with its own scenario in many.
   constexpr std::size_t few = 5;
@@ -132,9 +136,20 @@ std::string scenario_words(const Scenario& scenario) {
     least = count;
     nearest = preset.name;
   }
-  if (nearest.empty()) return "own scenario";
-  return least == 0 ? nearest : fmt::format("{}, {} changed", nearest, least);
+  const ScenarioOrigin& origin = scenario.origin;
+  if (origin.file.empty()) {
+    if (nearest.empty()) return "own scenario";
+    return least == 0 ? nearest : fmt::format("{}, {} changed", nearest, least);
+  }
+  std::string words = one_line(std::filesystem::path(origin.file).filename().string());
+  if (!origin.changed.empty()) words += fmt::format(", {} changed", origin.changed.size());
+  if (nearest.empty()) return words;
+  if (least == 0) return words + fmt::format(" (the same as {})", nearest);
+  return words +
+         fmt::format(" (differs from {} in {} {})", nearest, least, least == 1 ? "setting" : "settings");
 }
+
+}  // namespace
 
 std::string playlist_info_text(const std::string& name, const Playlist& playlist) {
   struct Line {

@@ -11,7 +11,4 @@ namespace headwise {
 std::string playlist_info_text(const std::string& name, const Playlist& playlist);
 std::string playlist_info_json(const std::string& name, const Playlist& playlist);
 
-// The preset that the page shows, "hand_made", with what differs if that can be summarised, else "own scenario".
-std::string scenario_words(const Scenario& scenario);
-
 }  // namespace headwise

@@ -69,17 +69,19 @@ void make_folder(const std::string& folder) {
 }
 
 // As show_slide; throws if the page cannot be shown as it specifies.
-void show(WindowState& window, const Playlist& playlist, std::size_t page, bool asking, Warnings& warnings) {
+void show(WindowState& window, const Playlist& playlist, const std::string& name, std::size_t page,
+          bool asking, Warnings& warnings) {
   WindowDocument& document = window.document;
-  warnings.set_place(fmt::format("page {}", page + 1));
+  const std::string place = page_place(name, page);
   const std::string why = show_slide(window, playlist, page, asking);
-  if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
+  if (!why.empty()) throw Error(ExitStatus::usage, {.where = place, .what = why});
+  warnings.set_place("");  // each page has gaps of its own, even where they read the same
   for (const std::string& gap :
        page_gaps(playlist.pages[page], document.session.inputs(), document.session.trace()))
-    warnings.add(
-        gap.starts_with("if ")
-            ? fmt::format("page {}: no condition of {{{}: …}} holds, so nothing is shown for it", page + 1, gap)
-            : fmt::format("page {}: there is no number for {{{}}}, so – is shown for it", page + 1, gap));
+    warnings.add(gap.starts_with("if ")
+                     ? fmt::format("{}: no condition of {{{}: …}} holds, so nothing is shown for it", place, gap)
+                     : fmt::format("{}: there is no number for {{{}}}, so – is shown for it", place, gap));
+  warnings.set_place(place);
   for (const std::string& note : document.session.inputs().notes) warnings.add(note);
   for (const std::string& warning : document.session.trace().warnings) warnings.add(warning);
 }
@@ -117,12 +119,14 @@ void run_render(CommandOptions& options, const Words& words) {
   if (one_file && wanted.motion)
     throw Error(ExitStatus::usage, {"--motion", "a PDF has no animations", "", "a folder as output", ""});
   const Playlist playlist = playlist_named(wanted.playlist);
+  check_pages(playlist, wanted.playlist);  // before the first picture is written
   const OffscreenContext context(64, 64);  // pictures have a framebuffer of their own
 
   WindowState window(preset_scenario("welcome"));
   Warnings warnings;
   if (wanted.strict)  // every page before the first picture is written
-    for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, false, warnings);
+    for (std::size_t i = 0; i < playlist.pages.size(); ++i)
+      show(window, playlist, wanted.playlist, i, false, warnings);
   warnings.refuse_where(wanted.strict);
   PdfDocument document;
   StagePictures pictures(size.width, size.height, theme, StagePictures::Look::hall);
@@ -131,7 +135,7 @@ void run_render(CommandOptions& options, const Words& words) {
   std::size_t motions = 0, questions = 0;
   for (const SlideName& slide : slide_names(playlist)) {
     const std::string name = fmt::format("{}/page-{}", wanted.output, slide.name);
-    show(window, playlist, slide.page, slide.asks, warnings);
+    show(window, playlist, wanted.playlist, slide.page, slide.asks, warnings);
     if (!one_file) make_folder(wanted.output);  // not for a playlist that cannot be shown
     if (one_file)
       pictures.add_page(window, document);

@@ -58,7 +58,7 @@ std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& w
       if (!computed || !(computed->scenario == *page.scenario))
         computed = compute(*page.scenario, computed.get());
     } catch (const Error& error) {
-      throw Error(ExitStatus::usage, {.where = place, .what = error.what()});
+      throw Error(error.status(), {.where = place, .what = error.what()});
     }
     PageWords words = page_words(page, *page.scenario, computed->inputs, *computed->trace);
     if (!words.key.problem.empty()) {

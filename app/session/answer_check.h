@@ -20,9 +20,9 @@ struct PageKey {
 
 // Of every page that takes an answer, in their order. Computes the scenarios that are small enough
 // (computes_at_once), which may take some milliseconds each; with `trains_models` also those of models that
-// are trained first, which takes a second or more each. Throws Error(usage), one sentence that begins with
-// `where`: a scenario that cannot be computed, a key that is missing, NaN or infinite, options of which not
-// exactly one holds, and a "see" that names no page.
+// are trained first, which takes a second or more each. Throws an Error, one sentence that begins with
+// `where`: with its own status for a scenario that cannot be computed; else Error(usage) for a key that is
+// missing, NaN or infinite, options of which not exactly one holds, and a "see" that names no page.
 std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& where,
                                   bool trains_models = false);
 

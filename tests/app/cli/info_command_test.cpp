@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_files.h"
+#include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
@@ -253,6 +254,83 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   CHECK(refused.err.find("a playlist has scenarios of its own") != std::string::npos);
   CHECK(run_program({"info", folder.with_file("wrong.json", R"({"headwise_playlist": 1, "pages": []})")}).status ==
         2);
+}
+
+TEST_CASE("a page that cannot be opened is refused by info and by render as run refuses its scenario") {
+  const TemporaryFolder folder;
+  const auto scenario = [&](const std::string& name, const std::string& rest) {
+    return folder.with_file(name, R"({"headwise":1,"attention":{"embed_dim":36,"num_heads":4},)" + rest + "}");
+  };
+  folder.with_file("damaged.npz", "PK");
+  write_npz(folder.file("key.npz"),
+            {{"key", std::make_shared<const Tensor>(Shape{{"N", 1}, {"L", 2}, {"E", 8}}, DType::f32), "f32"}});
+  struct Case {
+    std::string file, reason;
+    int status;
+  };
+  for (const auto& [file, reason, status] :
+       {Case{scenario("missing.json", R"("inputs":{"source":"file","file":"none.npz"})"),
+             "none.npz: file not found", 3},
+        Case{scenario("mask.json", R"("mask":{"file":"damaged.npz"})"), "damaged.npz: ", 3},
+        Case{scenario("key.json", R"("inputs":{"source":"file","file":"key.npz"})"), "query is missing", 3},
+        Case{scenario("model.json", R"("parameters":{"source":"model","file":"none"})"), "none", 3},
+        Case{scenario("heads.json", R"("heads":{"gain":[1,2]})"), "heads.gain has 2 numbers", 2},
+        Case{scenario("lens.json", R"("mask":{"valid_lens":[1,2,3]})"), "mask.valid_lens has 3 entries", 2}}) {
+    CAPTURE(file);
+    CHECK(run_program({"run", file, "-o", folder.file("x.npz")}).status == status);
+    const std::string name = std::filesystem::path(file).filename().string();
+    for (const std::string& page :
+         {"{\"scenario\":\"" + name + "\"}",
+          "{\"scenario\":\"" + name + R"(","ask":"?","caption":"!","answer":{"kind":"number","is":"E"}})"}) {
+      const std::string playlist = folder.with_file(
+          "pages.json", R"({"headwise_playlist":1,"pages":[{"scenario":"hand_made"},)" + page + "]}");
+      const std::string place = playlist + ": page 2: ";
+      for (const std::vector<std::string>& words : {std::vector<std::string>{"info", playlist},
+                                                    {"info", playlist, "--json"},
+                                                    {"render", playlist, "-o", folder.file("slides")}}) {
+        const ProgramResult result = run_program(words);
+        CAPTURE(result.err);
+        CHECK(result.status == status);
+        CHECK(result.out.empty());
+        CHECK(is_one_line(result.err));
+        CHECK(result.err.starts_with("headwise: " + place));
+        CHECK(result.err.find(reason) != std::string::npos);
+      }
+    }
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.file("slides")));
+}
+
+TEST_CASE("info of a playlist calls a page's scenario by its file, and says from which preset it differs") {
+  const TemporaryFolder folder;
+  const auto words_of = [&](const std::string& pages) {
+    const std::string path = folder.with_file("p.json", R"({"headwise_playlist":1,"pages":[)" + pages + "]}");
+    const ProgramResult result = run_program({"info", path, "--json"});
+    CAPTURE(result.err);
+    REQUIRE(result.status == 0);
+    std::vector<std::string> words;
+    const nlohmann::json document = nlohmann::json::parse(result.out);
+    for (const nlohmann::json& page : document.at("pages")) words.push_back(page.at("scenario"));
+    return words;
+  };
+  std::filesystem::create_directory(folder.file("own"));
+  folder.with_file("own/mine.json", std::string(preset_named("welcome").json));
+  Scenario changed = preset_scenario("welcome");
+  changed.attention.temperature = 2.0;
+  folder.with_file("warm.json", scenario_to_json(changed));
+  changed.inputs.text = "the cat sat .";
+  folder.with_file("cat.json", scenario_to_json(changed));
+  folder.with_file("far.json", R"({"headwise":1,"attention":{"embed_dim":36,"num_heads":3,"softcap":5,
+    "bias":false,"dropout":0.5,"residual":true}})");
+  CHECK(words_of(R"({"scenario":"own/mine.json"},{"scenario":"warm.json"},{"scenario":"cat.json"},
+                    {"scenario":"far.json"},{"scenario":"warm.json","set":["attention.softcap=3"]},
+                    {"scenario":"welcome"},{"set":["attention.softcap=3"]},{"scenario":)" +
+                 scenario_to_json(changed) + "}") ==
+        std::vector<std::string>{"mine.json (the same as welcome)",
+                                 "warm.json (differs from welcome in 1 setting)",
+                                 "cat.json (differs from welcome in 2 settings)", "far.json",
+                                 "warm.json, 1 changed (differs from welcome in 2 settings)", "welcome",
+                                 "welcome, 1 changed", "welcome, 2 changed"});
 }
 
 TEST_CASE("info scores every head of a model on a text, and mutes each where that is asked for") {
