@@ -72,9 +72,9 @@ void make_folder(const std::string& folder) {
 void show(WindowState& window, const Playlist& playlist, const std::string& name, std::size_t page,
           bool asking, Warnings& warnings) {
   WindowDocument& document = window.document;
-  const std::string place = page_place(name, page);
+  const std::string place = fmt::format("page {}", page + 1);
   const std::string why = show_slide(window, playlist, page, asking);
-  if (!why.empty()) throw Error(ExitStatus::usage, {.where = place, .what = why});
+  if (!why.empty()) throw Error(ExitStatus::usage, {.where = page_place(name, page), .what = why});
   warnings.set_place("");  // each page has gaps of its own, even where they read the same
   for (const std::string& gap :
        page_gaps(playlist.pages[page], document.session.inputs(), document.session.trace()))
