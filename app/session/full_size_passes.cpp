@@ -47,7 +47,7 @@ FullSizePasses timed_passes(const Backend& backend, const AttentionInputs& input
       // Software computes on the processors, which the window gets its share of, whatever is submitted at once.
       .beside_window = gl && !is_software_renderer(gl::renderer_name()),
       .before = before};
-  if (backend.id == BackendId::reference) options.needed.reset();  // it keeps every tensor, as on the stage
+  if (backend.keeps_every_tensor) options.needed.reset();  // as on the stage
   const std::unique_ptr<BackendPass> pass = backend.start(inputs, options);
   std::vector<double> seconds, peaks;
   std::optional<GpuSpeed> gpu;

@@ -216,15 +216,23 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
   } else {
     figures.emplace_back("memory used", mib(forward.extra_mib));
   }
-  // Only the reference stores them; what the others use is for q, k, v, concat and output.
-  figures.emplace_back(
-      forward.backend == BackendId::reference ? "of it attn_weights" : "storing attn_weights would add",
-      bytes_text(stored));
+  figures.emplace_back(backend_of(forward.backend).keeps_every_tensor ? "of it attn_weights"
+                                                                      : "storing attn_weights would add",
+                       bytes_text(stored));
   figures.emplace_back("map memory · time",
                        bytes_text(result.pyramid->bytes()) + " · " + seconds_text(result.map_seconds));
   figures.emplace_back(fmt::format("max |Δ| to float64, {} rows", result.agreement.rows),
                        fmt::format("{:.2g}", result.agreement.max_abs_diff));
   return figures;
+}
+
+std::string full_size_introduction(const Backend& backend) {
+  return fmt::format(
+      "With a few tokens every weight can be drawn. Models attend over thousands: choose one, and run its "
+      "attention at full size. The {} backend stores {} weights. What you see is recomputed from q and k, "
+      "from "
+      "the maps of all heads down to a single number.",
+      backend.name, backend.keeps_every_tensor ? "all" : "no");
 }
 
 void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullSizeState& state) {
@@ -266,10 +274,7 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
     if (!(result->request == state.request))
       dim_as_previous("maps", corner, {corner.x + width - left, corner.y + height});
   } else if (!runs.running()) {
-    dim_sentence(widgets,
-                 "With a few tokens every weight can be drawn. Models attend over thousands: choose one, and "
-                 "run its attention at full size. No weights are stored. What you see is recomputed from q "
-                 "and k, from the maps of all heads down to a single number.");
+    dim_sentence(widgets, full_size_introduction(backend_of(state.request.backend)));
   }
   ImGui::EndChild();
   ImGui::PopFont();

@@ -20,4 +20,7 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
 // The cost and the accuracy of a result, one line each: name and figure.
 std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result);
 
+// What the sheet says before there is a result.
+std::string full_size_introduction(const Backend& backend);
+
 }  // namespace headwise

@@ -44,6 +44,7 @@ struct Backend {
   BackendId id;
   std::string_view name;  // the argument of --backend
   std::string_view what;
+  bool keeps_every_tensor;  // as it computes them; the others store no weights that nobody needs
   // Returns a sentence saying why another backend must compute these inputs; empty if this one can. gl needs a current context.
   std::string (*refusal)(const AttentionInputs& inputs);
   // Throws Error(input) like check_attention_inputs, Error(usage) if there is a refusal, Error(memory).

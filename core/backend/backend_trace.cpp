@@ -26,8 +26,7 @@ TracePtr completed(const TracePtr& fast, const AttentionInputs& inputs, const Ne
 TracePtr backend_trace(const Backend& backend, const AttentionInputs& inputs, bool backward,
                        const NeededTensors& needed, const MakeContext& context,
                        const std::function<void(const std::string&)>& warn) {
-  const bool fast = backend.id != BackendId::reference;
-  if (backward && fast)
+  if (backward && backend.id != BackendId::reference)
     warn("the " + std::string(backend.name) + " backend has no backward pass: using the reference backend");
   if (backward) return reference_forward(inputs);
   TracePtr trace;
@@ -36,7 +35,7 @@ TracePtr backend_trace(const Backend& backend, const AttentionInputs& inputs, bo
       [&](const Backend& used) {
         const auto pass = used.start(inputs, {.needed = needed});
         pass->compute();
-        trace = used.id == BackendId::reference ? pass->trace() : completed(pass->trace(), inputs, needed);
+        trace = used.keeps_every_tensor ? pass->trace() : completed(pass->trace(), inputs, needed);
       },
       [&](const std::string& reason, const Backend& next) {
         warn(reason + ": using the " + std::string(next.name) + " backend");
@@ -45,7 +44,7 @@ TracePtr backend_trace(const Backend& backend, const AttentionInputs& inputs, bo
 }
 
 Index least_maps_of(const Backend& backend, bool backward, const NeededTensors& needed) {
-  const bool whole = !needed || (backend.id == BackendId::reference && needed->empty());
+  const bool whole = !needed || (backend.keeps_every_tensor && needed->empty());
   return backward || whole ? least_reference_maps : needed_maps(*needed);
 }
 

@@ -128,14 +128,14 @@ std::unique_ptr<BackendPass> start_gl(const AttentionInputs& inputs, const PassO
 
 constexpr std::array table{
     Backend{BackendId::reference, "reference",
-            "plain; keeps every intermediate tensor; the other backends are tested against it", no_refusal,
-            start_reference},
+            "plain; keeps every intermediate tensor; the other backends are tested against it", true,
+            no_refusal, start_reference},
     Backend{BackendId::fused, "fused", "the fast CPU path, f32: one pass over the keys; stores no scores",
-            fused_refusal, start_fused},
+            false, fused_refusal, start_fused},
     Backend{BackendId::gl, "gl",
             "the GPU, using OpenGL 4.3 compute shaders, f32; needs no display; runs in software if there is "
             "no GPU",
-            refusal_of_gl, start_gl},
+            false, refusal_of_gl, start_gl},
 };
 
 }  // namespace

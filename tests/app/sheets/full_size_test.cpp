@@ -96,6 +96,21 @@ TEST_CASE("from far away no spike is lost, and a block says which cells it stand
   CHECK(part.cols == CellRange{8, 1300});
 }
 
+TEST_CASE("the sheet says of each backend whether it stores the weights, as its run turns out") {
+  for (const Backend& backend : backends()) {
+    const FullSizeResultPtr result = full_size_run(small_request(backend.id));
+    REQUIRE(result->error.empty());
+    const Backend& used = backend_of(result->forward.backend);  // without OpenGL 4.3 another one
+    CAPTURE(used.name);
+    const bool stores = result->forward.trace->tensors.attn_weights != nullptr;
+    CHECK(used.keeps_every_tensor == stores);
+    const std::string told = full_size_introduction(used);
+    CHECK((told.find(stores ? "backend stores all weights" : "backend stores no weights") != std::string::npos));
+    CHECK(full_size_figures(*result).end()[-3].first ==
+          (stores ? "of it attn_weights" : "storing attn_weights would add"));
+  }
+}
+
 TEST_CASE("fused and reference give the same maps; what does not fit says so and takes nothing") {
   const FullSizeResultPtr fused = full_size_run(small_request());
   const FullSizeResultPtr reference = full_size_run(small_request(BackendId::reference));
