@@ -27,6 +27,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 # A display of 1600 x 1000, whose number the server chooses. Without -noreset the server starts anew when its last client
 # goes, and refuses the next program meanwhile.
 start_display() {
+  rm -f "$work/display"
   Xvfb -noreset -displayfd 3 -screen 0 1600x1000x24 3>"$work/display" >"$work/xvfb.log" 2>&1 &
   server=$!
   for _ in $(seq 100); do [ -s "$work/display" ] && break; sleep 0.1; done

@@ -56,24 +56,29 @@ quit_program
 # What is unsaved survives the program, whatever ends it, and is offered to the next.
 sessions=$XDG_STATE_HOME/headwise/sessions
 backed_up() { grep -qs is_causal "$sessions"/*/*-scenario.json; }
-left_by() { # what ends it, its exit status
+left_by() { # the signal that ends it, or DISPLAY, which dies under it; its exit status
   start_program --no-intro
   until_seen 60 something_is_drawn "before_$1" || fail "nothing is drawn before $1"
   find_window || fail "no window is called headwise"
   sleep 0.5
   xdotool keydown c; sleep 0.05; xdotool keyup c
   until_seen 5 backed_up || fail "what was changed is not written within five seconds"
-  kill "-$1" "$window_program"
+  if [ "$1" = DISPLAY ]; then kill -KILL "$server"; wait "$server" 2>/dev/null; server=
+  else kill "-$1" "$window_program"; fi
   wait "$window_program" 2>/dev/null; local status=$?
   window_program=
-  [ $status -eq "$2" ] || fail "SIG$1 ends the program with status $status, expected $2"
-  backed_up || fail "after SIG$1 nothing is left of the unsaved work"
+  [ $status -eq "$2" ] || fail "$1 ends the program with status $status, expected $2"
+  backed_up || fail "after $1 nothing is left of the unsaved work"
 }
 left_by KILL 137
 [ -s "$work/stderr" ] && fail "something is written to stderr before SIGKILL"
 rm -r "$sessions"
 left_by TERM 6
 [ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "after SIGTERM there is not exactly one line"
+rm -r "$sessions"
+left_by DISPLAY 7
+[ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "after the display died there is not exactly one line"
+start_display
 start_program --no-intro
 until_seen 60 something_is_drawn offered || fail "nothing is drawn beside the offer"
 find_window || fail "no window is called headwise"
