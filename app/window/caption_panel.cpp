@@ -100,7 +100,10 @@ void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, cons
       action.command = CommandId::start_over;
   }
   ImGui::SetCursorScreenPos(at);
-  put_text(font, context.palette.text_dim, width, fitted_text(title, font, room));
+  const std::string shown = fitted_text(title, font, room);
+  put_text(font, context.palette.text_dim, room, shown);
+  ui_says(shown, at);
+  if (shown != title) tooltip(widgets, title);
 }
 
 void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {

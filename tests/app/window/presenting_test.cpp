@@ -295,6 +295,31 @@ TEST_CASE(
   CHECK(asked.walk().asking());
 }
 
+TEST_CASE("a title that has no room beside “start over” is shortened, and its tooltip has all of it") {
+  for (const auto& [width, height] : {std::pair(1280, 720), std::pair(900, 600)}) {
+    Asked asked(width, height);
+    if (!asked.bench.ui) return;
+    UiDriver& ui = *asked.bench.ui;
+    asked.walk().playlist.title = "How heads come to differ";
+    ui.run_until_still();
+    CHECK(ui.has("says/How heads come to differ"));
+    ui.key("1");
+    ui.run_until_still();
+    ui.save_png("start_over_" + std::to_string(width));
+    const std::vector<std::string> shown = ui.said("How ");
+    REQUIRE(shown.size() == 1);
+    CHECK(shown[0].ends_with("…"));
+    const std::string title = "says/How " + shown[0];
+    const ImFont* font = ui.fonts().small;
+    const float width_shown = font->CalcTextSizeA(font->FontSize, 1e6f, 0.0f, ("How " + shown[0]).c_str()).x;
+    CHECK(ui.rect(title).min.x + width_shown < ui.rect("caption/start_over").min.x);
+    ui.move_to(ui.rect(title).min.x + 20, ui.rect(title).min.y + 5);
+    ui.run_frames(4, 0.4);
+    REQUIRE(ui.has("tooltip"));
+    ui.save_png("start_over_tooltip_" + std::to_string(width));
+  }
+}
+
 TEST_CASE("a training that is looked into from a page leads back to it, with Escape and with a link") {
   for (const bool by_key : {true, false}) {
     WINDOW_OR_SKIP(bench, open_training());
