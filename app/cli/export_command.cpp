@@ -39,18 +39,15 @@ void add_export_flags(CommandOptions& options, ExportWords& words) {
                 {.type = "LO:HI|own|shared", .shows_default = true});
   options.value("--scale", words.scale, "Pixels per cell", {.type = "PIXELS"});
   options.value("--theme", words.theme, "light, dark or projector", {.type = "NAME", .shows_default = true});
-  options.value("--title", words.title, "The title; \"\": none; default: the tensor, its index and its shape",
-                {.type = "TEXT"});
-  options.value("--bar-label", words.bar_label,
-                "What the colour bar is labelled with; \"\": nothing; default: what its range covers",
-                {.type = "TEXT"});
+  const auto picture = [&](const char* name, std::string& word, const PictureChoice& choice,
+                           const OptionForm& form, const char* more = "") {
+    options.value(name, word, std::string(choice.what) + more, form);
+  };
+  picture("--title", words.title, title_choice, {.type = "TEXT"}, "; \"\": none");
+  picture("--bar-label", words.bar_label, bar_label_choice, {.type = "TEXT"}, "; \"\": nothing");
   options.flag("--no-bar", words.no_bar, "Leave out the colour bar");
-  options.value("--font-size", words.font_size,
-                "The size of names and labels in pixels; default: one that suits the cells",
-                {.type = "PIXELS"});
-  options.value("--dpi", words.dpi,
-                "Pixels per inch on paper: sets the printed size of a picture, not its number of pixels",
-                {.type = "N", .shows_default = true});
+  picture("--font-size", words.font_size, font_size_choice, {.type = "PIXELS"});
+  picture("--dpi", words.dpi, dpi_choice, {.type = "N", .shows_default = true});
   options.value("-o,--output", words.output,
                 "The file to write: .png, .svg, .pdf, .csv or .npy; - is standard output",
                 {.type = "FILE", .required = true});
@@ -102,28 +99,26 @@ std::string without_axis(const char* option, const std::string& word, const char
   return fmt::format("{} {} is not used: {} {} has no {}", option, word, name, shape.letters(), things);
 }
 
-double number_between(const char* option, const std::string& word, double least, double most) {
+double number_within(const char* option, const std::string& word, const PictureChoice& choice) {
   const double number = number_of(option, word);
-  if (number < least || number > most)
-    wrong(option, "the value is wrong", word, fmt::format("a number from {} to {}", least, most));
+  if (number < choice.least || number > choice.most)
+    wrong(option, "the value is wrong", word, fmt::format("a number from {} to {}", choice.least, choice.most));
   return number;
 }
 
 // What is added to the picture of the cells, and how large it is.
-ExportedPicture picture_of(const CommandOptions& options, const ExportWords& words) {
-  ExportedPicture as;
-  if (options.given("--title")) as.title = words.title;
-  if (options.given("--bar-label")) as.options.bar_label = words.bar_label;
-  as.options.color_bar = !words.no_bar;
-  if (words.no_bar && as.options.bar_label)
+void choose_picture(const CommandOptions& options, const ExportWords& words, TensorExport& what) {
+  if (options.given("--title")) what.title = words.title;
+  if (options.given("--bar-label")) what.picture.bar_label = words.bar_label;
+  what.picture.color_bar = !words.no_bar;
+  if (words.no_bar && what.picture.bar_label)
     wrong("--bar-label", "there is no colour bar to label", "--no-bar", "one of the two");
   if (options.given("--font-size"))
-    as.options.font_size = number_between("--font-size", words.font_size, 4, 400);
-  as.dpi = number_between("--dpi", words.dpi, 1, 100000);
-  return as;
+    what.picture.font_size = number_within("--font-size", words.font_size, font_size_choice);
+  what.dpi = number_within("--dpi", words.dpi, dpi_choice);
 }
 
-TensorExport export_of(const TraceRequest& request, const ExportWords& words) {
+TensorExport export_of(const CommandOptions& options, const TraceRequest& request, const ExportWords& words) {
   TensorExport what;
   what.tensor = requested_tensor(request, "--tensor", words.tensor);
   what.batch = integer_of("--batch", words.batch);
@@ -137,6 +132,7 @@ TensorExport export_of(const TraceRequest& request, const ExportWords& words) {
   if (!words.scale.empty()) what.cell_pixels = number_of("--scale", words.scale);
   if (what.cell_pixels <= 0)
     wrong("--scale", "the value is wrong", words.scale, "more than 0 pixels per cell");
+  choose_picture(options, words, what);
   return what;
 }
 
@@ -151,15 +147,14 @@ void run_export(CommandOptions& options, const Words& words) {
   const bool asks_head = options.given("--head") && wanted.head != "all",
              asks_batch = options.given("--batch");
 
-  const TensorExport what = export_of(request, wanted);
-  const ExportedPicture as = picture_of(options, wanted);
+  const TensorExport what = export_of(options, request, wanted);
   const ExportFormat format = format_of(wanted);  // a wrong name is reported before anything is computed
   keep_inputs(request, wanted.output);
   const bool to_stdout = wanted.output == standard_stream;
   ByteSink standard_output;
   if (to_stdout)
     standard_output = standard_output_sink(format == ExportFormat::csv || format == ExportFormat::svg);
-  request.check = [&](const ScenarioInputs& inputs) { check_export(inputs, what, format, as); };
+  request.check = [&](const ScenarioInputs& inputs) { check_export(inputs, what, format); };
   const ComputedTrace computed = compute_trace(request);
   if (const TensorPtr tensor = computed.trace->tensor(what.tensor)) {
     Warnings warnings;
@@ -172,7 +167,7 @@ void run_export(CommandOptions& options, const Words& words) {
     if (asks_batch) check(without_axis("--batch", wanted.batch, "batch", wanted.tensor, shape, {"N", "N·H"}));
     warnings.refuse_where(request.strict);
   }
-  const auto write = export_writer(*computed.trace, computed.inputs.labels, what, format, as);
+  const auto write = export_writer(*computed.trace, computed.inputs.labels, what, format);
   if (to_stdout) return write(standard_output);
   write_file_atomically(wanted.output, write);
 }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "app/session/export_writer.h"
 #include "core/files/array_writers.h"
-#include "core/picture/picture.h"
 #include "core/picture/table.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -160,25 +160,22 @@ Tensor stacked(const std::vector<HeatmapSpec>& specs, bool with_heads) {
   return array;
 }
 
-}  // namespace
+constexpr std::array<std::string_view, 5> format_words{"png", "svg", "pdf", "csv", "npy"};
 
-std::optional<ExportFormat> find_export_format(std::string_view word) {
-  constexpr std::string_view words[] = {"png", "svg", "pdf", "csv", "npy"};  // in the order of the enumeration
-  const auto found = std::ranges::find(words, word);
-  if (found == std::end(words)) return std::nullopt;
-  return static_cast<ExportFormat>(found - std::begin(words));
-}
-
-namespace {
-
-// Throws Error(usage) unless the extension is one of a format before `end`; `expected` names those.
-ExportFormat format_before(const std::string& path, std::optional<ExportFormat> end, const char* expected) {
+// In lower case, without the dot.
+std::string extension_of(const std::string& path) {
   const std::size_t slash = path.rfind('/'), dot = path.rfind('.');
   std::string extension;
   if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
     extension = path.substr(dot + 1);
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+// Throws Error(usage) unless the extension is one of a format before `end`; `expected` names those.
+ExportFormat format_before(const std::string& path, std::optional<ExportFormat> end, const char* expected) {
+  const std::string extension = extension_of(path);
   const std::optional<ExportFormat> format = find_export_format(extension);
   if (format && (!end || *format < *end)) return *format;
   refuse(path, "the extension sets the format",
@@ -187,12 +184,37 @@ ExportFormat format_before(const std::string& path, std::optional<ExportFormat> 
 
 }  // namespace
 
+std::span<const std::string_view> export_format_words() {
+  return format_words;
+}
+
+std::optional<ExportFormat> find_export_format(std::string_view word) {
+  const auto found = std::ranges::find(format_words, word);
+  if (found == format_words.end()) return std::nullopt;
+  return static_cast<ExportFormat>(found - format_words.begin());
+}
+
+std::optional<ExportFormat> find_path_format(const std::string& path) {
+  return find_export_format(extension_of(path));
+}
+
 ExportFormat export_format(const std::string& path) {
   return format_before(path, std::nullopt, ".png, .svg, .pdf, .csv or .npy");
 }
 
 ExportFormat picture_format(const std::string& path) {
   return format_before(path, ExportFormat::csv, ".png, .svg or .pdf");
+}
+
+std::string path_with_format(const std::string& path, ExportFormat format) {
+  const std::string stem = find_path_format(path) ? path.substr(0, path.rfind('.')) : path;
+  return fmt::format("{}.{}", stem, format_words[static_cast<std::size_t>(format)]);
+}
+
+std::string_view range_note(const TensorExport& what, bool has_heads) {
+  if (what.range_kind == ExportRange::fixed) return "fixed";
+  if (what.range_kind == ExportRange::shared) return "all heads";
+  return !has_heads ? "" : what.head ? "this head" : "per head";
 }
 
 Index export_head_count(const Trace& trace, TensorName tensor) {
@@ -275,29 +297,23 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     if (what.range_kind == ExportRange::own)
       spec.range = range_of(std::span(&spec, 1), diverging, probabilities);
     if (what.range_kind == ExportRange::fixed) spec.range = what.range;
-    spec.range_note = what.range_kind == ExportRange::fixed    ? "fixed"
-                      : what.range_kind == ExportRange::shared ? "all heads"
-                      : is_grid                                ? "per head"
-                      : head_count(trace, *tensor) > 1         ? "this head"
-                                                               : "";
+    spec.range_note = range_note(what, head_count(trace, *tensor) > 1);
   }
   return specs;
 }
 
 namespace {
 
-Picture picture_of(std::vector<HeatmapSpec> specs, const Trace& trace, const TensorExport& what,
-                   const ExportedPicture& as) {
-  if (as.title && specs.size() == 1) specs.front().title = *as.title;
-  return specs.size() == 1 ? heatmap_picture(specs.front(), what.cell_pixels, as.options)
-                           : heatmap_grid_picture(specs, as.title.value_or(export_title(trace, what)),
-                                                  what.cell_pixels, as.options);
+Picture picture_of(std::vector<HeatmapSpec> specs, const Trace& trace, const TensorExport& what) {
+  if (what.title && specs.size() == 1) specs.front().title = *what.title;
+  return specs.size() == 1 ? heatmap_picture(specs.front(), what.cell_pixels, what.picture)
+                           : heatmap_grid_picture(specs, what.title.value_or(export_title(trace, what)),
+                                                  what.cell_pixels, what.picture);
 }
 
 }  // namespace
 
-void check_export(const ScenarioInputs& scenario, const TensorExport& what, ExportFormat format,
-                  const ExportedPicture& as) {
+void check_export(const ScenarioInputs& scenario, const TensorExport& what, ExportFormat format) {
   const AttentionInputs& inputs = scenario.attention;
   const TensorEntry& entry = tensor_entry(what.tensor.id);
   const TensorPtr& given = inputs.tensors.*(entry.member);
@@ -312,21 +328,20 @@ void check_export(const ScenarioInputs& scenario, const TensorExport& what, Expo
   const std::vector<Index> heads = heads_of(outlined, tensor, what);
   for (const Index head : heads) leading_index(outlined, tensor, what, head);
   const Index rank = tensor.shape().rank();
-  if (tensor.size() == 0 || format == ExportFormat::csv || format == ExportFormat::npy) return;
+  if (tensor.size() == 0 || format >= ExportFormat::csv) return;
   check_picture_size(static_cast<Index>(heads.size()), rank >= 2 ? tensor.shape().size(rank - 2) : 1,
-                     rank >= 1 ? tensor.shape().size(rank - 1) : 1, what.cell_pixels, as.options,
+                     rank >= 1 ? tensor.shape().size(rank - 1) : 1, what.cell_pixels, what.picture,
                      format == ExportFormat::png);
   if (format != ExportFormat::png) return;
   // The cells with all that is around them but the bar and the legend, whose texts are numbers.
-  ExportedPicture bare = as;
-  bare.options.color_bar = false;
-  const Picture picture = picture_of(export_heatmaps(outlined, scenario.labels, what), outlined, what, bare);
+  TensorExport bare = what;
+  bare.picture.color_bar = false;
+  const Picture picture = picture_of(export_heatmaps(outlined, scenario.labels, what), outlined, bare);
   check_image_size(picture.width, picture.height);
 }
 
 std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
-                                                   const TensorExport& what, ExportFormat format,
-                                                   const ExportedPicture& as) {
+                                                   const TensorExport& what, ExportFormat format) {
   TensorExport as_shown = what;
   if (format == ExportFormat::csv || format == ExportFormat::npy) as_shown.queries_as_columns = false;
   std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, as_shown);
@@ -343,12 +358,12 @@ std::function<void(const ByteSink&)> export_writer(const Trace& trace, const Tok
     refuse(to_string(what.tensor), "a tensor without cells has no picture", tensor.shape().to_string(),
            "a .csv or .npy file, or larger sizes");
   }
-  const Picture picture = picture_of(std::move(specs), trace, what, as);
+  const Picture picture = picture_of(std::move(specs), trace, what);
   if (format == ExportFormat::png)
-    return [png = to_png(rasterise(picture), as.dpi)](const ByteSink& file) {
+    return [png = to_png(rasterise(picture), what.dpi)](const ByteSink& file) {
       file(std::as_bytes(std::span(png)));
     };
-  return [text = format == ExportFormat::svg ? to_svg(picture, as.dpi) : to_pdf(picture, as.dpi)](
+  return [text = format == ExportFormat::svg ? to_svg(picture, what.dpi) : to_pdf(picture, what.dpi)](
              const ByteSink& file) { file(std::as_bytes(std::span(text))); };
 }
 

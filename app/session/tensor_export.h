@@ -3,10 +3,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/picture/heatmap.h"
+#include "core/picture/picture.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/trace/trace.h"
 
@@ -28,7 +30,28 @@ struct TensorExport {
   double cell_pixels = 24.0;  // the side of a cell in a picture
   Theme theme = Theme::light;
   bool queries_as_columns = false;  // in pictures of maps of queries and keys; tables and arrays stay as stored
+  std::optional<std::string> title;  // of a picture; none: export_title(); "": no title
+  PictureOptions picture;
+  double dpi = usual_dpi;  // of a picture on paper
 };
+
+// What can be chosen of a picture: its line in the command line's help and the window's tooltips, and the
+// numbers that it takes.
+struct PictureChoice {
+  std::string_view what;
+  double least = 0.0, most = 0.0;
+};
+inline constexpr PictureChoice title_choice{"The title; default: the tensor, its index and its shape"};
+inline constexpr PictureChoice bar_label_choice{
+    "What the colour bar is labelled with; default: what its range covers"};
+inline constexpr PictureChoice font_size_choice{
+    "The size of names and labels in pixels; default: one that suits the cells", 4, 400};
+inline constexpr PictureChoice dpi_choice{
+    "Pixels per inch on paper: sets the printed size of a picture, not its number of pixels", 1, 100'000};
+
+// The label of the colour bar, unless PictureOptions say otherwise: what its range covers. `has_heads`: the
+// tensor has more than one.
+std::string_view range_note(const TensorExport& what, bool has_heads);
 
 // Whether the last two axes are queries and keys: scores … attn_weights, and their gradients.
 bool is_pair_map(const Tensor& tensor);
@@ -39,10 +62,18 @@ Index export_head_count(const Trace& trace, TensorName tensor);
 Index export_head_of(const Trace& trace, TensorName tensor, Index query_head);
 
 enum class ExportFormat { png, svg, pdf, csv, npy };
-// By the extension, in either case; throws Error(usage) naming all of them for any other.
+// In that order, pictures first: "png", "svg" …
+std::span<const std::string_view> export_format_words();
+inline constexpr std::size_t picture_format_count = 3;
+std::optional<ExportFormat> find_export_format(std::string_view word);
+// By the extension, in either case.
+std::optional<ExportFormat> find_path_format(const std::string& path);
+// The same; throws Error(usage) naming all of them for any other.
 ExportFormat export_format(const std::string& path);
 // The same of pictures alone: png, svg or pdf.
 ExportFormat picture_format(const std::string& path);
+// With this format's extension in place of another's; appended to a path that has none of theirs.
+std::string path_with_format(const std::string& path, ExportFormat format);
 
 // What is in the picture, one heatmap per head. Throws Error(usage), stating the tensor's shape, if the trace has no such
 // tensor, batch or head.

@@ -31,6 +31,13 @@ constexpr float drag_pixels = 6.0f;  // design units of mouse movement for one s
 const RowLetters* row_letters = nullptr;  // of RowLettersInUse
 const RowKeys* row_keys = nullptr;
 
+// What was wrong in the field that had the focus. It stays until the mouse press that took the focus ends: the line that
+// shows it would go, and what was pressed would move away from under the mouse.
+struct {
+  ImGuiID field = 0;
+  std::string error;
+} kept_error;
+
 void draw_text(ImFont* font, ImVec2 at, Rgba8 color, std::string_view text) {
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)},
                                       im_color(color), text.data(), text.data() + text.size());
@@ -148,7 +155,9 @@ double dragged_to(double from, int steps, const FieldOptions& options) {
   const double to = options.drag_step >= 1.0
                         ? from + steps * options.drag_step
                         : std::round((from + steps * options.drag_step) * per_unit) / per_unit;
-  return std::clamp(to, options.drag_least, options.drag_most);
+  const double least = std::max(options.drag_least, options.least.value_or(options.drag_least));
+  return std::clamp(to, least,
+                    std::max(least, std::min(options.drag_most, options.most.value_or(options.drag_most))));
 }
 
 // The number that the mouse has dragged to in this frame; the item drawn last is the field. `value`: NaN if it is empty.
@@ -198,13 +207,18 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
     typed.reset();
     result.error.clear();
     if (bare.empty() && !options.required) return;
-    if (parse(bare, number) && (!options.least || number >= static_cast<T>(*options.least))) {
+    const bool parsed = parse(bare, number);
+    const auto exact = static_cast<double>(number);
+    if (parsed && exact >= options.least.value_or(exact) && exact <= options.most.value_or(exact)) {
       typed = number;
       return;
     }
     typed = value;
-    const std::string least = options.least ? fmt::format(" of at least {}", *options.least) : "";
-    result.error = fmt::format("{} is {}{}: got {}", label.name, kind_of(T{}), least,
+    std::string within;
+    if (options.least)
+      within = options.most ? fmt::format(" from {} to {}", *options.least, *options.most)
+                            : fmt::format(" of at least {}", *options.least);
+    result.error = fmt::format("{} is {}{}: got {}", label.name, kind_of(T{}), within,
                                bare.empty() ? "nothing" : one_line(std::string(bare), 40));
   };
   // The typed text is kept in the focus order, so that "1." is not rewritten to "1" while typing; it is reloaded if
@@ -238,6 +252,16 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
     result.changed = typed != value;
     value = typed;
     if (field.entered && result.error.empty()) release_focus(*focus);
+  }
+  const bool pressing =
+      ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+  if (field.focused && !pressing) {
+    kept_error = {id, result.error};
+  } else if (!field.focused && kept_error.field == id) {
+    if (pressing)
+      result.error = kept_error.error;
+    else
+      kept_error = {};
   }
   end_row(context, label, next);
   return result;

@@ -50,8 +50,8 @@ struct FieldOptions {
   std::string_view derived = {};  // shown dim if there is no value: the value derived from the rest
   bool wrong = false;             // the scenario with this value has no trace
   bool read_only = false;
-  bool required = false;                   // an empty field is an error
-  std::optional<std::int64_t> least = {};  // smaller numbers are as invalid as "abc"
+  bool required = false;                        // an empty field is an error
+  std::optional<double> least = {}, most = {};  // numbers beyond these are as invalid as "abc"
   // Dragging to the right increases the number: by this much for every few pixels, or on to the next of these numbers
   // (ascending) if given.
   double drag_step = 1.0;

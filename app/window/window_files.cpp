@@ -132,6 +132,13 @@ std::optional<TensorId> tensor_under_focus(const WindowState& window) {
   return pictures.front().result;
 }
 
+// Words belong to the map that they were written for; that there are none stays.
+void forget_own_words(TensorExport& what, const TensorExport& before) {
+  if (what.tensor == before.tensor && what.batch == before.batch && what.head == before.head) return;
+  for (std::optional<std::string>* words : {&what.title, &what.picture.bar_label})
+    if (*words != "") words->reset();
+}
+
 }  // namespace
 
 std::string rescue_scenario(const Scenario& scenario) {
@@ -310,7 +317,7 @@ void ask_for_export(WindowState& window) {
   const std::string folder = dialog.path.empty() ? working_folder() : path_beside(dialog.path, "");
   dialog = {};
   dialog.open = dialog.appearing = true;
-  // Colours stay as last chosen; what is exported follows the stage.
+  // What a picture looks like stays as last chosen; what is exported follows the stage.
   dialog.what = before;
   const std::string_view view_name = stage_view_entry(selection.view).name;
   dialog.stage_title =
@@ -334,6 +341,7 @@ void ask_for_export(WindowState& window) {
   dialog.title_of_all = export_title(trace, all_heads);
   const bool all = dialog.has_heads && selection.view == StageView::all_heads;
   dialog.what.head = all ? std::nullopt : std::optional(dialog.head);
+  forget_own_words(dialog.what, before);
 }
 
 void open_file(WindowState& window, const std::string& path) {

@@ -50,6 +50,12 @@ TEST_CASE("the extension chooses the format, in any case of letters") {
     CHECK_THROWS_AS(export_format(wrong), Error);
 }
 
+TEST_CASE("another format replaces the extension of a known one and is appended to any other name") {
+  CHECK(path_with_format("a/b.PNG", ExportFormat::pdf) == "a/b.pdf");
+  CHECK(path_with_format("a.png/b", ExportFormat::npy) == "a.png/b.npy");
+  CHECK(path_with_format("figure 1.2", ExportFormat::svg) == "figure 1.2.svg");
+}
+
 TEST_CASE("one head is one heatmap with its tokens, its mask and its own range") {
   const ComputationPtr c = small();
   TensorExport what;
