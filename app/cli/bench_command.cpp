@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "app/cli/backend_bench.h"
-#include "app/cli/pixel_size.h"
+#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"

@@ -1,17 +1,35 @@
 #include "app/cli/command_options.h"
 
-#include <fmt/format.h>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <charconv>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
+
+PixelSize pixel_size_of(const std::string& word, int least, int largest, const std::string& example) {
+  PixelSize size;
+  const char* end = word.data() + word.size();
+  const auto width = std::from_chars(word.data(), end, size.width);
+  const bool cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
+  const auto height = cross ? std::from_chars(width.ptr + 1, end, size.height) : width;
+  const auto sensible = [&](int side) { return side >= least && side <= largest; };
+  if (!cross || height.ec != std::errc() || height.ptr != end || !sensible(size.width) ||
+      !sensible(size.height)) {
+    throw Error(ExitStatus::usage,
+                {"--size", "the value is wrong", word,
+                 fmt::format("WIDTHxHEIGHT in pixels, {} … {} each", least, largest), "e.g. " + example});
+  }
+  return size;
+}
+
 namespace {
 
 void shape(CLI::Option& option, const OptionForm& form) {
@@ -112,8 +130,8 @@ bool CommandOptions::parse(const Words& words) {
   app.allow_extras();
   for (const std::string& word : words)  // CLI11 would take the next word instead
     if (!word.empty() && word.find_first_not_of(',') == std::string::npos)
-      throw Error(ExitStatus::usage, {app.get_name(), "a name is empty", word,
-                                      "names separated by commas", remedy});
+      throw Error(ExitStatus::usage,
+                  {app.get_name(), "a name is empty", word, "names separated by commas", remedy});
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 expects them in reverse order
   } catch (const CLI::CallForHelp&) {

@@ -7,7 +7,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
-#include "app/session/export_writer.h"
+#include "app/session/tensor_export.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 

@@ -6,11 +6,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/cli/pixel_size.h"
+#include "app/cli/command_options.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
-#include "app/cli/warnings.h"
 #include "app/gl/offscreen_context.h"
 #include "app/session/tensor_export.h"
 #include "app/window/slides.h"

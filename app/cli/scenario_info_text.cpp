@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/cli/scenario_info.h"
-#include "app/cli/text_table.h"
+#include "app/cli/tensor_list.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"

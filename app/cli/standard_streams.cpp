@@ -1,11 +1,12 @@
 #include "app/cli/standard_streams.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "app/cli/progress_line.h"
 #include "core/tensor/error.h"
@@ -93,12 +94,30 @@ ByteSink standard_output_sink(bool is_text) {
 void print_error(const std::string& text) noexcept {
   print_line("headwise: ", text);
 }
+
 void print_warning(const std::string& text) noexcept {
   print_line("headwise: warning: ", text);
 }
 
 void print_notice(const std::string& text) noexcept {
   print_line("headwise: note: ", text);
+}
+
+void Warnings::add(const std::string& warning) {
+  if (!said_.insert(warning).second) return;
+  all_.push_back(place_.empty() ? warning : fmt::format("{}: {}", place_, warning));
+  print_warning(all_.back());
+}
+
+void Warnings::refuse_where(bool strict) const {
+  if (!strict || all_.empty()) return;
+  throw Error(ExitStatus::input,
+              {"--strict", "there are warnings, so nothing was written",
+               fmt::format("{} of them", all_.size()), "none", "fix their causes, or leave out --strict"});
+}
+
+void add_strict_flag(CommandOptions& options, bool& strict) {
+  options.flag("--strict", strict, "Treat warnings as errors: exit with status 3 and write no output");
 }
 
 }  // namespace headwise

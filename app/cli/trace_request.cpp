@@ -16,7 +16,6 @@
 #include "core/reference/reference_parts.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/layer_values.h"
 #include "core/scenario/made_up_arrays.h"
 #include "core/scenario/opened_scenario.h"
 #include "core/scenario/overridden_settings.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/cli/command_options.h"
-#include "app/cli/warnings.h"
+#include "app/cli/standard_streams.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/trace/trace.h"

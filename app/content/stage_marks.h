@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/content/stage_matrix.h"
-#include "app/session/pointed.h"
 #include "app/session/selection.h"
 #include "core/trace/cell_reach.h"
 

@@ -1,5 +1,5 @@
 // Letters of shapes and names of tensors in any text: under the mouse they light up what they name, everywhere
-// (app/session/pointed.h).
+// (app/session/selection.h).
 #pragma once
 
 #include <imgui.h>

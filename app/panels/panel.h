@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "app/panels/veil.h"
-#include "app/session/pointed.h"
 #include "app/session/selection.h"
-#include "app/session/trail.h"
 #include "app/widgets/widget_context.h"
 #include "core/picture/color_map.h"
 #include "core/picture/picture.h"
@@ -23,7 +21,7 @@ namespace headwise {
 
 class HeatmapRenderer;  // app/render
 struct AnswerMask;      // app/panels/answer_mask.h
-struct WatchedModel;    // app/session/watched_model.h
+struct WatchedModel;    // app/session/explained_cell.h
 enum class CommandId : int;
 struct OtherSide;         // app/session/other_side.h
 struct TokenPredictions;  // app/session/token_predictions.h

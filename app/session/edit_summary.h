@@ -19,4 +19,12 @@ std::string edit_summary(const std::string& label, const Scenario& scenario_befo
 std::string undo_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after);
 
+// Applies an edit made on top of one scenario to another.
+
+// `onto` with every key that differs between `from` and `edited`; head gains are adapted to its number of heads.
+Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario& edited);
+
+// "num_heads is 8 again. ": how `now` differs from what was `refused`; a sentence to put in front of another.
+std::string put_back_sentence(const Scenario& refused, const Scenario& now);
+
 }  // namespace headwise

@@ -1,8 +1,8 @@
 #include "app/session/explained_cell.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
@@ -18,6 +18,7 @@ std::shared_ptr<Tensor> like_parameter(const TrainParameter& parameter) {
 bool has_first(OptimiserKind kind) {
   return kind != OptimiserKind::sgd;
 }
+
 bool has_second(OptimiserKind kind) {
   return kind == OptimiserKind::adam || kind == OptimiserKind::adamw;
 }
@@ -103,6 +104,29 @@ std::vector<UpdateLine> update_lines(const ExplainedCell& cell) {
       cell.token, cell.position, cell.sequence, cell.share, cell.update.gradient,
       std::abs(cell.share) > std::abs(cell.update.gradient) ? ", since many cancel" : "")});
   return lines;
+}
+
+bool is_as_trained(const Scenario& scenario) {
+  if (!scenario.origin.layer) return false;
+  const Scenario& layer = *scenario.origin.layer;
+  return scenario.op == layer.op && scenario.attention == layer.attention && scenario.mask == layer.mask &&
+         scenario.edits.empty() && !scenario.head_gain && !scenario.frozen_heads;
+}
+
+std::optional<CellQuestion> question_of(const WatchedModel& model, const CellRef& cell) {
+  if (cell.tensor.gradient) return std::nullopt;
+  const auto trained = trained_cell(model.settings.model, model.layer, cell.tensor.id, cell.index);
+  if (!trained) return std::nullopt;
+  CellQuestion question;
+  question.training = model.training;
+  question.run = model.run;
+  question.step = model.step;
+  question.parameter = trained->parameter;
+  question.place = CellPlace{trained->row, trained->column};
+  question.checkpoint = model.checkpoint;
+  question.task = model.task;
+  question.settings = model.settings;
+  return question;
 }
 
 }  // namespace headwise

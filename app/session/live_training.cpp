@@ -1,10 +1,15 @@
 #include "app/session/live_training.h"
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
+#include <filesystem>
+#include <limits>
 
 #include "app/session/live_training_run.h"
+#include "app/session/training_saving.h"
+#include "core/files/input_file.h"
 #include "core/tensor/cancellation.h"
+#include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/task_threads.h"
 
@@ -235,6 +240,197 @@ std::shared_ptr<const TrainingState<float>> LiveTraining::standing_state(std::si
   standing_.resize(runs_.size());
   if (!standing_[run]) standing_[run] = std::make_shared<const TrainingState<float>>(runs_[run]->run.state());
   return standing_[run];
+}
+
+namespace {
+
+constexpr std::size_t most_kept = 4, most_seconds = 2;
+constexpr Index most_kept_bytes = Index{512} << 20;
+
+std::string name_of_source(const TaskSource& source) {
+  return source.file.empty() ? source.name : std::filesystem::path(source.file).filename().string();
+}
+
+}  // namespace
+
+std::string LiveTraining::name() const {
+  return name_of_source(source_);
+}
+
+std::vector<KeptTraining> LiveTraining::kept() const {
+  std::vector<KeptTraining> kept;
+  for (const auto& aside : aside_) {
+    Index reached = 0;
+    for (const WatchedRun& run : aside->watched) reached = std::max(reached, run.reached());
+    kept.push_back({aside->number, name_of_source(aside->source), reached, aside->watched.front().settings});
+  }
+  return kept;
+}
+
+void LiveTraining::keep_current() {
+  if (reached() == 0) return;
+  auto aside = std::make_unique<Aside>(Aside{.number = number_,
+                                             .source = std::move(source_),
+                                             .task = std::move(task_),
+                                             .runs = std::move(runs_),
+                                             .watched = std::move(watched_),
+                                             .tokens = std::move(tokens_),
+                                             .targets = std::move(targets_),
+                                             .seconds = std::move(seconds_aside_)});
+  aside_.insert(aside_.begin(), std::move(aside));
+  Index bytes = 0;
+  std::size_t fitting = 0;
+  while (fitting < std::min(aside_.size(), most_kept)) {
+    bytes += bytes_of(*aside_[fitting]);
+    if (fitting > 0 && bytes > most_kept_bytes) break;
+    ++fitting;
+  }
+  aside_.resize(fitting);
+}
+
+void LiveTraining::return_to(int number) {
+  const auto found = std::ranges::find(aside_, number, [](const auto& aside) { return aside->number; });
+  if (found == aside_.end()) return;
+  const std::unique_ptr<Aside> wanted = std::move(*found);
+  aside_.erase(found);
+  stop();
+  keep_current();
+  number_ = wanted->number;
+  source_ = std::move(wanted->source);
+  task_ = std::move(wanted->task);
+  runs_ = std::move(wanted->runs);
+  watched_ = std::move(wanted->watched);
+  tokens_ = std::move(wanted->tokens);
+  targets_ = std::move(wanted->targets);
+  seconds_aside_ = std::move(wanted->seconds);
+  arrived_->runs.clear();
+  arrived_->runs.resize(runs_.size());
+  arrived_->tokens_per_second = 0.0;
+  start(false, [] {});
+}
+
+void LiveTraining::set_second_aside() {
+  if (runs_.size() < 2) return;
+  if (watched_[1].reached() > 0) {
+    auto aside = std::make_unique<Aside>();
+    aside->runs.push_back(std::move(runs_[1]));
+    aside->watched.push_back(std::move(watched_[1]));
+    seconds_aside_.insert(seconds_aside_.begin(), std::move(aside));
+    seconds_aside_.resize(std::min(seconds_aside_.size(), most_seconds));
+  }
+  runs_.resize(1);
+  watched_.resize(1);
+  arrived_->runs.resize(1);
+}
+
+std::unique_ptr<LiveTraining::Aside> LiveTraining::second_aside(TrainingChange change) {
+  const auto found = std::ranges::find(seconds_aside_, std::make_optional(change),
+                                       [](const auto& aside) { return aside->watched.front().change; });
+  if (found == seconds_aside_.end()) return nullptr;
+  std::unique_ptr<Aside> aside = std::move(*found);
+  seconds_aside_.erase(found);
+  return aside;
+}
+
+namespace {
+
+constexpr Index most_saved_steps = 10'000'000;
+constexpr std::uint64_t most_curve_bytes = std::uint64_t{64} << 20;
+
+SavedRun newest_run(const std::string& folder, const std::string& checkpoint) {
+  SavedRun saved = read_saved_run(checkpoint);
+  if (saved.dtype != DType::f32)
+    throw Error(ExitStatus::input,
+                {folder, "this training computes in f64", "", "f32, in which the window trains",
+                 "headwise train --resume goes on with it"});
+  if (saved.step < 0 || saved.step > most_saved_steps)
+    throw Error(ExitStatus::input,
+                {checkpoint + "/training.json: step", "the value is out of range", std::to_string(saved.step),
+                 "0 to " + std::to_string(most_saved_steps), ""});
+  return saved;
+}
+
+// What is known of the steps before `step`; a curve that is missing or cannot be read is none.
+std::string saved_curve(const std::string& folder, Index step) {
+  const std::string path = folder + "/curve.csv";
+  std::string text;
+  error_of([&] {
+    const InputFile file(path);
+    if (file.size() <= most_curve_bytes) text = file.read_text(0, file.size());
+  });
+  return curve_before(text, step);
+}
+
+// The losses of the steps before `step`, as far back as all of them are known; the others are not a number.
+std::vector<TrainingLoss> losses_before(const std::string& curve, Index step) {
+  constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+  std::vector<TrainingLoss> losses(static_cast<std::size_t>(step), TrainingLoss{unknown, unknown});
+  for (const CurveLoss& row : curve_losses(curve))
+    losses[static_cast<std::size_t>(row.step)] = {static_cast<float>(row.loss),
+                                                  static_cast<float>(row.accuracy)};
+  return losses;
+}
+
+Index first_known(const std::vector<TrainingLoss>& losses) {
+  Index first = std::ssize(losses);
+  while (first > 0 && std::isfinite(losses[static_cast<std::size_t>(first - 1)].loss)) --first;
+  return first;
+}
+
+}  // namespace
+
+void LiveTraining::begin_saved(const std::string& folder, Index step) {
+  std::vector<Index> steps = checkpoint_steps(folder);
+  if (steps.empty())
+    throw Error(ExitStatus::input,
+                {folder, "there is no checkpoint to go on from", "", "a folder of an earlier training", ""});
+  const std::string newest = checkpoint_path(folder, steps.back());
+  const SavedRun saved = newest_run(folder, newest);
+  TrainingState<float> state = read_training_state<float>(newest, saved);
+  const std::string curve = saved_curve(folder, saved.step);
+  stand_at_start(saved.task, saved.settings);
+  Run& run = *runs_.front();
+  run.folder = folder;
+  run.plan = saved.plan;
+  run.curve_before = curve;
+  run.told = saved.step;
+  WatchedRun& watched = watched_.front();
+  watched.losses = losses_before(curve, saved.step);
+  watched.losses_from = first_known(watched.losses);
+  // Here and not in the background, where it could be given up: its habits are compared to those of step 0, and it stands at the newest.
+  keep_point(run);
+  run.run.restore(state);
+  run.history.hold(state);
+  run.next_point = state.step;
+  steps.pop_back();
+  start(false, [this, &run, folder, state = std::move(state), step,
+                older = spread_steps(steps, static_cast<std::size_t>(most_held(run)))] {
+    run.now = measured(run, false);
+    publish();
+    // Where this is given up, or a checkpoint cannot be read, fewer of them are kept: every step is computed again from those before it.
+    error_of([&] {
+      for (const Index each : older) take_checkpoint(run, checkpoint_path(folder, each), each);
+    });
+    run.run.restore(state);
+    run.history.go_to(run.run, std::clamp<Index>(step, 0, run.told));
+  });
+}
+
+const std::string& LiveTraining::saved_folder() const {
+  static const std::string none;
+  return runs_.empty() ? none : runs_.front()->folder;
+}
+
+void LiveTraining::take_checkpoint(Run& run, const std::string& path, Index step) {
+  check_cancelled();
+  const SavedRun saved = read_saved_run(path);
+  if (saved.settings != run.run.settings() || saved.step != step || step == 0 || step >= run.told) return;
+  TrainingState<float> state = read_training_state<float>(path, saved);
+  run.run.restore(state);
+  run.history.hold(std::move(state));
+  run.past.push_back(measured(run, true));
+  ++run.points;
+  publish();
 }
 
 }  // namespace headwise

@@ -11,7 +11,7 @@
 
 #include "app/session/asked_work.h"
 #include "app/session/computation.h"
-#include "core/playlist/compare_with.h"
+#include "core/playlist/stage_view.h"
 
 namespace headwise {
 

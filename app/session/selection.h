@@ -2,10 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/session/loss.h"
-#include "core/playlist/compare_with.h"
-#include "core/playlist/mask_convention.h"
 #include "core/playlist/stage_view.h"
 #include "core/scenario/presets.h"
 #include "core/trace/cell_provenance.h"
@@ -49,5 +49,36 @@ bool wants_gradients(const Selection& selection);
 // In a trace without a backward pass, the cell of a gradient stays if its tensor has such a cell: the gradients may still
 // be on their way.
 Selection selection_within(const Selection& selection, const Trace& trace);
+
+// What the mouse points at by name: a term or a link of the inspector, a tensor's name, a letter of a shape. It lights up
+// everywhere it occurs, until the mouse moves on.
+
+struct Pointed {
+  std::vector<BoxRef> boxes;  // cells, rows or whole tensors
+  std::string axis;           // a letter, "L"; empty: none
+  friend bool operator==(const Pointed&, const Pointed&) = default;
+};
+
+// The places left by following a number to what it was computed from, and the way back.
+
+class Trail {
+ public:
+  static constexpr std::size_t most = 100;  // older places are forgotten
+
+  // Remembers `from` if going to `to` replaces the pinned cell by another; `always`: also if the same cell stays pinned,
+  // because a link to a whole row or tensor was followed.
+  void left(const Selection& from, const Selection& to, bool always = false);
+  // Removes and returns the place left last; null if there is none.
+  std::optional<Selection> back();
+
+  bool empty() const { return places_.empty(); }
+  std::size_t size() const { return places_.size(); }
+  // The cell that back() would pin; the trail is not empty.
+  const CellRef& cell() const { return *places_.back().pinned; }
+  void clear() { places_.clear(); }
+
+ private:
+  std::vector<Selection> places_;  // each with a pinned cell
+};
 
 }  // namespace headwise

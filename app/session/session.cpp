@@ -5,12 +5,11 @@
 #include <string_view>
 #include <utility>
 
-#include "app/session/carried_edit.h"
 #include "app/session/edit_summary.h"
-#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "core/files/made_folders.h"
 #include "core/scenario/frozen_heads_fit.h"
-#include "core/scenario/layer_values.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 

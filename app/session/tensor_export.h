@@ -2,12 +2,14 @@
 // the window's export dialog and the command line's `export`.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/files/atomic_file.h"
 #include "core/picture/picture.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/trace/trace.h"
@@ -88,5 +90,29 @@ std::string export_title(const Trace& trace, const TensorExport& what);
 // cells gives an empty table or array, but no picture: Error(usage).
 void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
                    const std::string& path);
+
+// A tensor's picture, table or array as bytes: app/session/tensor_export.h for standard output too.
+
+// Throws what export_writer throws for a trace of these inputs where it follows from the sizes and the labels: a head
+// or batch entry that is not there, a picture that is too large. Called before anything is computed.
+void check_export(const ScenarioInputs& inputs, const TensorExport& what, ExportFormat format);
+
+// The function that writes the bytes; everything wrong with the request is reported beforehand, as by export_tensor.
+std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
+                                                   const TensorExport& what, ExportFormat format);
+
+// A map of a trace as text for the clipboard: a table for a spreadsheet, an array for Python. Its contents follow
+// app/session/tensor_export.h: one head, or a tensor that has no heads.
+
+// Larger maps are too much for a clipboard.
+inline constexpr Index most_copied_cells = Index{1} << 20;
+
+// Tab-separated with headings, as write_tsv in core/picture/table.h. Throws Error: usage if the trace has no such tensor,
+// batch or head, memory above most_copied_cells.
+std::string map_as_table(const Trace& trace, const TokenLabels& labels, const TensorExport& what);
+
+// An expression, "np.array([[0.5, 0.25],\n          [1, np.nan]], dtype=np.float32)": a list of rows, or a flat list for a
+// tensor with one axis. Numbers round-trip to the same bits. Throws as above.
+std::string map_as_numpy_array(const Trace& trace, const TokenLabels& labels, const TensorExport& what);
 
 }  // namespace headwise

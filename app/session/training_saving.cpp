@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/session/trained_habits.h"
+#include "app/session/training_animation.h"
 #include "core/model/heads/head_scores.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/opened_scenario.h"

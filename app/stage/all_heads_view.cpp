@@ -11,7 +11,6 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_layout.h"
 #include "app/platform/fonts.h"
-#include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "app/platform/fonts.h"
-#include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"

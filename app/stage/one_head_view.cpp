@@ -9,7 +9,7 @@
 
 #include "app/panels/answer_mask.h"
 #include "app/platform/fonts.h"
-#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/one_head_layout.h"
 #include "app/stage/softmax_drawing.h"

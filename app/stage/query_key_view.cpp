@@ -9,7 +9,7 @@
 
 #include "app/content/stage_marks.h"
 #include "app/platform/fonts.h"
-#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/query_choice.h"
 #include "app/stage/query_key_drawing.h"

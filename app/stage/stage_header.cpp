@@ -13,7 +13,7 @@
 #include "app/content/step_words.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
-#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_choice.h"
 #include "app/widgets/axis_labels.h"

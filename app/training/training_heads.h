@@ -6,7 +6,7 @@
 
 #include "app/panels/panel.h"
 #include "app/session/live_training.h"
-#include "app/session/trained_habits.h"
+#include "app/session/training_animation.h"
 #include "app/training/training_view.h"
 
 namespace headwise {

@@ -10,7 +10,7 @@
 
 #include <imgui.h>
 
-#include "app/session/keys.h"
+#include "app/session/commands.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/widget_context.h"
 

@@ -1,14 +1,23 @@
-// The panels, sheets and dialogs of a frame.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <imgui.h>
 
 #include "app/panels/panel_frame.h"
 #include "app/session/answer_check.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/widget_context.h"
 #include "app/window/caption_panel.h"
-#include "app/window/folded_panels.h"
 #include "app/window/looked_at.h"
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
@@ -18,14 +27,138 @@
 #include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
+#include "app/window/window_layout.h"
 #include "app/window/window_opening.h"
 #include "app/window/window_settings.h"
-#include "app/window/window_suggestions.h"
+#include "app/window/window_state.h"
 #include "app/window/window_training.h"
 #include "core/playlist/lessons.h"
+#include "core/scenario/layer_scenario.h"
+#include "core/scenario/presets.h"
 
 namespace headwise {
 namespace {
+
+// The panels that have no room around the stage: a tab at the edge of the window for each, which unfolds it.
+
+constexpr float tab_padding = 12.0f, tab_gap = 6.0f;  // in units
+
+constexpr struct {
+  const char *name, *id, *holds;
+} panels[] = {
+    {"Settings", "tab/settings", "the text, the sizes, the heads and the masks"},
+    {"Inspector", "tab/inspector", "what the step does, and where a number comes from"},
+    {"Graph", "tab/graph", "all tensors and what they are computed from"},
+    {"Pages", "tab/pages", "the pages of the playlist"},
+};
+
+// "Settings", "Inspector", "Graph", "Pages".
+const char* side_panel_name(SidePanel panel) {
+  return panels[static_cast<std::size_t>(panel)].name;
+}
+
+// A tab for `panel`, the `place`th from the top of a strip, its name turned; in a strip that is wider than high, the name
+// lies. A click, or Enter with the focus, unfolds the panel or folds it again: `unfolded` changes.
+void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place, SidePanel panel,
+                    std::optional<SidePanel>& unfolded) {
+  const auto& words = panels[static_cast<std::size_t>(panel)];
+  ImFont* font = context.fonts.sans;
+  const auto length = [&](const char* name) {
+    return std::ceil(width_of(font, name)) + 2 * context.px(tab_padding);
+  };
+  // All tabs are as long as the longest name: they stand in even steps.
+  float longest = 0.0f;
+  for (const auto& each : panels) longest = std::max(longest, length(each.name));
+  const bool lies = strip.width > strip.height;
+  const float room = static_cast<float>(strip.height);
+  const float high = lies ? room - context.px(2) : std::min(longest, 0.5f * room - context.px(tab_gap));
+  if (high <= 0.0f) return;
+  const ImVec2 min{static_cast<float>(strip.x),
+                   static_cast<float>(strip.y) + static_cast<float>(place) * (high + context.px(tab_gap))};
+  const ImVec2 size{static_cast<float>(strip.width), high}, max{min.x + size.x, min.y + size.y};
+  ImGui::SetCursorScreenPos(min);
+  const bool pressed = ImGui::InvisibleButton(words.id, size);
+  const bool focused = focus_stop(context.focus, ImGui::GetID(words.id), FocusKeys::press);
+  const bool hovered = ImGui::IsItemHovered(), open = unfolded == panel;
+  ui_probe_item(words.id);
+  tooltip(context, open ? fmt::format("hide {}", words.holds) : fmt::format("show {}", words.holds));
+  if (pressed || (focused && press_key_pressed())) unfolded = open ? std::nullopt : std::optional(panel);
+
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context.palette;
+  list->AddRectFilled(min, max,
+                      im_color(open      ? palette.control
+                               : hovered ? palette.control_hover
+                                         : palette.panel),
+                      context.px(6));
+  list->AddRect(min, max, im_color(palette.border), context.px(6));
+  const ImU32 ink = im_color(open ? palette.focus : palette.text);
+  const std::string name = fitted_text(words.name, font, lies ? size.x : high - context.px(4));
+  const float shown = width_of(font, name);
+  if (lies) {
+    list->AddText(
+        font, font->FontSize,
+        {std::round(0.5f * (min.x + max.x - shown)), std::round(0.5f * (min.y + max.y - font->FontSize))},
+        ink, name.c_str());
+    return;
+  }
+  // Turned, the name is longer than the strip is wide.
+  list->PushClipRectFullScreen();
+  const float top = std::round(0.5f * (min.y + max.y - std::min(shown, high)));
+  draw_turned_text(list, font, {std::round(0.5f * (min.x + max.x)), top}, 90.0f, ink, name);
+  list->PopClipRect();
+}
+
+// What the window suggests to try next (app/session/suggestions.h).
+
+struct WindowState;
+
+// Asked every frame: the presets are read once.
+bool is_text_of_preset(const std::string& text) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    for (const Preset& preset : presets()) all.push_back(preset_scenario(preset.name).inputs.text);
+    return all;
+  }();
+  return std::ranges::find(texts, text) != texts.end();
+}
+
+SuggestionContext context_of(const WindowState& window) {
+  const Session& session = window.document.session;
+  const Scenario& scenario = session.scenario();
+  SuggestionContext now;
+  now.model = is_of_model(scenario);
+  now.pinned = window.view.selection.pinned.has_value();
+  now.stepped = window.view.first_steps.stepped || window.view.selection.step != Step::inputs;
+  now.muted = scenario.head_gain && std::ranges::find(*scenario.head_gain, 0.0) != scenario.head_gain->end();
+  now.own_text = scenario.inputs.source == InputSource::text && !scenario.inputs.key_text &&
+                 !is_text_of_preset(scenario.inputs.text);
+  now.edits = session.history().step_count() - 1;
+  return now;
+}
+
+// Before the menu bar is drawn: chooses the suggestion that fits. None while the first steps or a lesson are shown.
+void find_suggestion(WindowState& window) {
+  WindowView& view = window.view;
+  view.suggestion = {};
+  // A second sentence is there: it was found.
+  if (window.document.session.scenario().inputs.key_text)
+    remember_suggestion(view, Suggestion::cross_attention);
+  if (view.settings.first_steps || window.document.walk.page) return;
+  view.suggestion.suggestion = next_suggestion(view.settings.suggestions_done, context_of(window));
+}
+
+// After it: does what was pressed, and remembers what was tried or dismissed.
+void take_suggestion(WindowState& window) {
+  ShownSuggestion& shown = window.view.suggestion;
+  if (!shown.suggestion || !(shown.pressed || shown.dismissed)) return;
+  const Suggestion suggestion = *shown.suggestion;
+  remember_suggestion(window.view, suggestion);
+  if (shown.dismissed) return;
+  const SuggestionEntry& entry = suggestion_entries()[static_cast<std::size_t>(suggestion)];
+  if (entry.command) perform(window, {*entry.command});
+  if (suggestion == Suggestion::cross_attention) window.view.setup.wanted_row = "setup/attention";
+}
 
 constexpr double seconds_until_steps_listen = 0.12;  // on the full screen, after they came over the stage
 

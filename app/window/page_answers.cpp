@@ -20,7 +20,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
-#include "app/window/answer_pieces.h"
+#include "app/window/answer_verdict.h"
 #include "app/window/window_state.h"
 #include "core/answers/live_text.h"
 #include "core/tensor/join.h"

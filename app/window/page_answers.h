@@ -5,8 +5,7 @@
 #include <string>
 
 #include "app/panels/panel.h"
-#include "app/session/keys.h"
-#include "app/window/answer_pieces.h"
+#include "app/session/commands.h"
 #include "app/window/answer_verdict.h"
 
 namespace headwise {

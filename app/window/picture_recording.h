@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/session/waiting.h"
+#include "app/session/worker.h"
 
 namespace headwise {
 

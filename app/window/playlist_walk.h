@@ -16,7 +16,7 @@
 namespace headwise {
 
 enum class CommandId : int;
-struct WindowDocument;  // app/window/window_document.h
+struct WindowDocument;  // app/window/window_state.h
 struct WindowState;
 
 struct PlaylistWalk {

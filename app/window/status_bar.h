@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "app/panels/panel.h"
-#include "app/session/waiting.h"
+#include "app/session/worker.h"
 
 namespace headwise {
 

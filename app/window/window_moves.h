@@ -6,7 +6,7 @@
 namespace headwise {
 
 struct WindowState;
-struct WindowView;  // app/window/window_view.h
+struct WindowView;  // app/window/window_state.h
 
 // Goes to the nearest existing step, with its motion if it follows the present one.
 void go_to_step(WindowView& view, int step);

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "app/opening/opening_scene.h"
-#include "app/session/keys.h"
+#include "app/session/commands.h"
 #include "app/widgets/widget_context.h"
 
 namespace headwise {

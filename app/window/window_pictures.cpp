@@ -1,24 +1,182 @@
 #include "app/window/window_pictures.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "app/content/stage_content.h"
 #include "app/platform/desktop_program.h"
-#include "app/session/tensor_export.h"
-#include "app/window/motion_recording.h"
+#include "app/session/computation.h"
+#include "app/stage/mask_convention.h"
+#include "app/window/picture_recording.h"
 #include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
-#include "app/window/window_copies.h"
 #include "app/window/window_files.h"
 #include "app/window/window_state.h"
+#include "core/code/program.h"
 #include "core/files/atomic_file.h"
+#include "core/picture/animated_png.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
+
+void copy_value(WindowState& window) {
+  WindowView& view = window.view;
+  const std::optional<CellRef>& cell = view.selection.pinned ? view.selection.pinned : view.selection.hovered;
+  const TensorPtr tensor = cell ? window.document.trace_at_hand().tensor(cell->tensor) : nullptr;
+  if (!tensor) {
+    view.notices.say("No cell to copy: click one to pin it, or point at it.");
+    return;
+  }
+  window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
+  view.notices.say(
+      fmt::format("Copied {} ({}[{}])", window.clipboard, to_string(cell->tensor), join(cell->index, ",")));
+}
+
+std::optional<TensorExport> map_to_copy(WindowState& window) {
+  const WindowView& view = window.view;
+  const Trace& trace = window.document.trace_at_hand();
+  const std::optional<StepPicture> picture = shown_picture(trace, view.selection);
+  if (!picture) {
+    window.view.notices.say("This step has no map to copy.");
+    return std::nullopt;
+  }
+  TensorExport what;
+  what.tensor = name_to_export(window, picture->result);
+  what.batch = view.selection.batch;
+  what.head = export_head_of(trace, what.tensor, view.selection.head);
+  return what;
+}
+
+void copy_map(WindowState& window, MapText text) {
+  WindowView& view = window.view;
+  try {
+    const std::optional<TensorExport> what = map_to_copy(window);
+    if (!what) return;
+    const Trace& trace = window.document.trace_at_hand();
+    const TokenLabels& labels = window.document.session.inputs().labels;
+    const bool as_table = text == MapText::table;
+    window.clipboard = as_table ? map_as_table(trace, labels, *what) : map_as_numpy_array(trace, labels, *what);
+    view.notices.say(
+        fmt::format("Copied {} {}", export_title(trace, *what), as_table ? "as a table" : "as an np.array"));
+  } catch (const Error& error) {
+    view.notices.complain(error.what());
+  }
+}
+
+void copy_mask(WindowState& window) {
+  WindowView& view = window.view;
+  const Trace& trace = window.document.session.trace();
+  const auto mask = stage_matrix(trace, {TensorId::mask_bias}, {view.selection.batch, view.selection.head});
+  if (!mask || mask->view.tensor->size() == 0) {
+    view.notices.say("There is no mask to copy.");
+    return;
+  }
+  MaskConvention reading = view.selection.mask_convention;
+  if (reading == MaskConvention::added) {
+    reading = trace.options.op == Op::multi_head_attention ? MaskConvention::true_blocks
+                                                           : MaskConvention::true_keeps;
+  }
+  try {
+    window.clipboard = mask_as_booleans(mask->view, reading);
+    view.notices.say(fmt::format("Copied the mask {}: True {}", matrix_sizes(*mask),
+                                 reading == MaskConvention::true_blocks ? "is blocked" : "takes part"));
+  } catch (const Error& error) {
+    view.notices.complain(error.what());
+  }
+}
+
+void copy_program(WindowState& window) {
+  WindowView& view = window.view;
+  const Trace& trace = window.document.session.trace();
+  const CodeStyle style = view.inspector.code.style;
+  if (program_array_bytes(trace) > largest_carried_bytes) {
+    view.notices.say("The program's arrays are too large to paste: save it to a file (Save program…).");
+    return;
+  }
+  try {
+    window.clipboard = program_text(trace, style);
+    view.notices.say(fmt::format("Copied the program in {}: {} lines", code_style_name(style),
+                                 std::ranges::count(window.clipboard, '\n')));
+  } catch (const Error& error) {
+    view.notices.complain(error.what());
+  }
+}
+
 namespace {
+
+// Saves the motion into the current step to a file, one picture per frame, so that the window stays responsive and saving
+// can be cancelled.
+
+class MotionRecording : public PictureRecording {
+ public:
+  // At slide size and in the window's theme, from what the window shows now.
+  MotionRecording(const WindowState& window, std::string path);
+
+  // Error(cancelled) if the window shows something else by then. Needs a current GL context.
+  bool advance(WindowState& window) override;
+  Waiting waiting() const override;
+  const std::string& path() const override { return path_; }
+  const char* doing() const override;
+  std::string done() const override;
+
+ private:
+  std::string path_;
+  StagePictures pictures_;
+  AnimatedPng animation_;
+  Selection selection_;
+  ComputationPtr computation_;
+  int made_ = 0;
+  WaitingClock clock_;
+};
+
+MotionRecording::MotionRecording(const WindowState& window, std::string path)
+    : path_(std::move(path)),
+      pictures_(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme),
+      selection_(window.view.selection),
+      computation_(window.document.session.computation()) {
+  selection_.hovered.reset();
+  clock_.begin();
+}
+
+bool MotionRecording::advance(WindowState& window) {
+  Selection now = window.view.selection;
+  now.hovered.reset();
+  if (window.document.session.computation() != computation_ || !(now == selection_))
+    throw Error(ExitStatus::cancelled, {.where = path_,
+                                        .what = "the animation was not saved",
+                                        .got = "a change of step, cell or result before the last frame",
+                                        .expected = "",
+                                        .remedy = "leave the window unchanged until it is saved"});
+  const int count = StagePictures::motion_count(window);
+  if (made_ < count) {
+    pictures_.add_motion_picture(window, made_++, animation_);
+    return true;
+  }
+  const std::vector<std::uint8_t> bytes = animation_.finish();
+  write_file_atomically(path_, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  return false;
+}
+
+const char* MotionRecording::doing() const {
+  return "saving the animation";
+}
+
+std::string MotionRecording::done() const {
+  return "Saved " + path_ + ", an animated PNG that browsers and slides can play";
+}
+
+Waiting MotionRecording::waiting() const {
+  Waiting waiting = clock_.waiting();
+  waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once
+  waiting.fraction = static_cast<double>(made_) / (StagePictures::most_motion_pictures + 1);
+  return waiting;
+}
 
 namespace fs = std::filesystem;
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/window/window_view.h"
+#include "app/window/window_state.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

@@ -5,7 +5,7 @@
 namespace headwise {
 
 enum class Suggestion : int;  // app/session/suggestions.h
-struct WindowView;            // app/window/window_view.h
+struct WindowView;            // app/window/window_state.h
 
 // Multiplies its speed by `factor`, between the slowest and the fastest.
 void scale_motion(WindowView& view, float factor);

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "app/session/explained_cell.h"
 #include "app/session/training_saving.h"
-#include "app/session/watched_model.h"
 #include "app/sheets/file_dialog.h"
 #include "app/training/training_view.h"
 #include "app/widgets/widget_context.h"

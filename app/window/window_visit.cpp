@@ -10,7 +10,7 @@
 
 #include "app/content/stage_views.h"
 #include "app/platform/offscreen_frames.h"
-#include "app/session/keys.h"
+#include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/main_window.h"
 #include "core/trace/steps.h"

@@ -8,10 +8,50 @@
 #include "core/picture/heatmap_block.h"
 #include "core/picture/label_text.h"
 #include "core/picture/picture.h"
-#include "core/picture/picture_frame.h"
+#include "core/picture/picture_builder.h"
 
 namespace headwise {
 namespace {
+
+// What surrounds the planes of a picture: the title above, the colour bar and the legend below.
+
+constexpr double title_scale = 1.2;       // relative to the base size
+constexpr double narrowest_title = 40.0;  // ems that a title may take however narrow the heatmap is
+
+// Above everything so far; truncated if it is far wider than the picture.
+void add_title(PictureBuilder& picture, const std::string& title, Theme theme, double base) {
+  const double size = title_scale * base;
+  const std::string shown =
+      shorten(title, FontFace::bold, size, std::max(picture.width(), narrowest_title * base));
+  picture.add(TextItem{{picture.left(), picture.top() - (0.75 + text_descent) * size},
+                       shown,
+                       FontFace::bold,
+                       size,
+                       picture_ink(theme).text});
+}
+
+// Below everything so far, from x = 0: the bar, and the legend to its right if there is room, else under it.
+// The bar is about `width` pixels wide, within legible limits.
+void add_bar_and_legend(PictureBuilder& picture, const HeatmapSpec& spec, const HeatmapContents& contents,
+                        bool with_bar, double width, double base, const PictureOptions& options = {}) {
+  const double size = 0.92 * base;
+  const double y = std::round(picture.bottom() + 1.2 * base);
+  const double right = std::max(picture.right(), 30 * base);
+  PictureBuilder bar;
+  with_bar = with_bar && options.color_bar;
+  if (with_bar) {
+    HeatmapSpec labelled = spec;
+    if (options.bar_label) labelled.range_note = *options.bar_label;
+    bar = color_bar(labelled, contents, std::clamp(width, 10 * size, 16 * size), size);
+  }
+  picture.add(bar, {0, y});
+  const double beside = bar.width() + 2.5 * size;
+  PictureBuilder legend = cell_legend(spec, contents, right - beside, size);
+  const bool fits = with_bar && legend.right() <= right - beside && legend.height() <= bar.height();
+  if (!fits) legend = cell_legend(spec, contents, right, size);
+  picture.add(legend, fits ? PointF{std::round(beside), std::round(y + bar.height() - legend.height())}
+                           : PointF{0, std::round(y + (with_bar ? bar.height() + 0.6 * size : 0))});
+}
 
 bool share_labels(const std::vector<HeatmapSpec>& specs) {
   return std::all_of(specs.begin(), specs.end(), [&](const HeatmapSpec& spec) {
@@ -184,6 +224,17 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
   add_bar_and_legend(picture, specs.front(), sum(contents), one_range && cells > 0, picture.width() / 3,
                      type.base, options);
   return picture.finish(std::round(1.3 * type.base), ground_color(theme));
+}
+
+Picture heatmap_picture(const HeatmapSpec& spec, double cell_pixels, const PictureOptions& options) {
+  const double width = plane_pixels(spec.values.cols, cell_pixels),
+               height = plane_pixels(spec.values.rows, cell_pixels);
+  const PictureType type = picture_type(cell_pixels, std::min(width, height), options.font_size);
+  const HeatmapContents contents = heatmap_contents(spec);
+  PictureBuilder picture = heatmap_block(spec, contents, cell_pixels, type, {});
+  if (!spec.title.empty()) add_title(picture, spec.title, spec.theme, type.base);
+  if (width > 0 && height > 0) add_bar_and_legend(picture, spec, contents, true, width, type.base, options);
+  return picture.finish(std::round(1.3 * type.base), ground_color(spec.theme));
 }
 
 }  // namespace headwise

@@ -41,8 +41,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/playlist/compare_with.h"
-#include "core/playlist/mask_convention.h"
 #include "core/playlist/page_answer.h"
 #include "core/playlist/stage_view.h"
 #include "core/scenario/scenario.h"

@@ -1,13 +1,95 @@
-// Playlists in files.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
+#include "core/answers/live_text.h"
 #include "core/files/atomic_file.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
+namespace {
+
+std::string cell_problem(const CellRef& cell, const Trace& trace) {
+  const TensorPtr tensor = trace.tensor(cell.tensor.id);  // a gradient has the sizes of its tensor
+  const std::string name = to_string(cell.tensor);
+  if (!tensor) return fmt::format("this scenario has no tensor {}", name);
+  const Shape& shape = tensor->shape();
+  const bool same_rank = static_cast<Index>(cell.index.size()) == shape.rank();
+  for (std::size_t axis = 0; same_rank && axis < cell.index.size(); ++axis) {
+    if (cell.index[axis] >= shape.size(static_cast<Index>(axis))) {
+      return fmt::format("{}[{}] lies outside {} {}", name, join(cell.index, ","), name, shape.to_string());
+    }
+  }
+  if (!same_rank) {
+    return fmt::format("an index of {} numbers for {} {}, which has {} axes", cell.index.size(), name,
+                       shape.to_string(), shape.rank());
+  }
+  return "";
+}
+
+}  // namespace
+
+bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
+  return *a.scenario == *b.scenario && a.step == b.step && a.view == b.view && a.batch == b.batch &&
+         a.head == b.head && a.beside == b.beside && a.tensor == b.tensor && a.pin == b.pin &&
+         a.spotlight == b.spotlight && a.masks_as == b.masks_as && a.title == b.title && a.ask == b.ask &&
+         a.caption == b.caption && a.ask_step == b.ask_step && a.ask_view == b.ask_view &&
+         a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords && a.notes == b.notes;
+}
+
+std::string step_word(Step step) {
+  std::string word(step_entries()[static_cast<std::size_t>(step)].name);
+  std::ranges::transform(word, word.begin(), [](char c) {
+    if (c == ' ') return '_';
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return word;
+}
+
+std::string_view compare_word(CompareWith beside) {
+  constexpr std::array<std::string_view, compare_with_count> words{
+      "pinned", "one_wide_head", "packed", "separate", "per_head", "scale", "mask"};
+  return words[static_cast<std::size_t>(beside)];
+}
+
+std::string mask_page_problem(const PlaylistPage& page) {
+  if (!page.answer || page.answer->kind != AnswerKind::mask) return "";
+  if (!page.veil) return "a mask is painted on a veiled map, and the page has no veil";
+  const bool pairs = page.step >= Step::scores && page.step <= Step::softmax;
+  if (pairs && page.view == StageView::one_head) return "";
+  return "a mask is painted on a map of queries and keys: the steps scores, scale, mask and softmax make "
+         "one, in the view "
+         "one_head";
+}
+
+std::string page_problem(const PlaylistPage& page, const Trace& trace) {
+  const Index heads = trace.options.num_heads;
+  if (page.head >= heads)
+    return fmt::format("there is no head {}: {} heads, counted from 0", page.head, heads);
+  const Index batches = trace.tensors.q_heads ? trace.tensors.q_heads->shape().size(0) : 1;
+  if (page.batch >= batches)
+    return fmt::format("there is no batch {}: {} in all, counted from 0", page.batch, batches);
+  if (page.tensor && !trace.tensor(*page.tensor))
+    return fmt::format("this scenario has no tensor {}", tensor_entry(*page.tensor).name);
+  if (page.pin) {
+    if (std::string problem = cell_problem(*page.pin, trace); !problem.empty()) return problem;
+  }
+  try {
+    check_live_text(page.ask);
+    check_live_text(page.caption);
+    check_live_text(page.notes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 namespace {
 
 std::string folder_of_file(const std::string& path) {

@@ -25,4 +25,32 @@ inline constexpr std::array<std::string_view, stage_view_count> stage_view_words
     "one_head",        "all_heads", "head_rows", "tokens", "elementwise",
     "query_key_plane", "gradients", "compare",   "memory", "prediction"};
 
+// How masks are displayed: as the bias added to the scores, or as booleans of either convention.
+
+enum class MaskConvention {
+  added,        // 0 and −∞, or floats
+  true_blocks,  // torch.nn.MultiheadAttention: True is blocked
+  true_keeps,   // F.scaled_dot_product_attention, ONNX, Keras, Flax: True takes part
+};
+
+// In the order of MaskConvention, as a playlist names them.
+inline constexpr std::array<std::string_view, 3> mask_convention_words{"added", "true_blocks", "true_keeps"};
+
+// What the view Compare can compare the current scenario with.
+
+enum class CompareWith {
+  pinned,         // the scenario as it was when pinned
+  one_wide_head,  // the same parameters read as one head
+  packed,         // in_proj stored as one matrix,
+  separate,       // as three
+  per_head,       // or as a small one per head
+  scale,          // without the scale; with 1/√D if there is none
+  mask,           // without any mask; with the causal one if there is none
+};
+
+inline constexpr int compare_with_count = 7;
+// In the order of CompareWith: short names for lists.
+inline constexpr std::array<std::string_view, compare_with_count> compare_with_names{
+    "pinned", "one wide head", "packed", "3", "3·H", "scale", "mask"};
+
 }  // namespace headwise

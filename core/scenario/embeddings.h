@@ -18,9 +18,38 @@
 #include <vector>
 
 #include "core/scenario/tokens.h"
+#include "core/tensor/shape.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
+
+// Sinusoidal positions: "Attention Is All You Need", section 3.5.
+//   PE(pos, 2i) = sin(pos / 10000^(2i/d)),  PE(pos, 2i+1) = cos(pos / 10000^(2i/d))
+// Here d = 2·pairs, so that pair i rotates by 10000^(-i/pairs) radians from one position to the next.
+
+// Radians per position of a sine-cosine pair, in (0,1]; 0 <= pair < pairs.
+double sinusoid_frequency(Index pair, Index pairs);
+
+// How sharply a head can distinguish positions. The codes of two positions, over some of the sinusoid pairs,
+// have the dot product K(δ) = Σ_p cos(ω_p·δ): it depends only on their distance and is largest, the number of
+// pairs, at δ = 0. A softmax over β·K finds distance 0 if β is large enough.
+
+struct PositionKernel {
+  std::vector<Index> pairs;         // which of the embedding's position pairs, fastest first
+  std::vector<double> frequencies;  // ω of each, radians per position
+
+  // The `count` pairs 0, stride, 2·stride … of `of` pairs.
+  static PositionKernel strided(Index count, Index stride, Index of);
+
+  double value(Index distance) const;                                // K(δ)
+  double peak() const { return static_cast<double>(pairs.size()); }  // K(0)
+  // The largest and the smallest K(δ) over 0 < |δ| < reach.
+  double largest_beside(Index reach) const;
+  double smallest(Index reach) const;
+  // The smallest β for which distance 0 gets `share` of a softmax over all |δ| < reach; `most` if that is not
+  // enough.
+  double sharpness(Index reach, double share, double most) const;
+};
 
 struct EmbeddingLayout {
   Index width = 0;  // E, kdim or vdim

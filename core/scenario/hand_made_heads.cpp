@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "core/scenario/embeddings.h"
-#include "core/scenario/position_kernel.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
 

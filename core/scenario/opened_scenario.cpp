@@ -11,7 +11,6 @@
 #include "core/model/files/model_files.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/layer_values.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

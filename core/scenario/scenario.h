@@ -112,7 +112,7 @@ struct ScenarioOrigin {
   std::string file;    // that it was read from; empty: from none
   std::set<std::string> written;  // the keys set by the user, even to their defaults: "attention.embed_dim"
   std::set<std::string> changed;  // those of them that with_setting has set since
-  // What the layer of a model determined (core/scenario/layer_values.h), with the layer's values; null: nothing yet.
+  // What the layer of a model determined (core/scenario/layer_scenario.h), with the layer's values; null: nothing yet.
   std::shared_ptr<const Scenario> layer = {};
   friend bool operator==(const ScenarioOrigin&, const ScenarioOrigin&) { return true; }
 };

@@ -1,22 +1,86 @@
 #include "core/scenario/scenario_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/layer_values.h"
 #include "core/scenario/made_up_arrays.h"
-#include "core/scenario/plan_contradictions.h"
-#include "core/scenario/rotary_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
+
+// Everything wrong with a scenario, collected during planning; used only by the files of the plan.
+
+// Collects all errors, so that users can fix everything at once.
+class Contradictions {
+ public:
+  void add(std::string cause, bool from_arrays = false) {
+    causes_.push_back(std::move(cause));
+    arrays_ = arrays_ || from_arrays;
+  }
+  void check(bool holds, const std::string& cause, bool from_arrays = false) {
+    if (!holds) add(cause, from_arrays);
+  }
+  void throw_if_any() const {
+    if (causes_.empty()) return;
+    throw Error(arrays_ ? ExitStatus::input : ExitStatus::usage,
+                {.where = "scenario",
+                 .what = causes_.size() == 1
+                             ? causes_.front()
+                             : fmt::format("{} contradictions: {}", causes_.size(), join(causes_, "; "))});
+  }
+
+ private:
+  std::vector<std::string> causes_;
+  bool arrays_ = false;
+};
+
+// " of query (2,3,8)", for a size given by arrays; else empty.
+inline std::string size_source(const std::optional<SizeFact>& fact) {
+  return fact ? " of " + fact->source : std::string();
+}
+
+// What rotary position embedding requires of the rest of a scenario.
+
+// Checks that columns can be rotated in pairs, and that every key has a position. The plan's head_dim is already known.
+void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
+                            const GivenSizes& sizes, Contradictions& wrong) {
+  const AttentionSpec& a = scenario.attention;
+  const AttentionOptions& o = plan.options;
+  if (!a.rotary_base && !a.rotary_inverse_frequencies) return;
+  const std::string key = a.rotary_base ? "attention.rotary_base" : "attention.rotary_inverse_frequencies";
+  wrong.check(
+      !a.rotary_base || !a.rotary_inverse_frequencies,
+      "attention.rotary_base and attention.rotary_inverse_frequencies are both set: set one of them to null");
+  wrong.check(!a.rotary_base || o.head_dim % 2 == 0,
+              fmt::format("attention.rotary_base rotates columns in pairs, but head_dim = {}{} is odd: set "
+                          "attention.head_dim to an even number, or rotary_base to null",
+                          o.head_dim, size_source(sizes.head_dim)),
+              sizes.head_dim.has_value());
+  if (a.rotary_inverse_frequencies) {
+    const auto count = static_cast<Index>(a.rotary_inverse_frequencies->size());
+    wrong.check(count >= 1 && count <= o.head_dim / 2,
+                fmt::format("attention.rotary_inverse_frequencies has {} numbers, but head_dim = {}{} has {} "
+                            "pairs of columns: write one number per pair, 1 to {} of them",
+                            count, o.head_dim, size_source(sizes.head_dim), o.head_dim / 2, o.head_dim / 2));
+  }
+  const char* unplaced = a.add_bias_kv || given.contains("bias_k") ? "bias_k"
+                         : a.add_zero_attn                         ? "add_zero_attn"
+                         : given.contains("static_k")              ? "static_k"
+                                                                   : nullptr;
+  if (unplaced != nullptr)
+    wrong.add(
+        fmt::format("{} rotates every key by its position, and {} has none: leave one out", key, unplaced),
+        given.contains("bias_k") || given.contains("static_k"));
+}
 
 // Whether the user wrote it, or set it to something other than its default.
 template <class T>

@@ -4,7 +4,6 @@
 #include "core/files/json_text.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"

@@ -1,5 +1,5 @@
 // Smaller blocks of a map than those that are kept of all heads, made where somebody looks.
-#include "app/session/finer_maps.h"
+#include "app/session/full_size_runs.h"
 
 #include <doctest/doctest.h>
 

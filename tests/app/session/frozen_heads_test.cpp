@@ -1,4 +1,4 @@
-#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,6 @@
 #include <limits>
 #include <thread>
 
-#include "app/session/trained_habits.h"
 #include "app/session/training_animation.h"
 #include "app/session/training_saving.h"
 #include "core/playlist/playlist.h"

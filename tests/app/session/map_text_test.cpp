@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/session/map_text.h"
+#include "app/session/tensor_export.h"
 #include "core/tensor/error.h"
 #include "tests/app/stage/stage_trace.h"
 

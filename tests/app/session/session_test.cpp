@@ -5,7 +5,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "app/session/carried_edit.h"
+#include "app/session/edit_summary.h"
 #include "app/session/session.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "app/session/folder_listing.h"
-#include "core/scenario/layer_values.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "tests/app/walk/random_person.h"

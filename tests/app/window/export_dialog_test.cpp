@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "app/session/export_writer.h"
+#include "app/session/tensor_export.h"
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
 

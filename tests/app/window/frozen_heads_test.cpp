@@ -1,7 +1,7 @@
 // A head that is frozen by its key or in the setup, and what the window then shows of it.
 #include <doctest/doctest.h>
 
-#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 

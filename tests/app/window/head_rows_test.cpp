@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "app/session/head_gains.h"
-#include "app/session/wide_head.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "app/session/head_gains.h"
-#include "app/session/unmuted_output.h"
 #include "app/window/window_commands.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"

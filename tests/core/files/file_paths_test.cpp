@@ -9,7 +9,6 @@
 #include "core/model/layers/attention_layers.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "tests/core/files/temporary_folder.h"

@@ -4,9 +4,6 @@
 
 #include <cmath>
 
-#include "core/scenario/position_kernel.h"
-#include "core/scenario/positional_encoding.h"
-
 using namespace headwise;
 
 namespace {

@@ -8,7 +8,6 @@
 
 #include "core/reference/reference_backend.h"
 #include "core/scenario/embeddings.h"
-#include "core/scenario/positional_encoding.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/tokens.h"

@@ -1,4 +1,4 @@
-#include "core/scenario/layer_values.h"
+#include "core/scenario/layer_scenario.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,6 @@
 
 #include "core/model/layers/attention_layers.h"
 #include "core/reference/reference_backend.h"
-#include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

@@ -5,7 +5,6 @@
 
 #include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/core/model/written_model.h"
