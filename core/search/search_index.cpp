@@ -51,9 +51,9 @@ std::string pair_of(const std::string& first, const std::string& second) {
 const std::multimap<std::string, std::string>& related_stems() {
   static const auto all = [] {
     std::multimap<std::string, std::string> stems;
-    for (const RelatedWords& related : related_words())
-      for (const SearchTerm& asked : search_terms(related.asked))
-        for (const SearchTerm& other : search_terms(related.related)) stems.emplace(asked.stem, other.stem);
+    for (const WordRow& related : related_words())
+      for (const SearchTerm& asked : search_terms(related.key))
+        for (const SearchTerm& other : search_terms(related.value)) stems.emplace(asked.stem, other.stem);
     return stems;
   }();
   return all;

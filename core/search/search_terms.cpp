@@ -11,6 +11,11 @@
 #include "core/search/synonyms.h"
 
 namespace headwise {
+
+namespace embedded {
+std::span<const unsigned char> words_stop();
+}  // namespace embedded
+
 namespace {
 
 constexpr std::size_t longest_word = 64;  // bytes; what is longer is no word
@@ -19,41 +24,11 @@ constexpr std::size_t longest_word = 64;  // bytes; what is longer is no word
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> spoken_signs{
     {{"√", "sqrt"}, {"∞", "infinity"}, {"Σ", "sum"}, {"∑", "sum"}}};
 
-// Words of any question: they say nothing about what is asked. Auxiliaries, pronouns, prepositions, and what people
-// write around a question.
-const std::set<std::string_view>& untelling_words() {
-  static const std::set<std::string_view> words{
-      "a",      "about",      "actually", "after",     "again",     "ah",        "all",      "already",
-      "also",   "am",         "an",       "and",       "any",       "anyone",    "anything", "are",
-      "as",     "ask",        "asking",   "at",        "be",        "because",   "been",     "being",
-      "but",    "by",         "can",      "cannot",    "cant",      "come",      "comes",    "confused",
-      "could",  "did",        "do",       "does",      "doesnt",    "doing",     "done",     "dont",
-      "each",   "else",       "even",     "ever",      "every",     "exactly",   "explain",  "for",
-      "from",   "get",        "gets",     "getting",   "give",      "gives",     "go",       "goes",
-      "going",  "good",       "got",      "had",       "has",       "have",      "headwise", "help",
-      "her",    "here",       "him",      "his",       "how",       "i",         "if",       "im",
-      "in",     "instead",    "into",     "is",        "isnt",      "it",        "its",      "itself",
-      "ive",    "just",       "know",     "let",       "lets",      "like",      "made",     "make",
-      "makes",  "many",       "may",      "me",        "mean",      "means",     "meant",    "might",
-      "more",   "most",       "much",     "must",      "my",        "need",      "needed",   "needs",
-      "no",     "not",        "now",      "of",        "off",       "ok",        "on",       "one",
-      "only",   "or",         "other",    "our",       "out",       "over",      "please",   "really",
-      "should", "so",         "some",     "someone",   "somehow",   "something", "such",     "supposed",
-      "tell",   "than",       "that",     "thats",     "the",       "their",     "them",     "then",
-      "there",  "these",      "they",     "thing",     "things",    "this",      "those",    "to",
-      "too",    "understand", "up",       "us",        "use",       "used",      "using",    "very",
-      "want",   "was",        "way",      "we",        "well",      "were",      "what",     "whats",
-      "when",   "where",      "whether",  "which",     "while",     "who",       "whose",    "why",
-      "will",   "with",       "wonder",   "wondering", "would",     "yet",       "you",      "your",
-      "happen", "happens",    "possible", "somewhere", "work",      "works",     "working",  "purpose",
-      "reason", "point",      "thanks",   "question",  "exact",     "called",    "meaning",  "between",
-      "vs",     "versus",     "rather",   "behind",    "around",    "through",   "during",   "upon",
-      "toward", "towards",    "within",   "beside",    "myself",    "yourself",  "under",    "own",
-      "say",    "says",       "seem",     "seems",     "looks",     "fine",      "idea",     "still",
-      "twice",  "usually",    "always",   "simply",    "basically", "maybe",     "perhaps",  "explained",
-      "anyway", "show",       "shows",    "kind",      "sort",      "try",       "tried",    "since",
-      "though", "although",   "stuff",    "quite",     "often"};
-  return words;
+// Words of any question: they say nothing about what is asked.
+bool is_untelling(std::string_view word) {
+  static const std::vector<std::string_view> list = word_list(embedded::words_stop());
+  static const std::set<std::string_view> words(list.begin(), list.end());
+  return words.contains(word);
 }
 
 bool is_word_byte(char c) {
@@ -156,7 +131,7 @@ bool says_something(const Word& word) {
   constexpr std::string_view axes = "nlsehgd";
   if (word.text.size() == 1)
     return is_digit(word.text[0]) || axes.find(word.text[0]) != std::string_view::npos;
-  return !untelling_words().contains(word.text);
+  return !is_untelling(word.text);
 }
 
 }  // namespace

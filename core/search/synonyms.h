@@ -1,9 +1,12 @@
-// What the field calls by several names, and which words belong together.
+// What the field calls by several names, and which words belong together: assets/words/same_names.txt and
+// related_words.txt.
 #pragma once
 
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "core/files/word_rows.h"
 
 namespace headwise {
 
@@ -18,12 +21,11 @@ struct SameName {
 // "ahead" → causal; "mha" → multi head attention. The longest match wins.
 SameName same_name(std::span<const std::string_view> words);
 
-struct RelatedWords {
-  std::string_view asked;    // in a question: "quiz"
-  std::string_view related;  // what a page that answers it may say instead
-};
+// Another name, and the words that stand for it.
+std::vector<WordRow> same_names();
 
-// Words that do not mean the same, but make a page likelier to answer. A search counts them less than the word itself.
-std::span<const RelatedWords> related_words();
+// Words that do not mean the same, but make a page likelier to answer: a word of a question, and what a page
+// that answers it may say instead. A search counts them less than the word itself.
+std::vector<WordRow> related_words();
 
 }  // namespace headwise

@@ -39,7 +39,7 @@ const std::map<std::string, std::set<std::string>> layers{
     {"core/code", {"core/tensor", "core/attention", "core/trace", "core/files", "core/answers"}},
     {"core/full_size", {"core/tensor", "core/attention", "core/trace", "core/fused", "core/scenario"}},
     {"core/playlist", {"core/tensor", "core/trace", "core/files", "core/scenario", "core/answers"}},
-    {"core/search", {"core/tensor"}},
+    {"core/search", {"core/tensor", "core/files"}},
     {"app/gl", {}},
     {"app/render", {"app/gl"}},
     {"app/platform", {"app/gl"}},

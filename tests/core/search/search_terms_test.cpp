@@ -3,6 +3,7 @@
 
 #include "core/search/search_passage.h"
 #include "core/search/search_terms.h"
+#include "core/search/synonyms.h"
 
 using namespace headwise;
 
@@ -71,4 +72,27 @@ TEST_CASE("the sentence with most of the words is shown, the first of equals") {
   CHECK(search_passage("It sums to …. Rows are long.", std::vector<std::string>{"sum"}) == "Rows are long.");
   CHECK(search_passage("It sums to ….", std::vector<std::string>{"sum"}).empty());
   CHECK(search_passage("", std::vector<std::string>{"mask"}).empty());
+}
+
+TEST_CASE("every other name can be met in a text, and stands for its name") {
+  CHECK(same_names().size() > 200);
+  for (const WordRow& row : same_names()) {
+    CAPTURE(row.key);
+    const std::vector<std::string_view> words = words_in(row.key);
+    CHECK(words.size() <= longest_name);
+    CHECK(row.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789 ") == row.key.npos);
+    const SameName found = same_name(words);
+    CHECK(found.words == words.size());
+    CHECK(found.names == words_in(row.value));
+  }
+}
+
+TEST_CASE("every word that has related ones can be asked for, and they can be met in a page") {
+  CHECK(related_words().size() > 500);
+  for (const WordRow& row : related_words()) {
+    CAPTURE(row.key);
+    CHECK(words_in(row.key).size() == 1);
+    CHECK_FALSE(stems(row.key).empty());
+    for (const std::string_view word : words_in(row.value)) CHECK_FALSE(stems(word).empty());
+  }
 }
