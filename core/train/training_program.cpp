@@ -2,60 +2,152 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <utility>
 
+#include "core/attention/alibi.h"
 #include "core/files/atomic_file.h"
 #include "core/files/input_file.h"
+#include "core/files/word_rows.h"
 #include "core/tensor/error.h"
-#include "core/train/training_program_parts.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
+namespace embedded {
+
+std::span<const unsigned char> program_training();
+
+}  // namespace embedded
 namespace {
 
-// Philox as in core/tensor/random.cpp, for arrays of indices at once.
-constexpr const char* random_part = R"(
+// What the template is filled with. A condition is a name that has a value, be it empty.
+using Values = std::map<std::string, std::string, std::less<>>;
 
-class CounterRandom:
-    """Random numbers by seed, stream and index (Philox4x32-10, Salmon et al. 2011): the same wherever they are drawn."""
+// A line with the value of each _name_ in its place.
+std::string filled_line(std::string_view line, const Values& values) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  std::string text;
+  while (!line.empty()) {
+    const std::size_t word = std::min(line.find_first_not_of(letters), line.size());
+    const std::string_view name = line.substr(0, std::max<std::size_t>(word, 1));
+    const bool is_value = name.size() > 2 && name.front() == '_' && name.back() == '_' && name[1] != '_';
+    text += is_value ? values.at(std::string(name.substr(1, name.size() - 2))) : name;
+    line.remove_prefix(name.size());
+  }
+  return text;
+}
 
-    def __init__(self, seed, stream):
-        number = 0xCBF29CE484222325  # the FNV-1a hash of the stream's name
-        for byte in stream.encode():
-            number = (number ^ byte) * 0x100000001B3 % 2**64
-        self.seed, self.stream = seed, number
+// assets/programs/training.py, which says how it is written, with these values.
+std::string filled_template(const Values& values) {
+  const auto bytes = embedded::program_training();
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text;
+  std::vector<bool> kept;  // of the conditions that a line stands under
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() + 1);
+    if (line.starts_with("#if "))
+      kept.push_back(
+          std::ranges::any_of(words_in(line.substr(4)), [&](auto name) { return values.contains(name); }));
+    else if (line == "#else")
+      kept.back() = !kept.back();
+    else if (line == "#end")
+      kept.pop_back();
+    else if (std::ranges::count(kept, false) == 0)
+      text += filled_line(line, values) + '\n';
+  }
+  return text;
+}
 
-    def block(self, index):
-        index = np.asarray(index).astype(np.uint64)
-        low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
-        c0, c1 = index & low, index >> half
-        c2, c3 = (np.full_like(index, word) for word in (self.stream & 0xFFFFFFFF, self.stream >> 32))
-        key0, key1 = self.seed & 0xFFFFFFFF, self.seed >> 32
-        for _ in range(10):
-            product0, product1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
-            c0, c1, c2, c3 = (product1 >> half) ^ c1 ^ np.uint64(key0), product1 & low, \
-                (product0 >> half) ^ c3 ^ np.uint64(key1), product0 & low
-            key0, key1 = (key0 + 0x9E3779B9) % 2**32, (key1 + 0xBB67AE85) % 2**32
-        return c0 | c1 << half, c2 | c3 << half
+std::string shape_text(const TrainParameter& parameter) {
+  if (parameter.shape.rank() < 2) return fmt::format("{}", parameter.columns());
+  return fmt::format("{}, {}", parameter.rows(), parameter.columns());
+}
 
-    def bits(self, index):
-        return self.block(index)[0]
+// What a parameter begins with, as an expression.
+std::string beginning_text(const TrainParameter& parameter, const TrainModelConfig& config) {
+  const std::string name = "\"" + parameter.name + "\"", shape = shape_text(parameter);
+  const auto uniform = [&](const std::string& bound) {
+    return fmt::format("uniform({}, {}, {})", name, bound, shape);
+  };
+  switch (parameter.role) {
+    case TrainRole::embedding:
+    case TrainRole::positions:
+      return fmt::format("normal({}, {}, {})", name, config.tied ? "1 / math.sqrt(WIDTH)" : "1.0", shape);
+    case TrainRole::in_weight:
+      return uniform(fmt::format("math.sqrt(6 / {})", parameter.rows() + parameter.columns()));
+    case TrainRole::out_weight:
+    case TrainRole::linear1_weight:
+    case TrainRole::linear2_weight:
+    case TrainRole::unembedding:
+      return uniform(fmt::format("1 / math.sqrt({})", parameter.columns()));
+    case TrainRole::linear1_bias:
+      return uniform("1 / math.sqrt(WIDTH)");
+    case TrainRole::linear2_bias:
+      return uniform("1 / math.sqrt(HIDDEN)");
+    case TrainRole::norm1_weight:
+    case TrainRole::norm2_weight:
+    case TrainRole::norm_weight:
+      return fmt::format("torch.ones({})", shape);
+    default:
+      return fmt::format("torch.zeros({})", shape);
+  }
+}
 
-    def uniform(self, index):
-        return (self.bits(index) >> np.uint64(11)) * 2.0**-53
+// The parameters as they begin, as entries of a dictionary.
+std::string parameters_text(const TrainModelConfig& config) {
+  std::vector<std::string> entries;
+  for (const TrainParameter& parameter : train_parameters(config))
+    entries.push_back(fmt::format("\"{}\": {},", parameter.name, beginning_text(parameter, config)));
+  return join(entries, "\n    ");
+}
 
-    def normal(self, index):
-        first, second = ((bits >> np.uint64(11)) * 2.0**-53 for bits in self.block(index))
-        return np.sqrt(-2.0 * np.log1p(-first)) * np.cos(2.0 * math.pi * second)
-)";
+// The places that belong to frozen heads.
+std::string frozen_text(const TrainModelConfig& config) {
+  const std::vector<TrainParameter> parameters = train_parameters(config);
+  const std::vector<std::uint8_t> frozen = frozen_values(config, parameters);
+  std::vector<std::string> entries;
+  for (const TrainParameter& parameter : parameters) {
+    const bool in = parameter.role == TrainRole::in_weight || parameter.role == TrainRole::in_bias;
+    if (!in && parameter.role != TrainRole::out_weight) continue;
+    const Index step = parameter.role == TrainRole::in_weight ? parameter.columns() : 1;
+    const Index count = parameter.role == TrainRole::in_weight ? parameter.rows() : parameter.columns();
+    std::vector<Index> places;
+    for (Index i = 0; i < count; ++i)
+      if (frozen[static_cast<std::size_t>(parameter.offset + i * step)]) places.push_back(i);
+    if (!places.empty())
+      entries.push_back(
+          fmt::format("\"{}\": np.s_[{}[{}]],", parameter.name, in ? "" : ":, ", join(places, ", ")));
+  }
+  return join(entries, "\n    ");
+}
 
-std::string constants_part(const TrainTask& task, const TrainingSettings& settings, Index steps) {
-  const TrainModelConfig& model = settings.model;
-  return fmt::format(
-      "STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else {}\n"
-      "SEED, BATCH, LENGTH = {}, {}, {}\n"
-      "LAYERS, WIDTH, HEADS, KV_HEADS, HEAD_WIDTH, HIDDEN = {}, {}, {}, {}, {}, {}\n",
-      steps, settings.seed, settings.batch, task.length, model.layers, model.width, model.heads,
-      model.kv_heads, head_width_of(model), feed_forward_width_of(model));
+// A text as a string of Python.
+std::string python_string(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (byte < 0x20 || byte == 0x7f)
+      quoted += fmt::format("\\x{:02x}", byte);
+    else
+      quoted += c;
+  }
+  return quoted + "\"";
+}
+
+// The number of symbols that the task has: what is left of its vocabulary without the tokens of its own.
+Index symbols_of(const TaskSource& source, const TrainTask& task) {
+  if (source.name == "reverse" || source.name == "sort" || source.name == "modular-addition")
+    return task.vocabulary - 1;
+  if (source.name == "brackets") return task.vocabulary - 2;
+  if (source.name == "lookup") return task.vocabulary / 2;
+  if (source.name == "it-and-the-noun") return (task.vocabulary - 10 - 9 - 20) / 4;
+  return task.vocabulary;
 }
 
 std::string content_of(const std::string& path) {
@@ -63,27 +155,85 @@ std::string content_of(const std::string& path) {
   return file.read_text(0, file.size());
 }
 
+template <class Number>
+void add_numbers(Values& values, std::initializer_list<std::pair<const char*, Number>> numbers) {
+  for (const auto& [name, number] : numbers) values[name] = fmt::format("{}", number);
+}
+
+void add_conditions(Values& values, std::initializer_list<std::pair<std::string, bool>> conditions) {
+  for (const auto& [name, holds] : conditions)
+    if (holds) values[name];
+}
+
+void add_task(Values& values, const TaskSource& source, const TrainTask& task, const std::string& data_file) {
+  const bool file = !source.file.empty(), json = source.file.ends_with(".json");
+  values["what"] = one_line(task.what);
+  values["task"] = python_string(task.name);
+  values["data"] = python_string(data_file);
+  add_numbers<Index>(values, {{"length", task.length}, {"symbols", symbols_of(source, task)}});
+  add_conditions(values,
+                 {{"file", file}, {"json", json}, {"text", file && !json}, {"task:" + source.name, !file}});
+}
+
+void add_model(Values& values, const TrainModelConfig& config) {
+  add_numbers<Index>(values, {{"layers", config.layers},
+                              {"width", config.width},
+                              {"heads", config.heads},
+                              {"kv_heads", config.kv_heads},
+                              {"head_width", head_width_of(config)},
+                              {"hidden", feed_forward_width_of(config)}});
+  add_conditions(values, {{"learned", config.positions == TrainPositions::learned},
+                          {"sinusoidal", config.positions == TrainPositions::sinusoidal},
+                          {"rotary", config.positions == TrainPositions::rotary},
+                          {"alibi", config.positions == TrainPositions::alibi},
+                          {"grouped", config.kv_heads < config.heads},
+                          {"causal", config.causal},
+                          {"scaled", config.scaled},
+                          {"norms", config.norms},
+                          {"out_projection", config.out_projection},
+                          {"feed_forward", config.feed_forward},
+                          {"relu", config.activation == TrainActivation::relu},
+                          {"heads_begin_equal", config.heads_begin_equal},
+                          {"equal_out_projection", config.out_projection && config.equal_out_projection}});
+  values["parameters"] = parameters_text(config);
+  values["slopes"] = join(alibi_slopes(config.heads), ", ");
+  values["unembedding"] = config.tied ? "embedding.weight" : "unembedding.weight";
+  if (config.dropout > 0.0) add_numbers<double>(values, {{"dropout", config.dropout}});
+  if (!config.frozen_heads.empty()) values["frozen"] = frozen_text(config);
+}
+
+void add_optimiser(Values& values, const OptimiserConfig& config) {
+  const bool momentum = config.kind == OptimiserKind::momentum;
+  add_conditions(values, {{"sgd", momentum || config.kind == OptimiserKind::sgd},
+                          {"warm_up", config.warm_up_steps > 0},
+                          {"cosine", config.cosine_steps.has_value()}});
+  values["adam"] = config.kind == OptimiserKind::adam ? "Adam" : "AdamW";
+  add_numbers<double>(values, {{"learning_rate", config.learning_rate},
+                               {"momentum", momentum ? config.momentum : 0.0},
+                               {"beta1", config.beta1},
+                               {"beta2", config.beta2},
+                               {"epsilon", config.epsilon},
+                               {"weight_decay", config.weight_decay},
+                               {"final_share", config.final_share}});
+  const Index cosine_steps = config.cosine_steps.value_or(0);
+  add_numbers<Index>(values, {{"warm_up_steps", config.warm_up_steps},
+                              {"cosine_steps", cosine_steps},
+                              {"cosine_length", cosine_steps - config.warm_up_steps}});
+  if (config.clip_norm) add_numbers<double>(values, {{"clip_norm", *config.clip_norm}});
+}
+
 }  // namespace
 
 TrainingProgram training_program(TaskSource source, const TrainingSettings& settings, DType dtype,
                                  Index steps, const std::string& data_file) {
   const TrainTask task = task_of(source);
-  TrainingProgram program;
-  if (!source.file.empty()) program.data = content_of(source.file);
-  program.text = fmt::format(
-      "#!/usr/bin/env python3\n"
-      "\"\"\"Trains a small transformer with PyTorch on a task of Headwise, as `headwise train` does: it "
-      "begins with the same numbers, is\n"
-      "given the same batches{}, and has the same optimiser. Prints the loss of each step.\n\n"
-      "    python3 PROGRAM.py [STEPS]\n\"\"\"\n"
-      "import {}math{}\nimport sys\n\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\n\n"
-      "torch.set_default_dtype(torch.{})\n",
-      settings.model.dropout > 0.0 ? " and the same masks of dropout" : "",
-      source.file.ends_with(".json") ? "json\nimport " : "", source.file.empty() ? "" : "\nimport os",
-      dtype == DType::f32 ? "float32" : "float64");
-  program.text += constants_part(task, settings, steps) + random_part + task_part(source, task, data_file) +
-                  parameters_part(settings.model) + model_part(settings.model) + training_part(settings);
-  return program;
+  Values values{{"dtype", dtype == DType::f32 ? "float32" : "float64"},
+                {"seed", fmt::format("{}", settings.seed)}};
+  add_numbers<Index>(values, {{"steps", steps}, {"batch", settings.batch}});
+  add_task(values, source, task, data_file);
+  add_model(values, settings.model);
+  add_optimiser(values, settings.optimiser);
+  return {filled_template(values), source.file.empty() ? "" : content_of(source.file)};
 }
 
 void write_training_program(const std::string& path, const TaskSource& source,

@@ -43,7 +43,9 @@ TEST_CASE("the program of a run has every parameter, and of the model only what 
     CHECK(has(text, "F.relu") == (option.config.activation == TrainActivation::relu));
     CHECK(has(text, "repeat_interleave") == (option.config.kv_heads < option.config.heads));
     CHECK(has(text, "begins as head 0") == option.config.heads_begin_equal);
-    CHECK(!has(text, "{}"));
+    CHECK(text.starts_with("#!/usr/bin/env python3\n"));
+    CHECK(text.ends_with("file=sys.stderr)\n"));
+    for (const char* directive : {"#if", "#else", "#end"}) CHECK(!has(text, directive));
   }
 }
 
@@ -55,6 +57,7 @@ TEST_CASE("every task that has a name has its rule in Python") {
     const std::string text = training_program(source, usual_settings(task), DType::f32, 9, "").text;
     CHECK(has(text, "TASK = \"" + source.name + "\"\n"));
     CHECK(has(text, "def example(draws, split):"));
+    CHECK(text.find("def example(") == text.rfind("def example("));
     CHECK(has(text, "else 9\n"));
     CHECK(has(text, "float32)"));
   }
