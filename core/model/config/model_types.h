@@ -1,8 +1,10 @@
 // What is known about the attention of each `model_type`, the family's name in config.json: which tokens a layer sees, where positions
-// enter attention, and which settings change its numbers. Based on the modules of Hugging Face's transformers 4.49 and 5.23.
+// enter attention, and which settings change its numbers: assets/models/types.txt.
 #pragma once
 
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace headwise {
 
@@ -26,7 +28,7 @@ enum class InnerPositions {
 };
 
 // Groups of settings that a type reads; partial_rope: rotary positions may rotate a share of each head.
-// core/model/config/attention_settings.h has their keys.
+// assets/models/attention_settings.txt has their keys.
 namespace reads {
 inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2, query_scalar = 1U << 3,
                           softcap = 1U << 4, clip = 1U << 5, gpt2_scale = 1U << 6, no_rope = 1U << 7,
@@ -51,16 +53,23 @@ struct ModelType {
   double usual_base = 10000.0, usual_share = 1.0;
   int usual_head_dim = 0;   // if config.json omits head_dim, which is read; 0: hidden_size / num_heads
   int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
-  // Settings of this type that do not change its attention, separated by spaces; other_settings.h has those shared by many types.
+  // Settings of this type that do not change its attention, separated by spaces.
   std::string_view own_settings = {};
-  // What changes attention without showing in a tensor or a setting: a sentence for the user; empty if there is nothing.
-  std::string_view not_computed = {};
 };
+
+// The types of a table that is written as assets/models/types.txt is; they refer to its bytes. Throws
+// Error(input) at a word that says nothing.
+std::vector<ModelType> model_types_in(std::span<const unsigned char> table);
+
+std::span<const ModelType> model_types();
 
 // Null if the type is not known.
 const ModelType* find_model_type(std::string_view name);
 
 // Whether models of this type only combine others (text_config, vision_config …), each with the attention of its own type.
 bool is_composite_type(std::string_view name);
+
+// The group of reads:: that has this name; 0 if none has.
+unsigned settings_group(std::string_view word);
 
 }  // namespace headwise

@@ -293,7 +293,7 @@ std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
           "computed",
           one_line(whole, 40));
   }
-  if (type) return std::string(type->not_computed);
+  if (type) return "";
   const std::string_view family = layer.family->name;
   if (layer.config && layer.config->model_type.empty() && !layer.config->whole_type.empty()) {
     return fmt::format(

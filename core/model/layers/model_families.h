@@ -1,5 +1,4 @@
-// How families of models name and lay out the arrays of an attention layer, based on their published files and their
-// modules in Hugging Face's transformers, timm, nanoGPT and PyTorch.
+// How families of models name and lay out the arrays of an attention layer: assets/models/families.txt.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// How families of models name the arrays around attention, based on their modules in Hugging Face's transformers.
+// How families of models name the arrays around attention: assets/models/transformers.txt.
 //
 // An array is root + name: root is the file's prefix of the family's names ("bert.", "model.", "transformer.", "").
 #pragma once
@@ -25,18 +25,19 @@ struct LmHeadNames {
 };
 
 struct TransformerNames {
-  std::string_view family;                        // ModelFamily::name of its attention layers
-  std::span<const std::string_view> model_types;  // of config.json, those computed as described here
-  std::string_view blocks;                        // block 3 is root + blocks + "3."
+  std::string_view family = {};               // ModelFamily::name of its attention layers
+  std::vector<std::string_view> model_types;  // of config.json, those computed as described here
+  std::string_view blocks = {};               // block 3 is root + blocks + "3."
   // After the root. Empty: the family has none. The projection exists if the embeddings have a width of their own.
-  std::string_view word_embeddings, position_embeddings = {}, token_type_embeddings = {}, embedding_norm = {};
+  std::string_view word_embeddings = {}, position_embeddings = {}, token_type_embeddings = {},
+                   embedding_norm = {};
   std::string_view embedding_projection = {};
   // OPT's: from the width of the token embeddings alone, before positions are added; and back to it, after the final norm.
   std::string_view first_projection = {}, last_projection = {};
   std::string_view final_norm = {};
   // After the block's name.
-  std::string_view attention_norm, feed_forward_norm;
-  std::string_view feed_in, feed_gate = {}, feed_out;
+  std::string_view attention_norm = {}, feed_forward_norm = {};
+  std::string_view feed_in = {}, feed_gate = {}, feed_out = {};
   bool gate_is_in_feed_in = false;  // one array: rows of the gate, then as many rows of what it multiplies
   bool has_bias = true;      // every linear map and norm has one; false: those that have one in the file
   bool conv1d = false;       // matrices of the feed-forward part are [in,out]
@@ -55,9 +56,11 @@ struct TransformerNames {
   // core/train/train_model.h: position_embedding_type is one of its words, no array has another name, and a prediction is the answer of a
   // task.
   bool is_of_training = false;
-  std::span<const LmHeadNames> heads;              // the first one present is used
-  std::span<const std::string_view> buffers = {};  // endings of arrays in a block that are not parameters
+  std::vector<LmHeadNames> heads;         // the first one present is used
+  std::vector<std::string_view> buffers;  // endings of arrays in a block that are not parameters
 };
+
+std::span<const TransformerNames> transformer_names();
 
 // Null: nothing is known about the rest of this family's model.
 const TransformerNames* find_transformer_names(std::string_view family);
