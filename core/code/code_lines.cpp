@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/answers/memory_order.h"
-#include "core/attention/attention_mask.h"
+#include "core/attention/alibi.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/code/code_dialect.h"
 #include "core/tensor/join.h"
@@ -51,17 +51,17 @@ std::string MaskLines::given_attn_mask() const {
   const bool keeps = o_.op == Op::scaled_dot_product_attention;
   std::string mask = "attn_mask";
   if (!keeps && s.size() == 3) {
-    mask = dialect_.reshape(mask, fmt::format("{}, {}, {}, {}", sizes_.batch, sizes_.heads, s[1], s[2]));
+    mask = dialect_("reshape", mask, fmt::format("{}, {}, {}, {}", sizes_.batch, sizes_.heads, s[1], s[2]));
   }
   if (keeps && !s.empty() && s.back() != 1 && s.back() < sizes_.keys) {
-    mask = dialect_.pad_columns(mask, sizes_.keys - s.back(),
-                                is_bool(t_.attn_mask) ? "False" : "-" + dialect_.infinity());
+    mask = dialect_("pad columns", mask, sizes_.keys - s.back(),
+                    is_bool(t_.attn_mask) ? "False" : "-" + dialect_("infinity"));
   }
   return keeps && is_bool(t_.attn_mask) ? "~" + mask : mask;
 }
 
 void MaskLines::add_blocked() {
-  add("blocked = " + dialect_.falses());
+  add("blocked = " + dialect_("falses"));
   if (is_bool(t_.attn_mask)) {
     block(given_attn_mask(), o_.op == Op::scaled_dot_product_attention ? "True takes part" : "True is blocked");
   }
@@ -78,12 +78,12 @@ void MaskLines::add_blocked() {
   }
   if (o_.is_causal) block("(back < 0)", "causal");
   if (o_.sliding_window) {
-    block(fmt::format("({} >= {})", dialect_.absolute("back"), *o_.sliding_window), "sliding window");
+    block(fmt::format("({} >= {})", dialect_("absolute", "back"), *o_.sliding_window), "sliding window");
   }
 }
 
 void MaskLines::add_floats() {
-  add("mask_bias = " + dialect_.added_zero_or_minus_infinity("blocked"));
+  add("mask_bias = " + dialect_("zero or minus infinity", "blocked"));
   if (t_.attn_mask && !is_bool(t_.attn_mask)) add("mask_bias = mask_bias + " + given_attn_mask());
   if (t_.key_padding_mask && !is_bool(t_.key_padding_mask)) {
     add("mask_bias = mask_bias + key_padding_mask[:, None, None, :]");
@@ -93,12 +93,13 @@ void MaskLines::add_floats() {
     for (const double slope : alibi_slopes(sizes_.heads, o_.alibi_scale)) {
       slopes += fmt::format("{}{:.17g}", slopes.empty() ? "" : ", ", slope);
     }
-    add("slopes = " + dialect_.vector(slopes), "ALiBi");
-    const std::string distance = o_.is_causal ? dialect_.at_least_zero("back") : dialect_.absolute("back");
-    add("mask_bias = mask_bias - " + dialect_.as_scores("(slopes[:, None, None] * " + distance + ")"));
+    add("slopes = " + dialect_("vector", slopes), "ALiBi");
+    const std::string distance =
+        o_.is_causal ? dialect_("at least zero", "back") : dialect_("absolute", "back");
+    add("mask_bias = mask_bias - " + dialect_("as scores", "(slopes[:, None, None] * " + distance + ")"));
   }
   if (sizes_.all_keys > sizes_.keys) {
-    add("mask_bias = " + dialect_.pad_columns("mask_bias", sizes_.all_keys - sizes_.keys, "0.0"),
+    add("mask_bias = " + dialect_("pad columns", "mask_bias", sizes_.all_keys - sizes_.keys, "0.0"),
         "appended columns are never blocked");
   }
 }
@@ -107,8 +108,8 @@ std::vector<CodeLine> MaskLines::take() {
   if (!t_.mask_bias) return {};
   const bool places = o_.is_causal || o_.sliding_window || o_.alibi;
   if (places || t_.valid_lens) {
-    const std::string j = "j = " + dialect_.arange(sizes_.keys);
-    if (places) add("i = " + dialect_.arange(sizes_.queries) + "[:, None]");
+    const std::string j = "j = " + dialect_("arange", sizes_.keys);
+    if (places) add("i = " + dialect_("arange", sizes_.queries) + "[:, None]");
     add(j);
   }
   add_blocked();
@@ -132,10 +133,6 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-CodeSizes sizes_of(const AttentionSizes& s) {
-  return {s.batch, s.queries, s.keys, s.heads, s.kv_heads, s.head_dim, s.v_head_dim};
-}
-
 class Lines {
  public:
   Lines(CodeStyle style, Step step, Id result, const Trace& trace)
@@ -146,7 +143,7 @@ class Lines {
         t_(trace.tensors),
         o_(trace.options),
         sizes_(attention_sizes(trace.options, trace.tensors)),
-        dialect_(make_dialect(style, sizes_of(sizes_))) {}
+        dialect_(style, sizes_) {}
 
   std::vector<CodeLine> take();
 
@@ -158,10 +155,13 @@ class Lines {
   void set(const std::string& expression, std::string comment = {}) {
     add(fmt::format("{} = {}", code_variable(result_), expression), std::move(comment));
   }
-  std::string sizes(Id id) const {
-    const TensorPtr tensor = trace_.tensor(id);
-    return tensor ? dialect_->sizes_text(*tensor) : std::string();
+  std::string sizes(Id id) const { return trace_.tensor(id) ? sizes_list(folded_sizes(id)) : std::string(); }
+  std::string linear(const std::string& layer, const std::string& x, const std::string& weight,
+                     const std::string& bias) const {
+    return bias.empty() ? dialect_("linear", layer, x, weight)
+                        : dialect_("linear biased", layer, x, weight, bias);
   }
+  std::vector<Index> folded_sizes(Id id) const;
   std::string swapped_sizes(Id id) const;
   std::string sizes_before_appending() const;
   std::string split_comment(Id from) const;
@@ -189,18 +189,24 @@ class Lines {
   const TraceTensors& t_;
   const AttentionOptions& o_;
   const AttentionSizes sizes_;
-  std::unique_ptr<CodeDialect> dialect_;
+  CodeDialect dialect_;
   std::vector<CodeLine> lines_;
 };
 
-// With the last two axes swapped, as in a transposed operand.
-std::string Lines::swapped_sizes(Id id) const {
+// As the style has the tensor: d2l folds heads into the batch.
+std::vector<Index> Lines::folded_sizes(Id id) const {
   std::vector<Index> s = trace_.tensor(id)->shape().sizes();
-  if (s.size() >= 2) std::swap(s[s.size() - 1], s[s.size() - 2]);
   if (s.size() == 4 && style_ == CodeStyle::d2l) {
     s[1] *= s[0];
     s.erase(s.begin());
   }
+  return s;
+}
+
+// With the last two axes swapped, as in a transposed operand.
+std::string Lines::swapped_sizes(Id id) const {
+  std::vector<Index> s = folded_sizes(id);
+  if (s.size() >= 2) std::swap(s[s.size() - 1], s[s.size() - 2]);
   return sizes_list(s);
 }
 
@@ -238,7 +244,7 @@ void Lines::inputs() {
     const auto* which = std::ranges::find(ids, result_);
     if (which == std::end(ids)) return;
     constexpr const char* names[]{"query", "key", "value"};
-    return set(dialect_->in_layout(names[which - ids]), sizes(result_));
+    return set(dialect_("in layout", names[which - ids]), sizes(result_));
   }
   if (t_.key == t_.query && t_.value == t_.query) {
     add("key = value = query", fmt::format("{}, batch first", sizes(Id::query)));
@@ -255,7 +261,7 @@ void Lines::project() {
   if (found == pictures.end() || !found->left) return;
   const std::string name = code_variable(result_), from = code_variable(*found->left);
   if (!found->above) {
-    set(dialect_->join_heads(from), sizes_before_appending());
+    set(dialect_("join heads", from), sizes_before_appending());
   } else {
     const Id weight = *found->above;
     const std::string rows = weight == Id::in_proj_weight
@@ -268,23 +274,23 @@ void Lines::project() {
     const std::string bias =
         t_.in_proj_bias ? fmt::format("in_proj_bias[{}:{}]", bias_begin, bias_begin + width) : std::string();
     const Id input = result_ == Id::q ? Id::query : result_ == Id::k ? Id::key : Id::value;
-    set(dialect_->linear("W_" + name, code_variable(input), code_variable(weight) + rows, bias),
+    set(linear("W_" + name, code_variable(input), code_variable(weight) + rows, bias),
         fmt::format("{} @ ({},{})ᵀ → {}", sizes(*found->left), width, trace_.tensor(weight)->shape().size(1),
                     sizes_before_appending()));
   }
   if (result_ == Id::q) return;
   if (result_ == Id::k ? t_.bias_k : t_.bias_v) {
-    set(dialect_->append_row(name, "bias_" + name), "one more key: bias_" + name);
+    set(dialect_("append row", name, "bias_" + name), "one more key: bias_" + name);
   }
-  if (o_.add_zero_attn) set(dialect_->append_zero_row(name), "a row of zeros");
+  if (o_.add_zero_attn) set(dialect_("append zero row", name), "a row of zeros");
 }
 
 void Lines::split_heads() {
   const Id from = result_ == Id::k_heads ? Id::k : result_ == Id::v_heads ? Id::v : Id::q;
   if (!trace_.tensor(result_) || !trace_.tensor(from)) return;
   const auto s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
-  set(dialect_->split_heads(code_variable(from), s[2], s[1], s[3]), split_comment(from));
-  if (o_.clip_qkv) set(dialect_->clip(code_variable(result_), number(*o_.clip_qkv)), "clip_qkv");
+  set(dialect_("split heads", code_variable(from), s[2], s[1], s[3]), split_comment(from));
+  if (o_.clip_qkv) set(dialect_("clip", code_variable(result_), number(*o_.clip_qkv)), "clip_qkv");
 }
 
 // q_heads or k_heads, each row rotated by its position.
@@ -295,19 +301,19 @@ void Lines::turn() {
   const std::vector<double> given = rotary_inverse_frequencies(o_);
   const auto pairs = static_cast<Index>(given.size());
   const Index positions = of_queries ? sizes_.queries : sizes_.keys;
-  const std::string frequencies = o_.rotary_base
-                                      ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
-                                                    dialect_->range(0, sizes_.head_dim, 2), sizes_.head_dim)
-                                      : dialect_->doubles(join(given, ", "));
-  add(fmt::format("theta = {}[:, None] * {}", dialect_->range(first, first + positions, 1), frequencies),
+  const std::string frequencies =
+      o_.rotary_base ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
+                                   dialect_("range by", 0, sizes_.head_dim, 2), sizes_.head_dim)
+                     : dialect_("doubles", join(given, ", "));
+  add(fmt::format("theta = {}[:, None] * {}", dialect_("range", first, first + positions), frequencies),
       fmt::format("({},{}), a position's angles", positions, pairs));
-  add(fmt::format("cos, sin = {}, {}", dialect_->in_type_of(dialect_->cosine("theta"), heads),
-                  dialect_->in_type_of(dialect_->sine("theta"), heads)));
+  add(fmt::format("cos, sin = {}, {}", dialect_("in type of", dialect_("cosine", "theta"), heads),
+                  dialect_("in type of", dialect_("sine", "theta"), heads)));
   add(fmt::format("a, b = {0}[..., :{1}], {0}[..., {1}:{2}]", heads, pairs, 2 * pairs),
       fmt::format("column j is turned with column j + {}", pairs));
   const std::string rest =
       2 * pairs < sizes_.head_dim ? fmt::format(", {}[..., {}:]", heads, 2 * pairs) : std::string();
-  set(dialect_->side_by_side("a * cos - b * sin, b * cos + a * sin" + rest), sizes(result_));
+  set(dialect_("side by side", "a * cos - b * sin, b * cos + a * sin" + rest), sizes(result_));
 }
 
 // For k_heads or k_rotary with its last two axes swapped, if it is not repeated first.
@@ -323,29 +329,29 @@ void Lines::scores() {
   if (!t_.scores) return;
   const bool turned = has_rotary_embedding(o_);
   const Id queries = turned ? Id::q_rotary : Id::q_heads, keys = turned ? Id::k_rotary : Id::k_heads;
-  set(dialect_->scores(code_variable(queries), code_variable(keys)),
+  set(dialect_("scores", code_variable(queries), code_variable(keys)),
       fmt::format("{} @ {} → {}", sizes(queries), swapped_sizes(keys), sizes(Id::scores)) + turned_strides());
 }
 
 void Lines::scale() {
   const std::string factor =
-      o_.scale ? fmt::format("* {}", number(*o_.scale)) : "/ " + dialect_->sqrt(sizes_.head_dim);
+      o_.scale ? fmt::format("* {}", number(*o_.scale)) : "/ " + dialect_("sqrt", sizes_.head_dim);
   const std::string temperature = o_.temperature != 1.0 ? fmt::format(" / {}", number(o_.temperature)) : "";
   set(fmt::format("scores {}{}", factor, temperature), sizes(Id::scaled_scores));
   if (o_.softcap > 0) {
     set(fmt::format("{0} * {1}", number(o_.softcap),
-                    dialect_->tanh(fmt::format("scaled_scores / {}", number(o_.softcap)))),
+                    dialect_("tanh", fmt::format("scaled_scores / {}", number(o_.softcap)))),
         "softcap");
   }
 }
 
 void Lines::mask() {
   if (!t_.mask_bias) return set("scaled_scores", "no mask");
-  for (CodeLine& line : mask_bias_lines(*dialect_, trace_)) lines_.push_back(std::move(line));
-  const std::string bias = dialect_->in_layout("mask_bias");
+  for (CodeLine& line : mask_bias_lines(dialect_, trace_)) lines_.push_back(std::move(line));
+  const std::string bias = dialect_("in layout", "mask_bias");
   const std::string sum = "scaled_scores + " + bias;
   if (o_.mask_value) {
-    return set(dialect_->where_minus_infinity(bias, number(*o_.mask_value), sum),
+    return set(dialect_("where minus infinity", bias, number(*o_.mask_value), sum),
                "blocked scores are replaced");
   }
   set(sum, sizes(Id::masked_scores));
@@ -355,56 +361,56 @@ void Lines::mask() {
 void Lines::freeze() {
   if (o_.frozen_heads.empty()) return;
   const std::string heads = join(o_.frozen_heads, ", ");
-  add(dialect_->freeze(code_variable(result_), heads, "frozen_weights"),
+  add(dialect_("freeze", code_variable(result_), heads, "frozen_weights"),
       fmt::format("head{} {} {} the weights held: {}", o_.frozen_heads.size() == 1 ? "" : "s", heads,
                   o_.frozen_heads.size() == 1 ? "keeps" : "keep", t_.frozen_weights->shape().sizes_text()));
 }
 
 void Lines::softmax() {
   if (result_ == Id::dropped_weights) {
-    set(fmt::format("attn_weights * {} {}", dialect_->in_layout("dropout_keep"),
+    set(fmt::format("attn_weights * {} {}", dialect_("in layout", "dropout_keep"),
                     o_.dropout < 1.0 ? "/ " + number(1.0 - o_.dropout) : "* 0.0"),
         fmt::format("p = {}; the weights that this seed keeps", number(o_.dropout)));
     return freeze();
   }
-  set(dialect_->softmax("masked_scores"), "each row sums to 1");
+  set(dialect_("softmax", "masked_scores"), "each row sums to 1");
   if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias) {
-    set(dialect_->zero_empty_rows("attn_weights", "masked_scores"), "a fully masked row: 0");
+    set(dialect_("zero empty rows", "attn_weights", "masked_scores"), "a fully masked row: 0");
   }
   freeze();
 }
 
 void Lines::weighted_sum() {
   if (!t_.head_output) return;
-  set(dialect_->weighted_sum(o_.dropout > 0 ? "dropped_weights" : "attn_weights", "v_heads"),
+  set(dialect_("weighted sum", o_.dropout > 0 ? "dropped_weights" : "attn_weights", "v_heads"),
       fmt::format("{} @ {} → {}", sizes(Id::dropped_weights), sizes(Id::v_heads), sizes(Id::head_output)));
 }
 
 void Lines::concat() {
   if (!t_.concat || !t_.head_output) return;
   const std::string heads =
-      t_.head_gain ? fmt::format("(head_output * {})", dialect_->gain("heads_gain")) : "head_output";
-  set(dialect_->concat(heads), concat_comment());
+      t_.head_gain ? fmt::format("(head_output * {})", dialect_("gain", "heads_gain")) : "head_output";
+  set(dialect_("concat", heads), concat_comment());
 }
 
 void Lines::output() {
   const Id weights = o_.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
   if (o_.op == Op::scaled_dot_product_attention) {
-    set(style_ == CodeStyle::d2l ? dialect_->with_heads_axis("head_output") : "head_output", "(N,H,L,Dv)");
+    set(style_ == CodeStyle::d2l ? dialect_("with heads axis", "head_output") : "head_output", "(N,H,L,Dv)");
   } else if (result_ == Id::residual_output) {
     set("query + output", sizes(result_));
   } else if (result_ == Id::layer_norm_output) {
-    set(dialect_->layer_norm(t_.residual_output ? "residual_output" : "output", sizes_.embed_dim),
+    set(dialect_("layer norm", t_.residual_output ? "residual_output" : "output", sizes_.embed_dim),
         sizes(result_));
   } else if (result_ == Id::attn_output_weights) {
     const std::string name = code_variable(weights);
     if (o_.average_attn_weights) {
-      set(dialect_->mean_over_heads(name), "the mean over heads");
+      set(dialect_("mean over heads", name), "the mean over heads");
     } else {
-      set(dialect_->with_heads_axis(name), "every head's own");
+      set(dialect_("with heads axis", name), "every head's own");
     }
   } else if (t_.out_proj_weight) {
-    set(dialect_->linear("W_o", "concat", "out_proj_weight", t_.out_proj_bias ? "out_proj_bias" : ""),
+    set(linear("W_o", "concat", "out_proj_weight", t_.out_proj_bias ? "out_proj_bias" : ""),
         fmt::format("{} @ {} → {}", sizes(Id::concat), swapped_sizes(Id::out_proj_weight), sizes(Id::output)));
   }
 }

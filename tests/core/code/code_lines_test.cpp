@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "core/code/code_dialect.h"
 #include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
 
 using namespace headwise;
 
@@ -117,4 +121,26 @@ TEST_CASE("rotary position embedding is written out: the angles, the halves, and
         "scores = q_rotary @ k_rotary.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4); k_rotaryᵀ "
         "strides "
         "(48,16,1,4)\n");
+}
+
+TEST_CASE("each operation has an expression in PyTorch and in NumPy, and another style has none of its own") {
+  const auto has = [](const std::string& key) {
+    return std::ranges::count(code_expressions(), key, &WordRow::key) == 1;
+  };
+  CHECK(code_expressions().size() > 90);
+  for (const auto& [key, expression] : code_expressions()) {
+    CAPTURE(key);
+    CHECK_FALSE(expression.empty());
+    const std::size_t end = key.find(' ');
+    REQUIRE(end != key.npos);
+    CHECK(find_code_style(key.substr(0, end)));
+    const std::string operation(key.substr(end));
+    CHECK(has("pytorch" + operation));
+    CHECK(has("numpy" + operation));
+  }
+  const AttentionSizes sizes{.batch = 2, .queries = 3, .heads = 4, .kv_heads = 2, .v_head_dim = 5};
+  CHECK(CodeDialect(CodeStyle::d2l, sizes)("scores", "q", "k") ==
+        "torch.bmm(q, k.repeat_interleave(2, dim=0).transpose(1, 2))");
+  CHECK(CodeDialect(CodeStyle::einsum, sizes)("clip", "q", 8.5) == "q.clamp(-8.5, 8.5)");
+  CHECK_THROWS_AS(CodeDialect(CodeStyle::numpy, sizes)("no such operation"), Error);
 }
