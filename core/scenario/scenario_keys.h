@@ -1,11 +1,12 @@
 // Describes every key of a scenario: for `headwise list settings`, and for anyone writing a scenario by hand. Types, ranges
-// and defaults come from core/scenario/scenario_schema.h; the purpose of a key is declared here, once.
+// and defaults come from core/scenario/scenario_schema.h.
 #pragma once
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "core/files/word_rows.h"
 
 namespace headwise {
 
@@ -20,9 +21,7 @@ struct ScenarioKey {
 // In the order of the format.
 std::vector<ScenarioKey> scenario_keys();
 
-struct KeyDescription {
-  std::string_view path, what;
-};
-std::span<const KeyDescription> key_descriptions();
+// What each key is for: assets/words/scenario_keys.txt. A key of the schema that is not there fails a test.
+std::span<const WordRow> key_descriptions();
 
 }  // namespace headwise

@@ -21,9 +21,9 @@ TEST_CASE("every key of a scenario is described in one line, and nothing else is
     CHECK(paths.insert(key.path).second);
   }
   CHECK(paths.size() >= 50);
-  for (const KeyDescription& description : key_descriptions()) {
-    CAPTURE(description.path);
-    CHECK(paths.erase(std::string(description.path)) == 1);
+  for (const WordRow& row : key_descriptions()) {
+    CAPTURE(row.key);
+    CHECK(paths.erase(std::string(row.key)) == 1);
   }
   CHECK(paths.empty());
 }
