@@ -7,13 +7,17 @@
 
 #include "app/content/stage_views.h"
 #include "app/setup/setup_settings.h"
-#include "app/sheets/ask_words.h"
 #include "core/answers/live_text.h"
 #include "core/playlist/lessons.h"
 #include "core/search/search_passage.h"
 #include "core/trace/steps.h"
 
 namespace headwise {
+
+namespace embedded {
+std::span<const unsigned char> words_ask();
+}  // namespace embedded
+
 namespace {
 
 // How much a page counts by what it is. Tuned on tests/app/sheets/ask_questions.json.
@@ -56,12 +60,22 @@ std::string name_of_page(const PaletteEntry& entry) {
   return fmt::format("{}: {}", std::string_view(entry.from).substr(0, entry.from.find(',')), entry.name);
 }
 
+std::string_view ask_words_of(std::string_view page) {
+  const auto found = std::ranges::find(ask_words(), page, &WordRow::key);
+  return found == ask_words().end() ? "" : found->value;
+}
+
 double weight_of(const DocPage& page) {
   if (page.name == "glossary") return glossary_weight;
   return page.name == "performance" ? figures_weight : section_weight;
 }
 
 }  // namespace
+
+std::span<const WordRow> ask_words() {
+  static const std::vector<WordRow> rows = word_rows(embedded::words_ask(), "ask.txt");
+  return rows;
+}
 
 void AskPages::add(PaletteEntry entry, SearchPage page) {
   page.question += fmt::format(" {}", ask_words_of(name_of_page(entry)));  // how people ask for it

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/sheets/palette_entries.h"
+#include "core/files/word_rows.h"
 #include "core/search/search_index.h"
 
 namespace headwise {
@@ -16,6 +18,10 @@ struct AskFound {
   std::vector<PaletteEntry> pages;  // best first; `what` is the passage that answers
   bool answers = false;             // otherwise they are merely the nearest
 };
+
+// The words by which people ask for a page and which the page itself does not say: assets/words/ask.txt. The
+// key is what a result names as its kind or its chapter, and its title.
+std::span<const WordRow> ask_words();
 
 class AskPages {
  public:
