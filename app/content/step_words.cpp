@@ -50,48 +50,13 @@ StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head) {
   return facts;
 }
 
+namespace embedded {
+std::span<const unsigned char> words_steps();
+}  // namespace embedded
+
 namespace {
 
 using Id = TensorId;
-
-struct Further {
-  Id result;
-  std::string_view formula, sentence;
-};
-
-constexpr Further further[] = {
-    {Id::k, "k = key W_kᵀ + b_k",
-     "The keys get the same from a layer of their own: column c of k is the dot product of a token's whole "
-     "row with row c of W_k, plus a bias."},
-    {Id::v, "v = value W_vᵀ + b_v",
-     "And likewise the values: column c of v is the dot product of a token's whole row with row c of W_v, "
-     "plus a bias. A head's output is a weighted sum of these rows."},
-    {Id::k_heads, "Kₕ = k[:, g·D : (g+1)·D]",
-     "Key/value head g takes D neighbouring columns of k. There is one for each query head (then g = h), or, "
-     "in "
-     "grouped attention, one for H/G neighbouring query heads."},
-    {Id::v_heads, "Vₕ = v[:, g·Dv : (g+1)·Dv]",
-     "Key/value head g takes Dv neighbouring columns of v. There is one for each query head (then g = h), "
-     "or, in "
-     "grouped attention, one for H/G neighbouring query heads."},
-    {Id::q_rotary, "q_rotaryₕ = Qₕ cos θ + rotate_half(Qₕ) sin θ    θ = position · base^(−2j/D)",
-     "Rotary position embedding: columns j and j + D/2 of a row are a point in a plane. The point is rotated "
-     "by an angle that grows with the token's position, fast for the first pairs and slowly for the last. No "
-     "length changes."},
-    {Id::k_rotary, "k_rotaryₕ = Kₕ cos θ + rotate_half(Kₕ) sin θ    θ = position · base^(−2j/D)",
-     "The keys are rotated likewise, each by its own position. A query times a key depends only on the "
-     "difference between the two angles: a score sees how far apart two tokens are, not where they are."},
-    {Id::dropped_weights, "droppedₕ = Aₕ ⊙ kept / (1 − p)",
-     "In training a random share p of the weights is set to 0, and the others are multiplied by 1/(1 − p), "
-     "so that a row sums to 1 only on average. The same seed drops the same weights."},
-    {Id::residual_output, "residual_output = query + output",
-     "The layer's output is added to its input: what attention does not change passes through."},
-    {Id::layer_norm_output, "(x − mean) / √(variance + ε)",
-     "Each token's row is normalised to mean 0 and standard deviation 1 over its E numbers."},
-    {Id::attn_output_weights, "mean of Aₕ over the heads h",
-     "The second result of PyTorch's module: the weights after dropout, averaged over the heads unless "
-     "requested per head."},
-};
 
 // The formulas of a step with several are separated by four spaces.
 std::vector<std::string> formula_lines(std::string_view formula) {
@@ -104,51 +69,17 @@ std::vector<std::string> formula_lines(std::string_view formula) {
   return lines;
 }
 
-struct Backward {
-  Step step;
-  Id result;  // the result that the stage shows there
-  std::string_view formula, sentence;
-};
-
-constexpr Backward backward[] = {
-    {Step::inputs, Id::query, "grad query = grad q W_q + grad k W_k + grad v W_v",
-     "Each token is used three times: the gradients from q, k and v add up if all three are made from the "
-     "same rows."},
-    {Step::project, Id::q, "grad W_q = grad qᵀ query    grad query = grad q W_q",
-     "Each projection is a product: its parameters get the gradient of its result times its input; its input "
-     "gets that gradient times the parameters."},
-    {Step::split_heads, Id::q_heads, "grad q[:, h·D : (h+1)·D] = grad Qₕ",
-     "Splitting changes no number: the gradients of the heads are put back side by side."},
-    {Step::split_heads, Id::q_rotary, "grad Qₕ = grad q_rotaryₕ, rotated back by θ",
-     "The gradient of a rotation is rotated back by the same angle: no length changes."},
-    {Step::split_heads, Id::k_rotary, "grad Kₕ = grad k_rotaryₕ, rotated back by θ",
-     "The gradient of a rotation is rotated back by the same angle: no length changes."},
-    {Step::scores, Id::scores, "grad Qₕ = grad scoresₕ Kₕ    grad Kₕ = grad scoresₕᵀ Qₕ",
-     "A score is one query times one key: each query's gradient is the sum of the keys, weighted by the "
-     "gradients of its scores, and likewise each key's is a sum of the queries."},
-    {Step::scale, Id::scaled_scores, "grad scoresₕ = grad scaledₕ · scale",
-     "The backward pass multiplies by the same scale; a softcap multiplies by its slope."},
-    {Step::mask, Id::masked_scores, "grad scaledₕ = grad maskedₕ",
-     "Addition leaves gradients unchanged. A blocked score has weight 0, so the softmax passes no gradient "
-     "back to it."},
-    {Step::softmax, Id::attn_weights, "grad maskedₕ = Aₕ ∘ (grad Aₕ − Σ Aₕ ∘ grad Aₕ)    along each row",
-     "A weight can grow only at the expense of the others in its row: the part common to all gradients "
-     "cancels, and a weight near 0 passes almost nothing back. That is why rows of nearly 0 and 1 hardly "
-     "learn."},
-    {Step::weighted_sum, Id::head_output, "grad Aₕ = grad head_outputₕ Vₕᵀ    grad Vₕ = Aₕᵀ grad head_outputₕ",
-     "A weight's gradient is the dot product of its value row and the gradient of the head's output; a value "
-     "row gets its weighted share of the gradient of every output it contributed to."},
-    {Step::concat, Id::concat, "grad head_outputₕ = grad concat[:, h·Dv : (h+1)·Dv]",
-     "Each head gets back its own columns, times its gain: a muted head gets no gradient."},
-    {Step::output, Id::output, "grad concat = grad output W_O    grad W_O = grad outputᵀ concat",
-     "The backward pass starts here: how much the loss changes with each number of the output."},
-};
+// The formula and the sentence of this row of steps.txt; none if there is no such row.
+std::optional<StepWords> own_words(std::string_view key) {
+  const auto row = std::ranges::find(step_rows(), key, &WordRow::key);
+  if (row == step_rows().end()) return std::nullopt;
+  const std::vector<std::string_view> parts = parts_in(row->value);
+  return StepWords{formula_lines(parts.front()), std::string(parts.back())};
+}
 
 // Given frequencies do not follow from a base.
-std::vector<std::string> further_formulas(std::string_view formula, const AttentionOptions& options) {
-  std::vector<std::string> lines = formula_lines(formula);
-  if (lines.size() == 2 && !options.rotary_base) lines[1] = "θ = position · inverse frequency of pair j";
-  return lines;
+void without_base(StepWords& words) {
+  if (words.formulas.size() == 2) words.formulas[1] = "θ = position · inverse frequency of pair j";
 }
 
 bool changes_scale(const AttentionOptions& options) {
@@ -217,6 +148,11 @@ void say_rows(StepWords& words, const StepFacts& facts) {
 
 }  // namespace
 
+std::span<const WordRow> step_rows() {
+  static const std::vector<WordRow> rows = word_rows(embedded::words_steps(), "steps.txt");
+  return rows;
+}
+
 StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts) {
   const AttentionOptions& options = facts.options;
   const Id result = picture.result;
@@ -224,16 +160,17 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
     return {{"output = head_output"},
             "scaled_dot_product_attention ends here: the heads are neither concatenated nor mixed."};
   }
-  const auto own = std::ranges::find(further, result, &Further::result);
+  std::optional<StepWords> own = own_words(tensor_entry(result).name);
   const bool clips = options.clip_qkv && step == Step::split_heads &&
                      (result == Id::q_heads || result == Id::k_heads || result == Id::v_heads);
   const std::string clipped =
       clips ? fmt::format(" Then every number is clipped to [−{0:g}, {0:g}]: clip_qkv.", *options.clip_qkv)
             : "";
-  if (own != std::end(further) && step != Step::inputs) {
-    StepWords words{further_formulas(own->formula, options), std::string(own->sentence) + clipped};
-    if (step == Step::project && !facts.projection_bias) without_bias(words);
-    return words;
+  if (own && step != Step::inputs) {
+    own->sentence += clipped;
+    if (!options.rotary_base) without_base(*own);
+    if (step == Step::project && !facts.projection_bias) without_bias(*own);
+    return own.value();
   }
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
   StepWords words{formula_lines(entry.formula), std::string(entry.sentence) + clipped};
@@ -271,23 +208,20 @@ std::string step_question(Step step, const AttentionOptions& options) {
 }
 
 std::optional<StepWords> backward_words(Step step, const StepPicture& picture, const StepFacts& facts) {
-  for (const Backward& words : backward)
-    if (words.step == step && words.result == picture.result) {
-      if (picture.left == Id::q_rotary && step == Step::scores)
-        return StepWords{
-            {"grad q_rotaryₕ = grad scoresₕ k_rotaryₕ", "grad k_rotaryₕ = grad scoresₕᵀ q_rotaryₕ"},
-            std::string(words.sentence)};
-      if (facts.options.mask_value && facts.blocks && step == Step::mask)
-        return StepWords{formula_lines(words.formula),
-                         "Addition leaves gradients unchanged. A blocked score was replaced by the fill "
-                         "value, so it gets no gradient."};
-      if (facts.options.clip_qkv && step == Step::split_heads && picture.result == Id::q_heads)
-        return StepWords{
-            formula_lines(words.formula),
-            "The gradients of the heads are put back side by side; a clipped number gets no gradient."};
-      return StepWords{formula_lines(words.formula), std::string(words.sentence)};
-    }
-  return std::nullopt;
+  const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
+  std::optional<StepWords> words =
+      own_words(fmt::format("{}: grad {}", entry.name, tensor_entry(picture.result).name));
+  if (!words) return words;
+  if (picture.left == Id::q_rotary && step == Step::scores)
+    words->formulas = {"grad q_rotaryₕ = grad scoresₕ k_rotaryₕ", "grad k_rotaryₕ = grad scoresₕᵀ q_rotaryₕ"};
+  if (facts.options.mask_value && facts.blocks && step == Step::mask)
+    words->sentence =
+        "Addition leaves gradients unchanged. A blocked score was replaced by the fill value, so it gets no "
+        "gradient.";
+  if (facts.options.clip_qkv && step == Step::split_heads && picture.result == Id::q_heads)
+    words->sentence =
+        "The gradients of the heads are put back side by side; a clipped number gets no gradient.";
+  return words;
 }
 
 }  // namespace headwise

@@ -1,11 +1,14 @@
-// The formula and the sentence for what the stage shows. Most pictures take theirs from their step (core/trace/steps.h);
-// additional pictures of a step, such as add & norm after the output, have their own here.
+// The formula and the sentence for what the stage shows. Most pictures take theirs from their step
+// (core/trace/steps.h); additional pictures of a step, such as add & norm after the output, and the way back
+// have their own in assets/words/steps.txt.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/files/word_rows.h"
 #include "core/trace/steps.h"
 #include "core/trace/trace.h"
 
@@ -30,6 +33,9 @@ struct StepWords {
   std::vector<std::string> formulas;  // one per line
   std::string sentence;
 };
+
+// assets/words/steps.txt: "k", or "Project: grad q", and formulas and a sentence.
+std::span<const WordRow> step_rows();
 
 // Takes these facts into account: a step that they affect says so.
 StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts = {});

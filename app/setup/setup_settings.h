@@ -1,9 +1,10 @@
 // The settings of the setup by name, for users who cannot find one: in a low window rarely used rows are hidden, and the
-// others may have to be scrolled to.
+// others may have to be scrolled to: assets/words/settings.txt.
 #pragma once
 
 #include <imgui.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace headwise {
 
 struct SetupSetting {
-  const char* id;             // of its row
+  std::string id;             // of its row
   std::string_view name;      // as in the row, or spelled out: "temperature"
   std::string_view what;      // one line
   std::string_view keywords;  // more words that find it; not shown

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/answers/memory_order.h"
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/code/code_dialect.h"
 #include "core/tensor/join.h"

@@ -241,3 +241,19 @@ TEST_CASE("every step says how its gradient comes back, and not as it went forwa
   }
   CHECK_FALSE(of(Step::output, TensorId::layer_norm_output));
 }
+
+TEST_CASE("every row of words names a tensor, or a step and a tensor, and has a formula and a sentence") {
+  CHECK(step_rows().size() > 20);
+  for (const WordRow& row : step_rows()) {
+    CAPTURE(row.key);
+    const std::size_t grad = row.key.find(": grad ");
+    const std::string_view tensor = grad == row.key.npos ? row.key : row.key.substr(grad + 7);
+    CHECK(find_tensor_name(tensor));
+    if (grad != row.key.npos)
+      CHECK(std::ranges::count(step_entries(), row.key.substr(0, grad), &StepEntry::name) == 1);
+    const auto parts = parts_in(row.value);
+    REQUIRE(parts.size() == 2);
+    CHECK_FALSE(parts[0].empty());
+    CHECK(parts[1].ends_with('.'));
+  }
+}

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "app/content/doc_pages.h"
@@ -32,15 +33,27 @@ void check_stays(const WindowBench& bench, const char* id, float before) {
 
 TEST_CASE("every row of the setup has a key, and the scenario's format has that key") {
   const std::vector<ScenarioKey> keys = scenario_keys();
-  for (const char* preset : {"welcome", "hand_made", "random", "cross_attention"}) {
-    for (const SetupSetting& setting : setup_settings(preset_scenario(preset))) {
+  std::set<std::string> rows;
+  std::vector<Scenario> scenarios(1);
+  scenarios.front().inputs.self_attention = false;
+  for (const char* preset : {"welcome", "hand_made", "random", "cross_attention"})
+    scenarios.push_back(preset_scenario(preset));
+  for (Scenario& scenario : scenarios) {
+    scenario.mask.alibi = scenario.mask.is_causal = true;
+    for (const SetupSetting& setting : setup_settings(scenario)) {
       CAPTURE(setting.id);
-      const std::string_view id = setting.id;
-      if (id == "setup/builder" || id == "setup/mask_convention") continue;  // not of the scenario
-      CHECK(std::ranges::find(keys, setup_key(id), &ScenarioKey::path) != keys.end());
+      rows.insert(setting.id);
+      CHECK_FALSE(setting.name.empty());
+      CHECK_FALSE(setting.what.empty());
+      CHECK_FALSE(setting.keywords.empty());
+      if (setting.id == "setup/builder" || setting.id == "setup/mask_convention")
+        continue;  // not of the scenario
+      CHECK(std::ranges::find(keys, setup_key(setting.id), &ScenarioKey::path) != keys.end());
     }
   }
+  CHECK(rows.size() == 35);
   CHECK(setup_key("setup/fill") == "mask.value");
+  CHECK(setup_key("setup/head_dim") == "attention.head_dim");
   CHECK(setup_key("setup/fully_masked_rows") == "mask.fully_masked_rows");
 }
 
