@@ -111,7 +111,6 @@ void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place,
 
 // What the window suggests to try next (app/session/suggestions.h).
 
-struct WindowState;
 
 // Asked every frame: the presets are read once.
 bool is_text_of_preset(const std::string& text) {

@@ -28,7 +28,6 @@ namespace {
 
 // What each command of the table (app/session/commands.h) does.
 
-struct WindowState;
 
 void edit(WindowState& window, const Scenario& scenario, const std::string& label) {
   window.view.setup.edited_row.clear();

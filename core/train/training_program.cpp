@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "core/attention/alibi.h"
+#include "core/attention/attention_mask.h"
 #include "core/files/atomic_file.h"
 #include "core/files/input_file.h"
 #include "core/files/word_rows.h"
