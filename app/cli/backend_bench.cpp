@@ -321,6 +321,8 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string speed_text(double gflops, double copied) {
   return fmt::format("{:.0f} GFLOP/s of multiply-adds, {:.1f} GB/s copied", gflops, copied);
 }
@@ -330,8 +332,6 @@ Json number_or_null(const std::optional<double>& number) {
 }
 
 }  // namespace
-
-using Json = nlohmann::ordered_json;
 
 std::string bench_text(const BackendBench& bench) {
   std::string text = fmt::format("{} threads, {}: {}\n", bench.threads, bench.isa,

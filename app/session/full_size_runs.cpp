@@ -280,10 +280,6 @@ std::string repeated_sentence(Index length) {
   return text;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // Multiply-adds of q, k and v.
 double projection_work(const FullSizeRequest& request) {
   const ModelSizes& model = model_sizes()[request.model];

@@ -14,7 +14,6 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 2> off_on{"off", "on"};
 constexpr std::array<std::string_view, 2> alignments{"top-left", "bottom-right"};
 constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
 constexpr float preset_width = 112.0f;  // design units: "document:0,6" fits

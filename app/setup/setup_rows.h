@@ -1,6 +1,7 @@
 // The rows of the setup: each shows a part of the Scenario, and requests a new one while the user types or chooses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,6 +14,8 @@
 #include "app/widgets/text_field.h"
 
 namespace headwise {
+
+inline constexpr std::array<std::string_view, 2> off_on{"off", "on"};
 
 // One frame of the setup. The sections change scenario() through its rows, and name what they changed.
 class SetupRows {

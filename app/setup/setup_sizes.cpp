@@ -146,7 +146,6 @@ void draw_setup_sizes(SetupRows& rows) {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> off_on{"off", "on"};
 constexpr std::array<std::string_view, 2> input_sources{"random", "text"};
 constexpr std::array<std::string_view, 2> attention_kinds{"self", "cross"};
 
