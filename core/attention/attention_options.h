@@ -3,8 +3,11 @@
 // All You Need", section 3.2.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/tensor/shape.h"
@@ -16,7 +19,29 @@ enum class CausalAlignment { top_left, bottom_right };
 // What the softmax makes of a row whose masked scores are all -inf.
 enum class FullyMaskedRows { nan, zero };
 
-struct AttentionOptions {
+struct IntegerRange {
+  std::int64_t least = 0;
+  bool contains(std::int64_t value) const { return value >= least; }
+  std::string text() const { return "an integer of at least " + std::to_string(least); }
+};
+
+struct NumberRange {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool open = false;  // `least` itself is excluded
+  const char* words = "a finite number";
+  bool contains(double value) const {
+    return std::isfinite(value) && (open ? value > least : value >= least) && value <= most;
+  }
+  std::string text() const { return words; }
+};
+
+inline constexpr IntegerRange positive_integer{1};
+inline constexpr NumberRange any_number{}, not_negative{0, HUGE_VAL, false, "a finite number ≥ 0"},
+    above_zero{0, HUGE_VAL, true, "a finite number > 0"}, probability{0, 1, false, "a number from 0 to 1"};
+
+// The operator and its sizes, which a scenario may leave open, and what it has in another form.
+struct OperatorOptions {
   Op op = Op::multi_head_attention;
   Index embed_dim = 128;   // E
   Index num_heads = 8;     // H
@@ -25,28 +50,8 @@ struct AttentionOptions {
   Index vdim = 128;        // width of value
   Index head_dim = 16;     // D
   Index v_head_dim = 16;   // Dv
-  bool add_zero_attn = false;
-  // Rotary position embedding (core/attention/rotary_embedding.h): q and k are rotated by their positions, unless rotary_base is null and
-  // the frequencies are empty. With a base, a finite number > 0, pair j of D/2 rotates by base^(−2j/D) per position; alternatively the
-  // frequencies are given, at most D/2 of them. Not both; not together with appended rows or static_k.
-  std::optional<double> rotary_base;
+  // Instead of those of rotary_base: at most D/2 frequencies, radians per position. Not both.
   std::vector<double> rotary_inverse_frequencies;
-  std::optional<double> scale;  // null: 1/√D
-  double softcap = 0.0;         // c > 0: c·tanh(x/c) after scale and temperature, before the masks
-  // Finite, > 0: every number of q, k and v is clamped to [−clip, clip] at the split into heads (OLMo's clip_qkv).
-  std::optional<double> clip_qkv;
-  double temperature = 1.0;  // > 0; divides the scaled scores
-  double dropout = 0.0;      // probability in [0,1]; survivors divided by 1-p
-  std::uint64_t dropout_seed = 0;
-  bool need_weights = true;
-  bool average_attn_weights = true;
-  bool residual = false;    // residual_output = query + output
-  bool layer_norm = false;  // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
-  bool is_causal = false;
-  CausalAlignment causal_alignment = CausalAlignment::top_left;
-  std::optional<Index> sliding_window;  // >= 1
-  bool alibi = false;
-  double alibi_scale = 1.0;          // finite; multiplies ALiBi's slopes (Falcon's bias is divided by √D)
   std::optional<double> mask_value;  // finite: FILLS blocked cells; null: -inf is added
   FullyMaskedRows fully_masked_rows = FullyMaskedRows::nan;
   std::vector<double> head_gain;  // one per head; empty: all 1
@@ -54,7 +59,69 @@ struct AttentionOptions {
   // [0,H), no duplicates. Neither masks nor dropout apply to them.
   std::vector<Index> frozen_heads;
 
+  friend bool operator==(const OperatorOptions&, const OperatorOptions&) = default;
+};
+
+// What the layer computes besides: section "attention" of a scenario. Ranges: visit_options.
+struct LayerOptions {
+  bool add_zero_attn = false;
+  // Rotary position embedding (core/attention/rotary_embedding.h): q and k are rotated by their positions, pair j of D/2 by
+  // base^(−2j/D) per position; null: none, unless frequencies are given. Not together with appended rows or static_k.
+  std::optional<double> rotary_base;
+  std::optional<double> scale;  // null: 1/√D
+  double softcap = 0.0;         // c > 0: c·tanh(x/c) after scale and temperature, before the masks
+  std::optional<double> clip_qkv;  // every number of q, k and v is clamped to [−clip, clip] at the split into heads (OLMo)
+  double temperature = 1.0;  // divides the scaled scores
+  double dropout = 0.0;      // survivors are divided by 1-p
+  std::uint64_t dropout_seed = 0;
+  bool need_weights = true;
+  bool average_attn_weights = true;
+  bool residual = false;    // residual_output = query + output
+  bool layer_norm = false;  // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
+
+  friend bool operator==(const LayerOptions&, const LayerOptions&) = default;
+};
+
+// Which keys a query sees by their positions: section "mask" of a scenario.
+struct PositionOptions {
+  bool is_causal = false;
+  CausalAlignment causal_alignment = CausalAlignment::top_left;
+  std::optional<Index> sliding_window;
+  bool alibi = false;
+  double alibi_scale = 1.0;  // multiplies ALiBi's slopes (Falcon's bias is divided by √D)
+
+  friend bool operator==(const PositionOptions&, const PositionOptions&) = default;
+};
+
+struct AttentionOptions : OperatorOptions, LayerOptions, PositionOptions {
   friend bool operator==(const AttentionOptions&, const AttentionOptions&) = default;
 };
+
+// Every option that a scenario and the operator have alike, its key and its range: visit(key, member) or
+// visit(key, member, range). `o` may be const.
+template <class Options, class Visit>
+void visit_layer_options(Options& o, Visit&& visit) {
+  visit("add_zero_attn", o.add_zero_attn);
+  visit("rotary_base", o.rotary_base, above_zero);
+  visit("scale", o.scale, any_number);
+  visit("softcap", o.softcap, not_negative);
+  visit("clip_qkv", o.clip_qkv, above_zero);
+  visit("temperature", o.temperature, above_zero);
+  visit("dropout", o.dropout, probability);
+  visit("dropout_seed", o.dropout_seed);
+  visit("need_weights", o.need_weights);
+  visit("average_attn_weights", o.average_attn_weights);
+  visit("residual", o.residual);
+  visit("layer_norm", o.layer_norm);
+}
+
+template <class Options, class Visit>
+void visit_position_options(Options& o, Visit&& visit) {
+  visit("is_causal", o.is_causal);
+  visit("causal_alignment", o.causal_alignment);
+  visit("sliding_window", o.sliding_window, positive_integer);
+  visit("alibi", o.alibi);
+  visit("alibi_scale", o.alibi_scale, any_number);
+}
 
 }  // namespace headwise

@@ -1,6 +1,7 @@
 #include "core/scenario/layer_scenario.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -102,19 +103,14 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   a.bias = layer.has_bias;
   a.add_bias_kv = layer.has_bias_kv;
   const LayerAttention attention = layer_attention(layer);
-  a.scale = attention.scale;
-  a.softcap = attention.softcap;
-  a.clip_qkv = attention.clip_qkv;
+  static_cast<LayerOptions&>(a) = attention;
+  static_cast<PositionOptions&>(scenario.mask) = attention;
   if (attention.rotary) {
     if (is_plain_rotary(*attention.rotary, head_dim))
       a.rotary_base = attention.rotary->base;
     else
       a.rotary_inverse_frequencies = rotary_inverse_frequencies(*attention.rotary, head_dim);
   }
-  scenario.mask.is_causal = attention.is_causal;
-  scenario.mask.sliding_window = attention.sliding_window;
-  scenario.mask.alibi = attention.alibi;
-  scenario.mask.alibi_scale = attention.alibi_scale;
   scenario.inputs.self_attention = layer.key_width == layer.query_width && !layer.is_cross;
   scenario.parameters.source = ParameterSource::model;
   scenario.parameters.layout = layer.packed_rows > 0 ? ProjectionLayout::packed : ProjectionLayout::separate;
@@ -169,30 +165,33 @@ std::string head_count_note(const Scenario& scenario, const AttentionLayer& laye
 
 namespace {
 
+constexpr std::array<std::string_view, 20> layer_paths{"attention.embed_dim",
+                                                       "attention.num_heads",
+                                                       "attention.num_kv_heads",
+                                                       "attention.kdim",
+                                                       "attention.vdim",
+                                                       "attention.head_dim",
+                                                       "attention.v_head_dim",
+                                                       "attention.bias",
+                                                       "attention.add_bias_kv",
+                                                       "attention.rotary_base",
+                                                       "attention.rotary_inverse_frequencies",
+                                                       "attention.scale",
+                                                       "attention.softcap",
+                                                       "attention.clip_qkv",
+                                                       "inputs.self_attention",
+                                                       "parameters.layout",
+                                                       "mask.is_causal",
+                                                       "mask.sliding_window",
+                                                       "mask.alibi",
+                                                       "mask.alibi_scale"};
+
 // Calls f(path, member of a, member of b) for every key that a layer determines.
-template <class A, class B, class F>
-void for_layer_keys(A& a, B& b, F&& f) {
-  f("attention.embed_dim", a.attention.embed_dim, b.attention.embed_dim);
-  f("attention.num_heads", a.attention.num_heads, b.attention.num_heads);
-  f("attention.num_kv_heads", a.attention.num_kv_heads, b.attention.num_kv_heads);
-  f("attention.kdim", a.attention.kdim, b.attention.kdim);
-  f("attention.vdim", a.attention.vdim, b.attention.vdim);
-  f("attention.head_dim", a.attention.head_dim, b.attention.head_dim);
-  f("attention.v_head_dim", a.attention.v_head_dim, b.attention.v_head_dim);
-  f("attention.bias", a.attention.bias, b.attention.bias);
-  f("attention.add_bias_kv", a.attention.add_bias_kv, b.attention.add_bias_kv);
-  f("attention.rotary_base", a.attention.rotary_base, b.attention.rotary_base);
-  f("attention.rotary_inverse_frequencies", a.attention.rotary_inverse_frequencies,
-    b.attention.rotary_inverse_frequencies);
-  f("attention.scale", a.attention.scale, b.attention.scale);
-  f("attention.softcap", a.attention.softcap, b.attention.softcap);
-  f("attention.clip_qkv", a.attention.clip_qkv, b.attention.clip_qkv);
-  f("inputs.self_attention", a.inputs.self_attention, b.inputs.self_attention);
-  f("parameters.layout", a.parameters.layout, b.parameters.layout);
-  f("mask.is_causal", a.mask.is_causal, b.mask.is_causal);
-  f("mask.sliding_window", a.mask.sliding_window, b.mask.sliding_window);
-  f("mask.alibi", a.mask.alibi, b.mask.alibi);
-  f("mask.alibi_scale", a.mask.alibi_scale, b.mask.alibi_scale);
+template <class A, class F>
+void for_layer_keys(A& a, const Scenario& b, F&& f) {
+  for_key_pairs(a, b, [&](const std::string& path, auto& member, const auto& other) {
+    if (is_layer_key(path)) f(path, member, other);
+  });
 }
 
 // Keys that only make sense together: if one of them is set, the layer determines neither.
@@ -207,7 +206,7 @@ std::set<std::string> own_keys_of(const Scenario& scenario) {
   const Scenario defaults;
   const Scenario& base = scenario.origin.layer ? *scenario.origin.layer : defaults;
   std::set<std::string> own;
-  for_layer_keys(scenario, base, [&](const char* path, const auto& value, const auto& before) {
+  for_layer_keys(scenario, base, [&](const std::string& path, const auto& value, const auto& before) {
     if (scenario.origin.written.contains(path) || value != before) own.insert(path);
   });
   if (std::ranges::any_of(rotary_paths, [&](std::string_view path) { return own.contains(std::string(path)); }))
@@ -253,6 +252,7 @@ std::string value_text(const std::vector<double>& values) {
 }
 
 template <class T>
+  requires requires(const T& value) { value_text(value); }
 std::string value_text(const std::optional<T>& value) {
   return value ? value_text(*value) : "null";
 }
@@ -261,7 +261,7 @@ std::string value_text(const std::optional<T>& value) {
 std::string told_of_differences(const Scenario& scenario, const Scenario& layer) {
   std::vector<std::string> told;
   for_layer_keys(scenario, layer, [&](std::string_view path, const auto& ours, const auto& theirs) {
-    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(ours)>, ProjectionLayout>) {
+    if constexpr (requires { value_text(ours); }) {
       const bool size = path.ends_with("dim") || path.ends_with("_heads") || path == "attention.bias";
       const bool by_preset = path == "mask.is_causal" && scenario.mask.preset == "causal";
       if (size || by_preset || ours == theirs) return;
@@ -274,15 +274,11 @@ std::string told_of_differences(const Scenario& scenario, const Scenario& layer)
 }  // namespace
 
 bool is_layer_key(std::string_view path) {
-  const Scenario scenario;
-  bool found = false;
-  for_layer_keys(scenario, scenario,
-                 [&](std::string_view key, const auto&, const auto&) { found |= key == path; });
-  return found;
+  return std::ranges::find(layer_paths, path) != layer_paths.end();
 }
 
 void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::string>& kept) {
-  for_layer_keys(to, from, [&](const char* path, auto& value, const auto& other) {
+  for_layer_keys(to, from, [&](const std::string& path, auto& value, const auto& other) {
     if (!kept.contains(path)) value = other;
   });
 }

@@ -20,26 +20,14 @@ enum class InputSource { random, ones, uniform01, text, file };
 enum class ParameterSource { random, hand_made, file, model };
 enum class Initialisation { xavier_uniform, xavier_normal, normal_dk, uniform01, identity };
 
-struct AttentionSpec {
+struct AttentionSpec : LayerOptions {
   std::int64_t embed_dim = 128;
   std::int64_t num_heads = 8;
   std::optional<std::int64_t> num_kv_heads, kdim, vdim, head_dim, v_head_dim;
   bool bias = true;
   bool add_bias_kv = false;
-  bool add_zero_attn = false;
-  std::optional<double> rotary_base;  // null: none, unless frequencies are given
   // Up to D/2 numbers instead of those derived from a base: for a model that stretches them, or rotates part of each head
   std::optional<std::vector<double>> rotary_inverse_frequencies;
-  std::optional<double> scale;
-  double softcap = 0.0;
-  std::optional<double> clip_qkv;  // null: q, k and v are not clipped
-  double temperature = 1.0;
-  double dropout = 0.0;
-  std::uint64_t dropout_seed = 0;
-  bool need_weights = true;
-  bool average_attn_weights = true;
-  bool residual = false;
-  bool layer_norm = false;
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 };
 
@@ -68,15 +56,10 @@ struct ParametersSpec {
   friend bool operator==(const ParametersSpec&, const ParametersSpec&) = default;
 };
 
-struct MaskSpec {
-  bool is_causal = false;
-  CausalAlignment causal_alignment = CausalAlignment::top_left;
-  std::optional<std::int64_t> sliding_window;
+struct MaskSpec : PositionOptions {
   // (N), or (N,L) as a list of lists: key j takes part if j < len
   std::optional<std::vector<std::vector<std::int64_t>>> valid_lens;  // one inner list of 1 entry per batch for (N)
   bool valid_lens_per_query = false;                                 // true: (N,L)
-  bool alibi = false;
-  double alibi_scale = 1.0;  // multiplies ALiBi's bias
   std::optional<std::string> preset;
   std::optional<std::string> file;
   std::optional<double> value;  // null is "-inf"

@@ -22,18 +22,6 @@ bool same(const std::vector<CellEdit>& a, const std::vector<CellEdit>& b) {
   });
 }
 
-// Calls f(path, member of a, member of b) for every key. Both are visited in the order of the format, so that the member
-// addresses of one have the types of the other's.
-template <class A, class F>
-void for_key_pairs(A& a, const Scenario& b, F&& f) {
-  std::vector<const void*> others;
-  for_each_key(b, [&](const char*, const char*, const auto& member) { others.push_back(&member); });
-  auto other = others.begin();
-  for_each_key(a, [&]<class T>(const char* section, const char* key, T& member) {
-    f(key_path(section, key), member, *static_cast<const T*>(*other++));
-  });
-}
-
 }  // namespace
 
 std::vector<std::string> differing_keys(const Scenario& a, const Scenario& b) {

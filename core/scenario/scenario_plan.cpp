@@ -164,24 +164,10 @@ void copy_options(AttentionOptions& o, const Scenario& scenario) {
   const AttentionSpec& a = scenario.attention;
   const MaskSpec& m = scenario.mask;
   o.op = scenario.op;
-  o.add_zero_attn = a.add_zero_attn;
-  o.rotary_base = a.rotary_base;
-  if (a.rotary_inverse_frequencies) o.rotary_inverse_frequencies = *a.rotary_inverse_frequencies;
-  o.scale = a.scale;
-  o.softcap = a.softcap;
-  o.clip_qkv = a.clip_qkv;
-  o.temperature = a.temperature;
-  o.dropout = a.dropout;
-  o.dropout_seed = a.dropout_seed;
-  o.need_weights = a.need_weights;
-  o.average_attn_weights = a.average_attn_weights;
-  o.residual = a.residual;
-  o.layer_norm = a.layer_norm;
+  static_cast<LayerOptions&>(o) = a;
+  static_cast<PositionOptions&>(o) = m;
   o.is_causal = m.is_causal || m.preset == "causal";
-  o.causal_alignment = m.causal_alignment;
-  o.sliding_window = m.sliding_window;
-  o.alibi = m.alibi;
-  o.alibi_scale = m.alibi_scale;
+  if (a.rotary_inverse_frequencies) o.rotary_inverse_frequencies = *a.rotary_inverse_frequencies;
   o.mask_value = m.value;
   // PyTorch >= 2.5: the path that returns weights adds -inf and divides 0 by 0, the fused one guards it.
   const bool guarded = scenario.op == Op::scaled_dot_product_attention || !a.need_weights;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/scenario/scenario.h"
 
@@ -53,23 +54,6 @@ std::string_view choice_name(Enum value) {
   return ChoiceNames<Enum>::names[static_cast<std::size_t>(value)];
 }
 
-struct IntegerRange {
-  std::int64_t least = 0;
-  bool contains(std::int64_t value) const { return value >= least; }
-  std::string text() const { return "an integer of at least " + std::to_string(least); }
-};
-
-struct NumberRange {
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  bool open = false;  // `least` itself is excluded
-  const char* words = "a finite number";
-  bool contains(double value) const {
-    return std::isfinite(value) && (open ? value > least : value >= least) && value <= most;
-  }
-  std::string text() const { return words; }
-};
-
 inline constexpr int scenario_format_version = 1;
 
 // S is Scenario or const Scenario. The visitor has
@@ -80,11 +64,6 @@ inline constexpr int scenario_format_version = 1;
 template <class S, class Visitor>
 void visit_scenario(S& s, Visitor& visit) {
   constexpr IntegerRange positive{1}, natural{0};
-  constexpr NumberRange any{},
-      not_negative{0, std::numeric_limits<double>::infinity(), false, "a finite number ≥ 0"};
-  constexpr NumberRange above_zero{0, std::numeric_limits<double>::infinity(), true, "a finite number > 0"};
-  constexpr NumberRange probability{0, 1, false, "a number from 0 to 1"};
-
   visit.field("", "op", s.op);
   auto& a = s.attention;
   visit.field("attention", "embed_dim", a.embed_dim, positive);
@@ -96,20 +75,12 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("attention", "v_head_dim", a.v_head_dim, positive);
   visit.field("attention", "bias", a.bias);
   visit.field("attention", "add_bias_kv", a.add_bias_kv);
-  visit.field("attention", "add_zero_attn", a.add_zero_attn);
-  visit.field("attention", "rotary_base", a.rotary_base, above_zero);
-  visit.numbers("attention", "rotary_inverse_frequencies", a.rotary_inverse_frequencies,
-                "one per pair of columns");
-  visit.field("attention", "scale", a.scale, any);
-  visit.field("attention", "softcap", a.softcap, not_negative);
-  visit.field("attention", "clip_qkv", a.clip_qkv, above_zero);
-  visit.field("attention", "temperature", a.temperature, above_zero);
-  visit.field("attention", "dropout", a.dropout, probability);
-  visit.field("attention", "dropout_seed", a.dropout_seed);
-  visit.field("attention", "need_weights", a.need_weights);
-  visit.field("attention", "average_attn_weights", a.average_attn_weights);
-  visit.field("attention", "residual", a.residual);
-  visit.field("attention", "layer_norm", a.layer_norm);
+  visit_layer_options(a, [&](std::string_view key, auto& member, const auto&... range) {
+    visit.field("attention", key.data(), member, range...);
+    if (key != "rotary_base") return;
+    visit.numbers("attention", "rotary_inverse_frequencies", a.rotary_inverse_frequencies,
+                  "one per pair of columns");
+  });
 
   auto& i = s.inputs;
   visit.field("inputs", "source", i.source);
@@ -133,12 +104,10 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("parameters", "layer", p.layer, natural);
 
   auto& m = s.mask;
-  visit.field("mask", "is_causal", m.is_causal);
-  visit.field("mask", "causal_alignment", m.causal_alignment);
-  visit.field("mask", "sliding_window", m.sliding_window, positive);
-  visit.valid_lens("mask", "valid_lens", m);
-  visit.field("mask", "alibi", m.alibi);
-  visit.field("mask", "alibi_scale", m.alibi_scale, any);
+  visit_position_options(m, [&](std::string_view key, auto& member, const auto&... range) {
+    visit.field("mask", key.data(), member, range...);
+    if (key == "sliding_window") visit.valid_lens("mask", "valid_lens", m);
+  });
   visit.field("mask", "preset", m.preset);
   visit.field("mask", "file", m.file);
   visit.mask_value("mask", "value", m.value);
@@ -190,6 +159,18 @@ void for_each_key(S& s, F f) {
 // "attention.scale"; "edits" at the top level.
 inline std::string key_path(const std::string& section, const std::string& key) {
   return section.empty() ? key : section + "." + key;
+}
+
+// Calls f(path, member of a, member of b) for every key. Both are visited in the order of the format, so that the member
+// addresses of one have the types of the other's.
+template <class A, class F>
+void for_key_pairs(A& a, const Scenario& b, F&& f) {
+  std::vector<const void*> others;
+  for_each_key(b, [&](const char*, const char*, const auto& member) { others.push_back(&member); });
+  auto other = others.begin();
+  for_each_key(a, [&]<class T>(const char* section, const char* key, T& member) {
+    f(key_path(section, key), member, *static_cast<const T*>(*other++));
+  });
 }
 
 }  // namespace headwise

@@ -98,6 +98,20 @@ void check_masks(const AttentionInputs& inputs, const AttentionSizes& sizes, Ref
   refusals.run([&] { check_valid_lens(inputs, sizes); });
 }
 
+struct OptionRanges {
+  template <class T>
+  void operator()(const char*, const T&) const {}  // nothing that could be out of range
+  template <class T, class Range>
+  void operator()(const char* key, const T& value, const Range& range) const {
+    require(range.contains(value),
+            {key, "the number is out of range", fmt::format("{}", value), range.text(), ""});
+  }
+  template <class T, class Range>
+  void operator()(const char* key, const std::optional<T>& value, const Range& range) const {
+    if (value) (*this)(key, *value, range);
+  }
+};
+
 void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
   const auto positive = [](const char* name, Index value) {
     require(value > 0, {name, "the size is out of range", fmt::format("{}", value), "1 or more", ""});
@@ -111,31 +125,10 @@ void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
     positive("head_dim", o.head_dim);
     positive("v_head_dim", o.v_head_dim);
   }
-  require(o.dropout >= 0.0 && o.dropout <= 1.0,
-          {"dropout", "a probability is out of range", fmt::format("{}", o.dropout), "0 to 1", ""});
-  require(
-      !o.scale || std::isfinite(*o.scale),
-      {"scale", "the number is not finite", fmt::format("{}", o.scale.value_or(0.0)), "a finite number", ""});
-  require(std::isfinite(o.temperature) && o.temperature > 0.0,
-          {"temperature", "the number is out of range", fmt::format("{}", o.temperature),
-           "a finite number above 0", ""});
-  require(std::isfinite(o.softcap) && o.softcap >= 0.0,
-          {"softcap", "the number is out of range", fmt::format("{}", o.softcap),
-           "a finite number, 0 (off) or above", ""});
-  require(!o.clip_qkv || (std::isfinite(*o.clip_qkv) && *o.clip_qkv > 0.0),
-          {"clip_qkv", "the number is out of range", fmt::format("{}", o.clip_qkv.value_or(0.0)),
-           "a finite number above 0, or none", ""});
-  require(std::isfinite(o.alibi_scale), {"mask.alibi_scale", "the number is not finite",
-                                         fmt::format("{}", o.alibi_scale), "a finite number", ""});
-  require(!o.mask_value || std::isfinite(*o.mask_value),
-          {"mask.value", "the number is not finite", fmt::format("{}", o.mask_value.value_or(0.0)),
-           "a finite number, or \"-inf\"", ""});
-  require(!o.rotary_base || (std::isfinite(*o.rotary_base) && *o.rotary_base > 0.0),
-          {"rotary_base", "the number is out of range", fmt::format("{}", o.rotary_base.value_or(0.0)),
-           "a finite number above 0, or none", ""});
-  require(!o.sliding_window || *o.sliding_window >= 1,
-          {"sliding_window", "the window is empty", fmt::format("{}", o.sliding_window.value_or(0)),
-           "1 (each query sees its own position) or more", ""});
+  const OptionRanges ranges;
+  visit_layer_options(o, ranges);
+  visit_position_options(o, ranges);
+  ranges("mask.value", o.mask_value, NumberRange{.words = "a finite number, or \"-inf\""});
 }
 
 // Checks that columns can be rotated in pairs, and that everything has a position.

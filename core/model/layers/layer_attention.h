@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/attention_options.h"
 #include "core/model/config/model_rotary.h"
 #include "core/model/layers/attention_layers.h"
 
@@ -17,14 +18,7 @@ struct LengthLimit {
   std::string beyond;  // what is not computed for more of them, one line
 };
 
-struct LayerAttention {
-  bool is_causal = false;
-  std::optional<double> scale;  // nullopt: 1/√D
-  double softcap = 0.0;         // 0: none
-  std::optional<double> clip_qkv;
-  std::optional<Index> sliding_window;  // query i sees keys j with |i − j| below this
-  bool alibi = false;
-  double alibi_scale = 1.0;           // multiplies the bias of ALiBi
+struct LayerAttention : LayerOptions, PositionOptions {
   std::optional<ModelRotary> rotary;  // nullopt: q and k are not rotated
   // The model's columns 2j and 2j + 1 rotate together: read_layer_parameters reorders rows of q and k into halves.
   bool rotates_neighbours = false;

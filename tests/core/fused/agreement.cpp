@@ -81,11 +81,15 @@ TensorPtr patterned(const Shape& shape, DType dtype, Index every) {
 
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   // An option more does not compile: decide in core/reference/stage_cache.h which stage reads it, and add it below.
-  [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, zero_row, rotary_base, rotary_frequencies,
-                                scale, softcap, clip_qkv, temperature, dropout, dropout_seed, need_weights,
-                                average_attn_weights, residual, layer_norm, is_causal, causal_alignment,
-                                sliding_window, alibi, alibi_scale, mask_value, fully_masked_rows, head_gain,
-                                frozen_heads] = first.options;
+  const OperatorOptions& of_operator = first.options;
+  const LayerOptions& of_layer = first.options;
+  const PositionOptions& of_positions = first.options;
+  [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, rotary_frequencies, mask_value,
+                                fully_masked_rows, head_gain, frozen_heads] = of_operator;
+  [[maybe_unused]] const auto& [zero_row, rotary_base, scale, softcap, clip_qkv, temperature, dropout,
+                                dropout_seed, need_weights, average_attn_weights, residual, layer_norm] =
+      of_layer;
+  [[maybe_unused]] const auto& [is_causal, causal_alignment, sliding_window, alibi, alibi_scale] = of_positions;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
   const auto add = [&](const char* name, FirstStage from, auto&& change) {

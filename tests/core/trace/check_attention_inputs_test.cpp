@@ -141,7 +141,7 @@ TEST_CASE("numbers out of range are refused") {
     return refusal([&](AttentionInputs& i) { set(i.options); });
   };
   CHECK(option([](AttentionOptions& o) { o.dropout = 1.5; }) ==
-        "dropout: a probability is out of range: got 1.5; expected 0 to 1");
+        "dropout: the number is out of range: got 1.5; expected a number from 0 to 1");
   CHECK(option([](AttentionOptions& o) { o.dropout = not_a_number; }).starts_with("dropout"));
   CHECK(option([](AttentionOptions& o) { o.scale = not_a_number; }).starts_with("scale"));
   CHECK(option([](AttentionOptions& o) { o.temperature = 0.0; }).starts_with("temperature"));
