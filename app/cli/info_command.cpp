@@ -313,8 +313,7 @@ void print_playlist(const InfoRequest& request) {
 }
 
 void print_scenario(const InfoRequest& request) {
-  const ScenarioInfo info = scenario_info(request.trace);
-  print(request.json ? scenario_info_json(info) : scenario_info_text(info));
+  print(scenario_info(request.trace).printed(request.json));
 }
 
 // A run's file contains the parameters of its layer, which does not make it a model.

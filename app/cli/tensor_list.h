@@ -8,14 +8,6 @@
 
 namespace headwise {
 
-// Columns of text for a terminal.
-
-using TextRow = std::vector<std::string>;
-
-// One line per row, indented by two: columns as wide as their widest cell, in characters, two spaces between them. After
-// the first column, numbers, including sizes in bytes, are right-aligned.
-std::string text_table(const std::vector<TextRow>& rows);
-
 // Arrays whose names differ only in numbers, "layers.0.norm" and "layers.1.norm", and whose sizes and types are the same.
 struct TensorGroup {
   std::string name;  // "layers.{0…4,6…11}.norm"; for a single array its own name

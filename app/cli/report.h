@@ -1,0 +1,73 @@
+// What a command reports, declared once and printed as text or as JSON.
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+using Json = nlohmann::ordered_json;
+
+// A value under its key in JSON, and its words in text.
+struct Cell {
+  std::string key;  // empty: only in text
+  Json value = {};
+  std::optional<std::string> words = {};  // none: only in JSON
+
+  Cell(const char* words) : words(words) {}
+  Cell(std::string words) : words(std::move(words)) {}
+  Cell(std::string key, Json value) : key(std::move(key)), value(std::move(value)) {}
+  Cell(std::string key, Json value, std::string words)
+      : key(std::move(key)), value(std::move(value)), words(std::move(words)) {}
+};
+
+Cell text_cell(std::string key, const std::string& text);           // on one line
+Cell count_cell(std::string key, Index count);                      // "65,536"
+Cell bytes_cell(std::string key, Index bytes);                      // "1.5 MiB"
+Cell shape_cell(std::string key, const std::vector<Index>& sizes);  // "(2,3)"
+// `format` is fmt's; a missing number is null and "-".
+Cell number_cell(std::string key, std::optional<double> number, const char* format);
+// Null if there is no text.
+Cell optional_cell(std::string key, const std::string& text);
+
+struct Row {
+  std::vector<Cell> cells;
+  std::string path = {};  // the object of the cells: "gradients/query"; empty: that of the report
+
+  Row(std::initializer_list<Cell> cells, std::string path = {}) : cells(cells), path(std::move(path)) {}
+};
+
+struct Report {
+  std::string text;
+  Json json = Json::object();
+
+  // The pattern has a {} for each cell with words.
+  void add_line(std::string_view pattern, const Row& row);
+  // A line for each.
+  void add_lines(const std::string& key, const std::vector<std::string>& lines,
+                 std::string_view pattern = "  {}\n");
+  // As a text_table.
+  void add_rows(const std::vector<Row>& rows);
+  // The same, but each row with a key is an object in a list; `last` is a row of the report itself.
+  void add_list(const std::string& key, const std::vector<Row>& rows, const Row& last = {});
+  void add_section(const std::string& key, const Report& section);
+
+  std::string printed(bool as_json) const;
+};
+
+using TextRow = std::vector<std::string>;
+
+// One line per row, indented by two: columns as wide as their widest cell, in characters, two spaces between them. After
+// the first column, numbers, including sizes in bytes, are right-aligned. Empty rows are left out.
+std::string text_table(const std::vector<TextRow>& rows);
+
+// In characters: shapes contain · and ′, names of many tensors ….
+std::size_t text_width(std::string_view text);
+
+}  // namespace headwise
