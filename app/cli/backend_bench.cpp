@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
@@ -13,7 +12,6 @@
 #include "core/bench/attention_work.h"
 #include "core/bench/interleaved_runs.h"
 #include "core/bench/machine_speed.h"
-#include "core/files/json_text.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_speed.h"
@@ -321,79 +319,63 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string speed_text(double gflops, double copied) {
   return fmt::format("{:.0f} GFLOP/s of multiply-adds, {:.1f} GB/s copied", gflops, copied);
 }
 
-Json number_or_null(const std::optional<double>& number) {
-  return number ? Json(*number) : Json(nullptr);
+Report machine_report(const BackendBench& bench) {
+  Report report;
+  report.json = {{"fma_peak_gflops", bench.fma_peak_gflops},
+                 {"gl_fma_peak_gflops", value_or_null(bench.gl_fma_peak_gflops)},
+                 {"gl_copy_gbytes_per_s", value_or_null(bench.gl_copy_gbytes_per_s)},
+                 {"bandwidth_gbs", bench.bandwidth_gbs},
+                 {"threads", bench.threads},
+                 {"isa", bench.isa},
+                 {"gl_renderer", value_or_null(bench.gl_renderer)}};
+  report.text = fmt::format("{} threads, {}: {}\n", bench.threads, bench.isa,
+                            speed_text(bench.fma_peak_gflops, bench.bandwidth_gbs));
+  if (bench.gl_renderer) {
+    const bool measured = bench.gl_fma_peak_gflops && bench.gl_copy_gbytes_per_s;
+    report.text += fmt::format(
+        "gl, {}: {}\n", *bench.gl_renderer,
+        measured ? speed_text(*bench.gl_fma_peak_gflops, *bench.gl_copy_gbytes_per_s) : "not measured");
+  }
+  return report;
 }
 
 }  // namespace
 
-std::string bench_text(const BackendBench& bench) {
-  std::string text = fmt::format("{} threads, {}: {}\n", bench.threads, bench.isa,
-                                 speed_text(bench.fma_peak_gflops, bench.bandwidth_gbs));
-  if (bench.gl_renderer) {
-    const bool measured = bench.gl_fma_peak_gflops && bench.gl_copy_gbytes_per_s;
-    text += fmt::format(
-        "gl, {}: {}\n", *bench.gl_renderer,
-        measured ? speed_text(*bench.gl_fma_peak_gflops, *bench.gl_copy_gbytes_per_s) : "not measured");
-  }
-  text += '\n';
-  text += fmt::format(
-      "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<9} {:<8} {:>7} {:>10} {:>10} {:>8} {:>8} {:>9} {:>9}\n",
-      "backend", "preset", "op", "E", "H", "L", "mask/edit", "weights", "threads", "median ms", "least ms",
-      "GFLOP/s", "of peak", "extra MiB", "max diff");
+Report bench_report(const BackendBench& bench) {
+  std::vector<Row> rows{{"backend", "preset", "op", "E", "H", "L", "mask/edit", "weights", "threads",
+                         "median ms", "least ms", "GFLOP/s", "of peak", "extra MiB", "max diff"}};
   for (const BackendRun& run : bench.runs) {
-    text += fmt::format(
-        "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<9} {:<8} {:>7} {:>10.3f} {:>10.3f} {:>8.1f} {:>8.3f} "
-        "{:>9.1f} {:>9.2g}\n",
-        run.backend, run.preset, run.op == "multi_head_attention" ? "mha" : "sdpa", run.embed_dim,
-        run.num_heads, run.length,
-        !run.edit.empty() ? run.edit
-        : run.is_causal   ? "causal"
-                          : "",
-        run.keeps_weights ? "kept" : "", run.threads, run.median_ms, run.least_ms, run.gflops,
-        run.fraction_of_peak, run.extra_mib, run.max_abs_diff);
-  }
-  return text;
-}
-
-std::string bench_json(const BackendBench& bench) {
-  Json runs = Json::array();
-  for (const BackendRun& run : bench.runs) {
-    runs.push_back({{"backend", run.backend},
-                    {"preset", run.preset},
-                    {"op", run.op},
-                    {"embed_dim", run.embed_dim},
-                    {"num_heads", run.num_heads},
+    rows.push_back({text_cell("backend", run.backend),
+                    text_cell("preset", run.preset),
+                    {"op", run.op, run.op == "multi_head_attention" ? "mha" : "sdpa"},
+                    integer_cell("embed_dim", run.embed_dim),
+                    integer_cell("num_heads", run.num_heads),
                     {"num_kv_heads", run.num_kv_heads},
-                    {"length", run.length},
+                    integer_cell("length", run.length),
                     {"is_causal", run.is_causal},
                     {"keeps_weights", run.keeps_weights},
-                    {"edit", run.edit},
-                    {"threads", run.threads},
-                    {"median_ms", run.median_ms},
-                    {"min_ms", run.least_ms},
-                    {"gflops", run.gflops},
+                    {"edit", run.edit, run.edit.empty() && run.is_causal ? "causal" : run.edit},
+                    run.keeps_weights ? "kept" : "",
+                    integer_cell("threads", run.threads),
+                    number_cell("median_ms", run.median_ms, "{:.3f}"),
+                    number_cell("min_ms", run.least_ms, "{:.3f}"),
+                    number_cell("gflops", run.gflops, "{:.1f}"),
                     {"peak_gflops", run.peak_gflops},
-                    {"fraction_of_peak", run.fraction_of_peak},
-                    {"extra_mib", run.extra_mib},
-                    {"max_abs_diff", run.max_abs_diff}});
+                    number_cell("fraction_of_peak", run.fraction_of_peak, "{:.3f}"),
+                    number_cell("extra_mib", run.extra_mib, "{:.1f}"),
+                    number_cell("max_abs_diff", run.max_abs_diff, "{:.2g}")});
   }
-  const Json document{{"machine",
-                       {{"fma_peak_gflops", bench.fma_peak_gflops},
-                        {"gl_fma_peak_gflops", number_or_null(bench.gl_fma_peak_gflops)},
-                        {"gl_copy_gbytes_per_s", number_or_null(bench.gl_copy_gbytes_per_s)},
-                        {"bandwidth_gbs", bench.bandwidth_gbs},
-                        {"threads", bench.threads},
-                        {"isa", bench.isa},
-                        {"gl_renderer", bench.gl_renderer ? Json(*bench.gl_renderer) : Json(nullptr)}}},
-                      {"runs", runs}};
-  return json_text(document, {.indent = 2}) + "\n";
+  Report report;
+  report.add_section("machine", machine_report(bench));
+  report.text += "\n";
+  report.add_list(
+      "runs",
+      "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<9} {:<8} {:>7} {:>10} {:>10} {:>8} {:>8} {:>9} {:>9}\n", rows);
+  return report;
 }
 
 }  // namespace headwise

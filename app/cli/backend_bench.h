@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/report.h"
+
 namespace headwise {
 
 struct BackendBenchRequest {
@@ -46,7 +48,6 @@ struct BackendBench {
 // HEADWISE_EXPECT_GPU is set (app/gl/renderer_name.h).
 BackendBench bench_backends(const BackendBenchRequest& request);
 
-std::string bench_text(const BackendBench& bench);
-std::string bench_json(const BackendBench& bench);
+Report bench_report(const BackendBench& bench);
 
 }  // namespace headwise

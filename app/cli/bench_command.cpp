@@ -1,10 +1,7 @@
 // headwise bench: how fast the window is, and how fast the backends are.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <optional>
 
 #include "app/cli/backend_bench.h"
 #include "app/cli/command_options.h"
@@ -12,15 +9,12 @@
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "app/window/window_visit.h"
-#include "core/files/json_text.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int largest_side = 16384;
 constexpr int most_threads = 1024, most_repeats = 10000;
@@ -39,53 +33,40 @@ double processor_milliseconds(const VisitPart& part) {
          static_cast<double>(std::max<std::size_t>(1, part.seconds.size()));
 }
 
-std::string report_text(const std::string& scenario, const VisitReport& report) {
-  std::string text =
-      fmt::format("{} at {} × {} pixels on {}\n", scenario, report.width, report.height, report.renderer);
-  text += fmt::format("first frame {:.1f} ms\n\n", milliseconds(report.first_frame_seconds));
-  text +=
-      fmt::format("{:<36} {:>6} {:>11} {:>11} {:>11}\n", "frames", "count", "median ms", "p99 ms", "CPU ms");
-  for (const VisitPart& part : report.parts) {
-    text += fmt::format("{:<36} {:>6} {:>11.2f} {:>11.2f} {:>11.2f}\n", part.name, part.seconds.size(),
-                        milliseconds(frame_quantile(part, 0.5)), milliseconds(frame_quantile(part, 0.99)),
-                        processor_milliseconds(part));
+Report visit_report(const std::string& scenario, const VisitReport& visit) {
+  const auto ms = [](const char* key, double number) { return number_cell(key, number, "{:.2f}"); };
+  Report report, ui;
+  ui.add_line("{} at {} × {} pixels on {}\nfirst frame {} ms\n\n",
+              {{"scenario", scenario, scenario},
+               integer_cell("width", visit.width),
+               integer_cell("height", visit.height),
+               visit.renderer,
+               number_cell("first_frame_ms", milliseconds(visit.first_frame_seconds), "{:.1f}")});
+  std::vector<Row> parts{{"frames", "count", "median ms", "p99 ms", "CPU ms"}};
+  for (const VisitPart& part : visit.parts) {
+    parts.push_back({{"part", part.name, part.name},
+                     integer_cell("frames", static_cast<Index>(part.seconds.size())),
+                     ms("median_ms", milliseconds(frame_quantile(part, 0.5))),
+                     ms("p99_ms", milliseconds(frame_quantile(part, 0.99))),
+                     ms("cpu_ms", processor_milliseconds(part))});
   }
-  text += fmt::format("\n{:<36} {:>6} {:>11} {:>11} {:>11} {:>11}\n", "from an edit to its picture", "frames",
-                      "refreshes", "ms", "CPU ms", "computed");
-  for (const EditLatency& edit : report.edits) {
-    text += fmt::format("{:<36} {:>6} {:>11} {:>11.2f} {:>11.2f} {:>11}\n", edit.name, edit.frames,
-                        edit.refreshes, milliseconds(edit.seconds), milliseconds(edit.processor_seconds),
-                        edit.computed);
+  ui.add_list("parts", "{:<36} {:>6} {:>11} {:>11} {:>11}\n", parts);
+  ui.text += "\n";
+  std::vector<Row> edits{{"from an edit to its picture", "frames", "refreshes", "ms", "CPU ms", "computed"}};
+  for (const EditLatency& edit : visit.edits) {
+    const Cell processor = ms("cpu_ms", milliseconds(edit.processor_seconds));
+    edits.push_back({{"edit", edit.name, edit.name},
+                     integer_cell("frames", edit.frames),
+                     integer_cell("refreshes", edit.refreshes),
+                     {processor.key, processor.value},
+                     ms("ms", milliseconds(edit.seconds)),
+                     *processor.words,
+                     integer_cell("computed", static_cast<Index>(edit.computed))});
   }
-  return text;
-}
-
-std::string report_json(const std::string& scenario, const VisitReport& report) {
-  Json parts = Json::array(), edits = Json::array();
-  for (const VisitPart& part : report.parts) {
-    parts.push_back({{"part", part.name},
-                     {"frames", part.seconds.size()},
-                     {"median_ms", milliseconds(frame_quantile(part, 0.5))},
-                     {"p99_ms", milliseconds(frame_quantile(part, 0.99))},
-                     {"cpu_ms", processor_milliseconds(part)}});
-  }
-  for (const EditLatency& edit : report.edits) {
-    edits.push_back({{"edit", edit.name},
-                     {"frames", edit.frames},
-                     {"refreshes", edit.refreshes},
-                     {"cpu_ms", milliseconds(edit.processor_seconds)},
-                     {"ms", milliseconds(edit.seconds)},
-                     {"computed", edit.computed}});
-  }
-  const Json document{{"machine", {{"gl_renderer", report.renderer}}},
-                      {"ui",
-                       {{"scenario", scenario},
-                        {"width", report.width},
-                        {"height", report.height},
-                        {"first_frame_ms", milliseconds(report.first_frame_seconds)},
-                        {"parts", parts},
-                        {"edits", edits}}}};
-  return json_text(document, {.indent = 2}) + "\n";
+  ui.add_list("edits", "{:<36} {:>6} {:>11} {:>11} {:>11} {:>11}\n", edits);
+  report.json["machine"] = {{"gl_renderer", visit.renderer}};
+  report.add_section("ui", ui);
+  return report;
 }
 
 }  // namespace
@@ -115,9 +96,7 @@ void run_bench(CommandOptions& options, const Words& words) {
   if (!options.parse(words)) return;
   if (!ui) {
     if (options.given("--size")) throw wrong_together("--size", "--ui", "it sets the size of the window");
-    const BackendBench bench = bench_backends(backends);
-    print(json ? bench_json(bench) : bench_text(bench));
-    return;
+    return print(bench_report(bench_backends(backends)).printed(json));
   }
   for (const char* option : {"--backend", "--threads", "--repeat"})
     if (options.given(option)) throw wrong_together(option, "no --ui", "it sets how backends are timed");
@@ -131,8 +110,7 @@ void run_bench(CommandOptions& options, const Words& words) {
   const Scenario scenario = requested_scenario(request);
   Warnings warnings;
   read_inputs(request, warnings);
-  const VisitReport report = visit_window(scenario, pixels.width, pixels.height);
-  print(json ? report_json(request.scenario, report) : report_text(request.scenario, report));
+  print(visit_report(request.scenario, visit_window(scenario, pixels.width, pixels.height)).printed(json));
 }
 
 }  // namespace headwise

@@ -53,8 +53,8 @@ Cell number_cell(std::string key, std::optional<double> number, const char* form
   return {std::move(key), *number, fmt::format(fmt::runtime(format), *number)};
 }
 
-Cell optional_cell(std::string key, const std::string& text) {
-  return {std::move(key), text.empty() ? Json() : Json(text)};
+Cell integer_cell(std::string key, Index number) {
+  return {std::move(key), number, std::to_string(number)};
 }
 
 void Report::add_line(std::string_view pattern, const Row& row) {
@@ -64,15 +64,16 @@ void Report::add_line(std::string_view pattern, const Row& row) {
   add_values(row, json);
 }
 
-void Report::add_lines(const std::string& key, const std::vector<std::string>& lines, std::string_view pattern) {
+void Report::add_lines(const std::string& key, const std::vector<std::string>& lines,
+                       std::string_view pattern, std::size_t most_bytes) {
   json[key] = lines;
-  for (const std::string& line : lines) add_line(pattern, {one_line(line)});
+  for (const std::string& line : lines) add_line(pattern, {one_line(line, most_bytes)});
 }
 
 void Report::add_rows(const std::vector<Row>& rows) {
   std::vector<TextRow> table;
   for (const Row& row : rows) {
-    table.push_back(words_of(row));
+    if (TextRow words = words_of(row); !words.empty()) table.push_back(std::move(words));
     add_values(row, row.path.empty() ? json : json[Json::json_pointer("/" + row.path)]);
   }
   text += text_table(table);
@@ -86,6 +87,16 @@ void Report::add_list(const std::string& key, const std::vector<Row>& rows, cons
       row.path = key + "/-";
   placed.push_back(last);
   add_rows(placed);
+}
+
+void Report::add_list(const std::string& key, std::string_view pattern, const std::vector<Row>& rows) {
+  json[key] = Json::array();
+  for (const Row& row : rows) {
+    Report one;
+    one.add_line(pattern, row);
+    text += one.text;
+    if (!one.json.empty()) json[key].push_back(std::move(one.json));
+  }
 }
 
 void Report::add_section(const std::string& key, const Report& section) {
@@ -102,23 +113,27 @@ std::size_t text_width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string text_table(const std::vector<TextRow>& rows) {
+std::vector<std::string> aligned(const std::vector<TextRow>& rows, bool numbers_right) {
   std::vector<std::size_t> widths;
   for (const TextRow& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], text_width(row[c]));
   }
-  std::string text;
+  std::vector<std::string> lines;
   for (const TextRow& row : rows) {
-    if (row.empty()) continue;
-    std::string line = " ";
+    std::string& line = lines.emplace_back();
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string gap(widths[c] - text_width(row[c]), ' ');
-      line += " " + (c > 0 && is_number(row[c]) ? gap + row[c] : row[c] + gap) + " ";
+      line += (numbers_right && c > 0 && is_number(row[c]) ? gap + row[c] : row[c] + gap) + "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
   }
+  return lines;
+}
+
+std::string text_table(const std::vector<TextRow>& rows) {
+  std::string text;
+  for (const std::string& line : aligned(rows, true)) text += "  " + line + "\n";
   return text;
 }
 

@@ -33,8 +33,12 @@ Cell bytes_cell(std::string key, Index bytes);                      // "1.5 MiB"
 Cell shape_cell(std::string key, const std::vector<Index>& sizes);  // "(2,3)"
 // `format` is fmt's; a missing number is null and "-".
 Cell number_cell(std::string key, std::optional<double> number, const char* format);
-// Null if there is no text.
-Cell optional_cell(std::string key, const std::string& text);
+Cell integer_cell(std::string key, Index number);  // "65536"
+
+template <class T>
+Json value_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
 
 struct Row {
   std::vector<Cell> cells;
@@ -49,13 +53,18 @@ struct Report {
 
   // The pattern has a {} for each cell with words.
   void add_line(std::string_view pattern, const Row& row);
-  // A line for each.
+  // A line for each, of at most `most_bytes`.
   void add_lines(const std::string& key, const std::vector<std::string>& lines,
-                 std::string_view pattern = "  {}\n");
+                 std::string_view pattern = "  {}\n", std::size_t most_bytes = 300);
+  void add_sentences(const std::vector<std::string>& sentences) {  // of our own: whole
+    add_lines("sentences", sentences, "  {}\n", std::string::npos);
+  }
   // As a text_table.
   void add_rows(const std::vector<Row>& rows);
   // The same, but each row with a key is an object in a list; `last` is a row of the report itself.
   void add_list(const std::string& key, const std::vector<Row>& rows, const Row& last = {});
+  // A line for each row, which is an object in a list if it has a key.
+  void add_list(const std::string& key, std::string_view pattern, const std::vector<Row>& rows);
   void add_section(const std::string& key, const Report& section);
 
   std::string printed(bool as_json) const;
@@ -63,8 +72,11 @@ struct Report {
 
 using TextRow = std::vector<std::string>;
 
-// One line per row, indented by two: columns as wide as their widest cell, in characters, two spaces between them. After
-// the first column, numbers, including sizes in bytes, are right-aligned. Empty rows are left out.
+// One line per row: columns as wide as their widest cell, in characters, two spaces between them. With
+// `numbers_right`, numbers after the first column, including sizes in bytes, are right-aligned.
+std::vector<std::string> aligned(const std::vector<TextRow>& rows, bool numbers_right = false);
+
+// The same with numbers on the right, indented by two.
 std::string text_table(const std::vector<TextRow>& rows);
 
 // In characters: shapes contain · and ′, names of many tensors ….

@@ -150,7 +150,7 @@ Report layout_report(const LayoutComparison& comparison) {
   }
   report.add_list("layouts", rows);
   report.json["output_magnitude"] = comparison.output_magnitude;
-  report.add_lines("sentences", comparison.sentences);
+  report.add_sentences(comparison.sentences);
   return report;
 }
 
@@ -198,7 +198,7 @@ Report head_width_report(const HeadWidthComparison& c) {
   } else {
     report.json["why"] = c.not_possible;
   }
-  report.add_lines("sentences", c.sentences);
+  report.add_sentences(c.sentences);
   return report;
 }
 
@@ -214,7 +214,7 @@ Report lookup_report(const LookupComparison& c) {
   Report report;
   report.json["batch"] = c.batch;
   report.add_line("\n  A soft look-up, or a hard one? (head {}, query {})\n",
-                  {{"head", c.head, std::to_string(c.head)}, {"query", c.query, std::to_string(c.query)}});
+                  {integer_cell("head", c.head), integer_cell("query", c.query)});
   Json& json = report.json;
   json["possible"] = c.possible();
   if (!c.possible()) json["why"] = c.not_possible;
@@ -223,12 +223,12 @@ Report lookup_report(const LookupComparison& c) {
   json["soft"] = soft_json(c.soft);
   json["cooler"] = Json::array();
   for (const SoftLookup& lookup : c.cooler) json["cooler"].push_back(soft_json(lookup));
-  report.add_lines("sentences", c.sentences);
+  report.add_sentences(c.sentences);
   return report;
 }
 
-// The shares of the heads and last of the bias in Σ |part| over all cells of the output: they add up to 1, or are all 0.
-// Nothing without an output projection.
+// The shares of the heads and last of the bias in Σ |part| over all cells of the output: they add up to 1, or
+// are all 0. Nothing without an output projection.
 void add_output_shares(const Trace& trace, Report& report) {
   const TraceTensors& t = trace.tensors;
   if (!t.out_proj_weight || !t.concat) return;
@@ -256,7 +256,8 @@ void add_not_computed(const std::string& why, Report& answers) {
   answers.add_line("  Not computed: {}.\n", {{"not_computed", why, why}});
 }
 
-// As far as there is memory for the trace and for what it is compared with; `answers` says why there is no more.
+// As far as there is memory for the trace and its comparisons; `answers` says why there is no more. The trace
+// is null if there is none.
 TracePtr answer_questions(const AttentionInputs& inputs, Index multiply_adds, Warnings& warnings,
                           Report& answers) {
   if (multiply_adds > most_multiply_adds) {
