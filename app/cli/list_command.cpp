@@ -1,8 +1,8 @@
 // headwise list: the names that the other commands accept.
-#include <fmt/format.h>
+#include <functional>
+#include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "app/cli/report.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "core/backend/backend.h"
@@ -13,6 +13,7 @@
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_keys.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/trace/tensor_names.h"
 #include "core/train/train_task.h"
 #include "core/train/training_changes.h"
@@ -20,117 +21,67 @@
 namespace headwise {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr const char* list_names =
+    "presets, lessons, tensors, masks, colormaps, backends, settings, tasks or changes";
 
-// A list is an array of flat JSON objects; the table is built from the same data.
-Json preset_list() {
+// A list is an array of flat JSON objects; the table is built from the same data. The columns are members of the entries,
+// or functions of them.
+template <class Entries, class... Values>
+Json list_of(const Entries& entries, const std::pair<const char*, Values>&... columns) {
   Json list = Json::array();
-  for (const Preset& preset : presets()) {
-    list.push_back({{"name", preset.name}, {"title", preset.title}, {"what", preset.what}});
+  for (const auto& entry : entries) {
+    Json& row = list.emplace_back();
+    ((row[columns.first] = std::invoke(columns.second, entry)), ...);
   }
   return list;
 }
 
-Json tensor_list() {
-  constexpr const char* roles[] = {"input", "parameter", "mask", "intermediate"};
-  Json list = Json::array();
-  for (const TensorEntry& entry : tensor_entries()) {
-    list.push_back({{"name", entry.name},
-                    {"shape", entry.shape},
-                    {"role", roles[static_cast<std::size_t>(entry.role)]},
-                    {"what", entry.what}});
+Json list_named(const std::string& kind) {
+  if (kind == "presets")
+    return list_of(presets(), std::pair{"name", &Preset::name}, std::pair{"title", &Preset::title},
+                   std::pair{"what", &Preset::what});
+  if (kind == "lessons") {
+    const auto title = [](const Lesson& lesson) { return lesson_playlist(lesson.name).title; };
+    return list_of(lessons(), std::pair{"name", &Lesson::name}, std::pair{"title", title},
+                   std::pair{"what", &Lesson::what});
   }
-  return list;
-}
-
-Json color_map_list() {
-  Json list = Json::array();
-  for (const ColorMapEntry& entry : color_map_entries()) {
-    list.push_back(
-        {{"name", entry.name}, {"kind", entry.diverging ? "diverging" : "sequential"}, {"what", entry.what}});
+  if (kind == "tensors") {
+    constexpr const char* roles[] = {"input", "parameter", "mask", "intermediate"};
+    const auto role = [&](const TensorEntry& entry) { return roles[static_cast<std::size_t>(entry.role)]; };
+    return list_of(tensor_entries(), std::pair{"name", &TensorEntry::name},
+                   std::pair{"shape", &TensorEntry::shape}, std::pair{"role", role},
+                   std::pair{"what", &TensorEntry::what});
   }
-  return list;
-}
-
-Json backend_list() {
-  Json list = Json::array();
-  for (const Backend& backend : backends()) list.push_back({{"name", backend.name}, {"what", backend.what}});
-  return list;
+  if (kind == "masks")
+    return list_of(mask_presets(), std::pair{"name", &MaskPresetEntry::form},
+                   std::pair{"what", &MaskPresetEntry::what});
+  if (kind == "colormaps") {
+    const auto sort = [](const ColorMapEntry& entry) { return entry.diverging ? "diverging" : "sequential"; };
+    return list_of(color_map_entries(), std::pair{"name", &ColorMapEntry::name}, std::pair{"kind", sort},
+                   std::pair{"what", &ColorMapEntry::what});
+  }
+  if (kind == "backends")
+    return list_of(backends(), std::pair{"name", &Backend::name}, std::pair{"what", &Backend::what});
+  if (kind == "settings")
+    return list_of(scenario_keys(), std::pair{"name", &ScenarioKey::path},
+                   std::pair{"type", &ScenarioKey::type}, std::pair{"range", &ScenarioKey::range},
+                   std::pair{"default", &ScenarioKey::default_value}, std::pair{"what", &ScenarioKey::what});
+  if (kind == "tasks")
+    return list_of(task_entries(), std::pair{"name", &TaskEntry::name}, std::pair{"what", &TaskEntry::what});
+  if (kind == "changes")
+    return list_of(training_change_entries(), std::pair{"name", &TrainingChangeEntry::name},
+                   std::pair{"what", &TrainingChangeEntry::question});
+  throw Error(ExitStatus::usage, {"list", "there is no such list", kind, list_names, ""});
 }
 
 std::string as_table(const Json& list) {
-  std::map<std::string, std::size_t> widths;
-  const auto width_of = [](const std::string& text) {  // in characters: shapes contain · and ′
-    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-  };
+  std::vector<TextRow> rows;
   for (const Json& row : list) {
-    for (const auto& [key, value] : row.items())
-      widths[key] = std::max(widths[key], width_of(value.get<std::string>()));
+    rows.emplace_back();
+    for (const Json& word : row) rows.back().push_back(word.get<std::string>());
   }
-  std::string text;
-  for (const Json& row : list) {
-    std::string line;
-    for (const auto& [key, value] : row.items()) {
-      const std::string word = value.get<std::string>();
-      line += word + std::string(widths[key] - width_of(word) + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  return join(aligned(rows), "\n") + "\n";
 }
-
-Json mask_list() {
-  Json list = Json::array();
-  for (const MaskPresetEntry& entry : mask_presets())
-    list.push_back({{"name", entry.form}, {"what", entry.what}});
-  return list;
-}
-
-Json lesson_list() {
-  Json list = Json::array();
-  for (const Lesson& lesson : lessons()) {
-    list.push_back(
-        {{"name", lesson.name}, {"title", lesson_playlist(lesson.name).title}, {"what", lesson.what}});
-  }
-  return list;
-}
-
-Json setting_list() {
-  Json list = Json::array();
-  for (const ScenarioKey& key : scenario_keys()) {
-    list.push_back({{"name", key.path},
-                    {"type", key.type},
-                    {"range", key.range},
-                    {"default", key.default_value},
-                    {"what", key.what}});
-  }
-  return list;
-}
-
-Json task_list() {
-  Json list = Json::array();
-  for (const TaskEntry& entry : task_entries()) list.push_back({{"name", entry.name}, {"what", entry.what}});
-  return list;
-}
-
-Json change_list() {
-  Json list = Json::array();
-  for (const TrainingChangeEntry& entry : training_change_entries())
-    list.push_back({{"name", entry.name}, {"what", entry.question}});
-  return list;
-}
-
-struct ListEntry {
-  std::string_view name;
-  Json (*list)();
-};
-constexpr ListEntry lists[] = {
-    {"presets", preset_list},   {"lessons", lesson_list},      {"tensors", tensor_list},
-    {"masks", mask_list},       {"colormaps", color_map_list}, {"backends", backend_list},
-    {"settings", setting_list}, {"tasks", task_list},          {"changes", change_list}};
-constexpr const char* list_names =
-    "presets, lessons, tensors, masks, colormaps, backends, settings, tasks or changes";
 
 }  // namespace
 
@@ -140,12 +91,8 @@ void run_list(CommandOptions& options, const Words& words) {
   options.value("KIND", kind, list_names, {.required = true});
   options.flag("--json", json, "Print JSON");
   if (!options.parse(words)) return;
-  for (const ListEntry& entry : lists) {
-    if (entry.name != kind) continue;
-    const Json list = entry.list();
-    return print(json ? json_text(list, {.indent = 2}) + "\n" : as_table(list));
-  }
-  throw Error(ExitStatus::usage, {"list", "there is no such list", kind, list_names, ""});
+  const Json list = list_named(kind);
+  print(json ? json_text(list, {.indent = 2}) + "\n" : as_table(list));
 }
 
 }  // namespace headwise
