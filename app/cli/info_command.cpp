@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -10,6 +7,7 @@
 #include "app/cli/model_info.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/playlist_info.h"
+#include "app/cli/report.h"
 #include "app/cli/scenario_info.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
@@ -71,88 +69,73 @@ const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
   return nullptr;
 }
 
-std::string cell(std::string_view name, const std::optional<double>& value) {
-  const std::string text = value ? fmt::format("{:.3f}", *value) : "-";
-  return fmt::format("  {:>{}}", text, std::max<std::size_t>(name.size(), 5));
+// Numbers under right-aligned names.
+Cell score_cell(HeadScore score, const std::optional<double>& value) {
+  const HeadScoreWords& words = head_score_words(score);
+  Cell cell = number_cell(std::string(words.id), value, "{:.3f}");
+  cell.words = fmt::format("{:>{}}", *cell.words, std::max<std::size_t>(words.name.size(), 5));
+  return cell;
 }
 
-// One line per head, with the scores of core/model/heads/head_scores.h. Both throw Error(input) if text cannot go into the
-// model. If muting is requested and the model predicts no tokens, the table comes without it, and a warning and "not_muted"
-// say why; if the request is strict, that is an Error(input) too, as are remarks about the text.
-std::string heads_info_text(const HeadsInfoRequest& request) {
-  const HeadsInfo info = heads_info(request);
-  const HeadSurvey& survey = *info.found.survey;
-  if (info.found.empty) return info.found.notice + "\n";
-  std::string text = fmt::format("heads on {} tokens:", survey.length);
-  for (const std::string& token : info.found.tokens) text += " " + one_line(token);
-  text += "\n";
-  if (!info.found.notice.empty()) text += fmt::format("  {}\n", one_line(info.found.notice));
-  text += "  head ";
-  for (std::size_t i = 0; i < head_score_count; ++i)
-    text += fmt::format("  {:>5}", head_score_words(score_at(i)).name);
-  if (info.muted) text += "    bits  words  biggest change when muted";
-  text += "\n  unif.";
-  for (std::size_t i = 0; i < head_score_count; ++i) {
-    const MeasuredScore* const one = measured(survey, score_at(i));
-    text += cell(head_score_words(score_at(i)).name, one ? std::optional(one->uniform) : std::nullopt);
-  }
-  text += "\n";
-  for (std::size_t h = 0; h < survey.heads.size(); ++h) {
-    const SurveyedHead& head = survey.heads[h];
-    text += fmt::format("  {:<5}", fmt::format("{}.{}", head.layer, head.head));
-    for (std::size_t i = 0; i < head_score_count; ++i)
-      text += cell(head_score_words(score_at(i)).name, head.scores.scores[i].value);
-    if (info.muted) {
-      const MutedHead& muted = info.muted->muting->heads[h];
-      const bool counts = muted.positions > 0;  // else every prediction is NaN
-      text += fmt::format("  {:>6}  {:>5}  {}", counts ? fmt::format("{:.3f}", muted.bits) : "-",
-                          counts ? fmt::format("{}", muted.words_changed) : "-",
-                          counts ? one_line(info.muted->changes[h]) : "the prediction is NaN");
-    }
-    text += "\n";
-  }
-  return text;
+void add_muted(const MutedHeads& all, std::size_t place, Row& row) {
+  const MutedHead& muted = all.muting->heads[place];
+  const bool counts = muted.positions > 0;  // else every prediction is NaN
+  row.cells.push_back({"muted",
+                       {{"bits", counts ? Json(muted.bits) : Json(nullptr)},
+                        {"positions", muted.positions},
+                        {"words_changed", muted.words_changed},
+                        {"largest_bits", muted.largest_bits},
+                        {"position", muted.position},
+                        {"before_id", muted.before},
+                        {"before_probability", muted.before_probability},
+                        {"after_id", muted.after},
+                        {"after_probability", muted.after_probability}},
+                       fmt::format("{:>6}", counts ? fmt::format("{:.3f}", muted.bits) : "-")});
+  row.cells.emplace_back(fmt::format("{:>5}", counts ? std::to_string(muted.words_changed) : "-"));
+  row.cells.emplace_back(counts ? one_line(all.changes[place]) : "the prediction is NaN");
 }
 
-nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request) {
-  using Json = nlohmann::ordered_json;
+// One line per head, with the scores of core/model/heads/head_scores.h. Throws Error(input) if text cannot go
+// into the model. If muting is requested and the model predicts no tokens, the table comes without it, and a
+// warning and "not_muted" say why; if the request is strict, that is an Error(input) too, as are remarks about
+// the text.
+Report heads_report(const HeadsInfoRequest& request) {
   const HeadsInfo info = heads_info(request);
   const HeadSurvey& survey = *info.found.survey;
-  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  Row header{"head"}, uniform{"unif."};
   Json scores = Json::object();
   for (std::size_t i = 0; i < head_score_count; ++i) {
     const MeasuredScore* const one = measured(survey, score_at(i));
-    scores[std::string(head_score_words(score_at(i)).id)] = {
-        {"uniform", or_null(one ? std::optional(one->uniform) : std::nullopt)},
-        {"queries", one ? one->queries : 0}};
+    const Cell cell = score_cell(score_at(i), one ? std::optional(one->uniform) : std::nullopt);
+    scores[cell.key] = {{"uniform", cell.value}, {"queries", one ? one->queries : 0}};
+    header.cells.emplace_back(fmt::format("{:>5}", head_score_words(score_at(i)).name));
+    uniform.cells.emplace_back(*cell.words);
   }
-  Json heads = Json::array();
+  if (info.muted)
+    for (const char* const name : {"  bits", "words", "biggest change when muted"})
+      header.cells.emplace_back(name);
+  std::vector<Row> rows{header, uniform};
   for (std::size_t h = 0; h < survey.heads.size(); ++h) {
     const SurveyedHead& head = survey.heads[h];
-    Json one{{"layer", head.layer}, {"head", head.head}};
+    Row row{fmt::format("{}.{}", head.layer, head.head), {"layer", head.layer}, {"head", head.head}};
     for (std::size_t i = 0; i < head_score_count; ++i)
-      one[std::string(head_score_words(score_at(i)).id)] = or_null(head.scores.scores[i].value);
-    one["entropy_bits"] = or_null(head.scores.entropy_bits);
-    if (info.muted) {
-      const MutedHead& muted = info.muted->muting->heads[h];
-      one["muted"] = {{"bits", muted.positions > 0 ? Json(muted.bits) : Json(nullptr)},
-                      {"positions", muted.positions},
-                      {"words_changed", muted.words_changed},
-                      {"largest_bits", muted.largest_bits},
-                      {"position", muted.position},
-                      {"before_id", muted.before},
-                      {"before_probability", muted.before_probability},
-                      {"after_id", muted.after},
-                      {"after_probability", muted.after_probability}};
-    }
-    heads.push_back(std::move(one));
+      row.cells.push_back(score_cell(score_at(i), head.scores.scores[i].value));
+    row.cells.emplace_back("entropy_bits", value_or_null(head.scores.entropy_bits));
+    if (info.muted) add_muted(*info.muted, h, row);
+    rows.push_back(row);
   }
-  Json all{{"tokens", info.found.tokens}, {"notice", info.found.notice}, {"scores", scores}, {"heads", heads}};
-  if (!info.not_muted.empty()) all["not_muted"] = info.not_muted;
-  return all;
+  Report report;
+  std::string tokens;
+  for (const std::string& token : info.found.tokens) tokens += " " + one_line(token);
+  report.add_line("heads on {} tokens:{}\n",
+                  {std::to_string(survey.length), {"tokens", info.found.tokens, tokens}});
+  report.add_line(info.found.notice.empty() ? "" : "  {}\n", {text_cell("notice", info.found.notice)});
+  report.json["scores"] = scores;
+  report.add_list("heads", rows);
+  if (!info.not_muted.empty()) report.json["not_muted"] = info.not_muted;
+  if (info.found.empty) report.text = info.found.notice + "\n";
+  return report;
 }
-
-using Json = nlohmann::ordered_json;
 
 Index total_bytes(const ArrayFileInfo& info) {
   Index total = 0;
@@ -167,59 +150,36 @@ FileMetadata other_metadata(const ArrayFileInfo& info) {
   return other;
 }
 
-// The run that a file came from: its scenario as stored in a file, without defaults.
-std::string run_text(const RunRecord& run) {
-  std::string text = "run\n  scenario: " + json_text(ordered_json_of(scenario_to_json(run.scenario))) + "\n";
-  if (!run.layers.empty()) text += fmt::format("  layers: {}\n", join(run.layers, ", "));
-  if (!run.given.empty()) text += fmt::format("  given with --input: {}\n", join(run.given, ", "));
-  text += "  tokens:";
-  for (const std::string& token : run.tokens.query) text += " " + one_line(token);
-  text += "\n";
-  for (const std::string& warning : run.warnings) text += fmt::format("  warning: {}\n", one_line(warning));
-  return text;
+// The run that a file came from: in text its scenario as stored in a file, without defaults.
+Report run_report(const RunRecord& run) {
+  Report report{"run\n"};
+  report.add_line("  scenario: {}\n", {{"scenario", ordered_json_of(scenario_to_json(run.scenario, true)),
+                                        json_text(ordered_json_of(scenario_to_json(run.scenario)))}});
+  report.add_line(run.layers.empty() ? "" : "  layers: {}\n",
+                  {{"layers", run.layers, join(run.layers, ", ")}});
+  report.add_line(run.given.empty() ? "" : "  given with --input: {}\n",
+                  {{"given", run.given, join(run.given, ", ")}});
+  std::string tokens;
+  for (const std::string& token : run.tokens.query) tokens += " " + one_line(token);
+  report.add_line("  tokens:{}\n",
+                  {{"tokens", {{"query", run.tokens.query}, {"key", run.tokens.key}}, tokens}});
+  report.add_lines("warnings", run.warnings, "  warning: {}\n");
+  return report;
 }
 
-Json run_json(const RunRecord& run) {
-  return {{"scenario", ordered_json_of(scenario_to_json(run.scenario, true))},
-          {"layers", run.layers},
-          {"given", run.given},
-          {"tokens", {{"query", run.tokens.query}, {"key", run.tokens.key}}},
-          {"warnings", run.warnings}};
-}
-
-std::string checkpoints_text(const std::vector<ModelCheckpoint>& checkpoints) {
-  std::string text = fmt::format("{} {} of a training run\n", checkpoints.size(),
-                                 checkpoints.size() == 1 ? "checkpoint" : "checkpoints");
-  for (const ModelCheckpoint& checkpoint : checkpoints)
-    text += fmt::format("  step {}: {}\n", checkpoint.step, one_line(checkpoint.path));
-  return text;
-}
-
-Json checkpoints_json(const std::vector<ModelCheckpoint>& checkpoints) {
-  Json list = Json::array();
-  for (const ModelCheckpoint& checkpoint : checkpoints)
+// Nothing if there are none.
+Report checkpoints_report(const std::string& path) {
+  const std::vector<ModelCheckpoint> checkpoints = model_checkpoints(path);
+  Report report;
+  if (checkpoints.empty()) return report;
+  report.text = fmt::format("{} {} of a training run\n", checkpoints.size(),
+                            checkpoints.size() == 1 ? "checkpoint" : "checkpoints");
+  Json& list = report.json["checkpoints"];
+  for (const ModelCheckpoint& checkpoint : checkpoints) {
     list.push_back({{"step", checkpoint.step}, {"path", checkpoint.path}});
-  return list;
-}
-
-// What a model is, before the long list of its contents.
-std::string as_text(const std::string& path, const ArrayFileInfo& info, const std::string& model,
-                    bool every_tensor) {
-  std::string text = fmt::format("{}: {}, {} {}, {}\n", one_line(path), info.format, info.arrays.size(),
-                                 info.arrays.size() == 1 ? "tensor" : "tensors", bytes_text(total_bytes(info)));
-  text += model;
-  if (const std::vector<ModelCheckpoint> beside = model_checkpoints(path); !beside.empty())
-    text += checkpoints_text(beside);
-  if (!model.empty() && !info.arrays.empty()) {
-    text += every_tensor ? "tensors\n"
-                         : "tensors, with those repeated across layers on one line (--tensors lists each)\n";
+    report.text += fmt::format("  step {}: {}\n", checkpoint.step, one_line(checkpoint.path));
   }
-  text += tensor_list_text(info.arrays, !model.empty() && !every_tensor);
-  const FileMetadata metadata = other_metadata(info);
-  if (!metadata.empty()) text += "metadata\n";
-  for (const auto& [key, value] : metadata) text += fmt::format("  {}: {}\n", one_line(key), one_line(value));
-  if (const auto run = run_record(path, info.metadata)) text += run_text(*run);
-  return text;
+  return report;
 }
 
 // A model in several files, as if they were one.
@@ -229,32 +189,49 @@ ArrayFileInfo info_of(const ModelFiles& files) {
   return info;
 }
 
-std::string as_json(const std::string& path, const ArrayFileInfo& info, const Json* model, const Json* heads) {
-  Json tensors = Json::array();
+// In text what a model is comes before the long list of its contents. `model` is null for other arrays.
+Report arrays_report(const std::string& path, const ArrayFileInfo& info, const TextModel* model,
+                     bool every_tensor, const Json* heads) {
+  Report report;
+  report.add_line("{}: {}, {} {}, {}\n", {text_cell("file", path),
+                                          {"format", info.format, info.format},
+                                          std::to_string(info.arrays.size()),
+                                          info.arrays.size() == 1 ? "tensor" : "tensors",
+                                          bytes_text(total_bytes(info))});
+  const Report checkpoints = checkpoints_report(path);
+  report.text += (model ? model_info_text(*model) : "") + checkpoints.text;
+  if (model && !info.arrays.empty()) {
+    report.text += every_tensor
+                       ? "tensors\n"
+                       : "tensors, with those repeated across layers on one line (--tensors lists each)\n";
+  }
+  report.text += tensor_list_text(info.arrays, model && !every_tensor);
+  Json& tensors = report.json["tensors"] = Json::array();
   for (const ArrayInfo& array : info.arrays) {
     tensors.push_back(
         {{"name", array.name}, {"dtype", array.stored_dtype}, {"shape", array.sizes}, {"bytes", array.bytes}});
   }
-  Json document{
-      {"file", path}, {"format", info.format}, {"tensors", tensors}, {"metadata", Json(other_metadata(info))}};
-  if (const auto run = run_record(path, info.metadata)) document["run"] = run_json(*run);
-  if (model) document["model"] = *model;
-  if (heads) document["text"] = *heads;
-  if (const std::vector<ModelCheckpoint> beside = model_checkpoints(path); !beside.empty())
-    document["checkpoints"] = checkpoints_json(beside);
-  // Names in a ZIP archive need not be UTF-8; JSON has to be.
-  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
+  const FileMetadata metadata = other_metadata(info);
+  report.json["metadata"] = metadata;
+  if (!metadata.empty()) report.text += "metadata\n";
+  for (const auto& [key, value] : metadata)
+    report.text += fmt::format("  {}: {}\n", one_line(key), one_line(value));
+  if (const auto run = run_record(path, info.metadata)) report.add_section("run", run_report(*run));
+  if (model) report.json["model"] = model_info_json(*model);
+  if (heads) report.json["text"] = *heads;
+  report.json.update(checkpoints.json);
+  return report;
 }
 
 // A folder whose models are its checkpoints.
 void print_checkpoints(const std::string& path, bool json) {
-  const std::vector<ModelCheckpoint> checkpoints = model_checkpoints(path);
-  if (json) {
-    const Json document{{"file", path}, {"checkpoints", checkpoints_json(checkpoints)}};
-    return print(json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n");
-  }
-  print(fmt::format("{}: {}headwise info {} describes the newest\n", one_line(path),
-                    checkpoints_text(checkpoints), one_line(checkpoints.back().path)));
+  Report report;
+  report.add_line("{}: ", {text_cell("file", path)});
+  const Report checkpoints = checkpoints_report(path);
+  report.json.update(checkpoints.json);
+  report.text += fmt::format("{}headwise info {} describes the newest\n", checkpoints.text,
+                             one_line(model_checkpoints(path).back().path));
+  print(report.printed(json));
 }
 
 [[noreturn]] void refuse_text(const std::string& path) {
@@ -309,7 +286,7 @@ void print_playlist(const InfoRequest& request) {
   }
   const Playlist playlist = playlist_named(path);
   check_pages(playlist, path);
-  print(request.json ? playlist_info_json(path, playlist) : playlist_info_text(path, playlist));
+  print(playlist_info(path, playlist).printed(request.json));
 }
 
 void print_scenario(const InfoRequest& request) {
@@ -344,7 +321,6 @@ void print_arrays(const InfoRequest& request, const TextModel& opened) {
   const ArrayFileInfo info = files.is_one_file() ? files.first_file_info() : info_of(files);
   const bool has_layers = !opened.layers().layers.empty() || !files.missing_files().empty();
   const bool is_model = has_layers && !is_run(request, files);
-  const Json model = model_info_json(opened);
   if (request.wants_heads && !is_model) refuse_text(path);
   Warnings warnings;
   if (const std::string assumed = is_model ? assumed_heads_text(opened) : ""; !assumed.empty())
@@ -353,14 +329,11 @@ void print_arrays(const InfoRequest& request, const TextModel& opened) {
     for (const UnreadEntry& entry : info.unread) warnings.add(left_out(entry));
   warnings.refuse_where(request.trace.strict);
   const bool told_as_model = is_model || names_model(path);
-  if (request.json) {
-    const Json scored = request.wants_heads ? heads_info_json(request.heads) : Json();
-    print(as_json(path, info, told_as_model ? &model : nullptr, request.wants_heads ? &scored : nullptr));
-  } else if (request.wants_heads) {
-    print(heads_info_text(request.heads));  // without hundreds of tensors first
-  } else {
-    print(as_text(path, info, told_as_model ? model_info_text(opened) : "", request.every_tensor));
-  }
+  const Report heads = request.wants_heads ? heads_report(request.heads) : Report();
+  if (request.wants_heads && !request.json) return print(heads.text);  // without hundreds of tensors first
+  print(arrays_report(path, info, told_as_model ? &opened : nullptr, request.every_tensor,
+                      request.wants_heads ? &heads.json : nullptr)
+            .printed(request.json));
 }
 
 }  // namespace

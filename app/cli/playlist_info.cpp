@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/session/answer_check.h"
-#include "core/files/json_text.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string view_word(const PlaylistPage& page) {
   const std::string word(stage_view_words[static_cast<std::size_t>(page.view)]);
@@ -151,62 +146,42 @@ std::string scenario_words(const Scenario& scenario) {
 
 }  // namespace
 
-std::string playlist_info_text(const std::string& name, const Playlist& playlist) {
-  struct Line {
-    std::string step, view, head, scenario, title;
-  };
-  std::vector<Line> lines;
-  Line widest;
-  const auto grow = [](std::string& most, const std::string& text) {
-    if (text.size() > most.size()) most = text;
-  };
-  for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
-    const PlaylistPage& page = playlist.pages[i];
-    const bool same = i > 0 && playlist.pages[i - 1].scenario == page.scenario;
-    lines.push_back({step_word(page.step), view_word(page), fmt::format("head {}", page.head),
-                     same ? lines.back().scenario : scenario_words(*page.scenario), one_line(page.title)});
-    grow(widest.step, lines.back().step);
-    grow(widest.view, lines.back().view);
-    grow(widest.head, lines.back().head);
-    grow(widest.scenario, lines.back().scenario);
-  }
-  std::string text = fmt::format("{}: playlist, {} {}{}\n", one_line(name), lines.size(),
-                                 lines.size() == 1 ? "page" : "pages",
-                                 playlist.title.empty() ? "" : ": " + one_line(playlist.title));
+Report playlist_info(const std::string& name, const Playlist& playlist) {
+  const std::vector<PlaylistPage>& pages = playlist.pages;
+  const std::size_t digits = std::to_string(pages.size()).size();
+  Report report;
+  report.add_line("{}: playlist, {} {}{}\n",
+                  {text_cell("file", name),
+                   {"format", "headwise_playlist"},
+                   std::to_string(pages.size()),
+                   pages.size() == 1 ? "page" : "pages",
+                   {"title", playlist.title, playlist.title.empty() ? "" : ": " + one_line(playlist.title)}});
+  Json& list = report.json["pages"] = Json::array();
+  std::vector<TextRow> rows;
+  std::vector<std::string> asked(pages.size());
   const std::vector<PageKey> keys = checked_keys(playlist, name, true);
   auto next = keys.begin();
-  const std::size_t digits = std::to_string(lines.size()).size();
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Line& line = lines[i];
-    std::string row = fmt::format("  {:>{}}  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {}", i + 1, digits, line.step,
-                                  widest.step.size(), line.view, widest.view.size(), line.head,
-                                  widest.head.size(), line.scenario, widest.scenario.size(), line.title);
-    row.erase(row.find_last_not_of(' ') + 1);
-    text += row + "\n";
-    if (next != keys.end() && next->page == i) {
-      text += fmt::format("  {:>{}}  {}\n", "", digits, key_words(*next, *playlist.pages[i].answer));
-      ++next;
-    }
-  }
-  return text;
-}
-
-std::string playlist_info_json(const std::string& name, const Playlist& playlist) {
-  const std::vector<PageKey> keys = checked_keys(playlist, name, true);
-  auto next = keys.begin();
-  Json pages = Json::array();
-  for (const PlaylistPage& page : playlist.pages) {
-    Json json{{"title", page.title},      {"step", step_word(page.step)},
-              {"view", view_word(page)},  {"batch", page.batch},
-              {"head", page.head},        {"scenario", scenario_words(*page.scenario)},
-              {"asks", !page.ask.empty()}};
+  std::string scenario;
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    const PlaylistPage& page = pages[i];
+    if (i == 0 || pages[i - 1].scenario != page.scenario) scenario = scenario_words(*page.scenario);
+    rows.push_back({fmt::format("{:>{}}", i + 1, digits), step_word(page.step), view_word(page),
+                    fmt::format("head {}", page.head), scenario, one_line(page.title)});
+    Json& json = list.emplace_back(Json{{"title", page.title},
+                                        {"step", step_word(page.step)},
+                                        {"view", view_word(page)},
+                                        {"batch", page.batch},
+                                        {"head", page.head},
+                                        {"scenario", scenario},
+                                        {"asks", !page.ask.empty()}});
     if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
-    if (next != keys.end() && next->page == pages.size()) json["answer"] = key_json(*next++, *page.answer);
-    pages.push_back(std::move(json));
+    if (next == keys.end() || next->page != i) continue;
+    json["answer"] = key_json(*next, *page.answer);
+    asked[i] = fmt::format("  {:>{}}  {}\n", "", digits, key_words(*next++, *page.answer));
   }
-  const Json document{
-      {"file", name}, {"format", "headwise_playlist"}, {"title", playlist.title}, {"pages", pages}};
-  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
+  const std::vector<std::string> lines = aligned(rows);
+  for (std::size_t i = 0; i < pages.size(); ++i) report.text += "  " + lines[i] + "\n" + asked[i];
+  return report;
 }
 
 }  // namespace headwise

@@ -3,12 +3,12 @@
 
 #include <string>
 
+#include "app/cli/report.h"
 #include "core/playlist/playlist.h"
 
 namespace headwise {
 
-// One line per page: its number, step, view, head, scenario and title. `name` starts the text.
-std::string playlist_info_text(const std::string& name, const Playlist& playlist);
-std::string playlist_info_json(const std::string& name, const Playlist& playlist);
+// In text one line per page: its number, step, view, head, scenario and title. `name` starts the text.
+Report playlist_info(const std::string& name, const Playlist& playlist);
 
 }  // namespace headwise
