@@ -160,7 +160,7 @@ void compare_layers(TraceRequest request, const std::string& layers, const std::
   if (reports.layers.empty() && refused) throw *refused;
   if (reports.layers.empty()) nothing_to_compare(named, skipped);
   reports.skipped = std::move(skipped);
-  print(json ? reports.json() : reports.text());
+  print(reports.report().printed(json));
   if (verdict) throw *verdict;
 }
 
@@ -204,8 +204,7 @@ void run_compare(CommandOptions& options, const Words& words) {
     const Compared compared =
         compared_with(compute_trace(request, scenario, {}, warnings), theirs, comparing, true);
     if (compared.comparison.arrays.empty()) nothing_to_compare(named, compared.comparison.skipped);
-    const ComparisonReport report = report_of(compared, request.scenario, named);
-    print(json ? report_json(report) : report_text(report));
+    print(comparison_report(report_of(compared, request.scenario, named)).printed(json));
     if (const ComparedArray* first = compared.comparison.first_difference())
       throw Error(ExitStatus::differs, {named, verdict_line(*first), "", "", ""});
     return;

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/attention/heads.h"
-#include "core/files/json_text.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/trace/cell_formula.h"
@@ -18,18 +16,11 @@
 namespace headwise {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t shown_terms = 6;
 constexpr std::size_t shown_causes = 3;
 constexpr std::size_t shown_skipped = 12;  // a whole checkpoint may have been given
 constexpr double rounding_of_f32_gradients = 1e-2;
 constexpr std::string_view unit_words = ", where u is the largest number of the tensor, at most 1";
-
-// Columns on a terminal: UTF-8 bytes that begin a character.
-std::size_t text_width(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text_width(text)), ' ');
@@ -51,21 +42,44 @@ std::string label(const ComparedArray& array) {
   return array.stored_name == name ? name : fmt::format("{} ({})", name, one_line(array.stored_name, 60));
 }
 
-std::string line_of(const ComparedArray& array, std::size_t name_width, std::size_t shape_width) {
+Json number_json(double value) {
+  return std::isfinite(value) ? Json(value) : Json(value_text(value, DType::f64));
+}
+
+Row array_row(const ComparedArray& array, std::size_t name_width, std::size_t shape_width) {
   const TensorDifference& difference = array.difference;
-  const std::string delta = array.refusal.empty() ? fmt::format("{:.3g}", difference.largest_absolute) : "";
-  std::string line =
-      fmt::format("  {}  {}  {:<10} {}", padded(label(array), name_width),
-                  padded(array.stored_shape, shape_width), delta, array.agrees() ? "ok" : "DIFFERS");
+  const bool refused = !array.refusal.empty();
   std::vector<std::string> remarks;
-  if (!array.refusal.empty()) {
+  if (refused) {
     remarks.push_back(array.refusal);
   } else if (!difference.agrees()) {
     remarks.push_back(fmt::format("{} of {} cells", difference.differing_cells, difference.cells));
   }
   if (!array.reading.empty()) remarks.push_back(array.reading);
-  if (!remarks.empty()) line += fmt::format("  {}", join(remarks, "; "));
-  return line + "\n";
+  Row row{{"name", to_string(array.tensor), padded(label(array), name_width)},
+          {"stored_name", array.stored_name},
+          {"dtype", array.stored_dtype},
+          {"stored_shape", array.stored_shape, padded(array.stored_shape, shape_width)},
+          {"shape", difference.our_shape},
+          {"tolerance", array.tolerance},
+          refused ? "" : fmt::format("{:.3g}", difference.largest_absolute),
+          {"agrees", array.agrees(), array.agrees() ? "ok" : "DIFFERS"},
+          remarks.empty() ? "" : "  " + join(remarks, "; ")};
+  const auto add = [&row](const char* key, Json value) { row.cells.emplace_back(key, std::move(value)); };
+  if (!array.reading.empty()) add("reading", array.reading);
+  if (refused) {
+    add("refusal", array.refusal);
+    return row;
+  }
+  add("cells", difference.cells);
+  add("differing_cells", difference.differing_cells);
+  add("largest_absolute", number_json(difference.largest_absolute));
+  add("largest_relative", number_json(difference.largest_relative));
+  if (difference.worst.empty()) return row;
+  add("worst", difference.worst);
+  add("ours", number_json(difference.ours));
+  add("theirs", number_json(difference.theirs));
+  return row;
 }
 
 std::string cell_text(const CellRef& cell) {
@@ -261,47 +275,30 @@ std::string agreement_text(const ComparisonReport& report) {
   return text;
 }
 
-Json number_json(double value) {
-  return std::isfinite(value) ? Json(value) : Json(value_text(value, DType::f64));
-}
-
-Json array_json(const ComparedArray& array) {
-  const TensorDifference& difference = array.difference;
-  Json entry{{"name", to_string(array.tensor)}, {"stored_name", array.stored_name},
-             {"dtype", array.stored_dtype},     {"stored_shape", array.stored_shape},
-             {"shape", difference.our_shape},   {"tolerance", array.tolerance},
-             {"agrees", array.agrees()}};
-  if (!array.reading.empty()) entry["reading"] = array.reading;
-  if (!array.refusal.empty()) {
-    entry["refusal"] = array.refusal;
-    return entry;
-  }
-  entry["cells"] = difference.cells;
-  entry["differing_cells"] = difference.differing_cells;
-  entry["largest_absolute"] = number_json(difference.largest_absolute);
-  entry["largest_relative"] = number_json(difference.largest_relative);
-  if (!difference.worst.empty()) {
-    entry["worst"] = difference.worst;
-    entry["ours"] = number_json(difference.ours);
-    entry["theirs"] = number_json(difference.theirs);
-  }
-  return entry;
-}
-
-std::string skipped_text(const std::vector<SkippedArray>& skipped) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(skipped.size(), shown_skipped); ++i)
-    text += fmt::format("  not compared: {}: {}\n", one_line(skipped[i].stored_name, 60), skipped[i].reason);
-  if (skipped.size() > shown_skipped)
-    text += fmt::format("  and {} more not compared\n", skipped.size() - shown_skipped);
-  return text;
-}
-
-Json skipped_json(const std::vector<SkippedArray>& skipped) {
-  Json list = Json::array();
-  for (const SkippedArray& array : skipped)
+// In text only the first.
+void add_skipped(const std::vector<SkippedArray>& skipped, Report& report) {
+  Json& list = report.json["not_compared"] = Json::array();
+  for (const SkippedArray& array : skipped) {
     list.push_back({{"name", array.stored_name}, {"reason", array.reason}});
-  return list;
+    if (list.size() > shown_skipped) continue;
+    report.text += fmt::format("  not compared: {}: {}\n", one_line(array.stored_name, 60), array.reason);
+  }
+  if (skipped.size() > shown_skipped)
+    report.text += fmt::format("  and {} more not compared\n", skipped.size() - shown_skipped);
+}
+
+// For programs: in sentences first_text tells it.
+void add_first(const ComparisonReport& comparison, const ComparedArray& first, Json& json) {
+  const Findings& findings = comparison.findings;
+  json["first_difference"] = to_string(first.tensor);
+  if (const auto cell = worst_cell(comparison.trace, first)) json["formula"] = cell->formula;
+  Json& causes = json["likely_causes"] = Json::array();
+  for (const LikelyCause& cause : findings.causes)
+    causes.push_back({{"cause", cause.text}, {"remedy", cause.remedy}});
+  if (!findings.facts.empty()) json["facts"] = findings.facts;
+  json["tried"] = {{"single_mistakes", findings.tried.singles}, {"pairs", findings.tried.pairs}};
+  if (findings.next_tensor) json["next_tensor"] = to_string(*findings.next_tensor);
+  if (findings.next_array) json["next_array"] = *findings.next_array;
 }
 
 }  // namespace
@@ -311,78 +308,55 @@ std::string verdict_line(const ComparedArray& array) {
   return difference_text(array.difference);
 }
 
-std::string report_text(const ComparisonReport& report) {
-  const std::vector<ComparedArray>& arrays = report.comparison.arrays;
+Report comparison_report(const ComparisonReport& comparison) {
+  const std::vector<ComparedArray>& arrays = comparison.comparison.arrays;
+  const ComparedArray* first = comparison.comparison.first_difference();
   std::size_t name_width = 6, shape_width = 5;
   for (const ComparedArray& array : arrays) {
     name_width = std::max(name_width, text_width(label(array)));
     shape_width = std::max(shape_width, array.stored_shape.size());
   }
-  std::string text = fmt::format("{} in {} against {}\n\n", one_line(report.scenario),
-                                 dtype_name(report.trace.dtype), one_line(report.theirs));
-  text +=
-      fmt::format("  {}  {}  {:<10}\n", padded("tensor", name_width), padded("shape", shape_width), "max |Δ|");
-  for (const ComparedArray& array : arrays) text += line_of(array, name_width, shape_width);
-  text += skipped_text(report.comparison.skipped);
-  const ComparedArray* first = report.comparison.first_difference();
-  return text + (first == nullptr ? agreement_text(report) : first_text(report, *first));
+  std::vector<Row> rows;
+  for (const ComparedArray& array : arrays) rows.push_back(array_row(array, name_width, shape_width));
+  const std::string dtype = dtype_name(comparison.trace.dtype);
+  Report report;
+  report.add_line("{} in {} against {}\n\n", {text_cell("scenario", comparison.scenario),
+                                              dtype,
+                                              text_cell("with", comparison.theirs),
+                                              {"dtype", dtype},
+                                              {"agrees", first == nullptr}});
+  report.add_line("  {}  {}  {:<10}\n",
+                  {padded("tensor", name_width), padded("shape", shape_width), "max |Δ|"});
+  report.add_list("tensors", "  {}  {}  {:<10} {}{}\n", rows);
+  add_skipped(comparison.comparison.skipped, report);
+  report.text += first == nullptr ? agreement_text(comparison) : first_text(comparison, *first);
+  if (first != nullptr) add_first(comparison, *first, report.json);
+  return report;
 }
 
-std::string report_json(const ComparisonReport& report) {
-  Json tensors = Json::array(), causes = Json::array();
-  for (const ComparedArray& array : report.comparison.arrays) tensors.push_back(array_json(array));
-  for (const LikelyCause& cause : report.findings.causes)
-    causes.push_back({{"cause", cause.text}, {"remedy", cause.remedy}});
-  const ComparedArray* first = report.comparison.first_difference();
-  Json document{{"scenario", report.scenario},
-                {"with", report.theirs},
-                {"dtype", dtype_name(report.trace.dtype)},
-                {"agrees", first == nullptr},
-                {"tensors", tensors},
-                {"not_compared", skipped_json(report.comparison.skipped)}};
-  if (first != nullptr) {
-    document["first_difference"] = to_string(first->tensor);
-    if (const auto cell = worst_cell(report.trace, *first)) document["formula"] = cell->formula;
-    document["likely_causes"] = causes;
-    const Findings& findings = report.findings;
-    if (!findings.facts.empty()) document["facts"] = findings.facts;
-    document["tried"] = {{"single_mistakes", findings.tried.singles}, {"pairs", findings.tried.pairs}};
-    if (findings.next_tensor) document["next_tensor"] = to_string(*findings.next_tensor);
-    if (findings.next_array) document["next_array"] = *findings.next_array;
-  }
-  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
-}
-
-void LayerReports::add(Index layer, const ComparisonReport& report) {
-  const ComparedArray* first = report.comparison.first_difference();
-  const std::size_t count = report.comparison.arrays.size();
+void LayerReports::add(Index layer, const ComparisonReport& comparison) {
+  const ComparedArray* first = comparison.comparison.first_difference();
+  const std::size_t count = comparison.comparison.arrays.size();
   const std::string tensors = count == 1 ? "1 tensor" : fmt::format("{} tensors", count);
-  std::string line = fmt::format("  {:>5}  {:<12} {}", layer, tensors, first == nullptr ? "ok" : "DIFFERS");
-  if (first != nullptr) line += fmt::format("  first in {}", label(*first));
-  layers.push_back({layer, line + "\n", report_json(report)});
-  if (first != nullptr && first_differing.empty()) first_differing = report_text(report);
+  lines += fmt::format("  {:>5}  {:<12} {}{}\n", layer, tensors, first == nullptr ? "ok" : "DIFFERS",
+                       first == nullptr ? "" : fmt::format("  first in {}", label(*first)));
+  Report report = comparison_report(comparison);
+  Json& one = layers.emplace_back(Json{{"layer", layer}});
+  one.update(report.json);
+  if (first == nullptr || !first_layer.is_null()) return;
+  first_layer = layer;
+  first_differing = "\n" + std::move(report.text);
 }
 
-std::string LayerReports::text() const {
-  std::string text =
-      fmt::format("{} against {}, layer by layer\n\n  layer\n", one_line(scenario), one_line(theirs));
-  for (const Layer& layer : layers) text += layer.line;
-  text += skipped_text(skipped);
-  return text + (first_differing.empty() ? "\nAll layers agree.\n" : "\n" + first_differing);
-}
-
-std::string LayerReports::json() const {
-  Json all = Json::array(), first = nullptr;
-  for (const Layer& layer : layers) {
-    Json report = Json::parse(layer.json);
-    if (first.is_null() && !report.at("agrees").get<bool>()) first = layer.layer;
-    Json entry{{"layer", layer.layer}};
-    entry.update(report);
-    all.push_back(std::move(entry));
-  }
-  const Json document{{"scenario", scenario}, {"with", theirs}, {"agrees", first.is_null()},
-                      {"first_layer", first}, {"layers", all},  {"not_compared", skipped_json(skipped)}};
-  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
+Report LayerReports::report() const {
+  Report report;
+  report.add_line("{} against {}, layer by layer\n\n  layer\n",
+                  {text_cell("scenario", scenario), text_cell("with", theirs)});
+  report.text += lines;
+  report.json.update({{"agrees", first_layer.is_null()}, {"first_layer", first_layer}, {"layers", layers}});
+  add_skipped(skipped, report);
+  report.text += first_differing.empty() ? "\nAll layers agree.\n" : first_differing;
+  return report;
 }
 
 }  // namespace headwise

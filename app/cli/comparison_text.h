@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/report.h"
 #include "core/compare/array_compare.h"
 #include "core/compare/likely_causes.h"
 
@@ -17,23 +18,18 @@ struct ComparisonReport {
   std::string scenario, theirs;  // as named by the user
 };
 
-std::string report_text(const ComparisonReport& report);
-std::string report_json(const ComparisonReport& report);
+Report comparison_report(const ComparisonReport& comparison);
 
-// The reports of a model's layers: a line for each, then the whole report of the first that differs.
+// The reports of a model's layers: in text a line for each, then the whole report of the first that differs.
 struct LayerReports {
   std::string scenario, theirs;
-  struct Layer {
-    Index layer = 0;
-    std::string line, json;
-  };
-  std::vector<Layer> layers = {};
+  std::string lines = {};
+  Json layers = Json::array(), first_layer = nullptr;  // the first that differs
   std::vector<SkippedArray> skipped = {};
-  std::string first_differing = {};  // its report_text
+  std::string first_differing = {};
 
-  void add(Index layer, const ComparisonReport& report);
-  std::string text() const;
-  std::string json() const;
+  void add(Index layer, const ComparisonReport& comparison);
+  Report report() const;
 };
 
 // For stderr, if something differs: "scores[0,1,2,3]: ours 1.5, theirs 1.25".
