@@ -185,9 +185,6 @@ AnswerOption next_option(const PanelContext& context, const PlaylistPage& page) 
 constexpr float row_height = 32, gap = 6;  // design units
 constexpr float one_line_from = 700;       // design units: a narrower option takes two lines
 
-constexpr std::array<std::string_view, 9> kinds{"none", "number", "choice",  "shape", "head",
-                                                "cell", "tensor", "weights", "mask"};
-
 struct Field {
   const char* id;
   const char* placeholder;
@@ -281,6 +278,8 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
   if (page.ask.empty()) return false;
   const WidgetContext widgets = context.widgets();
   bool changed = false;
+  std::vector<std::string_view> kinds = answer_kind_names();
+  kinds.insert(kinds.begin(), "none");
   int kind = page.answer ? 1 + static_cast<int>(page.answer->kind) : 0;
   if (segmented_control(widgets, "answer/kind", kinds, kind)) {
     page.answer.reset();
@@ -338,7 +337,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
 std::string answer_problem(const PanelContext& context, const Playlist& playlist, const PlaylistPage& page) {
   if (!page.answer || page.ask.empty()) return "";
   if (std::string problem = written_problem(*page.answer); !problem.empty()) return problem;
-  if (std::string problem = mask_page_problem(page); !problem.empty()) return problem;
+  if (std::string problem = answer_page_problem(page); !problem.empty()) return problem;
   for (const AnswerOption& option : page.answer->options)
     if (!option.see.empty() && !page_titled(playlist, option.see))
       return fmt::format("there is no page with the title “{}”, here or in a built-in lesson", option.see);

@@ -8,21 +8,12 @@
 #include <vector>
 
 #include "core/answers/live_text.h"
+#include "core/playlist/page_fields.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
-
-constexpr double rounding = 1e-3;  // by which a row of weights may miss its sum
-
-LiveExpression whole_expression(std::string_view written) {
-  std::string_view rest = written;
-  LiveExpression expression = read_live_expression(rest);
-  if (rest.find_first_not_of(" \n\t") != std::string_view::npos)
-    refuse_live_text(rest, "something is left over after the expression", "one expression");
-  return expression;
-}
 
 void add_quantities(const LiveExpression& expression, std::vector<LiveQuantity>& found) {
   if (expression.operation == "quantity" && std::ranges::find(found, expression.quantity) == found.end())
@@ -43,278 +34,31 @@ LiveExpression with_numbers(LiveExpression expression, const std::vector<LiveQua
   return expression;
 }
 
-[[noreturn]] void refuse_fixed_number(std::string_view written) {
-  refuse_live_text(written, "the key is a constant",
-                   "an expression that reads the page's numbers, as attn_weights[0,0,8,7], or the key "
-                   "\"why\" with the reason "
-                   "why a fixed number is right");
-}
-
-[[noreturn]] void refuse_constant(std::string_view written) {
-  refuse_live_text(written, "the key is a constant",
-                   "an expression that reads the page's numbers, as attn_weights[0,0,8,7]");
-}
-
-std::vector<LiveQuantity> quantities_of(const LiveExpression& expression, std::string_view written) {
-  std::vector<LiveQuantity> quantities;
-  add_quantities(expression, quantities);
-  if (quantities.empty()) refuse_constant(written);
-  return quantities;
-}
-
-AnswerKey of_choice(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  AnswerKey key;
-  std::vector<std::size_t> right;
-  for (std::size_t i = 0; i < answer.options.size(); ++i) {
-    const std::optional<bool> holds = live_truth(whole_expression(answer.options[i].is), subject, answers);
-    if (!holds && answers == LiveAnswers::quick) {
-      key.waits = true;
-      return key;
-    }
-    if (!holds) {
-      key.problem =
-          fmt::format("the trace lacks a number that option {} needs: {}", i + 1, answer.options[i].is);
-      return key;
-    }
-    if (*holds) right.push_back(i);
-  }
-  if (right.size() == 1) {
-    key.option = right[0];
-  } else if (right.empty()) {
-    key.problem = "none of the options holds here; exactly one must";
-  } else {
-    key.problem = fmt::format("options {} and {} both hold here; exactly one must", right[0] + 1, right[1] + 1);
-  }
-  return key;
-}
-
-// A whole number of at least 0; else the key's problem says what it is.
-std::optional<Index> index_of_key(const std::string& written, const LiveSubject& subject, LiveAnswers answers,
-                                  AnswerKey& key) {
-  const LiveValue value = live_value(whole_expression(written), subject, answers);
-  if (value.kind == LiveValue::Kind::not_computed) {
-    key.waits = true;
-  } else if (value.kind != LiveValue::Kind::number || value.number != std::floor(value.number) ||
-             value.number < 0.0 || value.number > 1e15) {
-    key.problem = fmt::format("the key {} is {}, which is no index", written, value.text);
-  } else {
-    return static_cast<Index>(value.number);
-  }
-  return {};
-}
-
-AnswerKey of_head(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  AnswerKey key;
-  key.head = index_of_key(answer.is, subject, answers, key);
-  const Index heads = subject.trace.options.num_heads;
-  if (key.head && *key.head >= heads) {
-    key.problem =
-        fmt::format("the key {} is {}, and there are {} heads, counted from 0", answer.is, *key.head, heads);
-    key.head.reset();
-  }
-  return key;
-}
-
-AnswerKey of_shape(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  AnswerKey key;
-  const LiveValue value = live_value(whole_expression(answer.is), subject, answers);
-  if (value.kind == LiveValue::Kind::word) {
-    key.shown = value.text;
-    key.sizes = typed_sizes(value.text, subject);
-  }
-  if (key.sizes.empty()) key.problem = fmt::format("the trace lacks what the key needs: {}", answer.is);
-  return key;
-}
-
-AnswerKey of_cell(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  AnswerKey key;
-  const TensorPtr tensor = subject.trace.tensor(*answer.tensor);
-  if (!tensor || tensor->shape().rank() < 2) {
-    key.problem = fmt::format("this scenario has no map {}", tensor_entry(*answer.tensor).name);
-    return key;
-  }
-  const Index rank = tensor->shape().rank();
-  const auto part = [&](const std::string& written, Index axis, const char* what) -> std::optional<Index> {
-    if (written.empty()) return {};
-    const std::optional<Index> index = index_of_key(written, subject, answers, key);
-    if (!index || *index < tensor->shape().size(axis)) return index;
-    key.problem = fmt::format("the {} {} lies outside {} {}", what, *index, tensor_entry(*answer.tensor).name,
-                              tensor->shape().to_string());
-    return {};
-  };
-  key.row = part(answer.row, rank - 2, "row");
-  key.column = part(answer.column, rank - 1, "column");
-  if (!key.problem.empty() || key.waits) key.row = key.column = {};
-  return key;
-}
-
-// "the row of weights" needs numbers from 0 to 1 that sum to 1.
-AnswerKey of_weights(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  AnswerKey key;
-  const LiveCells cells = live_cells(whole_expression(answer.is), subject, PageAnswer::most_weights);
-  key.problem = cells.problem;
-  if (!key.problem.empty()) return key;
-  const std::vector<std::size_t> axes = cells.axes();
-  if (axes.size() != 1) {
-    key.problem = fmt::format("the key {} is no row: it {}", answer.is,
-                              axes.empty() ? "is one number" : fmt::format("runs along {} axes", axes.size()));
-    return key;
-  }
-  const TensorPtr tensor = subject.trace.tensor(cells.tensor);
-  WeightsKey found{
-      {}, std::string(tensor->shape().name(static_cast<Index>(axes[0]))), cells.cells.from[axes[0]]};
-  double sum = 0.0;
-  for (const LiveExpression& each : cells.values) {
-    const LiveValue value = live_value(each, subject, answers);
-    if (value.kind == LiveValue::Kind::not_computed) {
-      key.waits = true;
-      return key;
-    }
-    // Not !(≥ 0 and ≤ 1): NaN is refused too.
-    if (value.kind != LiveValue::Kind::number ||
-        !(value.number >= -rounding && value.number <= 1.0 + rounding)) {
-      key.problem = fmt::format("number {} of the key {} is {}, and a weight lies between 0 and 1",
-                                found.weights.size(), answer.is, value.text);
-      return key;
-    }
-    found.weights.push_back(value.number);
-    sum += value.number;
-  }
-  if (std::abs(sum - 1.0) > rounding) {
-    key.problem =
-        fmt::format("the key {} sums to {}, and a row of weights sums to 1", answer.is, live_number(sum));
-    return key;
-  }
-  key.weights = std::move(found);
-  return key;
-}
-
-AnswerKey of_mask(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  AnswerKey key;
-  const LiveCells cells = live_cells(whole_expression(answer.is), subject, PageAnswer::most_pairs);
-  key.problem = cells.problem;
-  if (!key.problem.empty()) return key;
-  const std::size_t rank = cells.cells.from.size();
-  for (const std::size_t axis : cells.axes()) {
-    if (rank >= 2 && axis + 2 >= rank) continue;
-    key.problem = fmt::format("the key {} is no map: it runs along axis {} of {}", answer.is, axis,
-                              to_string(cells.tensor));
-    return key;
-  }
-  if (rank < 2) {
-    key.problem = fmt::format("the key {} is no map: {} has no rows", answer.is, to_string(cells.tensor));
-    return key;
-  }
-  MaskKey found{cells.tensor.id,      cells.cells.from[rank - 2], cells.cells.from[rank - 1],
-                cells.size(rank - 2), cells.size(rank - 1),       {}};
-  for (const LiveExpression& each : cells.values) {
-    const std::optional<bool> blocked = live_truth(each, subject, answers);
-    if (!blocked && answers == LiveAnswers::quick) {
-      key.waits = true;
-      return key;
-    }
-    if (!blocked) {
-      key.problem = fmt::format("the trace lacks a number that the key needs: {}", answer.is);
-      return key;
-    }
-    found.blocked.push_back(*blocked);
-  }
-  key.mask = std::move(found);
-  return key;
+[[noreturn]] void refuse_constant(std::string_view written, const char* or_else = "") {
+  refuse_live_text(
+      written, "the key is a constant",
+      fmt::format("an expression that reads the page's numbers, as attn_weights[0,0,8,7]{}", or_else));
 }
 
 }  // namespace
 
-AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  switch (answer.kind) {
-    case AnswerKind::choice:
-    case AnswerKind::tensor:
-      return of_choice(answer, subject, answers);
-    case AnswerKind::weights:
-      return of_weights(answer, subject, answers);
-    case AnswerKind::mask:
-      return of_mask(answer, subject, answers);
-    case AnswerKind::shape:
-      return of_shape(answer, subject, answers);
-    case AnswerKind::head:
-      return of_head(answer, subject, answers);
-    case AnswerKind::cell:
-      return of_cell(answer, subject, answers);
-    case AnswerKind::number:
-      break;
-  }
-  const LiveValue value = live_value(whole_expression(answer.is), subject, answers);
-  AnswerKey key;
-  if (value.kind == LiveValue::Kind::not_computed) {
-    key.waits = true;
-  } else if (value.kind == LiveValue::Kind::number && std::isfinite(value.number)) {
-    key.number = value.number;
-    key.shown = value.text;
-  } else if (value.kind == LiveValue::Kind::missing) {
-    key.problem = fmt::format("the trace lacks a number that the key needs: {}", answer.is);
-  } else {
-    key.problem = fmt::format("the key {} is {}, which is not a finite number", answer.is, value.text);
-  }
-  return key;
+LiveExpression whole_expression(std::string_view written) {
+  std::string_view rest = written;
+  LiveExpression expression = read_live_expression(rest);
+  if (rest.find_first_not_of(" \n\t") != std::string_view::npos)
+    refuse_live_text(rest, "something is left over after the expression", "one expression");
+  return expression;
 }
 
-std::string written_problem(const PageAnswer& answer) {
-  const auto blank = [](const std::string& text) {
-    return text.find_first_not_of(" \n\t") == std::string::npos;
-  };
-  try {
-    switch (answer.kind) {
-      case AnswerKind::number:
-        check_number_key(answer.is, answer.why);
-        check_live_text(answer.why);
-        break;
-      case AnswerKind::head:
-        check_number_key(answer.is);
-        break;
-      case AnswerKind::shape:
-        check_shape_key(answer.is);
-        break;
-      case AnswerKind::choice:
-        for (const AnswerOption& option : answer.options) {
-          if (blank(option.text)) return "an option has no text";
-          check_condition_key(option.is);
-          check_live_text(option.text);
-          check_live_text(option.why);
-        }
-        break;
-      case AnswerKind::tensor:
-        for (const AnswerOption& option : answer.options) {
-          const std::optional<TensorName> name = find_tensor_name(option.text);
-          if (!name || name->gradient)
-            return fmt::format("there is no tensor “{}”; {}", option.text,
-                               suggestion(nearest_tensor_name(option.text)));
-          if (names_option(answer, option.text) != &option)
-            return fmt::format("two options name {}", option.text);
-          check_condition_key(option.is);
-          check_live_text(option.why);
-        }
-        break;
-      case AnswerKind::weights:
-        check_weights_key(answer.is);
-        break;
-      case AnswerKind::mask:
-        check_mask_key(answer.is);
-        break;
-      case AnswerKind::cell:
-        if (!answer.tensor || (blank(answer.row) && blank(answer.column)))
-          return "the right cell has neither a row nor a column";
-        for (const std::string* part : {&answer.row, &answer.column})
-          if (!part->empty()) check_index_key(*part);
-        if ((answer.row.empty() || !reads_page(answer.row)) &&
-            (answer.column.empty() || !reads_page(answer.column)))
-          return "the key is a constant: its row or column must read the page's numbers";
-        break;
-    }
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+namespace {
+
+bool reads_page(std::string_view expression) {
+  std::vector<LiveQuantity> quantities;
+  add_quantities(whole_expression(expression), quantities);
+  return !quantities.empty();
 }
+
+}  // namespace
 
 bool is_right(const PageAnswer& answer, double key, double given) {
   const double off = std::abs(given - key);
@@ -327,11 +71,6 @@ double misplaced_weight(const std::vector<double>& drawn, const std::vector<doub
   return sum / 2;
 }
 
-const AnswerOption* names_option(const PageAnswer& answer, std::string_view tensor) {
-  const auto found = std::ranges::find(answer.options, tensor, &AnswerOption::text);
-  return found == answer.options.end() ? nullptr : &*found;
-}
-
 std::optional<double> typed_number(std::string_view typed) {
   std::string text(typed);
   std::ranges::replace(text, ',', '.');
@@ -342,9 +81,7 @@ std::optional<double> typed_number(std::string_view typed) {
   if (percent) text.pop_back();
   try {
     const LiveExpression expression = whole_expression(text);
-    std::vector<LiveQuantity> quantities;
-    add_quantities(expression, quantities);
-    if (!quantities.empty()) return {};
+    if (reads_page(text)) return {};
     static const Trace none;
     const LiveValue value = live_value(expression, LiveSubject(none));
     if (value.kind != LiveValue::Kind::number || !std::isfinite(value.number)) return {};
@@ -393,23 +130,9 @@ std::vector<Index> typed_sizes(std::string_view typed, const LiveSubject& subjec
   return sizes;
 }
 
-bool reads_page(std::string_view expression) {
-  std::vector<LiveQuantity> quantities;
-  add_quantities(whole_expression(expression), quantities);
-  return !quantities.empty();
-}
+namespace {
 
-void check_index_key(std::string_view expression) {
-  if (reads_page(expression)) check_number_key(expression);
-}
-
-void check_shape_key(std::string_view expression) {
-  const LiveExpression written = whole_expression(expression);
-  if (written.operation != "quantity" || written.quantity.word != "shape")
-    refuse_live_text(expression, "the key is not a shape", "\"shape k_heads\"");
-}
-
-void check_number_key(std::string_view expression, std::optional<std::string_view> why) {
+void check_number_key(std::string_view expression, std::optional<std::string_view> why = {}) {
   const LiveExpression written = whole_expression(expression);
   std::vector<LiveQuantity> quantities;
   add_quantities(written, quantities);
@@ -433,11 +156,22 @@ void check_number_key(std::string_view expression, std::optional<std::string_vie
     refuse_live_text(expression, "the key is not a number", "an arithmetic expression");
   if (!same(values[0], values[1]) || !same(values[1], values[2])) return;
   if (!why) refuse_constant(expression);
-  if (why->find_first_not_of(" \n\t") == std::string_view::npos) refuse_fixed_number(expression);
+  if (why->find_first_not_of(" \n\t") == std::string_view::npos)
+    refuse_constant(expression, ", or the key \"why\" with the reason why a fixed number is right");
+}
+
+void check_index_key(std::string_view expression) {
+  if (reads_page(expression)) check_number_key(expression);
+}
+
+void check_shape_key(std::string_view expression) {
+  const LiveExpression written = whole_expression(expression);
+  if (written.operation != "quantity" || written.quantity.word != "shape")
+    refuse_live_text(expression, "the key is not a shape", "\"shape k_heads\"");
 }
 
 void check_condition_key(std::string_view condition) {
-  quantities_of(whole_expression(condition), condition);
+  if (!reads_page(condition)) refuse_constant(condition);
 }
 
 void check_weights_key(std::string_view expression) {
@@ -448,7 +182,7 @@ void check_weights_key(std::string_view expression) {
 
 void check_mask_key(std::string_view condition) {
   const LiveExpression written = whole_expression(condition);
-  quantities_of(written, condition);
+  check_condition_key(condition);
   constexpr std::array<std::string_view, 10> conditions{"=", "≠", "<",   "≤",   ">",
                                                         "≥", "≈", "not", "and", "or"};
   if (std::ranges::find(conditions, written.operation) == conditions.end())
@@ -456,6 +190,81 @@ void check_mask_key(std::string_view condition) {
   if (!has_cells(written))
     refuse_live_text(condition, "the key has no map",
                      "a condition on its cells, as mask_bias[0,0,:,:] = -inf");
+}
+
+void check_option(const AnswerOption& option, const WrittenPlace& place, const std::string& at) {
+  place.check(at + ".is", [&] { check_condition_key(option.is); });
+  place.check(at + ".text", [&] { check_live_text(option.text); });
+  place.check(at + ".why", [&] { check_live_text(option.why); });
+}
+
+}  // namespace
+
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \n\t") == std::string::npos;
+}
+
+void check_choice(const PageAnswer& answer, const WrittenPlace& place) {
+  for (std::size_t i = 0; i < answer.options.size(); ++i) {
+    if (is_blank(answer.options[i].text)) place.refuse("an option has no text");
+    check_option(answer.options[i], place, fmt::format(".options[{}]", i));
+  }
+}
+
+void check_tensors(const PageAnswer& answer, const WrittenPlace& place) {
+  for (std::size_t i = 0; i < answer.options.size(); ++i) {
+    const std::string& text = answer.options[i].text;
+    const std::string at = fmt::format(".options[{}]", i);
+    const std::optional<TensorName> name = find_tensor_name(text);
+    if (!name || name->gradient)
+      place.refuse(fmt::format("there is no tensor “{}”; {}", text, suggestion(nearest_tensor_name(text))));
+    if (&*std::ranges::find(answer.options, text, &AnswerOption::text) != &answer.options[i])
+      place.refuse(fmt::format("two options name {}", text), {.where = at + ".tensor",
+                                                              .what = "an option names this tensor already",
+                                                              .got = describe(Json(text)),
+                                                              .expected = "another one"});
+    check_option(answer.options[i], place, at);
+  }
+}
+
+void check_number(const PageAnswer& answer, const WrittenPlace& place) {
+  place.check(".why", [&] { check_live_text(answer.why); });
+  place.check(".is", [&] { check_number_key(answer.is, answer.why); });
+}
+
+void check_cell(const PageAnswer& answer, const WrittenPlace& place) {
+  if (!answer.tensor || (is_blank(answer.row) && is_blank(answer.column)))
+    place.refuse("the right cell has neither a row nor a column",
+                 {.what = "the keys \"row\" and \"column\" are missing", .expected = "at least one of them"});
+  bool reads = false;
+  for (const auto& [key, part] : {std::pair{".row", &answer.row}, {".column", &answer.column}}) {
+    if (part->empty()) continue;
+    place.check(key, [&] {
+      check_index_key(*part);
+      reads = reads || reads_page(*part);
+    });
+  }
+  if (!reads)
+    place.refuse("the key is a constant: its row or column must read the page's numbers",
+                 {.what = "the key is a constant",
+                  .expected = "a row or column that reads the page's numbers",
+                  .remedy = "write argmax attn_weights[0,0,8,:]"});
+}
+
+void check_shape(const PageAnswer& answer, const WrittenPlace& place) {
+  place.check(".is", [&] { check_shape_key(answer.is); });
+}
+
+void check_head(const PageAnswer& answer, const WrittenPlace& place) {
+  place.check(".is", [&] { check_number_key(answer.is); });
+}
+
+void check_weights(const PageAnswer& answer, const WrittenPlace& place) {
+  place.check(".is", [&] { check_weights_key(answer.is); });
+}
+
+void check_mask(const PageAnswer& answer, const WrittenPlace& place) {
+  place.check(".is", [&] { check_mask_key(answer.is); });
 }
 
 }  // namespace headwise

@@ -43,7 +43,6 @@
 //                         mask too
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,8 +58,7 @@ struct AnswerOption {
 };
 
 enum class AnswerKind { number, choice, shape, head, cell, tensor, weights, mask };
-inline constexpr std::array<std::string_view, 8> answer_kind_words{"number", "choice", "shape",   "head",
-                                                                   "cell",   "tensor", "weights", "mask"};
+std::vector<std::string_view> answer_kind_names();  // in their order
 
 struct PageAnswer {
   static constexpr std::size_t least_options = 2, most_options = 9;  // one for each digit key
@@ -77,9 +75,15 @@ struct PageAnswer {
   std::optional<TensorId> tensor;     // of a cell
   std::string row, column;
 
-  // One of its options is chosen.
-  bool chooses() const { return kind == AnswerKind::choice || kind == AnswerKind::tensor; }
+  bool chooses() const { return kind == AnswerKind::choice || is_tensor(); }  // an option
+  bool is_head() const { return kind == AnswerKind::head; }
+  bool is_tensor() const { return kind == AnswerKind::tensor; }
+  bool is_weights() const { return kind == AnswerKind::weights; }
+  bool is_mask() const { return kind == AnswerKind::mask; }
   friend bool operator==(const PageAnswer&, const PageAnswer&) = default;
 };
+
+// An answer of this kind without a key, and with the tolerance that is usual.
+PageAnswer blank_answer(AnswerKind kind);
 
 }  // namespace headwise

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/playlist/page_answer.h"
 #include "core/scenario/json_document.h"
+#include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
 
 namespace headwise {
@@ -25,6 +27,44 @@ std::size_t choice_of(const Json& value, const std::string& where, const Names& 
 TensorName tensor_of(const Json& value, const std::string& where);
 // { "tensor": NAME, "index": [i, …] }
 CellRef cell_of(const Json& value, const std::string& where);
+// The key "answer". In a draft, what is still being written is read as it is.
+PageAnswer answer_of(const Json& json, const std::string& where, bool draft);
+nlohmann::ordered_json answer_json(const PageAnswer& answer);
+
+// Where an answer is written: in a file, whose places are told, or in the fields of the editor.
+struct WrittenPlace {
+  std::string file;  // where it stands there; empty: in the editor
+
+  template <class Check>
+  void check(const std::string& key, Check check) const {
+    try {
+      check();
+    } catch (const Error& error) {
+      if (file.empty()) throw;
+      throw Error(ExitStatus::usage, {.where = file + key, .what = error.what()});
+    }
+  }
+
+  // In the editor, a sentence; in a file, what and where. The reader already refuses what has no such parts.
+  [[noreturn]] void refuse(const std::string& sentence, ErrorParts in_file = {}) const {
+    if (file.empty()) in_file = {.what = sentence};
+    in_file.where = file + in_file.where;
+    throw Error(ExitStatus::usage, in_file);
+  }
+};
+
+bool is_blank(const std::string& text);
+
+// What is wrong with an answer as it is written, whatever the trace: an expression that cannot be read or reads nothing of the
+// page ("0 * E + 5" is a constant too), an option without a text. They throw Error(usage).
+void check_number(const PageAnswer& answer, const WrittenPlace& place);
+void check_choice(const PageAnswer& answer, const WrittenPlace& place);
+void check_shape(const PageAnswer& answer, const WrittenPlace& place);
+void check_head(const PageAnswer& answer, const WrittenPlace& place);
+void check_cell(const PageAnswer& answer, const WrittenPlace& place);
+void check_tensors(const PageAnswer& answer, const WrittenPlace& place);
+void check_weights(const PageAnswer& answer, const WrittenPlace& place);
+void check_mask(const PageAnswer& answer, const WrittenPlace& place);
 
 template <std::size_t Count>
 Names names_of(const std::array<std::string_view, Count>& words) {

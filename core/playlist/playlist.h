@@ -75,7 +75,7 @@ struct PlaylistPage {
   bool asks_covered() const { return asks_elsewhere() || (!ask.empty() && veil) || hides_pin(); }
   // It asks for a head, and the pinned cell lies in one.
   bool hides_pin() const { return asks_for_head() && pin; }
-  bool asks_for_head() const { return !ask.empty() && answer && answer->kind == AnswerKind::head; }
+  bool asks_for_head() const { return !ask.empty() && answer && answer->is_head(); }
   bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }
 };
 bool operator==(const PlaylistPage& a, const PlaylistPage& b);
@@ -122,9 +122,9 @@ Playlist read_playlist_file(const std::string& path, PlaylistText text = Playlis
 void write_playlist_file(const Playlist& playlist, const std::string& path,
                          PlaylistText text = PlaylistText::whole);
 
-// Returns why a mask cannot be painted on the page, without a full stop: nothing is veiled, or its step makes no map of pairs.
-// Empty if it can, or another answer is asked for.
-std::string mask_page_problem(const PlaylistPage& page);
+// Returns why the page cannot ask for its answer, without a full stop: a mask, where nothing is veiled or its step makes no map
+// of pairs. Empty if it can.
+std::string answer_page_problem(const PlaylistPage& page);
 
 // Returns why the page cannot be shown, in one sentence ("there is no head 9: 8 heads, counted from 0"); empty if it can.
 // `trace` is that of its scenario.

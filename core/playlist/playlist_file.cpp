@@ -7,8 +7,12 @@
 
 #include "core/answers/live_text.h"
 #include "core/files/atomic_file.h"
+#include "core/files/json_text.h"
+#include "core/playlist/answer_key.h"
+#include "core/playlist/page_fields.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
+#include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -58,16 +62,6 @@ std::string_view compare_word(CompareWith beside) {
   return words[static_cast<std::size_t>(beside)];
 }
 
-std::string mask_page_problem(const PlaylistPage& page) {
-  if (!page.answer || page.answer->kind != AnswerKind::mask) return "";
-  if (!page.veil) return "a mask is painted on a veiled map, and the page has no veil";
-  const bool pairs = page.step >= Step::scores && page.step <= Step::softmax;
-  if (pairs && page.view == StageView::one_head) return "";
-  return "a mask is painted on a map of queries and keys: the steps scores, scale, mask and softmax make "
-         "one, in the view "
-         "one_head";
-}
-
 std::string page_problem(const PlaylistPage& page, const Trace& trace) {
   const Index heads = trace.options.num_heads;
   if (page.head >= heads)
@@ -92,11 +86,57 @@ std::string page_problem(const PlaylistPage& page, const Trace& trace) {
 
 namespace {
 
+using OrderedJson = nlohmann::ordered_json;
+
+// Writes only what differs from the reader's defaults.
+OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, const std::string& folder,
+                      PlaylistText text) {
+  const PlaylistPage first;
+  OrderedJson json = OrderedJson::object();
+  const bool same = before && (before->scenario == page.scenario || *before->scenario == *page.scenario);
+  if (!same)
+    json["scenario"] = ordered_json_of(scenario_to_json(with_files_relative_to(*page.scenario, folder)));
+  const PlaylistPage& at = before ? *before : first;
+  json["step"] = step_word(page.step);
+  if (page.view != at.view) json["view"] = stage_view_words[static_cast<std::size_t>(page.view)];
+  if (page.batch != (same ? at.batch : 0)) json["batch"] = page.batch;
+  if (page.head != (same ? at.head : 0)) json["head"] = page.head;
+  if (page.beside) json["beside"] = compare_word(*page.beside);
+  if (page.tensor) json["tensor"] = tensor_entry(*page.tensor).name;
+  if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
+  if (page.spotlight) json["spotlight"] = true;
+  const auto word = [](const auto& words, auto choice) { return words[static_cast<std::size_t>(choice)]; };
+  if (page.masks_as) json["masks_as"] = word(mask_convention_words, *page.masks_as);
+  if (!page.title.empty()) json["title"] = page.title;
+  if (!page.ask.empty()) json["ask"] = page.ask;
+  // A page without a question has no other step or view to ask at.
+  if (page.asks_elsewhere() && page.ask_step) json["ask_step"] = step_word(*page.ask_step);
+  if (page.asks_elsewhere() && page.ask_view) json["ask_view"] = word(stage_view_words, *page.ask_view);
+  if (!page.ask.empty() && page.veil) json["veil"] = true;
+  // What is still being written could be read again only from a draft.
+  if (!page.ask.empty() && page.answer && (text == PlaylistText::draft || written_problem(*page.answer).empty()))
+    json["answer"] = answer_json(*page.answer);
+  if (!page.caption.empty() || !page.ask.empty()) json["caption"] = page.caption;
+  if (!page.keywords.empty()) json["keywords"] = page.keywords;
+  if (!page.notes.empty()) json["notes"] = page.notes;
+  return json;
+}
+
 std::string folder_of_file(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }
 
 }  // namespace
+
+std::string playlist_to_json(const Playlist& playlist, const std::string& folder, PlaylistText text) {
+  OrderedJson pages = OrderedJson::array();
+  for (std::size_t i = 0; i < playlist.pages.size(); ++i)
+    pages.push_back(page_json(playlist.pages[i], i > 0 ? &playlist.pages[i - 1] : nullptr, folder, text));
+  OrderedJson json{{"headwise_playlist", 1}};
+  if (!playlist.title.empty()) json["title"] = playlist.title;
+  json["pages"] = std::move(pages);
+  return json_text(json, {.indent = 2, .replaces_bytes = true}) + "\n";
+}
 
 bool is_playlist_file(const std::string& path) {
   std::error_code missing;

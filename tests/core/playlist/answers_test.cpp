@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/playlist/answer_key.h"
 #include "core/playlist/page_words.h"
 #include "core/playlist/playlist.h"
@@ -285,6 +287,21 @@ TEST_CASE("an answer is written as it was read") {
     CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
     playlist.pages[0].answer->is += " + 1";
     CHECK_FALSE(playlist.pages[0] == page);
+  }
+}
+
+TEST_CASE("every kind of answer is a row of the table, in the order of the kinds") {
+  const std::vector<std::string_view> names = answer_kind_names();
+  CHECK(names.size() == 8);
+  CHECK(names[static_cast<std::size_t>(AnswerKind::head)] == "head");
+  CHECK(names[static_cast<std::size_t>(AnswerKind::mask)] == "mask");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    PageAnswer answer = blank_answer(static_cast<AnswerKind>(i));
+    answer.tensor = TensorId::scores;
+    CHECK(key_json(answer, nullptr, {})["kind"] == names[i]);
+    const std::string words = key_words(answer, nullptr, {});
+    says(words, "asks for ");
+    says(words, "not computed here");
   }
 }
 
