@@ -24,6 +24,10 @@ struct AnswerMask {
   bool has(Index at_row, Index at_column) const {
     return at_row >= row && at_row < row + rows && at_column >= column && at_column < column + columns;
   }
+  template <class Key>
+  bool is_box_of(const Key& key) const {
+    return row == key.row && column == key.column && rows == key.rows && columns == key.columns;
+  }
   // Of a cell of the box.
   std::size_t place(Index at_row, Index at_column) const {
     return static_cast<std::size_t>((at_row - row) * columns + at_column - column);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/focus_order.h"
@@ -25,12 +24,6 @@ constexpr float chart_height = 170, least_words = 380, least_chart = 280, most_c
 constexpr float caption_line = 20, ticks = 16;
 constexpr float slant = 40.0f;  // degrees
 constexpr double by_key = 0.05, by_small_key = 0.01;
-
-double sum_of(const std::vector<double>& bars) {
-  double sum = 0.0;
-  for (const double bar : bars) sum += bar;
-  return sum;
-}
 
 struct Chart {
   PlaneGeometry plane;  // one row, a column for each weight
@@ -142,13 +135,13 @@ void draw_bars_of(const PanelContext& context, const Chart& chart, const std::ve
 
 std::string caption_of(const PlaylistWalk& walk, std::optional<std::size_t> bar, const ImFont* font) {
   const std::vector<double>& drawn = walk.given.bars;
-  const double sum = sum_of(drawn);
+  const double sum = walk.given.sum_of_bars();
   const auto named = [&](std::size_t i) {
     return fmt::format("“{}” ", drawable_text(axis_word(walk.words.weight_labels[i]), font));
   };
   if (walk.answered) {
     const std::vector<double>& right = walk.words.key.weights->weights;
-    const bool both = walk.given.gives_bars && drawn.size() == right.size();
+    const bool both = walk.given.made && drawn.size() == right.size();
     if (bar && both)
       return named(*bar) + fmt::format("yours {:.2f}, computed {:.2f}", drawn[*bar], right[*bar]);
     if (bar) return named(*bar) + fmt::format("{:.2f}", right[*bar]);
@@ -164,7 +157,7 @@ std::string caption_of(const PlaylistWalk& walk, std::optional<std::size_t> bar,
 
 BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool hall) {
   const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer || page->answer->kind != AnswerKind::weights || walk.edits_words) return {};
+  if (!page || !page->answer || !page->answer->is_weights() || walk.edits_words) return {};
   BarsRoom room;
   room.height = std::round((hall ? hall_chart_height : chart_height) * scale);
   const float count = static_cast<float>(std::max<std::size_t>(walk.words.weight_labels.size(), 8));
@@ -224,8 +217,7 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
     if (focused) {
       draw_with_keys(given);
       if (!hovered) looked_at = given.bar;
-      if (!context.focus->moved && press_key_pressed() && sum_of(given.bars) > 0.0)
-        action.command = CommandId::next_page;
+      if (!context.focus->moved && press_key_pressed() && given.sum_of_bars() > 0.0) action.answers = true;
     }
     if (!held)
       tooltip(widgets,
@@ -243,7 +235,7 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   }
   draw_axis(context, chart);
   if (walk.answered) draw_bars_of(context, chart, right, false);
-  if (given.bars.size() == right.size() && (!walk.answered || given.gives_bars))
+  if (given.bars.size() == right.size() && (!walk.answered || given.made))
     draw_bars_of(context, chart, given.bars, true);
   const auto chosen = looked_at ? std::optional<Index>(static_cast<Index>(*looked_at)) : std::nullopt;
   draw_column_labels(widgets, list, chart.plane, labels, chosen, chart.degrees);
@@ -253,10 +245,6 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   ui_says(told, {min.x, at.y});
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(size);
-}
-
-double sum_of_bars(const PlaylistWalk& walk) {
-  return sum_of(walk.given.bars);
 }
 
 }  // namespace headwise

@@ -20,8 +20,7 @@ float words_beside_bars(float scale, float width, const PlaylistWalk& walk);
 // Fills the size at the cursor. While the page asks, the bars follow the mouse and the keys; Enter gives them.
 void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action);
 
-// What the bars sum to; by less than `nearly_one` beside 1 they need not be scaled.
-double sum_of_bars(const PlaylistWalk& walk);
+// Bars whose sum is less than this beside 1 need not be scaled.
 inline constexpr double nearly_one = 0.005;
 
 }  // namespace headwise

@@ -20,6 +20,7 @@
 #include "app/widgets/text_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/answer_kinds.h"
 #include "core/playlist/answer_key.h"
 #include "core/tensor/join.h"
 #include "core/trace/rules.h"
@@ -113,59 +114,48 @@ std::vector<AnswerOption> first_options(const PanelContext& context, const Pinne
   return options;
 }
 
+// The tensor and others, exactly one of which holds, until what makes it right is written.
+std::vector<AnswerOption> first_tensors(const PanelContext& context, TensorId id) {
+  const auto option = [](TensorId each, const char* count) {
+    const std::string name(tensor_entry(each).name);
+    return AnswerOption{name, fmt::format("finite {} {}", name, count), "", ""};
+  };
+  std::vector<AnswerOption> options{option(id, "> 0")};
+  for (const TensorId other : others_shown(context, id)) options.push_back(option(other, "= 0"));
+  return options;
+}
+
 // An answer of this kind, with its key: of the pinned cell, else of the step's result. A choice about a pinned row of
 // queries and keys offers its strongest keys, by their words.
 PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, AnswerKind kind) {
-  PageAnswer answer;
-  answer.kind = kind;
+  PageAnswer answer = blank_answer(kind);
   const TensorId id = asked_tensor(context, page);
   const std::string_view name = tensor_entry(id).name;
   const std::vector<Index> row = asked_row(context, page, id);
   const bool pinned = page.pin && page.pin->tensor == TensorName{id};
   const std::string cell =
       pinned ? fmt::format("{}[{}]", name, join(page.pin->index, ",")) : fmt::format("max {}", name);
-  switch (kind) {
-    case AnswerKind::number:
-      answer.is = cell;
-      answer.within_share = PageAnswer::usual_share;
-      break;
-    case AnswerKind::choice:
-      if (const auto words = pinned_row(context, page); words && words->strongest.size() >= 2)
-        answer.options = first_options(context, *words);
-      else
-        answer.options = {{"yes", cell + " > 0", "", ""}, {"no", cell + " ≤ 0", "", ""}};
-      break;
-    case AnswerKind::shape:
-      answer.is = fmt::format("shape {}", name);
-      break;
-    case AnswerKind::head:
-      // Of the pinned pair, where one is pinned.
-      answer.is = fmt::format("argmax attn_weights[{},:,{},{}]", page.batch, row.back(),
-                              pinned && page.pin->index.size() == 4 ? page.pin->index.back() : 0);
-      break;
-    case AnswerKind::tensor:
-      // Exactly one of them holds, until what makes it right is written.
-      answer.options.push_back({std::string(name), fmt::format("finite {} > 0", name), "", ""});
-      for (const TensorId other : others_shown(context, id))
-        answer.options.push_back({std::string(tensor_entry(other).name),
-                                  fmt::format("finite {} = 0", tensor_entry(other).name), "", ""});
-      break;
-    case AnswerKind::weights:
-      answer.is = fmt::format("attn_weights[{},{},{},:]", page.batch, page.head,
-                              asked_row(context, page, TensorId::attn_weights).back());
-      answer.within = PageAnswer::usual_misplaced;
-      break;
-    case AnswerKind::mask:
-      answer.is = context.trace.tensors.mask_bias
-                      ? fmt::format("mask_bias[{},{},:,:] = -inf", page.batch, page.head)
-                      : fmt::format("attn_weights[{},{},:,:] = 0", page.batch, page.head);
-      break;
-    case AnswerKind::cell:
-      answer.tensor = id;
-      answer.row = std::to_string(row.back());
-      answer.column = fmt::format("argmax {}[{},:]", name, join(row, ","));
-      break;
-  }
+  const std::string blocked =
+      fmt::format(fmt::runtime(context.trace.tensors.mask_bias ? "mask_bias[{},{},:,:] = -inf"
+                                                               : "attn_weights[{},{},:,:] = 0"),
+                  page.batch, page.head);
+  for (const EditedText& text : view_of(answer).texts)
+    answer.*text.text =
+        fmt::format(fmt::runtime(text.first), fmt::arg("cell", cell), fmt::arg("name", name),
+                    fmt::arg("batch", page.batch), fmt::arg("head", page.head),
+                    fmt::arg("row", join(row, ",")), fmt::arg("query", row.back()),
+                    // Of the pinned pair, where one is pinned.
+                    fmt::arg("key", pinned && page.pin->index.size() == 4 ? page.pin->index.back() : 0),
+                    fmt::arg("attending", asked_row(context, page, TensorId::attn_weights).back()),
+                    fmt::arg("blocked", blocked));
+  if (!answer.row.empty()) answer.tensor = id;
+  if (answer.is_tensor())
+    answer.options = first_tensors(context, id);
+  else if (const auto words = pinned_row(context, page);
+           answer.chooses() && words && words->strongest.size() >= 2)
+    answer.options = first_options(context, *words);
+  else if (answer.chooses())
+    answer.options = {{"yes", cell + " > 0", "", ""}, {"no", cell + " ≤ 0", "", ""}};
   return answer;
 }
 
@@ -185,36 +175,27 @@ AnswerOption next_option(const PanelContext& context, const PlaylistPage& page) 
 constexpr float row_height = 32, gap = 6;  // design units
 constexpr float one_line_from = 700;       // design units: a narrower option takes two lines
 
-struct Field {
-  const char* id;
-  const char* placeholder;
-  const char* explained;
-  float share;  // of the line
-};
-
-bool draw_field(const WidgetContext& widgets, const Field& field, const std::string& id, std::string& text,
-                float line) {
+bool draw_text(const WidgetContext& widgets, const EditedText& edited, float share, const std::string& id,
+               std::string& text, float line) {
   const TextFieldResult typed = text_field(
-      widgets, id.c_str(), text, {.width = std::floor(field.share * line), .placeholder = field.placeholder});
+      widgets, id.c_str(), text, {.width = std::floor(share * line), .placeholder = edited.placeholder});
   ui_probe_item(id.c_str());
-  tooltip(widgets, field.explained);
+  tooltip(widgets, edited.explained);
   ImGui::SameLine(0, widgets.px(gap));
   return typed.changed;
 }
 
-constexpr Field key_field{"is", "max scores[0,0,8,:]",
-                          "is: the right answer, an expression over the computed numbers", 0.62f};
-
 bool draw_options_editor(const PanelContext& context, PlaylistPage& page, float wrap) {
   const WidgetContext widgets = context.widgets();
   PageAnswer& answer = *page.answer;
-  const bool tensor = answer.kind == AnswerKind::tensor;
-  const std::array<Field, 4> fields{
-      {tensor ? Field{"text", "a tensor", "tensor: the name of a tensor that can be clicked", 0.2f}
-              : Field{"text", "an option", "text: what can be chosen, with live numbers", 0.2f},
-       {"is", "when it is right", "is: the condition under which it is right; exactly one must hold", 0.33f},
-       {"why", "why it is wrong (optional)", "why: said to whoever chose it, when it is wrong", 0.22f},
-       {"see", "page to see (optional)",
+  const bool tensor = answer.is_tensor();
+  const std::array<EditedText, 4> fields{
+      {tensor ? EditedText{nullptr, "text", "a tensor", "tensor: the name of a tensor that can be clicked", 0.2f}
+              : EditedText{nullptr, "text", "an option", "text: what can be chosen, with live numbers", 0.2f},
+       {nullptr, "is", "when it is right", "is: the condition under which it is right; exactly one must hold",
+        0.33f},
+       {nullptr, "why", "why it is wrong (optional)", "why: said to whoever chose it, when it is wrong", 0.22f},
+       {nullptr, "see", "page to see (optional)",
         "see: the title of a page that explains it, in this playlist or a built-in lesson; a link to it "
         "appears "
         "beside the verdict",
@@ -227,10 +208,9 @@ bool draw_options_editor(const PanelContext& context, PlaylistPage& page, float 
     AnswerOption& option = answer.options[i];
     const std::array<std::string*, 4> texts{&option.text, &option.is, &option.why, &option.see};
     const auto put = [&](std::size_t f) {
-      Field field = fields[f];
-      if (two_lines) field.share = share_of_line[f];
-      const std::string id = fmt::format("answer/{}/{}", i + 1, field.id);
-      changed = draw_field(widgets, field, id, *texts[f], wrap) || changed;
+      const std::string id = fmt::format("answer/{}/{}", i + 1, fields[f].id);
+      const float share = two_lines ? share_of_line[f] : fields[f].share;
+      changed = draw_text(widgets, fields[f], share, id, *texts[f], wrap) || changed;
     };
     put(0);
     put(1);
@@ -284,7 +264,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
   if (segmented_control(widgets, "answer/kind", kinds, kind)) {
     page.answer.reset();
     if (kind > 0) page.answer = first_answer(context, page, static_cast<AnswerKind>(kind - 1));
-    if (page.answer && page.answer->kind == AnswerKind::mask) {  // is painted on the veil
+    if (page.answer && page.answer->is_mask()) {  // is painted on the veil
       page.veil = true;
       page.ask_step.reset();
       page.ask_view.reset();
@@ -312,24 +292,9 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
   if (!page.answer) return changed;
   PageAnswer& answer = *page.answer;
   if (answer.chooses()) return draw_options_editor(context, page, wrap) || changed;
-  if (answer.kind == AnswerKind::cell) {
-    constexpr Field row{"row", "any row", "row: the right row, a number or an expression; empty: any", 0.3f},
-        column{"column", "any column", "column: the right column, a number or an expression; empty: any", 0.4f};
-    changed = draw_field(widgets, row, "answer/row", answer.row, wrap) || changed;
-    changed = draw_field(widgets, column, "answer/column", answer.column, wrap) || changed;
-  } else {
-    Field key = key_field;
-    if (answer.kind == AnswerKind::number) key.share = 0.42f;
-    changed = draw_field(widgets, key, "answer/is", answer.is, wrap) || changed;
-  }
-  if (answer.kind == AnswerKind::number) {
-    constexpr Field unit{"unit", "unit", "unit: a word after the number (optional)", 0.12f},
-        why{"why", "why (a fixed number needs it)",
-            "why: said with the verdict. A fixed number, as 3, is accepted as the key only with its reason",
-            0.36f};
-    changed = draw_field(widgets, unit, "answer/unit", answer.unit, wrap) || changed;
-    changed = draw_field(widgets, why, "answer/why", answer.why, wrap) || changed;
-  }
+  for (const EditedText& text : view_of(answer).texts)
+    changed = draw_text(widgets, text, text.share, fmt::format("answer/{}", text.id), answer.*text.text, wrap) ||
+              changed;
   ImGui::NewLine();
   return changed;
 }

@@ -298,7 +298,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     const Type hint = hall ? type(answer_hint) : own_size(context.fonts.small);
     if (wrapped_button(widgets, "caption/answer", answer_hint,
                        button_shape(context.scale, hint, wrap, answer_hint), ButtonLook::plain))
-      action.command = CommandId::next_page;
+      action.answers = true;
     ui_probe_item("caption/answer");
     tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
                                  first_key_text(CommandId::next_page)));

@@ -6,9 +6,12 @@
 
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
-#include "app/window/answer_verdict.h"
+#include "app/window/answer_kinds.h"
 
 namespace headwise {
+
+// In a hall, controls and verdict have the type of the page's words: this many design units high. 0: not in a hall.
+using HallUnits = float;
 
 // Of the controls while the page asks and of its longest verdict; 0 if the page takes no answer. In pixels.
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
@@ -19,7 +22,7 @@ float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const P
 float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall);
 std::string answer_words_now(const PlaylistWalk& walk);
 
-// While the page asks. An answer given is kept in walk.given and requests the page's answer. Controls that have no room
+// While the page asks. An answer given is kept in walk.given, and action.answers. Controls that have no room
 // side by side stand one below the other.
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
                           HallUnits hall = 0);

@@ -7,6 +7,7 @@
 
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
+#include "app/window/answer_kinds.h"
 #include "app/window/window_state.h"
 #include "core/model/files/model_files.h"
 
@@ -124,34 +125,14 @@ bool is_of(const PlaylistWalk::Kept& kept, const PlaylistPage& page) {
          (kept.scenario == page.scenario || *kept.scenario == *page.scenario);
 }
 
-// What was drawn is the answer; bars are scaled to sum to 1, as weights do.
-void give_drawn(PlaylistWalk::Given& given, AnswerKind kind) {
-  double sum = 0.0;
-  for (const double bar : given.bars) sum += bar;
-  given.gives_bars = kind == AnswerKind::weights && sum > 0.0;
-  if (given.gives_bars)
-    for (double& bar : given.bars) bar /= sum;
-  given.gives_mask = kind == AnswerKind::mask && given.mask.touched;
-}
-
 void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
-  give_drawn(walk.given, page.answer->kind);
-  if (!walk.given.any()) return;
+  if (view_of(*page.answer).drawn(walk.given)) {
+    walk.given.made = true;
+    if (walk.given.sum_of_bars() > 0.0) walk.given.scale_bars();
+  }
+  if (!walk.given.made) return;
   std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return is_of(kept, page); });
   walk.kept.push_back({page.scenario, page.title, page.ask, *page.answer, walk.given});
-}
-
-// Moves from where the page asked to its own place.
-void answer(WindowState& window) {
-  PlaylistWalk& walk = window.document.walk;
-  walk.answered = true;
-  window.view.steps.playing = false;
-  const PlaylistPage& page = *walk.shown();
-  if (page.answer) keep_answer(walk, page);
-  if (!page.asks_covered()) return;
-  if (!walk.arrival) walk.arrival.emplace();
-  walk.arrival->selection = selection_of(page, true);
-  arrive(window);
 }
 
 // Without forgetting the answers given.
@@ -191,10 +172,6 @@ void take_up_interrupted(PlaylistWalk& walk) {
   walk.page = own.page;
 }
 
-bool asks_for(const PlaylistWalk& walk, AnswerKind kind) {
-  return asks_now(walk) && walk.shown()->answer && walk.shown()->answer->kind == kind;
-}
-
 // The page has asked, and its answer is in sight.
 bool tells_answer(const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
@@ -205,6 +182,18 @@ bool tells_answer(const PlaylistWalk& walk) {
 
 bool asks_now(const PlaylistWalk& walk) {
   return walk.asking() && !walk.edits_words && !walk.arrival;
+}
+
+void reveal_answer(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  walk.answered = true;
+  window.view.steps.playing = false;
+  const PlaylistPage& page = *walk.shown();
+  if (page.answer) keep_answer(walk, page);
+  if (!page.asks_covered()) return;
+  if (!walk.arrival) walk.arrival.emplace();
+  walk.arrival->selection = selection_of(page, true);
+  arrive(window);
 }
 
 bool has_left_page(const PlaylistWalk& walk, const Selection& now) {
@@ -226,7 +215,7 @@ Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
 std::optional<Veil> veil_of(const PlaylistWalk& walk) {
   if (!asks_now(walk) || !walk.shown()->veil) return {};
   const std::optional<PageAnswer>& answer = walk.shown()->answer;
-  return Veil{walk.shown()->step, answer && answer->kind == AnswerKind::mask};
+  return Veil{walk.shown()->step, answer && answer->is_mask()};
 }
 
 std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {
@@ -235,43 +224,39 @@ std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {
 }
 
 bool asks_for_tensor(const PlaylistWalk& walk) {
-  return asks_for(walk, AnswerKind::tensor);
+  return asks_now(walk) && walk.shown()->answer && walk.shown()->answer->is_tensor();
 }
 
 bool asks_for_head(const PlaylistWalk& walk) {
-  return asks_for(walk, AnswerKind::head);
+  return asks_now(walk) && walk.shown()->asks_for_head();
 }
 
 AnswerMask* answer_mask(PlaylistWalk& walk) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer || page->answer->kind != AnswerKind::mask || walk.edits_words) return nullptr;
   const std::optional<MaskKey>& key = walk.words.key.mask;
+  if (!walk.page || !key || walk.edits_words) return nullptr;
   AnswerMask& mask = walk.given.mask;
-  const bool same = key && mask.row == key->row && mask.column == key->column && mask.rows == key->rows &&
-                    mask.columns == key->columns;
+  const bool same = mask.is_box_of(*key);
   mask.wrong.clear();
   mask.asks = !walk.answered;
   if (mask.asks) {
-    if (!key) return nullptr;
     if (!same) {
       mask = {.row = key->row, .column = key->column, .rows = key->rows, .columns = key->columns};
       mask.blocked.resize(key->blocked.size());
     }
     return &mask;
   }
-  if (!walk.given.gives_mask || !same) return nullptr;
+  if (!walk.given.made || !same) return nullptr;
   for (std::size_t i = 0; i < key->blocked.size(); ++i)
     mask.wrong.push_back(mask.blocked[i] != key->blocked[i]);
   return &mask;
 }
 
 std::optional<Index> right_head(const PlaylistWalk& walk) {
-  if (!tells_answer(walk) || walk.shown()->answer->kind != AnswerKind::head) return {};
-  return walk.words.key.head;
+  return tells_answer(walk) ? walk.words.key.head : std::nullopt;
 }
 
 std::optional<RightCells> right_cells(const PlaylistWalk& walk) {
-  if (!tells_answer(walk) || walk.shown()->answer->kind != AnswerKind::cell) return {};
+  if (!tells_answer(walk)) return {};
   const PlaylistPage& page = *walk.shown();
   const AnswerKey& key = walk.words.key;
   if (!page.answer->tensor || (!key.row && !key.column)) return {};
@@ -300,7 +285,7 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   const PlaylistPage& shown = walk.playlist.pages[page];
   const auto kept = std::ranges::find_if(walk.kept, [&](const auto& each) { return is_of(each, shown); });
   walk.given = kept == walk.kept.end() ? PlaylistWalk::Given{} : kept->given;
-  walk.answered = answered || shown.ask.empty() || walk.given.any();
+  walk.answered = answered || shown.ask.empty() || walk.given.made;
   window.view.setup.edited_row.clear();
   window.view.trail.clear();  // its numbers are another page's
   window.document.session.open(*shown.scenario, label_of(page));
@@ -375,7 +360,7 @@ void walk_pages(WindowState& window, int by) {
   if (!walk.page) return;
   // A page whose model is being trained has not asked yet.
   if (by > 0 && !walk.answered && !(walk.arrival && window.document.session.awaited())) {
-    answer(window);
+    reveal_answer(window);
     return;
   }
   const auto last = static_cast<std::ptrdiff_t>(walk.playlist.pages.size()) - 1;

@@ -1,6 +1,7 @@
 // Walking through the pages of a playlist.
 #pragma once
 
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -43,10 +44,11 @@ struct PlaylistWalk {
 
   // What the user has answered to the page's question
   struct Given {
-    std::optional<std::size_t> option;
-    std::optional<double> number;
-    std::optional<Index> head;
-    std::optional<CellRef> cell;
+    bool made = false;  // one of these is the answer
+    std::size_t option = 0;
+    double number = 0.0;
+    Index head = 0;
+    CellRef cell;
     std::vector<Index> sizes;
     std::string typed;         // of a number or shape that is not given yet
     bool unreadable = false;   // what was typed is no number
@@ -56,10 +58,11 @@ struct PlaylistWalk {
     std::size_t bar = 0;                  // that the keys raise and lower
     std::optional<std::size_t> last_bar;  // that the mouse was over, while it draws
     AnswerMask mask;
-    bool gives_bars = false, gives_mask = false;
 
-    bool any() const {
-      return option || number || head || cell || !sizes.empty() || gives_bars || gives_mask;
+    double sum_of_bars() const { return std::accumulate(bars.begin(), bars.end(), 0.0); }
+    // So that they sum to 1, as weights do.
+    void scale_bars() {
+      for (const double sum = sum_of_bars(); double& bar : bars) bar /= sum;
     }
   } given;
 
@@ -157,8 +160,11 @@ void start_walk(WindowState& window, Playlist playlist, const std::string& path 
 // The same for a built-in lesson. Visited from a page of the user's own, which stay as they are, with the answers given:
 // step_out leads back to that page.
 void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page = 0);
-// Going forwards, a page that asks a question first reveals its answer, moving from where it asked to its own place; bars
-// or a mask that were drawn are then the answer given. Does nothing if no playlist is being walked; stops at the ends.
+// Reveals the answer of a page that asks, moving from where it asked to its own place: walk.given is then judged, and bars or
+// a mask that were drawn are the answer given.
+void reveal_answer(WindowState& window);
+// Going forwards, a page that asks a question first reveals its answer. Does nothing if no playlist is being walked; stops at
+// the ends.
 void walk_pages(WindowState& window, int by);
 // Back to the user's own scenario and place. The playlist stays loaded; out of a lesson that was visited from the user's own
 // pages, those.

@@ -28,7 +28,6 @@ namespace {
 
 // What each command of the table (app/session/commands.h) does.
 
-
 void edit(WindowState& window, const Scenario& scenario, const std::string& label) {
   window.view.setup.edited_row.clear();
   window.document.session.edit(scenario, label);
@@ -395,6 +394,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     view.selection = selection_after(view.selection, *before, *document.session.computation());
   }
   if (action.file) open_file(window, *action.file);
+  if (action.answers && asks_now(document.walk)) reveal_answer(window);
   if (action.command) perform(window, {*action.command});
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/window/window_commands.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/answers_bench.h"
 
@@ -116,6 +117,19 @@ TEST_CASE("Page Down submits a number that was typed, and goes on from an empty 
     bench.ui->run_until_still();
     CHECK_FALSE(walk.asking());
     CHECK(answer_verdict(walk).find(typed ? "You said 50: right" : "It is 50.8") != std::string::npos);
+  }
+}
+
+TEST_CASE("an answer is no command: one that comes after the page has answered turns no page") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  for (int i = 0; i < 2; ++i) {
+    PanelAction action;
+    action.answers = true;
+    take_action(asked.bench.window->state(), action, false);
+    asked.bench.ui->run_until_still();
+    CHECK_FALSE(asked.walk().asking());
+    CHECK(asked.walk().page == 0);
   }
 }
 

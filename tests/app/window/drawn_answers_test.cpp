@@ -278,7 +278,7 @@ TEST_CASE("a row that was drawn with the mouse is submitted with Enter") {
   drawing.stroke(drawing.place(6, 0.5), drawing.place(7, 0.8));
   drawing.bench.ui->key("Enter");
   CHECK_FALSE(drawing.walk().asking());
-  CHECK(drawing.given().gives_bars);
+  CHECK(drawing.given().made);
 }
 
 TEST_CASE("while a mask is asked for, the lines of code that would make it are not told") {

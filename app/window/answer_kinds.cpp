@@ -1,0 +1,437 @@
+#include "app/window/answer_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/session/commands.h"
+#include "app/window/answer_bars.h"
+#include "app/window/window_state.h"
+#include "core/answers/live_text.h"
+#include "core/tensor/join.h"
+#include "core/trace/rules.h"
+
+namespace headwise {
+namespace {
+
+using Given = PlaylistWalk::Given;
+using Pieces = std::vector<Piece>;
+
+constexpr Index most_head_buttons = 64;
+constexpr const char* gives_typed = "submit your answer, then show the result (Enter)";
+
+Piece note(std::string text) {
+  return {PieceKind::note, std::move(text)};
+}
+
+std::string said_number(double number) {
+  const double size = std::abs(number);
+  if (number != std::floor(number) || size >= 1e9) return live_number(number);
+  return fmt::format("{}{:.0f}", number < 0.0 ? "−" : "", size);
+}
+
+std::string with_unit(const std::string& number, const PageAnswer& answer) {
+  return answer.unit.empty() ? number : number + " " + answer.unit;
+}
+
+// "1, “at ‘animal’”": what it quotes itself stands in single marks.
+std::string named_option(const PageWords& words, std::size_t option) {
+  std::string text = words.options[option];
+  for (const auto& [outer, inner] : {std::pair{"“", "‘"}, {"”", "’"}})
+    for (std::size_t at = text.find(outer); at != std::string::npos; at = text.find(outer))
+      text.replace(at, std::string_view(outer).size(), inner);
+  return fmt::format("{}, “{}”", option + 1, text);
+}
+
+// A verdict of the table, with what its braces name.
+std::string filled(const char* verdict, const PageAnswer& answer, const PageWords& words) {
+  const auto by_size = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
+  const auto& labels = words.weight_labels;
+  const auto widest = std::ranges::max_element(labels, by_size);
+  const std::vector<double> weights = words.key.weights ? words.key.weights->weights : std::vector<double>{0.0};
+  const auto largest = std::ranges::max_element(weights);
+  const auto at = static_cast<std::size_t>(largest - weights.begin());
+  const bool chosen = words.key.option && *words.key.option < words.options.size();
+  return fmt::format(fmt::runtime(verdict), fmt::arg("shown", words.key.shown), fmt::arg("unit", answer.unit),
+                     fmt::arg("of_unit", answer.unit.empty() ? "" : " " + answer.unit),
+                     fmt::arg("why", words.why), fmt::arg("and_why", words.why.empty() ? "" : " " + words.why),
+                     fmt::arg("option", chosen ? named_option(words, *words.key.option) : ""),
+                     fmt::arg("largest", *largest), fmt::arg("at", at < labels.size() ? labels[at] : ""),
+                     fmt::arg("widest", widest == labels.end() ? "" : *widest));
+}
+
+// Numbers and shapes: what is typed.
+
+template <bool (*take)(const PanelContext&, Given&)>
+Pieces typed_pieces(const PlaylistWalk& walk, const char* wanted, const char* unreadable) {
+  const Given& given = walk.given;
+  const std::string& unit = walk.shown()->answer->unit;
+  const auto press = [](const PanelContext& context, Given& typed) {
+    typed.made = take(context, typed);
+    typed.unreadable = !typed.made;
+    return typed.made;
+  };
+  Pieces pieces{{PieceKind::field, "", "caption/number", wanted, true, press}};
+  if (!unit.empty()) pieces.push_back(note(unit));
+  pieces.push_back({PieceKind::button, "answer", "caption/give", given.unreadable ? unreadable : gives_typed,
+                    !given.typed.empty(), press});
+  if (given.unreadable) pieces.push_back({PieceKind::error, unreadable});
+  return pieces;
+}
+
+bool take_number(const PanelContext&, Given& given) {
+  const std::optional<double> number = typed_number(given.typed);
+  given.number = number.value_or(0.0);
+  return number.has_value();
+}
+
+bool take_shape(const PanelContext& context, Given& given) {
+  given.sizes = typed_sizes(given.typed, LiveSubject(context.trace, &context.scenario, &context.inputs));
+  return !given.sizes.empty();
+}
+
+Pieces number_pieces(const PlaylistWalk& walk) {
+  return typed_pieces<take_number>(walk, "a number", "type a number, such as 0.5, 1/8 or 50 %");
+}
+
+Pieces shape_pieces(const PlaylistWalk& walk) {
+  return typed_pieces<take_shape>(walk, "a shape", "type sizes, such as 2, 3, 5 or N L E");
+}
+
+AnswerInput begin_typing(PlaylistWalk& walk, int) {
+  walk.given.wants_focus = true;  // the character itself arrives as typed text
+  return AnswerInput::taken;
+}
+
+// With the author's reason behind it, if there is one.
+std::string with_why(const std::string& verdict, const PageWords& words) {
+  return words.why.empty() ? verdict : verdict + " " + words.why;
+}
+
+std::string number_verdict(const PageAnswer& answer, const PageWords& words, const Given& given) {
+  const AnswerKey& key = words.key;
+  const std::string said = fmt::format("You said {}", said_number(given.number));
+  if (key.waits) return with_why(said + ". The right number takes too long to be computed here.", words);
+  if (!key.number)
+    return with_why(said + ". As the page is now, there is no right number to compare it with.", words);
+  const std::string is = with_unit(key.shown, answer);
+  const double off = given.number - *key.number;
+  if (off == 0.0) return with_why(said + ": right.", words);
+  if (is_right(answer, *key.number, given.number))
+    return with_why(fmt::format("{}: right, it is {}.", said, is), words);
+  return with_why(fmt::format("{}; it is {}: {} too {}.", said, is, said_number(std::abs(off)),
+                              off > 0.0 ? "high" : "low"),
+                  words);
+}
+
+std::string shape_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+  std::vector<Index> right = words.key.sizes, sizes = given.sizes;
+  const std::string said = fmt::format("You said ({})", join(sizes, ","));
+  if (right.empty()) return said + ". As the page is now, there is no such tensor.";
+  if (sizes == right) return said + ": right.";
+  std::ranges::sort(right);
+  std::ranges::sort(sizes);
+  return fmt::format("{}; it is {}.{}", said, words.key.shown,
+                     sizes == right ? " The sizes are right, their order is not." : "");
+}
+
+// Choices and tensors: one of the options.
+
+Pieces option_pieces(const PlaylistWalk& walk) {
+  Pieces pieces;
+  for (std::size_t i = 0; i < walk.words.options.size(); ++i)
+    pieces.push_back({PieceKind::option, fmt::format("{}   {}", i + 1, walk.words.options[i]),
+                      fmt::format("caption/option/{}", i + 1),
+                      fmt::format("{} ({})", walk.words.options[i], i + 1), true,
+                      [i](const PanelContext&, Given& given) {
+                        given.option = i;
+                        return given.made = true;
+                      }});
+  return pieces;
+}
+
+Pieces tensor_pieces(const PlaylistWalk& walk) {
+  Pieces pieces = option_pieces(walk);
+  pieces.push_back(note("or click it on the stage"));
+  return pieces;
+}
+
+AnswerInput choose_option(PlaylistWalk& walk, int digit) {
+  if (digit < 1 || static_cast<std::size_t>(digit) > walk.words.options.size()) return AnswerInput::ignored;
+  walk.given.option = static_cast<std::size_t>(digit - 1);
+  return AnswerInput::answers;
+}
+
+// A click on a map or on a name; one on a tensor that is not asked about is told.
+bool click_tensor(WindowState& window, const Selection& wanted) {
+  PlaylistWalk& walk = window.document.walk;
+  const Selection& now = window.view.selection;
+  const bool pins = wanted.pinned && wanted.pinned != now.pinned && !wanted.pinned->tensor.gradient;
+  if (!pins && (wanted.tensor == now.tensor || !wanted.tensor)) return false;
+  const TensorId clicked = pins ? wanted.pinned->tensor.id : *wanted.tensor;
+  const Trace& trace = window.document.session.trace();
+  for (std::size_t i = 0; i < walk.words.options.size(); ++i) {
+    const std::optional<TensorName> name = find_tensor_name(walk.words.options[i]);
+    if (!name || first_name(trace, *name) != first_name(trace, {clicked})) continue;
+    walk.given.option = i;
+    return true;
+  }
+  window.view.notices.say(fmt::format("{} is not one of the options: {}.", tensor_entry(clicked).name,
+                                      join(walk.words.options, ", ")));
+  return false;
+}
+
+std::string option_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+  return given.option < words.options.size() ? choice_verdict(words, given.option) : "";
+}
+
+// Heads.
+
+Pieces head_pieces(const PlaylistWalk& walk) {
+  Pieces pieces;
+  const Index heads = walk.words.trace ? walk.words.trace->options.num_heads : 0;
+  for (Index head = 0; head < std::min(heads, most_head_buttons); ++head)
+    pieces.push_back({PieceKind::button, std::to_string(head), fmt::format("caption/head/{}", head),
+                      fmt::format("head {}", head), true, [head](const PanelContext&, Given& given) {
+                        given.head = head;
+                        return given.made = true;
+                      }});
+  pieces.push_back(note("or click one on the stage"));
+  return pieces;
+}
+
+AnswerInput choose_head(PlaylistWalk& walk, int digit) {
+  if (!walk.words.trace || digit >= walk.words.trace->options.num_heads) return AnswerInput::ignored;
+  walk.given.head = digit;
+  return AnswerInput::answers;
+}
+
+bool click_head(WindowState& window, const Selection& wanted) {
+  window.document.walk.given.head = wanted.head;
+  return wanted.head != window.view.selection.head;
+}
+
+std::string head_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+  const std::string said = fmt::format("You chose head {}", given.head);
+  if (!words.key.head) return said + ". As the page is now, there is no right one.";
+  return *words.key.head == given.head ? said + ": right."
+                                       : fmt::format("{}; right is head {}.", said, *words.key.head);
+}
+
+// Cells.
+
+Pieces cell_pieces(const PlaylistWalk& walk) {
+  return {note(fmt::format("click a cell of {}; by keys: Enter, the arrows, Enter",
+                           tensor_entry(*walk.shown()->answer->tensor).name))};
+}
+
+bool click_cell(WindowState& window, const Selection& wanted) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!wanted.pinned || wanted.pinned == window.view.selection.pinned ||
+      wanted.pinned->tensor != TensorName{*walk.shown()->answer->tensor})
+    return false;
+  walk.given.cell = *wanted.pinned;
+  return true;
+}
+
+// The given cell is named as the key is, by what decides.
+std::string cell_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+  const AnswerKey& key = words.key;
+  const Index row = given.cell.index[given.cell.index.size() - 2], column = given.cell.index.back();
+  const std::string said = "You pointed at " + cell_words(words.rows, words.columns, row, column);
+  if (!key.row && !key.column) return said + ". As the page is now, there is no right cell.";
+  const bool right = (!key.row || *key.row == row) && (!key.column || *key.column == column);
+  return right ? fmt::format("{}: right.", said) : fmt::format("{}; right is {}.", said, key.shown);
+}
+
+// Rows of weights, drawn as bars.
+
+Pieces weights_pieces(const PlaylistWalk& walk) {
+  const double sum = walk.given.sum_of_bars();
+  const auto scale = [](const PanelContext&, Given& given) {
+    given.scale_bars();
+    return false;
+  };
+  const std::string submit =
+      fmt::format("submit the row you drew, then show the result ({})", first_key_text(CommandId::next_page));
+  return {{PieceKind::button, "answer", "caption/give",
+           sum > 0.0 ? submit : "draw the row first: drag over the bars", sum > 0.0,
+           [](const PanelContext&, Given&) { return true; }},
+          {PieceKind::button, "scale to 1", "caption/scale",
+           "divide the bars by their sum, because the weights of a row sum to 1; the answer is scaled in any "
+           "case",
+           sum > 0.0 && std::abs(sum - 1.0) > nearly_one, scale}};
+}
+
+AnswerInput set_bar(PlaylistWalk& walk, int digit) {
+  Given& given = walk.given;
+  given.wants_focus = true;
+  if (given.bar < given.bars.size()) given.bars[given.bar] = digit / 10.0;
+  return AnswerInput::taken;
+}
+
+// "0.70 of the weight lies at the wrong keys; largest at “because”: you drew 0.2, it is 0.901."
+std::string weights_verdict(const PageAnswer& answer, const PageWords& words, const Given& given) {
+  const std::vector<double>& drawn = given.bars;
+  if (!words.key.weights || words.key.weights->weights.size() != drawn.size())
+    return "You drew a row of weights. As the page is now, there is none of this length to compare it with.";
+  const std::vector<double>& right = words.key.weights->weights;
+  const double misplaced = misplaced_weight(drawn, right);
+  if (misplaced < 0.005) return "You drew a row of weights: right, to two digits.";
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    if (std::abs(drawn[i] - right[i]) > std::abs(drawn[most] - right[most])) most = i;
+  return fmt::format(
+      "You drew a row of weights{} {:.2f} of the weight lies at the wrong keys; the largest difference is at "
+      "“{}”: you drew {:.2f}, it is {:.2f}.",
+      misplaced <= answer.within ? ": right," : ";", misplaced, words.weight_labels[most], drawn[most],
+      right[most]);
+}
+
+// Masks, painted on the map.
+
+Pieces mask_pieces(const PlaylistWalk& walk) {
+  const auto give = [](const PanelContext&, Given& given) {
+    return given.mask.touched = true;  // that no pair is blocked is an answer too
+  };
+  return {{PieceKind::button, "answer", "caption/give", "submit the pairs you painted, then show the result",
+           !walk.given.mask.blocked.empty(), give},
+          note(fmt::format(
+              "paint the blocked pairs on the map, then answer ({}); by keys: Enter, the arrows, Enter",
+              first_key_text(CommandId::next_page)))};
+}
+
+std::string mask_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
+  const std::optional<MaskKey>& key = words.key.mask;
+  const AnswerMask& mask = given.mask;
+  const std::string said =
+      fmt::format("You blocked {} of {} pairs", std::ranges::count(mask.blocked, true), mask.blocked.size());
+  if (words.key.waits) return said + ". Which ones are blocked takes too long to be computed here.";
+  if (!key || !mask.is_box_of(*key))
+    return said + ". As the page is now, there is no mask of this size to compare them with.";
+  std::size_t missed = 0, too_many = 0;
+  for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
+    if (mask.blocked[i] && !key->blocked[i]) ++too_many;
+    if (!mask.blocked[i] && key->blocked[i]) ++missed;
+  }
+  if (missed + too_many == 0) return said + ": right.";
+  const auto pairs = [](std::size_t count, const char* which, const char* how) {
+    return fmt::format("{} {} {} {}", count, which, count == 1 ? "pair is" : "pairs are", how);
+  };
+  std::string how = missed > 0 ? pairs(missed, "blocked", "missed") : "";
+  if (too_many > 0) how += (missed > 0 ? ", " : "") + pairs(too_many, "open", "blocked");
+  return fmt::format("{}; {} wrong, outlined on the map: {}.", said,
+                     missed + too_many == 1 ? "1 is" : fmt::format("{} are", missed + too_many), how);
+}
+
+EditedText edited_key(const char* first, float share = 0.62f) {
+  return {&PageAnswer::is,
+          "is",
+          "max scores[0,0,8,:]",
+          "is: the right answer, an expression over the computed numbers",
+          share,
+          first};
+}
+
+}  // namespace
+
+const AnswerKindView& view_of(const PageAnswer& answer) {
+  using A = PageAnswer;
+  // In the order of AnswerKind.
+  // clang-format off
+  static const std::array<AnswerKindView, 8> views{{
+      {.controls = number_pieces, .verdict = number_verdict, .digit = begin_typing,
+       .right = "It is {shown}{of_unit}.{and_why}",
+       .longest = "You said 0.000; it is {shown} {unit}: 0.000 too high. {why}",
+       .texts = {edited_key("{cell}", 0.42f),
+                 {&A::unit, "unit", "unit", "unit: a word after the number (optional)", 0.12f},
+                 {&A::why, "why", "why (a fixed number needs it)", "why: said with the verdict. A fixed number, as 3, "
+                  "is accepted as the key only with its reason", 0.36f}}},
+      {.controls = option_pieces, .verdict = option_verdict, .digit = choose_option, .right = "Right is {option}."},
+      {.controls = shape_pieces, .verdict = shape_verdict, .digit = begin_typing, .right = "It is {shown}.",
+       .longest = "You said {shown}; it is {shown}. The sizes are right, their order is not.",
+       .texts = {edited_key("shape {name}")}},
+      {.controls = head_pieces, .verdict = head_verdict, .digit = choose_head, .click = click_head,
+       .right = "The right head is {shown}.", .longest = "You chose head 00; right is head 00.",
+       .texts = {edited_key("argmax attn_weights[{batch},:,{query},{key}]")}},
+      {.controls = cell_pieces, .verdict = cell_verdict, .click = click_cell, .right = "Right is {shown}.",
+       .longest = "You pointed at row 00, column 00; right is {shown}.",
+       .texts = {{&A::row, "row", "any row", "row: the right row, a number or an expression; empty: any", 0.3f,
+                  "{query}"},
+                 {&A::column, "column", "any column", "column: the right column, a number or an expression; empty: any",
+                  0.4f, "argmax {name}[{row},:]"}}},
+      {.controls = tensor_pieces, .verdict = option_verdict, .digit = choose_option, .click = click_tensor,
+       .right = "Right is {option}."},
+      {.controls = weights_pieces, .verdict = weights_verdict, .digit = set_bar,
+       .drawn = [](const Given& given) { return given.sum_of_bars() > 0.0; },
+       .right = "The largest weight is {largest:.2f}, at “{at}”.",
+       .longest = "You drew a row of weights: right, 0.00 of the weight lies at the wrong keys; the largest difference "
+                  "is at “{widest}”: you drew 0.00, it is 0.00.",
+       .texts = {edited_key("attn_weights[{batch},{head},{attending},:]")}},
+      {.controls = mask_pieces, .verdict = mask_verdict, .drawn = [](const Given& given) { return given.mask.touched; },
+       .right = "{shown} pairs are blocked.",
+       .longest = "You blocked 000 of 000 pairs; 000 are wrong, outlined on the map: 000 blocked pairs are missed, "
+                  "000 open pairs are blocked.",
+       .texts = {edited_key("{blocked}")}},
+  }};
+  // clang-format on
+  return views[static_cast<std::size_t>(answer.kind)];
+}
+
+std::vector<Piece> listed_pieces(const PlaylistWalk& walk) {
+  const AnswerKindView& view = view_of(*walk.shown()->answer);
+  Pieces pieces = view.controls(walk);
+  // Page Down does the same, but what was drawn is given by that key.
+  const std::string key = first_key_text(CommandId::next_page);
+  pieces.push_back({PieceKind::show, answer_hint, "caption/answer",
+                    view.drawn(walk.given) ? "without answering" : fmt::format("without answering ({})", key),
+                    true, [](const PanelContext&, Given& given) {
+                      given.bars.clear();
+                      given.mask.touched = false;
+                      return true;
+                    }});
+  return pieces;
+}
+
+std::string choice_verdict(const PageWords& words, std::size_t given) {
+  const auto named = [&](std::size_t i) { return named_option(words, i); };
+  if (words.key.waits)
+    return fmt::format("You chose {}. Its numbers take too long to be computed here.", named(given));
+  if (!words.key.option)
+    return fmt::format("You chose {}. As the page is now, no single option is right.", named(given));
+  if (*words.key.option == given) return fmt::format("You chose {}: right.", named(given));
+  const std::string& why = words.whys[given];
+  return fmt::format("You chose {}; right is {}.{}{}", named(given), named(*words.key.option),
+                     why.empty() ? "" : " ", why);
+}
+
+std::string right_answer(const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  const AnswerKey& key = walk.words.key;
+  if (!page || !page->answer) return "";
+  if (key.waits) return "What is right takes too long to be computed here.";
+  return key.shown.empty() && !key.option ? ""
+                                          : filled(view_of(*page->answer).right, *page->answer, walk.words);
+}
+
+std::vector<std::string> longest_verdicts(const PlaylistWalk& walk) {
+  const PageAnswer& answer = *walk.shown()->answer;
+  std::vector<std::string> verdicts{right_answer(walk), filled(view_of(answer).longest, answer, walk.words)};
+  for (std::size_t i = 0; i < walk.words.options.size(); ++i)
+    verdicts.push_back(choice_verdict(walk.words, i));
+  return verdicts;
+}
+
+std::string answer_verdict(const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer) return "";
+  if (walk.given.made)
+    if (std::string said = view_of(*page->answer).verdict(*page->answer, walk.words, walk.given); !said.empty())
+      return said;
+  return walk.answered ? right_answer(walk) : "";
+}
+
+}  // namespace headwise

@@ -1,0 +1,71 @@
+// The kinds of answers to a page's question, as the window asks for them: each a row of one table.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "app/widgets/button.h"
+#include "app/window/playlist_walk.h"
+
+namespace headwise {
+
+inline constexpr const char* answer_hint = "show the answer";
+
+// One of the controls of a page's question, or words between them.
+enum class PieceKind { option, button, field, note, error, show };
+struct Piece {
+  PieceKind kind;
+  std::string text, id = {};
+  std::string tip = {};  // of a field, what stands in it while it is empty
+  bool enabled = true;
+  // What a press does, or Enter in a field; true if that answers the question.
+  std::function<bool(const PanelContext&, PlaylistWalk::Given&)> press = {};
+  ButtonShape shape = {};
+  bool own_line = false;
+  ImVec2 at = {};  // from the first one
+};
+
+// A text of an answer, as whoever writes the page edits it.
+struct EditedText {
+  std::string PageAnswer::*text;
+  const char* id;
+  const char* placeholder;
+  const char* explained;
+  float share;             // of the line
+  const char* first = "";  // with which it begins: {cell}, {name} … are those that the page is about
+};
+
+// What a key or a click does while the page asks.
+enum class AnswerInput { ignored, taken, answers };
+
+struct AnswerKindView {
+  std::vector<Piece> (*controls)(const PlaylistWalk&);
+  std::string (*verdict)(const PageAnswer&, const PageWords&, const PlaylistWalk::Given&);  // on what was given
+  AnswerInput (*digit)(PlaylistWalk&, int) = [](PlaylistWalk&, int) { return AnswerInput::ignored; };
+  // Whether the click is the answer, and whether what was drawn is one.
+  bool (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) { return false; };
+  bool (*drawn)(const PlaylistWalk::Given&) = [](const PlaylistWalk::Given&) { return false; };
+  const char* right;         // the verdict if nothing was given; {shown}: the key
+  const char* longest = "";  // that there may be, unless one on an option is longer
+  std::vector<EditedText> texts = {};
+};
+const AnswerKindView& view_of(const PageAnswer& answer);
+
+// In the order of reading, not yet placed.
+std::vector<Piece> listed_pieces(const PlaylistWalk& walk);
+
+// With the key on the screen: "You said 0.4; it is 0.901: 0.501 too low." If no answer was given, what is right.
+std::string answer_verdict(const PlaylistWalk& walk);
+
+// "It is 0.901 of 1.", "The right head is 7." Empty if the page takes no answer, or is changed so that none is right.
+std::string right_answer(const PlaylistWalk& walk);
+
+// One of them may be the verdict; none is longer.
+std::vector<std::string> longest_verdicts(const PlaylistWalk& walk);
+
+// Of an option of a choice, given or not.
+std::string choice_verdict(const PageWords& words, std::size_t given);
+
+}  // namespace headwise
