@@ -9,6 +9,7 @@
 
 #include "app/content/cell_terms.h"
 #include "app/content/stage_marks.h"
+#include "app/content/stage_matrix.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
@@ -29,12 +30,9 @@ std::optional<CellRef> cell_of_map(const PanelContext& context, const std::optio
   const TensorPtr tensor = context.trace.tensor(picture->result);
   if (!tensor || tensor->size() == 0) return std::nullopt;
   CellRef cell{{picture->result}, std::vector<Index>(static_cast<std::size_t>(tensor->shape().rank()), 0)};
-  const auto place = [&](std::size_t axis, const char* letter, Index at) {
-    const auto& axes = tensor->shape().axes();
-    if (axis < axes.size() && axes[axis].name == letter) cell.index[axis] = std::min(at, axes[axis].size - 1);
-  };
-  place(0, "N", context.selection.batch);
-  place(1, "H", context.selection.head);
+  const StagePlace place{context.selection.batch, context.selection.head};
+  if (const auto shown = stage_matrix(context.trace, cell.tensor, place))
+    std::ranges::copy(shown->leading, cell.index.begin());
   return cell;
 }
 

@@ -10,6 +10,7 @@
 #include "app/window/answer_kinds.h"
 #include "app/window/window_state.h"
 #include "core/model/files/model_files.h"
+#include "core/scenario/layer_scenario.h"
 
 namespace headwise {
 namespace {
@@ -194,6 +195,13 @@ void reveal_answer(WindowState& window) {
   if (!walk.arrival) walk.arrival.emplace();
   walk.arrival->selection = selection_of(page, true);
   arrive(window);
+}
+
+bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
+  if (!walk.page) return false;
+  Scenario own = *walk.shown()->scenario;
+  if (shown.origin.layer) copy_layer_keys(*shown.origin.layer, own, own.origin.written);
+  return !(shown == own);
 }
 
 bool has_left_page(const PlaylistWalk& walk, const Selection& now) {

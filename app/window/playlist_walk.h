@@ -131,6 +131,8 @@ struct PlaylistWalk {
   bool asking() const { return page && !answered; }
 };
 
+// Whether the scenario on the stage is another than the page's. What a model's layer determines, a page leaves open.
+bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
 // Whether the stage shows another step or view than the page: its caption then says nothing about the stage.
 bool has_left_page(const PlaylistWalk& walk, const Selection& now);
 // The page's own place, with the display choices of now. To be called while a page is shown.

@@ -58,7 +58,7 @@ UnsavedWork unsaved_work(const WindowDocument& document) {
     work.page = walk.interrupted->page;
     return work;
   }
-  const bool page_changed = walk.page && !walk.arrival && !(shown == *walk.shown()->scenario);
+  const bool page_changed = !walk.arrival && has_changed_scenario(walk, shown);
   if (walk.playlist.pages.empty() || !(walk.changed || page_changed)) return work;
   work.playlist = walk.playlist;
   work.playlist_path = walk.path;

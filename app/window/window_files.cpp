@@ -117,7 +117,7 @@ void save_playlist(WindowState& window, const std::string& path) {
   walk.changed = walk.from_program = false;
   remember_file(document, path);
   const std::size_t pages = walk.playlist.pages.size();
-  const bool edited = walk.page && !(document.session.scenario() == *walk.shown()->scenario);
+  const bool edited = has_changed_scenario(walk, document.session.scenario());
   window.view.notices.say(fmt::format("Saved the playlist, {} {}, in {}.{}", pages,
                                       pages == 1 ? "page" : "pages", path,
                                       edited ? " What you changed on this page is not part of it." : ""));

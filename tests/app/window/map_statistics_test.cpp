@@ -1,10 +1,12 @@
 // What the inspector says of a whole map, and what the legends say of cells without a colour.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 
 #include "app/content/row_statistics.h"
+#include "core/picture/number_text.h"
 #include "core/trace/blocked_cells.h"
 #include "tests/app/window/answers_bench.h"
 
@@ -70,6 +72,30 @@ TEST_CASE(
   bench.window->state().view.selection.step = Step::scores;
   bench.ui->run_frames(3);
   CHECK(bench.ui->has("says/open cells: " + std::to_string(L * L) + " of " + std::to_string(L * L)));
+}
+
+TEST_CASE("the statistics of the map are those of the head that the stage shows, for key/value heads too") {
+  for (const char* preset : {"random", "grouped_query"}) {
+    CAPTURE(preset);
+    WINDOW_OR_SKIP(bench, open_window(1600, 1400, preset_scenario(preset)));
+    Selection& selection = bench.window->state().view.selection;
+    selection.step = Step::split_heads;
+    selection.head = 3;
+    for (const TensorId id : {TensorId::q_heads, TensorId::k_heads, TensorId::v_heads}) {
+      selection.tensor = id;
+      bench.ui->run_until_still();
+      const TraceTensors& t = bench.trace().tensors;
+      const TensorPtr& heads = id == TensorId::q_heads   ? t.q_heads
+                               : id == TensorId::k_heads ? t.k_heads
+                                                         : t.v_heads;
+      const Index shown = 3 * heads->shape().size(1) / bench.trace().options.num_heads;
+      const std::array<Index, 2> place{0, shown};
+      const CellStatistics map = cell_statistics(matrix_view(heads, place), std::nullopt);
+      const auto largest = bench.ui->said("largest: ");
+      REQUIRE(largest.size() >= 1);
+      CHECK_MESSAGE(largest.front().starts_with(decimal_text(map.largest, 4)), largest.front());
+    }
+  }
 }
 
 TEST_CASE("one number stands in every place of a screen that has it, under every mask") {

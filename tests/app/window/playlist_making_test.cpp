@@ -254,6 +254,22 @@ TEST_CASE("on the pages of one's own playlist, saving saves the playlist, and sa
   CHECK(state.dialogs.files.path != folder.file("own.json"));
 }
 
+TEST_CASE("a page that leaves open what its model determines is not changed by being opened") {
+  const TemporaryFolder folder;
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
+  const std::string path =
+      folder.with_file("pages.json", R"({ "headwise_playlist": 1, "pages": [ { "title": "Model",
+    "scenario": { "headwise": 1, "inputs": { "source": "text", "text": "the animal was tired ." },
+                  "parameters": { "source": "model", "file": "builtin:sentences", "layer": 1 } },
+    "step": "scores", "caption": "Words." } ] })");
+  drop(bench, path);
+  bench.ui->run_until_still();
+  REQUIRE(bench.window->state().document.walk.page);
+  bench.ui->key("Ctrl+S");
+  CHECK(bench.window->state().view.notices.notices.back().text ==
+        "Saved the playlist, 1 page, in " + path + ".");
+}
+
 TEST_CASE("a new playlist is offered to be saved under the title of its first page") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
