@@ -52,11 +52,6 @@ constexpr struct {
     {"Pages", "tab/pages", "the pages of the playlist"},
 };
 
-// "Settings", "Inspector", "Graph", "Pages".
-const char* side_panel_name(SidePanel panel) {
-  return panels[static_cast<std::size_t>(panel)].name;
-}
-
 // A tab for `panel`, the `place`th from the top of a strip, its name turned; in a strip that is wider than high, the name
 // lies. A click, or Enter with the focus, unfolds the panel or folds it again: `unfolded` changes.
 void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place, SidePanel panel,

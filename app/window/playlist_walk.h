@@ -62,7 +62,7 @@ struct PlaylistWalk {
     double sum_of_bars() const { return std::accumulate(bars.begin(), bars.end(), 0.0); }
     // So that they sum to 1, as weights do.
     void scale_bars() {
-      for (const double sum = sum_of_bars(); double& bar : bars) bar /= sum;
+      for (const double sum = sum_of_bars(); double& each : bars) each /= sum;
     }
   } given;
 
