@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/session/answer_check.h"
+#include "core/files/json_text.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"

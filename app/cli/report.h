@@ -20,11 +20,11 @@ struct Cell {
   Json value = {};
   std::optional<std::string> words = {};  // none: only in JSON
 
-  Cell(const char* words) : words(words) {}
-  Cell(std::string words) : words(std::move(words)) {}
-  Cell(std::string key, Json value) : key(std::move(key)), value(std::move(value)) {}
-  Cell(std::string key, Json value, std::string words)
-      : key(std::move(key)), value(std::move(value)), words(std::move(words)) {}
+  Cell(const char* text) : words(text) {}
+  Cell(std::string text) : words(std::move(text)) {}
+  Cell(std::string name, Json number) : key(std::move(name)), value(std::move(number)) {}
+  Cell(std::string name, Json number, std::string text)
+      : key(std::move(name)), value(std::move(number)), words(std::move(text)) {}
 };
 
 Cell text_cell(std::string key, const std::string& text);           // on one line
@@ -44,7 +44,7 @@ struct Row {
   std::vector<Cell> cells;
   std::string path = {};  // the object of the cells: "gradients/query"; empty: that of the report
 
-  Row(std::initializer_list<Cell> cells, std::string path = {}) : cells(cells), path(std::move(path)) {}
+  Row(std::initializer_list<Cell> of, std::string object = {}) : cells(of), path(std::move(object)) {}
 };
 
 struct Report {
