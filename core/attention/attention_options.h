@@ -38,7 +38,7 @@ struct NumberRange {
 
 inline constexpr IntegerRange positive_integer{1};
 inline constexpr NumberRange any_number{}, not_negative{0, HUGE_VAL, false, "a finite number ≥ 0"},
-    above_zero{0, HUGE_VAL, true, "a finite number > 0"}, probability{0, 1, false, "a number from 0 to 1"};
+    above_zero{0, HUGE_VAL, true, "a finite number > 0"}, unit_interval{0, 1, false, "a number from 0 to 1"};
 
 // The operator and its sizes, which a scenario may leave open, and what it has in another form.
 struct OperatorOptions {
@@ -107,7 +107,7 @@ void visit_layer_options(Options& o, Visit&& visit) {
   visit("softcap", o.softcap, not_negative);
   visit("clip_qkv", o.clip_qkv, above_zero);
   visit("temperature", o.temperature, above_zero);
-  visit("dropout", o.dropout, probability);
+  visit("dropout", o.dropout, unit_interval);
   visit("dropout_seed", o.dropout_seed);
   visit("need_weights", o.need_weights);
   visit("average_attn_weights", o.average_attn_weights);

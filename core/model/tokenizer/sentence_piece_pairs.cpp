@@ -181,7 +181,6 @@ void SentencePiecePairs::encode(const AlignedText& text, std::size_t begin, std:
     symbols = symbols_of(row);
     merges_.merge(symbols);
   }
-  constexpr std::size_t none = PairSymbol::no_symbol;
   for (std::size_t i = symbols.empty() ? none : 0; i != none; i = symbols[i].next) {
     const ByteRange range = marked.origin(symbols[i].begin, symbols[i].end);
     into.push_back({symbols[i].id, vocabulary_->piece(symbols[i].id), range.begin, range.end, false,
