@@ -1,8 +1,8 @@
 #include "app/window/caption_panel.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <utility>

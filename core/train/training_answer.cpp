@@ -11,7 +11,7 @@
 namespace headwise {
 namespace {
 
-// Why a change did what it did: sentences for each change, made from the numbers of both runs. Part of core/train/training_answer.cpp.
+// Why a change did what it did: sentences for each change, made from the numbers of both runs.
 
 // "97 %"; one decimal place between 99 and 100, so that a miss shows.
 std::string percent(double share) {
