@@ -117,7 +117,7 @@ TEST_CASE("single cells that are NaN or infinite are told from a formula that di
     Tensor theirs = *ours->tensor(Id::output);
     theirs.set_flat(7, stray);
     theirs.set_flat(9, stray);
-    const std::string said = said_of(inputs, {{"output", shared_tensor(std::move(theirs))}});
+    const std::string said = said_of(inputs, {{"output", shared_tensor(std::move(theirs)), "f64"}});
     CHECK_MESSAGE(
         said.starts_with("fact: output of theirs agrees wherever both numbers are finite; 2 of its "), said);
     CHECK_MESSAGE(said.find("the first at [0,0,7]") != std::string::npos, said);
