@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/content/stage_views.h"
 #include "app/session/tensor_export.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/tensor/join.h"
@@ -383,6 +384,14 @@ std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& se
   }
   if (pictures.empty()) return std::nullopt;
   return pictures.front();
+}
+
+bool shows_one_head(const Trace& trace, const Selection& selection) {
+  const StageViewEntry& view = stage_view_entry(selection.view);
+  const std::optional<StepPicture> picture = view.turns ? shown_picture(trace, selection) : std::nullopt;
+  const TensorPtr result = picture ? trace.tensor(picture->result) : nullptr;
+  return view.of_head && trace.options.num_heads > 1 &&
+         (!view.turns || (result && result->shape().rank() == 4));
 }
 
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,

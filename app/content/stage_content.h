@@ -89,6 +89,8 @@ struct StageContent {
 // The picture that the stage shows: the one whose result is the chosen tensor, or the tensor by itself if the step has no
 // such picture, or the step's main one. Null where there is nothing.
 std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& selection);
+// Whether that is another picture at another head.
+bool shows_one_head(const Trace& trace, const Selection& selection);
 
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                            Theme theme, ValueRanges& ranges);

@@ -27,7 +27,8 @@ struct StageViewEntry {
   std::string_view way;            // in the tooltip listing all views: "one head with its operands"
   std::string_view what;           // one line, in the palette
   StepMotion motion;               // between steps
-  bool turns;                      // whether queries may be columns
+  bool turns;                      // it shows the chosen tensor's map, whose queries may be columns
+  bool of_head;                    // it shows the selected head by itself
   bool needs_model = false;        // offered only with a model
   std::string_view title = {};     // above the stage; empty: the name of the step
   std::string_view question = {};  // next to the title; empty: the question of the step

@@ -275,7 +275,9 @@ bool has_words(const std::vector<std::string>& labels, std::string_view words) {
 }  // namespace
 
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
-  if (context.points_at_heads) return std::nullopt;  // it might be the answer
+  // What it does might be the answer, or tell where it looks.
+  if (context.points_at_heads || (context.veil && context.veil->hides({TensorId::attn_weights})))
+    return std::nullopt;
   const ParametersSpec& parameters = context.scenario.parameters;
   if (is_of_model(context.scenario) && context.inputs.model_input) {
     // Columns that are regrouped form different heads.

@@ -112,6 +112,11 @@ int focused_part(const FocusOrder& focus) {
   return focus.focused == 0 || stop == focus.window.end() ? 0 : stop->part;
 }
 
+bool focuses_map(const FocusOrder& focus) {
+  const auto stop = std::ranges::find(focus.window, focus.focused, &FocusOrder::Stop::id);
+  return focus.focused != 0 && stop != focus.window.end() && stop->map;
+}
+
 void move_to_part(FocusOrder& focus, int by) {
   const auto& stops = focus.window;
   if (stops.empty()) return;

@@ -90,6 +90,8 @@ void cover_focus(FocusOrder& focus, bool covered);
 void begin_focus_part(FocusOrder& focus, int part);
 // The part of the focused control; 0: none.
 int focused_part(const FocusOrder& focus);
+// Whether it is a plane of cells, to which the arrow keys, Enter and Space belong.
+bool focuses_map(const FocusOrder& focus);
 // Moves the focus to the first control of the next part, or of the previous one (by = −1); past the last one back to the
 // steps.
 void move_to_part(FocusOrder& focus, int by);

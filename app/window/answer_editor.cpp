@@ -299,16 +299,14 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
   return changed;
 }
 
-std::string answer_problem(const PanelContext& context, const Playlist& playlist, const PlaylistPage& page) {
+std::string answer_problem(const Playlist& playlist, const PlaylistPage& page, const LiveSubject& subject) {
   if (!page.answer || page.ask.empty()) return "";
   if (std::string problem = written_problem(*page.answer); !problem.empty()) return problem;
   if (std::string problem = answer_page_problem(page); !problem.empty()) return problem;
   for (const AnswerOption& option : page.answer->options)
     if (!option.see.empty() && !page_titled(playlist, option.see))
       return fmt::format("there is no page with the title “{}”, here or in a built-in lesson", option.see);
-  return answer_key(*page.answer, LiveSubject(context.trace, &context.scenario, &context.inputs),
-                    LiveAnswers::quick)
-      .problem;
+  return answer_key(*page.answer, subject, LiveAnswers::quick).problem;
 }
 
 }  // namespace headwise

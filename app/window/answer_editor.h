@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/panels/panel.h"
+#include "core/answers/live_value.h"
 #include "core/playlist/playlist.h"
 
 namespace headwise {
@@ -16,6 +17,6 @@ float answer_editor_height(float scale, float wrap, const PlaylistPage& page);
 bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float wrap);
 
 // Why the answer cannot stay as it is written, on the present trace and in this playlist; empty if it can.
-std::string answer_problem(const PanelContext& context, const Playlist& playlist, const PlaylistPage& page);
+std::string answer_problem(const Playlist& playlist, const PlaylistPage& page, const LiveSubject& subject);
 
 }  // namespace headwise

@@ -343,7 +343,7 @@ const AnswerKindView& view_of(const PageAnswer& answer) {
   // In the order of AnswerKind.
   // clang-format off
   static const std::array<AnswerKindView, 8> views{{
-      {.controls = number_pieces, .verdict = number_verdict, .digit = begin_typing,
+      {.controls = number_pieces, .verdict = number_verdict, .digit = begin_typing, .typed = true,
        .right = "It is {shown}{of_unit}.{and_why}",
        .longest = "You said 0.000; it is {shown} {unit}: 0.000 too high. {why}",
        .texts = {edited_key("{cell}", 0.42f),
@@ -351,7 +351,7 @@ const AnswerKindView& view_of(const PageAnswer& answer) {
                  {&A::why, "why", "why (a fixed number needs it)", "why: said with the verdict. A fixed number, as 3, "
                   "is accepted as the key only with its reason", 0.36f}}},
       {.controls = option_pieces, .verdict = option_verdict, .digit = choose_option, .right = "Right is {option}."},
-      {.controls = shape_pieces, .verdict = shape_verdict, .digit = begin_typing, .right = "It is {shown}.",
+      {.controls = shape_pieces, .verdict = shape_verdict, .digit = begin_typing, .typed = true, .right = "It is {shown}.",
        .longest = "You said {shown}; it is {shown}. The sizes are right, their order is not.",
        .texts = {edited_key("shape {name}")}},
       {.controls = head_pieces, .verdict = head_verdict, .digit = choose_head, .click = click_head,
@@ -403,9 +403,10 @@ std::string choice_verdict(const PageWords& words, std::size_t given) {
   if (!words.key.option)
     return fmt::format("You chose {}. As the page is now, no single option is right.", named(given));
   if (*words.key.option == given) return fmt::format("You chose {}: right.", named(given));
+  // Why it is wrong comes before the right one, about which it would be read otherwise.
   const std::string& why = words.whys[given];
-  return fmt::format("You chose {}; right is {}.{}{}", named(given), named(*words.key.option),
-                     why.empty() ? "" : " ", why);
+  if (why.empty()) return fmt::format("You chose {}; right is {}.", named(given), named(*words.key.option));
+  return fmt::format("You chose {}: wrong. {} Right is {}.", named(given), why, named(*words.key.option));
 }
 
 std::string right_answer(const PlaylistWalk& walk) {

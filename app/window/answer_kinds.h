@@ -47,6 +47,7 @@ struct AnswerKindView {
   // Whether the click is the answer, and whether what was drawn is one.
   bool (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) { return false; };
   bool (*drawn)(const PlaylistWalk::Given&) = [](const PlaylistWalk::Given&) { return false; };
+  bool typed = false;        // digits, a point and a minus sign begin the answer
   const char* right;         // the verdict if nothing was given; {shown}: the key
   const char* longest = "";  // that there may be, unless one on an option is longer
   std::vector<EditedText> texts = {};

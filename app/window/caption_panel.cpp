@@ -82,12 +82,21 @@ void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, cons
   ImFont* font = context.fonts.small;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = widgets.px(side_width - 16);
-  if (has_left_page(walk, context.selection)) {
-    if (text_link(widgets, "caption/place", "back to this page",
-                  "The stage shows another step or view than this page. Go back to the page’s own."))
-      action.selection = place_of_page(walk, context.selection);
+  const auto link_in_place = [&](const char* id, const std::string& words, const std::string& what) {
+    const bool pressed = text_link(widgets, id, words, what);
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width, font->FontSize});
+    return pressed;
+  };
+  if (walk.departure) {
+    if (link_in_place("caption/place", "back to this page", departure_words(*walk.departure)))
+      action.selection = place_of_page(walk, context.selection);
+    return;
+  }
+  if (walk.followed_from) {
+    if (link_in_place("caption/follow_back", fmt::format("back to page {}", *walk.followed_from + 1),
+                      tooltip_of(CommandId::go_back)))
+      action.command = CommandId::go_back;
     return;
   }
   float room = width;
@@ -137,11 +146,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   step("caption/forward", ButtonSign::forward, CommandId::next_page,
        *walk.page + 1 < walk.playlist.pages.size());
   if (text_button(widgets, "caption/edit", walk.edits_words ? "done" : "edit", ButtonLook::plain)) {
-    // It is better to learn of unreadable numbers in braces now than in front of a class.
-    walk.words_problem = walk.edits_words ? page_problem(*walk.shown(), context.trace) : "";
-    if (walk.edits_words && walk.words_problem.empty())
-      walk.words_problem = answer_problem(context, walk.playlist, *walk.shown());
-    if (walk.words_problem.empty()) {
+    if (words_are_readable(walk, LiveSubject(context.trace, &context.scenario, &context.inputs))) {
       walk.edits_words = !walk.edits_words;
       // What was written is tried at once: the page asks as it will ask a class.
       const PlaylistPage& page = *walk.shown();
@@ -216,21 +221,11 @@ float words_height(const Fonts& fonts, float scale, float width, const PlaylistW
   return height;
 }
 
-// "Scores", "Scores in the view All heads".
-std::string place_words(Step step, StageView view) {
-  const std::string_view name = step_entries()[static_cast<std::size_t>(step)].name;
-  return view == StageView::one_head ? std::string(name)
-                                     : fmt::format("{} in the view {}", name, stage_view_entry(view).name);
-}
-
-// In the place of a caption while the stage shows something else: it would be read as if it were about that.
+// Before a caption while the stage shows something else, or in its place: it would be read as if it were about that.
 void draw_way_back(const PanelContext& context, const PlaylistWalk& walk, float wrap, const Type& type,
                    PanelAction& action) {
   const WidgetContext widgets = context.widgets();
-  const Selection place = place_of_page(walk, context.selection);
-  const std::string words =
-      fmt::format("This page is about {}; the stage shows {}.", place_words(place.step, place.view),
-                  place_words(context.selection.step, context.selection.view));
+  const std::string words = departure_words(*walk.departure);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   put_text(type, context.palette.text_dim, wrap, words);
   ui_probe_item("caption/elsewhere");
@@ -241,9 +236,9 @@ void draw_way_back(const PanelContext& context, const PlaylistWalk& walk, float 
   if (beside + shape.size.x <= wrap)
     ImGui::SetCursorScreenPos({at.x + beside, std::round(at.y + 0.5f * (type.size - shape.size.y))});
   if (wrapped_button(widgets, "caption/back_to_page", back, shape, ButtonLook::filled))
-    action.selection = place;
+    action.selection = place_of_page(walk, context.selection);
   ui_probe_item("caption/back_to_page");
-  tooltip(widgets, "shows the page’s own step and view again; what you changed stays");
+  tooltip(widgets, "shows the page’s own place again; what you changed stays");
 }
 
 // The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
@@ -284,13 +279,18 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     ImGui::Dummy({1, widgets.px(below_question) - gap});
   }
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
+  if (walk.departure) {
+    draw_way_back(context, walk, wrap, type(walk.departure->page), action);
+    if (!walk.departure->elsewhere || !walk.answered)
+      ImGui::SetCursorPosY(std::round(ImGui::GetCursorPosY() + widgets.px(4)));
+  }
+  const Rgba8 ink = walk.departure ? context.palette.text_dim : context.palette.text;
   if (walk.arrival) {  // it can neither be answered nor judged yet
-    if (walk.answered) put_text(type(walk.words.caption), context.palette.text, wrap, walk.words.caption);
-  } else if (walk.answered && has_left_page(walk, context.selection)) {
-    draw_way_back(context, walk, wrap, type(place_words(page.step, page.view)), action);
+    if (walk.answered) put_text(type(walk.words.caption), ink, wrap, walk.words.caption);
   } else if (walk.answered) {
+    if (walk.departure && walk.departure->elsewhere) return;
     draw_answer_verdict(context, walk, wrap, action, units);
-    put_text(type(walk.words.caption), context.palette.text, wrap, walk.words.caption);
+    put_text(type(walk.words.caption), ink, wrap, walk.words.caption);
     ui_probe_item("caption/words");
   } else if (page.answer) {
     draw_answer_controls(context, walk, wrap, action, units);
@@ -303,8 +303,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
                                  first_key_text(CommandId::next_page)));
   }
-  if (walk.words.changed(walk.answered) && !has_left_page(walk, context.selection))
-    draw_restore_link(context, action);
+  if (walk.words.changed(walk.answered)) draw_restore_link(context, action);
 }
 
 void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
@@ -345,15 +344,19 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
 }
 
 // "3 of 6 · Page Down goes on, Esc leaves full screen": as much of it as there is room for. On the last page nothing goes on.
-// In a lesson that was visited from one's own pages the way back to them comes first.
+// In a lesson that was visited from one's own pages the way back to them comes first, and on a page to which a link led, the
+// way back to where it was followed.
 std::string hall_foot_text(const PlaylistWalk& walk, ImFont* font, float room) {
   const std::size_t pages = walk.playlist.pages.size();
-  const std::string count = fmt::format("{} of {}", *walk.page + 1, pages);
-  const bool goes_on = *walk.page + 1 < pages || !walk.answered, visits = walk.interrupted.has_value();
+  const bool last = *walk.page + 1 == pages && walk.answered;
+  const std::string count = fmt::format("{} of {}{}", *walk.page + 1, pages, last ? ", the last page" : "");
+  const bool goes_on = !last, visits = walk.interrupted.has_value() || walk.followed_from.has_value();
   const std::string next = fmt::format("{} goes on", first_key_text(CommandId::next_page));
   const std::string leaves =
-      visits ? fmt::format("{} leads back to your pages", first_key_text(CommandId::walk_playlist))
-             : "Esc leaves full screen";
+      walk.followed_from
+          ? fmt::format("{} leads back to page {}", first_key_text(CommandId::go_back), *walk.followed_from + 1)
+      : visits ? fmt::format("{} leads back to your pages", first_key_text(CommandId::walk_playlist))
+               : "Esc leaves full screen";
   const std::string shorter = fmt::format("{} · {}", count, goes_on && !visits ? next : leaves);
   const std::string all = goes_on ? fmt::format("{} · {}, {}", count, next, leaves) : shorter;
   for (const std::string& text : {all, shorter})
@@ -443,6 +446,7 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
     height += question + std::max(verdict + answer, controls);
   }
   if (walk.words.changed(walk.answered)) height += restore_height * scale;
+  if (walk.departure && (!walk.departure->elsewhere || !walk.answered)) height += restore_height * scale;
   if (!page->title.empty()) height += below_title * scale + spacing;
   const BarsRoom room = answer_bars_room(scale, width, walk);
   if (room.beside > 0.0f) height = std::max(height, room.height + 2 * padding_y * scale + 2);

@@ -19,6 +19,7 @@
 #include "app/widgets/ui_probe.h"
 #include "app/window/looked_at.h"
 #include "app/window/window_state.h"
+#include "core/answers/live_text.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 
@@ -403,8 +404,8 @@ bool shows_filmstrip(const Settings& settings, const PlaylistWalk& walk) {
 
 std::string page_name(const PlaylistPage& page, std::size_t number) {
   const std::string words = !page.title.empty()     ? page.title
-                            : !page.ask.empty()     ? first_line(page.ask)
-                            : !page.caption.empty() ? first_line(page.caption)
+                            : !page.ask.empty()     ? first_line(plain_live_text(page.ask))
+                            : !page.caption.empty() ? first_line(plain_live_text(page.caption))
                                                     : place_name(page);
   const std::string digits = fmt::format("{} ", number);
   return words.starts_with(digits) ? words : fmt::format("{} {}", digits, words);

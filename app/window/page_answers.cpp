@@ -255,6 +255,7 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
   if (wrapped_button(widgets, "caption/see", label,
                      link_shape(context.fonts, context.scale, wrap, hall, label))) {
     const std::optional<TitledPage> place = page_titled(walk.playlist, link->see);
+    action.follows_link = true;
     if (place && place->lesson.empty()) action.page = place->page;
     if (place && !place->lesson.empty()) action.lesson = LessonPage{place->lesson, place->page};
   }
@@ -282,9 +283,18 @@ bool answer_by_pointing(WindowState& window, const Selection& wanted) {
 
 bool answer_by_key(WindowState& window, KeyChord chord) {
   PlaylistWalk& walk = window.document.walk;
-  if (!asks_now(walk) || !walk.shown()->answer) return false;
+  if (!walk.page || walk.shown()->ask.empty() || !walk.shown()->answer) return false;
   const int digit = static_cast<int>(chord.key) - static_cast<int>(Key::zero);
-  if (chord.ctrl || chord.alt || chord.shift || digit < 0 || digit > 9) return false;
+  const bool is_digit = digit >= 0 && digit <= 9, typed = view_of(*walk.shown()->answer).typed;
+  const bool types = is_digit || (typed && (chord.key == Key::minus || chord.key == letter('.')));
+  if (chord.ctrl || chord.alt || chord.shift || !types) return false;
+  // A number that is typed once more is still none of a head. Elsewhere digits are the keys of heads again.
+  if (typed && walk.answered && !walk.edits_words && !walk.arrival && window.view.full_screen) {
+    window.view.notices.say(fmt::format("This question has been answered. “{}” asks it again.",
+                                        command_entry(CommandId::take_back_answer).name));
+    return true;
+  }
+  if (!asks_now(walk)) return false;
   const AnswerInput input = view_of(*walk.shown()->answer).digit(walk, digit);
   if (input != AnswerInput::answers) return input == AnswerInput::taken;
   walk.given.made = true;

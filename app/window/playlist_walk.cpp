@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/content/stage_content.h"
+#include "app/content/stage_views.h"
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
+#include "app/widgets/focus_order.h"
+#include "app/window/answer_editor.h"
 #include "app/window/answer_kinds.h"
 #include "app/window/window_state.h"
 #include "core/model/files/model_files.h"
@@ -46,10 +50,65 @@ Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Cho
   return std::exchange(own, std::nullopt).value_or(now);
 }
 
+PageEntry entry_with(bool answered) {
+  return answered ? PageEntry::answered : PageEntry::ahead;
+}
+
 constexpr std::string_view page_label = "page ";
 
 std::string label_of(std::size_t page) {
   return fmt::format("{}{}", page_label, page + 1);
+}
+
+// "Scores", "Scores in the view All heads".
+std::string place_words(const Selection& place) {
+  const std::string_view name = step_entries()[static_cast<std::size_t>(place.step)].name;
+  return place.view == StageView::one_head
+             ? std::string(name)
+             : fmt::format("{} in the view {}", name, stage_view_entry(place.view).name);
+}
+
+// In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
+PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& place, const Selection& now,
+                                    const Trace& trace) {
+  PlaylistWalk::Departure left;
+  const auto add = [&](const std::string& page, const std::string& stage) {
+    const char* between = left.page.empty() ? "" : ", ";
+    left.page += between + page;
+    left.stage += between + stage;
+  };
+  const auto picture = [&](const Selection& selection) {
+    const std::optional<StepPicture> shown = shown_picture(trace, selection);
+    return shown ? std::string(tensor_entry(shown->result).name) : "";
+  };
+  const StageViewEntry& view = stage_view_entry(now.view);
+  const bool has_tensor = view.turns && (walk.answered || !walk.shown()->asks_covered());
+  if (has_tensor && picture(place) != picture(now)) add(picture(place), picture(now));
+  if (place.batch != now.batch) add(fmt::format("batch {}", place.batch), fmt::format("batch {}", now.batch));
+  // While the page asks for a head, its own might be the answer.
+  if (place.head != now.head && shows_one_head(trace, now) && !asks_for_head(walk))
+    add(fmt::format("head {}", place.head), fmt::format("head {}", now.head));
+  const std::optional<CompareWith>& beside = walk.shown()->beside;
+  if (now.view == StageView::compare && beside && *beside != now.compare_with) {
+    const auto named = [](CompareWith with) { return compare_with_names[static_cast<std::size_t>(with)]; };
+    add(fmt::format("the comparison “{}”", named(*beside)), fmt::format("“{}”", named(now.compare_with)));
+  }
+  return left;
+}
+
+std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
+                                                    const Trace& trace) {
+  if (!walk.page || walk.arrival || walk.edits_words) return {};
+  const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
+  Selection place = selection_of(*walk.shown(), walk.answered);
+  // Where it asks is a place of the page, too.
+  if (!is_at(place)) place = selection_of(*walk.shown(), !walk.answered);
+  if (!is_at(place))
+    return PlaylistWalk::Departure{true, place_words(selection_of(*walk.shown(), walk.answered)),
+                                   place_words(now)};
+  PlaylistWalk::Departure left = detail_left(walk, place, now, trace);
+  if (left.page.empty()) return {};
+  return left;
 }
 
 void take_place(WindowState& window) {
@@ -127,13 +186,17 @@ bool is_of(const PlaylistWalk::Kept& kept, const PlaylistPage& page) {
 }
 
 void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
-  if (view_of(*page.answer).drawn(walk.given)) {
+  if (page.answer && view_of(*page.answer).drawn(walk.given)) {
     walk.given.made = true;
     if (walk.given.sum_of_bars() > 0.0) walk.given.scale_bars();
   }
-  if (!walk.given.made) return;
   std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return is_of(kept, page); });
-  walk.kept.push_back({page.scenario, page.title, page.ask, *page.answer, walk.given});
+  walk.kept.push_back({page.scenario, page.title, page.ask, page.answer, walk.given});
+}
+
+// On the full screen the keys of a map turn the pages again, once what they pointed at has been left.
+void leave_map(WindowView& view) {
+  if (view.full_screen || focuses_map(view.focus)) release_focus(view.focus);
 }
 
 // Without forgetting the answers given.
@@ -181,6 +244,20 @@ bool tells_answer(const PlaylistWalk& walk) {
 
 }  // namespace
 
+bool words_are_readable(PlaylistWalk& walk, const LiveSubject& subject) {
+  if (!walk.page || !walk.edits_words) return true;
+  // It is better to learn of unreadable numbers in braces now than in front of a class.
+  walk.words_problem = page_problem(*walk.shown(), subject.trace);
+  if (walk.words_problem.empty()) walk.words_problem = answer_problem(walk.playlist, *walk.shown(), subject);
+  return walk.words_problem.empty();
+}
+
+bool words_are_readable(WindowState& window) {
+  const Session& session = window.document.session;
+  return words_are_readable(window.document.walk,
+                            LiveSubject(session.trace(), &session.traced_scenario(), &session.inputs()));
+}
+
 bool asks_now(const PlaylistWalk& walk) {
   return walk.asking() && !walk.edits_words && !walk.arrival;
 }
@@ -190,8 +267,9 @@ void reveal_answer(WindowState& window) {
   walk.answered = true;
   window.view.steps.playing = false;
   const PlaylistPage& page = *walk.shown();
-  if (page.answer) keep_answer(walk, page);
-  if (!page.asks_covered()) return;
+  keep_answer(walk, page);
+  if (window.view.full_screen) leave_map(window.view);
+  if (!page.asks_covered() && !walk.departure) return;
   if (!walk.arrival) walk.arrival.emplace();
   walk.arrival->selection = selection_of(page, true);
   arrive(window);
@@ -204,11 +282,8 @@ bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
   return !(shown == own);
 }
 
-bool has_left_page(const PlaylistWalk& walk, const Selection& now) {
-  if (!walk.page || walk.arrival || walk.edits_words) return false;
-  // Where it asks is a place of the page, too.
-  const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
-  return !is_at(selection_of(*walk.shown(), true)) && !is_at(selection_of(*walk.shown(), false));
+std::string departure_words(const PlaylistWalk::Departure& departure) {
+  return fmt::format("This page is about {}; the stage shows {}.", departure.page, departure.stage);
 }
 
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
@@ -273,10 +348,13 @@ std::optional<RightCells> right_cells(const PlaylistWalk& walk) {
 
 void arrive(WindowState& window) {
   take_place(window);
-  refresh_words(window.document.session, window.document.walk);
+  const Session& session = window.document.session;
+  PlaylistWalk& walk = window.document.walk;
+  refresh_words(session, walk);
+  walk.departure = departure_of(walk, window.view.selection, session.trace());
 }
 
-void show_page(WindowState& window, std::size_t page, bool answered) {
+void show_page(WindowState& window, std::size_t page, PageEntry entry) {
   PlaylistWalk& walk = window.document.walk;
   keep_own_edits(window.document);
   const bool from_own = walk.arrival && walk.arrival->from_own;
@@ -284,6 +362,8 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   if (!walk.arrival)
     walk.came_from =
         walk.page ? std::optional(PlaylistWalk::CameFrom{*walk.page, walk.answered}) : std::nullopt;
+  walk.followed_from.reset();
+  leave_map(window.view);
   walk.page = page;
   walk.edits_words = false;
   window.view.steps.playing = false;
@@ -292,8 +372,10 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   window.view.notices.dismiss_all();  // notices about the previous page
   const PlaylistPage& shown = walk.playlist.pages[page];
   const auto kept = std::ranges::find_if(walk.kept, [&](const auto& each) { return is_of(each, shown); });
-  walk.given = kept == walk.kept.end() ? PlaylistWalk::Given{} : kept->given;
-  walk.answered = answered || shown.ask.empty() || walk.given.made;
+  const bool known = kept != walk.kept.end();
+  walk.given = known && kept->given.made ? kept->given : PlaylistWalk::Given{};
+  walk.answered = entry == PageEntry::answered || shown.ask.empty() || walk.given.made ||
+                  (known && entry == PageEntry::back);
   window.view.setup.edited_row.clear();
   window.view.trail.clear();  // its numbers are another page's
   window.document.session.open(*shown.scenario, label_of(page));
@@ -315,7 +397,7 @@ bool give_up_page(WindowState& window) {
   walk.arrival.reset();
   const auto from = walk.came_from;
   if (from && from->page < walk.playlist.pages.size())
-    show_page(window, from->page, from->answered);
+    show_page(window, from->page, entry_with(from->answered));
   else
     step_out(window);
   window.view.notices.say("Cancelled. The page was not opened.");
@@ -365,7 +447,7 @@ void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page)
 
 void walk_pages(WindowState& window, int by) {
   PlaylistWalk& walk = window.document.walk;
-  if (!walk.page) return;
+  if (!walk.page || !words_are_readable(window)) return;
   // A page whose model is being trained has not asked yet.
   if (by > 0 && !walk.answered && !(walk.arrival && window.document.session.awaited())) {
     reveal_answer(window);
@@ -375,11 +457,26 @@ void walk_pages(WindowState& window, int by) {
   const auto here = static_cast<std::ptrdiff_t>(*walk.page);
   const auto next = std::clamp<std::ptrdiff_t>(here + by, 0, last);
   if (next == here) {
-    window.view.notices.say(by > 0 ? "This is the last page. Esc returns to your own scenario."
-                                   : "This is the first page.");
+    // On the full screen the line below the words counts the pages, and nothing may lie over the last one.
+    if (!window.view.full_screen)
+      window.view.notices.say(by > 0 ? "This is the last page. Esc returns to your own scenario."
+                                     : "This is the first page.");
     return;
   }
-  show_page(window, static_cast<std::size_t>(next), by < 0);  // going back means that the answer has been seen
+  show_page(window, static_cast<std::size_t>(next), by < 0 ? PageEntry::back : PageEntry::ahead);
+}
+
+void follow_to_page(WindowState& window, std::size_t page) {
+  const std::size_t from = *window.document.walk.page;
+  show_page(window, page);
+  window.document.walk.followed_from = from;
+}
+
+bool follow_back(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!walk.page || !walk.followed_from || *walk.followed_from >= walk.playlist.pages.size()) return false;
+  show_page(window, *walk.followed_from, PageEntry::back);
+  return true;
 }
 
 void leave_walk(WindowState& window) {
@@ -403,12 +500,13 @@ void step_out(WindowState& window) {
   if (!walk.interrupted) return leave_walk(window);
   const bool answered = walk.interrupted->answered;
   take_up_interrupted(walk);
-  show_page(window, *walk.page, answered);
+  show_page(window, *walk.page, entry_with(answered));
   window.view.notices.say(fmt::format("Back on page {} of your playlist.", *walk.page + 1));
 }
 
 void restore_page(WindowState& window) {
-  if (window.document.walk.page) show_page(window, *window.document.walk.page, window.document.walk.answered);
+  if (const PlaylistWalk& walk = window.document.walk; walk.page)
+    show_page(window, *walk.page, entry_with(walk.answered));
 }
 
 void toggle_walk(WindowState& window) {
@@ -430,6 +528,7 @@ void present(WindowState& window) {
   if (!walk.page) toggle_walk(window);
   if (!walk.page) return;
   if (walk.interrupted) return step_out(window);
+  if (!words_are_readable(window)) return;
   window.view.full_screen = window.view.stage_only = true;
   walk.edits_words = false;  // a class sees the page, not the fields it is written in
 }
@@ -455,7 +554,7 @@ bool come_back(WindowState& window) {
   PlaylistWalk::LookedFrom from = *std::exchange(walk.looked_from, std::nullopt);
   walk.own_history = std::move(from.own_history);
   walk.own_selection = std::move(from.own_selection);
-  show_page(window, from.page, from.answered);
+  show_page(window, from.page, entry_with(from.answered));
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "app/panels/veil.h"
 #include "app/session/history.h"
 #include "app/session/selection.h"
+#include "core/answers/live_value.h"
 #include "core/playlist/page_words.h"
 #include "core/playlist/playlist.h"
 #include "core/trace/trace.h"
@@ -32,6 +33,15 @@ struct PlaylistWalk {
   bool hand_in_words = true;  // the last click, while they are edited, was among them: letters are no commands
   std::string words_problem;  // why editing cannot end: a number that cannot be read
   bool answered = true;       // false: the page asks a question, and its caption is still hidden
+  std::optional<std::size_t> followed_from;  // the page whose link “see …” led here
+
+  // Where the stage is not at the page's own place.
+  struct Departure {
+    bool elsewhere =
+        false;  // another step or view: the page's text says nothing about it. Else a detail of the same
+    std::string page, stage;  // "head 7", "head 3": what the page is about, and what the stage shows
+  };
+  std::optional<Departure> departure;  // none: it shows what the page is about. Of this frame
 
   // The text of the current page, with the numbers of the trace.
   struct Words : PageWords {
@@ -73,12 +83,12 @@ struct PlaylistWalk {
     bool replaced = false;  // the page at `place` was updated
   };
   std::vector<Retired> retired;
-  // Answers given since the playlist was opened: whoever comes back to the page finds the answer and its verdict. A question
-  // that was changed since has none.
+  // Questions answered since the playlist was opened: whoever comes back to the page finds the answer and its verdict. One
+  // whose answer was only shown asks again, unless its page is turned back to. A question that was changed since is new.
   struct Kept {
     ScenarioPtr scenario;
     std::string title, ask;
-    PageAnswer answer;
+    std::optional<PageAnswer> answer;
     Given given;
   };
   std::vector<Kept> kept;
@@ -133,8 +143,8 @@ struct PlaylistWalk {
 
 // Whether the scenario on the stage is another than the page's. What a model's layer determines, a page leaves open.
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
-// Whether the stage shows another step or view than the page: its caption then says nothing about the stage.
-bool has_left_page(const PlaylistWalk& walk, const Selection& now);
+// "This page is about head 7; the stage shows head 3."
+std::string departure_words(const PlaylistWalk::Departure& departure);
 // The page's own place, with the display choices of now. To be called while a page is shown.
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
 
@@ -173,9 +183,15 @@ void walk_pages(WindowState& window, int by);
 void leave_walk(WindowState& window);
 // Out of a lesson that was visited from the user's own pages back to them; else as leave_walk.
 void step_out(WindowState& window);
-// Shows another page of the playlist being walked; the page must exist. `answered`: with its answer, if it asks a question.
-// So is a page that was answered before.
-void show_page(WindowState& window, std::size_t page, bool answered = false);
+// How a page is come to: asked about anew unless an answer was given; turned back to, with an answer that was only shown; or
+// with its answer in any case.
+enum class PageEntry { ahead, back, answered };
+// Shows another page of the playlist being walked; the page must exist.
+void show_page(WindowState& window, std::size_t page, PageEntry entry = PageEntry::ahead);
+// Follows the link of a wrong option to the page about it; go_back leads back.
+void follow_to_page(WindowState& window, std::size_t page);
+// Back to the page whose link led here; false if none did.
+bool follow_back(WindowState& window);
 // Restores the current page's own settings and place, as an edit that can be undone; an answer already revealed stays
 // revealed. Does nothing if no playlist is being walked.
 void restore_page(WindowState& window);
@@ -214,6 +230,11 @@ void keep_own_edits(WindowDocument& document);
 // Cancels what is computed for the page on the way, and goes back to where it was turned from. False if
 // nothing is being computed.
 bool give_up_page(WindowState& window);
+
+// False if what was written on the page that is being edited cannot be shown as it is: walk.words_problem then says why, below
+// its fields. Editing goes on until it is mended.
+bool words_are_readable(PlaylistWalk& walk, const LiveSubject& subject);
+bool words_are_readable(WindowState& window);
 
 // Once a frame: moves to the page's place when its scenario has a trace, and updates its text.
 void arrive(WindowState& window);

@@ -16,7 +16,7 @@ namespace headwise {
 namespace {
 
 // Design units
-constexpr float clock_width = 148, next_width = 220, column_gap_of_notes = 20, row_gap_of_notes = 4;
+constexpr float clock_width = 176, next_width = 220, column_gap_of_notes = 20, row_gap_of_notes = 4;
 constexpr float next_from_width = 700;  // of the strip; a narrower one leaves out what comes next
 
 // "14:05", of the machine's own time.

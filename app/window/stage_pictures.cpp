@@ -93,7 +93,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const float width = size.x - 2 * px(margin);
   // Away from the page's place neither its title nor its words say what the stage shows.
-  const bool of_page = document.walk.page && !has_left_page(document.walk, looked.selection);
+  const bool of_page = document.walk.page && !document.walk.departure;
   float caption = of_page ? caption_words_height(fonts, scale, width, document.walk) : 0.0f;
   caption = std::min(caption, static_cast<float>(highest_caption) * size.y);
   const float stage_height = size.y - 2 * px(margin) - (caption > 0.0f ? caption + px(gap) : 0.0f);

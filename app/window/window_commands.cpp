@@ -88,7 +88,9 @@ void say_text_scale(WindowView& view, float scale) {
   view.notices.say(fmt::format("Type size {:.0f} %", 100.0 * static_cast<double>(view.settings.font_scale)));
 }
 
-void go_back(WindowView& view) {
+void go_back(WindowState& window) {
+  WindowView& view = window.view;
+  if (view.trail.empty() && follow_back(window)) return;
   if (const std::optional<Selection> place = view.trail.back()) view.selection = *place;
   skip_motion(view.motion);
 }
@@ -217,7 +219,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::copy_program, [](WindowState& window, int) { copy_program(window); }},
     {CommandId::copy_map_image, [](WindowState& window, int) { copy_map_image(window); }},
     {CommandId::copy_stage_image, [](WindowState& window, int) { copy_stage_image(window); }},
-    {CommandId::go_back, [](WindowState& window, int) { go_back(window.view); }},
+    {CommandId::go_back, [](WindowState& window, int) { go_back(window); }},
     {CommandId::let_go, [](WindowState& window, int) { let_go(window); }},
     // Edits of the scenario
     {CommandId::toggle_causal, [](WindowState& window, int) { toggle_causal(window); }},
@@ -259,6 +261,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::stage_only, [](WindowState& window, int) { toggle_stage_only(window.view); }},
     {CommandId::full_screen,
      [](WindowState& window, int) {
+       if (!words_are_readable(window)) return;
        window.view.full_screen = window.view.stage_only = !window.view.full_screen;
        // A class sees the page, not the fields it is written in.
        if (window.view.full_screen) window.document.walk.edits_words = false;
@@ -379,7 +382,8 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
   }
   if (action.lesson) visit_lesson(window, lesson_playlist(action.lesson->lesson), action.lesson->page);
-  if (action.page) show_page(window, *action.page);
+  if (action.page && words_are_readable(window))
+    action.follows_link ? follow_to_page(window, *action.page) : show_page(window, *action.page);
   if (action.timeline) {
     const TimelinePlace place = timeline_place(*action.timeline);
     view.selection.step = place.step;

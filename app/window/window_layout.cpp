@@ -136,7 +136,8 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   // In a hall they lie over the stage, whose left edge is known further below.
   if (!wishes.hall) layout.steps = rect_of(left, top, right - left, std::min(px(steps_height), height - top));
   if (!wishes.hall) top += px(steps_height) + px(gap);
-  if (wishes.training && !wishes.hall && units_high >= training_from_height) {
+  // Beside a page's words there is no room for it.
+  if (wishes.training && !(wishes.hall && wishes.caption_height > 0.0) && units_high >= training_from_height) {
     layout.training = rect_of(left, top, right - left, px(training_height));
     top += px(training_height) + px(gap);
   }

@@ -65,6 +65,7 @@ void let_go(WindowState& window) {
     release_focus(view.focus);
     // A field that loses the focus shows the value that has a result.
     if (!document.session.error().empty()) document.session.undo();
+  } else if (view.full_screen && looks_inside(window) && come_back(window)) {  // to the page, still presented
   } else if (view.full_screen) {
     view.full_screen = view.stage_only = false;
   } else if (view.steps.playing) {

@@ -174,10 +174,10 @@ void look_inside(WindowState& window, const TrainedHead& head) {
     selection = selection_within(selection, document.session.trace());
     skip_motion(window.view.motion);
     window.dialogs.training.open = false;
-    window.view.notices.say(fmt::format(
-        "The model after {} steps of training, at head {}. {} leads to other moments.", step,
-        trained_head_name(head.layer, head.head),
-        window.view.full_screen ? "In the window (Esc), a line below the steps" : "The line below the steps"));
+    window.view.notices.say(
+        fmt::format("The model after {} steps of training, at head {}. {} leads to other moments.", step,
+                    trained_head_name(head.layer, head.head),
+                    window.view.full_screen ? "The line above the stage" : "The line below the steps"));
   } catch (const std::exception& error) {
     window.view.notices.complain(error.what());
   }

@@ -29,7 +29,7 @@ TEST_CASE(
   CHECK(asked.offers("caption/ask"));
   CHECK(asked.offers("caption/verdict"));
   CHECK(answer_verdict(asked.walk())
-            .starts_with("You chose 1, “at itself”; right is 2, “one word back”. It gives itself 0.0"));
+            .starts_with("You chose 1, “at itself”: wrong. It gives itself 0.0"));
 
   ui.click("caption/see");
   CHECK(asked.walk().page == 1);

@@ -235,7 +235,7 @@ TEST_CASE("a tensor is answered by its map, its name or its digit, and another o
   Drawing wrong(2);
   wrong.bench.ui->click("stage/left");
   wrong.bench.ui->run_until_still();
-  CHECK(answer_verdict(wrong.walk()) == "You chose 1, “query”; right is 2, “q”. It is projected first.");
+  CHECK(answer_verdict(wrong.walk()) == "You chose 1, “query”: wrong. It is projected first. Right is 2, “q”.");
 }
 
 TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no word of the answer") {

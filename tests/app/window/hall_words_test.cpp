@@ -80,7 +80,7 @@ TEST_CASE("the words of a page have the largest type that fits the column of a h
     for (const Lesson& each : lessons()) {
       start_walk(state, lesson_playlist(each.name));
       for (std::size_t page = 0; page < state.document.walk.playlist.pages.size(); ++page) {
-        show_page(state, page, true);
+        show_page(state, page, PageEntry::answered);
         bench.ui->run_until_still();
         const PlaylistWalk& walk = state.document.walk;
         CAPTURE(width);

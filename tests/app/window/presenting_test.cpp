@@ -78,13 +78,13 @@ TEST_CASE("on the whole screen the keys of the steps turn the pages") {
     CAPTURE(key);
     presented.key(key);
     CHECK(presented.walk().page == page);
-    CHECK_FALSE(has_left_page(presented.walk(), presented.bench.selection()));
+    CHECK_FALSE(presented.walk().departure);
   }
   presented.key("Home");
   presented.key("A");
-  CHECK(has_left_page(presented.walk(), presented.bench.selection()));
+  CHECK(presented.walk().departure);
   presented.key("Home");
-  CHECK_FALSE(has_left_page(presented.walk(), presented.bench.selection()));
+  CHECK_FALSE(presented.walk().departure);
 }
 
 TEST_CASE("whatever the order of keys, no caption stands beside the stage of another step or view") {

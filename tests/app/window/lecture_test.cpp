@@ -1,0 +1,271 @@
+// What an audience sees while a lecturer moves about: never a page's words as if they were about another stage, never an answer
+// that nobody asked for.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/session/commands.h"
+#include "app/window/answer_kinds.h"
+#include "app/window/window_commands.h"
+#include "tests/app/window/answers_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+constexpr const char* course = R"({ "headwise_playlist": 1, "title": "A course", "pages": [
+  { "title": "Heads", "scenario": "hand_made", "step": "softmax", "head": 4, "caption": "In head 4." },
+  { "title": "Pinned", "pin": { "tensor": "attn_weights", "index": [0, 4, 3, 1] }, "caption": "Pinned." },
+  { "title": "How much", "pin": {"tensor": "attn_weights", "index": [0, 4, 8, 7]}, "veil": true, "ask": "How much?",
+    "caption": "{attn_weights[0,4,8,7]}.", "answer": {"kind": "number", "is": "attn_weights[0,4,8,7]"} },
+  { "title": "Last", "caption": "The end." } ] })";
+
+struct Course {
+  TemporaryFolder folder;
+  WindowBench bench;
+  explicit Course(int width = 1280, int height = 720) : bench(open_window(width, height)) {
+    if (!bench.ui) return;
+    bench.ui->rasterise(false);
+    drop(bench, lesson_file(folder, course));
+    bench.ui->run_until_still();
+  }
+  UiDriver& ui() { return *bench.ui; }
+  WindowState& state() { return bench.window->state(); }
+  PlaylistWalk& walk() { return state().document.walk; }
+  const Selection& now() { return bench.selection(); }
+  void key(const char* name) {
+    ui().key(name);
+    ui().run_until_still();
+  }
+  bool says(const std::string& text) { return ui().has("says/" + text); }
+  bool tells(const std::string& text) {
+    const auto& notices = state().view.notices.notices;
+    return std::ranges::find(notices, text, &Notice::text) != notices.end();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("beside another head than the page's, its words are preceded by both heads and the way back") {
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    Course course;
+    if (!course.bench.ui) return;
+    if (hall) course.key("F5");
+    CHECK_FALSE(course.ui().has("caption/elsewhere"));
+    course.key("7");
+    REQUIRE(course.walk().departure);
+    CHECK(departure_words(*course.walk().departure) == "This page is about head 4; the stage shows head 7.");
+    CHECK(course.ui().has("caption/elsewhere"));
+    CHECK(course.ui().has("caption/words"));
+    CHECK(course.ui().rect("caption/elsewhere").min.y < course.ui().rect("caption/words").min.y);
+    CHECK(course.ui().rect("caption/back_to_page").max.y <= course.ui().rect("caption/words").min.y);
+    CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
+    course.ui().save_png(hall ? "other_head_hall" : "other_head");
+    course.ui().click("caption/back_to_page");
+    course.ui().run_until_still();
+    CHECK(course.now().head == 4);
+    CHECK_FALSE(course.walk().departure);
+    CHECK_FALSE(course.ui().has("caption/elsewhere"));
+  }
+}
+
+TEST_CASE(
+    "a view of all heads and a step before the split are about no single head; another tensor is told") {
+  Course course;
+  if (!course.bench.ui) return;
+  PlaylistPage& page = course.walk().playlist.pages[0];
+  const auto departs = [&](auto change) {
+    show_page(course.state(), 0);
+    course.ui().run_until_still();
+    change(course.state().view.selection);
+    course.ui().run_frames(2);
+    return course.walk().departure ? course.walk().departure->stage : "";
+  };
+  const auto other_head = [](Selection& now) { now.head = 2; };
+  CHECK(departs(other_head) == "head 2");
+  page.view = StageView::tokens;
+  CHECK(departs(other_head) == "head 2");
+  page.view = StageView::all_heads;
+  CHECK(departs(other_head).empty());
+  page.view = StageView::one_head;
+  page.step = Step::inputs;
+  CHECK(departs(other_head).empty());
+  page.step = Step::project;
+  const auto k = [](Selection& now) { now.tensor = TensorId::k; };
+  CHECK(departs(k) == "k");
+  page.tensor = TensorId::k;
+  CHECK(departs(k).empty());
+  CHECK(departs([](Selection& now) { now.step = Step::output; }) == "Output");
+}
+
+TEST_CASE("an answer is shown at the page's own head, wherever the stage was when it was given") {
+  Course course;
+  if (!course.bench.ui) return;
+  show_page(course.state(), 2);
+  course.ui().run_until_still();
+  course.key("Down");
+  CHECK(course.now().head == 5);
+  CHECK(course.ui().has("caption/elsewhere"));
+  CHECK(course.ui().has("caption/number"));
+  course.key("PageDown");
+  CHECK_FALSE(course.walk().asking());
+  CHECK(course.now().head == 4);
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a page that asks for a head does not tell its own by saying which one it is about") {
+  Course course;
+  if (!course.bench.ui) return;
+  PlaylistPage& page = course.walk().playlist.pages[2];
+  page.answer = PageAnswer{};
+  page.answer->kind = AnswerKind::head;
+  page.answer->is = "4";
+  show_page(course.state(), 2);
+  course.ui().run_until_still();
+  course.state().view.selection.head = 1;
+  course.ui().run_frames(2);
+  CHECK(course.walk().asking());
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("what cannot be read in braces is told before a class sees it, and again when it is saved") {
+  Course course(1280, 900);
+  if (!course.bench.ui) return;
+  course.ui().click("caption/edit");
+  course.walk().playlist.pages[0].caption = "It is {max scores[0,}.";
+  course.walk().changed = true;
+  for (const char* key : {"F5", "F11", "PageDown"}) {
+    CAPTURE(key);
+    course.walk().words_problem.clear();
+    perform(course.state(), CommandCall{key == std::string("F5")    ? CommandId::walk_playlist
+                                        : key == std::string("F11") ? CommandId::full_screen
+                                                                    : CommandId::next_page});
+    course.ui().run_until_still();
+    CHECK(course.walk().edits_words);
+    CHECK_FALSE(course.walk().words_problem.empty());
+    CHECK(course.walk().page == 0);
+    CHECK_FALSE(course.state().view.full_screen);
+    CHECK(course.ui().has("error"));
+  }
+  course.ui().key("Ctrl+S");
+  course.ui().run_frames(3);
+  CHECK(read_playlist_file(course.folder.file("lesson.json")).pages[0].caption == "It is {max scores[0,}.");
+  CHECK(course.tells("Page 1: " + course.walk().words_problem));
+  course.walk().playlist.pages[0].caption = "It is {max scores}.";
+  perform(course.state(), CommandCall{CommandId::walk_playlist});
+  CHECK_FALSE(course.walk().edits_words);
+  CHECK(course.state().view.full_screen);
+}
+
+TEST_CASE("after a cell was looked at with the keys, the next page's keys turn pages again") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.key("F5");
+  for (const char* key : {"Right", "Space"}) {
+    CAPTURE(key);
+    show_page(course.state(), 0);
+    course.ui().run_until_still();
+    course.key("Enter");
+    course.key("Right");
+    course.key("Down");
+    REQUIRE(course.walk().page == 0);
+    course.key("PageDown");
+    REQUIRE(course.walk().page == 1);
+    course.key(key);
+    CHECK(course.walk().page == 2);
+    CHECK_FALSE(course.now().pinned);
+  }
+}
+
+TEST_CASE("a question that is come to from behind is still asked, unless its answer was shown before") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.key("F5");
+  course.key("End");
+  course.key("PageUp");
+  REQUIRE(course.walk().page == 2);
+  CHECK(course.walk().asking());
+  course.key("PageDown");
+  CHECK_FALSE(course.walk().asking());
+  course.key("PageDown");
+  course.key("PageUp");
+  CHECK(course.walk().page == 2);
+  CHECK_FALSE(course.walk().asking());
+  course.key("PageUp");
+  course.key("PageDown");
+  CHECK(course.walk().asking());  // nobody has answered it
+}
+
+TEST_CASE("on the full screen what is typed at a number that was answered chooses no head and no speed") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.key("F5");
+  show_page(course.state(), 2);
+  course.ui().run_until_still();
+  course.ui().key("0");
+  course.ui().type("0.5");
+  course.key("Enter");
+  REQUIRE_FALSE(course.walk().asking());
+  const float speed = course.state().view.settings.motion_speed;
+  for (const char* key : {"0", ".", "5"}) course.key(key);
+  CHECK(course.now().head == 4);
+  CHECK(course.state().view.settings.motion_speed == speed);
+  CHECK(course.tells("This question has been answered. “Answer again” asks it again."));
+  course.key("Escape");
+  course.key("5");
+  CHECK(course.now().head == 5);  // in the window digits are the keys of heads again
+}
+
+TEST_CASE("past the last page nothing covers it on the full screen, and the line below its words tells") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.key("F5");
+  course.key("End");
+  course.key("PageDown");
+  CHECK(course.walk().page == 3);
+  CHECK(course.state().view.notices.notices.empty());
+  CHECK(course.says("4 of 4, the last page · Esc leaves full screen"));
+  course.key("Escape");
+  course.key("PageDown");
+  CHECK(course.tells("This is the last page. Esc returns to your own scenario."));
+}
+
+TEST_CASE("a veil over the weights hides what a head is known to do") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  const auto named = [&] { return !course.ui().said("head 4: ").empty(); };
+  course.key("F5");
+  CHECK(named());
+  show_page(course.state(), 2);
+  course.ui().run_until_still();
+  CHECK_FALSE(named());
+  course.key("PageDown");
+  CHECK(named());
+}
+
+TEST_CASE("on the full screen a link to another page says how to go back, and that leads back") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    if (hall) ui.key("F5");
+    ui.run_until_still();
+    if (asked.walk().asking()) ui.key("1");
+    ui.run_until_still();
+    ui.click("caption/see");
+    ui.run_until_still();
+    REQUIRE(asked.walk().page == 1);
+    if (hall) {
+      CHECK(ui.has("says/2 of 2 · Backspace leads back to page 1"));
+      ui.key("Backspace");
+    } else {
+      ui.click("caption/follow_back");
+    }
+    ui.run_until_still();
+    CHECK(asked.walk().page == 0);
+    CHECK_FALSE(asked.walk().asking());
+    CHECK_FALSE(asked.walk().followed_from);
+  }
+}
