@@ -23,6 +23,7 @@
 #include "app/window/answer_editor.h"
 #include "app/window/hall_type.h"
 #include "app/window/page_answers.h"
+#include "app/window/page_place.h"
 
 namespace headwise {
 namespace {
@@ -74,29 +75,19 @@ void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& ac
   tooltip(widgets, tooltip_of(CommandId::filmstrip));
 }
 
-// The playlist's title, with the way to begin it again once answers were given; or the way back to the page's
-// own place.
+// The playlist's title, with the way to begin it again once answers were given; or the way back to the page whose link led here.
 void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, const std::string& title,
                      PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   ImFont* font = context.fonts.small;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = widgets.px(side_width - 16);
-  const auto link_in_place = [&](const char* id, const std::string& words, const std::string& what) {
-    const bool pressed = text_link(widgets, id, words, what);
+  if (walk.followed_from) {
+    if (text_link(widgets, "caption/follow_back", fmt::format("back to page {}", *walk.followed_from + 1),
+                  tooltip_of(CommandId::go_back)))
+      action.command = CommandId::go_back;
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width, font->FontSize});
-    return pressed;
-  };
-  if (walk.departure) {
-    if (link_in_place("caption/place", "back to this page", departure_words(*walk.departure)))
-      action.selection = place_of_page(walk, context.selection);
-    return;
-  }
-  if (walk.followed_from) {
-    if (link_in_place("caption/follow_back", fmt::format("back to page {}", *walk.followed_from + 1),
-                      tooltip_of(CommandId::go_back)))
-      action.command = CommandId::go_back;
     return;
   }
   float room = width;
@@ -229,13 +220,12 @@ void draw_way_back(const PanelContext& context, const PlaylistWalk& walk, float 
   const ImVec2 at = ImGui::GetCursorScreenPos();
   put_text(type, context.palette.text_dim, wrap, words);
   ui_probe_item("caption/elsewhere");
-  constexpr const char* back = "Back to this page";
-  const auto shape = button_shape(context.scale, type, wrap, back);
+  const auto shape = button_shape(context.scale, type, wrap, back_to_page);
   // In the same line where it has room: the panel is as high as the caption, which may be a single line.
   const float beside = width_in(type, words) + widgets.px(12);
   if (beside + shape.size.x <= wrap)
     ImGui::SetCursorScreenPos({at.x + beside, std::round(at.y + 0.5f * (type.size - shape.size.y))});
-  if (wrapped_button(widgets, "caption/back_to_page", back, shape, ButtonLook::filled))
+  if (wrapped_button(widgets, "caption/back_to_page", back_to_page, shape, ButtonLook::filled))
     action.selection = place_of_page(walk, context.selection);
   ui_probe_item("caption/back_to_page");
   tooltip(widgets, "shows the page’s own place again; what you changed stays");

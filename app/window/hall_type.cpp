@@ -8,6 +8,7 @@
 #include "app/widgets/button.h"
 #include "app/window/answer_bars.h"
 #include "app/window/page_answers.h"
+#include "app/window/page_place.h"
 
 namespace headwise {
 namespace {
@@ -33,6 +34,11 @@ float hall_words_height(const Fonts& fonts, float scale, float width, const Hall
   if (!title.empty())
     all += size_in(heading_type(fonts, scale, type, title), wrap, title).y + below_title * scale + spacing;
   if (!walk.words.ask.empty()) all += height(walk.words.ask) + below_question * scale + spacing;
+  if (walk.departure) {
+    const std::string words = departure_words(*walk.departure);
+    all += height(words) + spacing + (4 + below_question) * scale +
+           button_shape(scale, type_at(fonts, scale, type.words, words), wrap, back_to_page).size.y + spacing;
+  }
   if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f)
     all += chart + spacing;
   const float shows =

@@ -141,13 +141,6 @@ struct PlaylistWalk {
   bool asking() const { return page && !answered; }
 };
 
-// Whether the scenario on the stage is another than the page's. What a model's layer determines, a page leaves open.
-bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
-// "This page is about head 7; the stage shows head 3."
-std::string departure_words(const PlaylistWalk::Departure& departure);
-// The page's own place, with the display choices of now. To be called while a page is shown.
-Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
-
 // Whether the page on the stage is the one that asks: it is neither on its way nor being written.
 bool asks_now(const PlaylistWalk& walk);
 // What is hidden while the page asks; nullopt if nothing is.

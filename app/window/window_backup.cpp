@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/window/page_place.h"
 #include "app/window/window_state.h"
 #include "core/tensor/error.h"
 

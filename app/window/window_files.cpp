@@ -12,6 +12,7 @@
 #include "app/session/answer_check.h"
 #include "app/session/commands.h"
 #include "app/session/recent_files.h"
+#include "app/window/page_place.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"

@@ -264,6 +264,6 @@ TEST_CASE("the foot of a hall says what goes on, whole, and on the last page tha
     bench.ui->key("PageDown");
     bench.ui->run_until_still();
     CHECK(state.document.walk.page == 2);
-    CHECK(bench.ui->has("says/3 of 3 · Esc leaves full screen"));
+    CHECK(bench.ui->has("says/3 of 3, the last page · Esc leaves full screen"));
   }
 }

@@ -6,6 +6,7 @@
 
 #include "app/session/commands.h"
 #include "app/window/answer_kinds.h"
+#include "app/window/page_place.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"
 
@@ -61,6 +62,12 @@ TEST_CASE("beside another head than the page's, its words are preceded by both h
     CHECK(course.ui().rect("caption/elsewhere").min.y < course.ui().rect("caption/words").min.y);
     CHECK(course.ui().rect("caption/back_to_page").max.y <= course.ui().rect("caption/words").min.y);
     CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
+    PlaylistPage& page = course.walk().playlist.pages[0];
+    for (int i = 0; i < 12; ++i) page.caption += " Its weights lie one word back.";
+    course.ui().run_frames(2);
+    CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
+    page.caption = "In head 4.";
+    course.ui().run_frames(2);
     course.ui().save_png(hall ? "other_head_hall" : "other_head");
     course.ui().click("caption/back_to_page");
     course.ui().run_until_still();

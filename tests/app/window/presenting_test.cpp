@@ -127,7 +127,7 @@ TEST_CASE("what plays stops when a page is turned, and a link leads back to the 
   CHECK(presented.bench.selection().step == Step::scale);
   CHECK(presented.ui().has("caption/words"));
   presented.key("A");
-  presented.ui().click("caption/place");
+  presented.ui().click("caption/back_to_page");
   presented.ui().run_until_still();
   CHECK(presented.bench.selection().view == StageView::one_head);
 }

@@ -1,0 +1,105 @@
+#include "app/window/page_place.h"
+
+#include <fmt/format.h>
+
+#include "app/content/stage_content.h"
+#include "app/content/stage_views.h"
+#include "core/scenario/layer_scenario.h"
+
+namespace headwise {
+namespace {
+
+// "Scores", "Scores in the view All heads".
+std::string place_words(const Selection& place) {
+  const std::string_view name = step_entries()[static_cast<std::size_t>(place.step)].name;
+  return place.view == StageView::one_head
+             ? std::string(name)
+             : fmt::format("{} in the view {}", name, stage_view_entry(place.view).name);
+}
+
+// In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
+PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& place, const Selection& now,
+                                    const Trace& trace) {
+  PlaylistWalk::Departure left;
+  const auto add = [&](const std::string& page, const std::string& stage) {
+    const char* between = left.page.empty() ? "" : ", ";
+    left.page += between + page;
+    left.stage += between + stage;
+  };
+  const auto picture = [&](const Selection& selection) {
+    const std::optional<StepPicture> shown = shown_picture(trace, selection);
+    return shown ? std::string(tensor_entry(shown->result).name) : "";
+  };
+  const StageViewEntry& view = stage_view_entry(now.view);
+  const bool has_tensor = view.turns && (walk.answered || !walk.shown()->asks_covered());
+  if (has_tensor && picture(place) != picture(now)) add(picture(place), picture(now));
+  if (place.batch != now.batch) add(fmt::format("batch {}", place.batch), fmt::format("batch {}", now.batch));
+  // While the page asks for a head, its own might be the answer.
+  if (place.head != now.head && shows_one_head(trace, now) && !asks_for_head(walk))
+    add(fmt::format("head {}", place.head), fmt::format("head {}", now.head));
+  const std::optional<CompareWith>& beside = walk.shown()->beside;
+  if (now.view == StageView::compare && beside && *beside != now.compare_with) {
+    const auto named = [](CompareWith with) { return compare_with_names[static_cast<std::size_t>(with)]; };
+    add(fmt::format("the comparison “{}”", named(*beside)), fmt::format("“{}”", named(now.compare_with)));
+  }
+  return left;
+}
+
+}  // namespace
+
+Selection selection_of(const PlaylistPage& page, bool answered) {
+  Selection selection;
+  selection.batch = page.batch;
+  selection.head = page.head;
+  if (!answered && (page.asks_elsewhere() || (page.veil && !page.ask.empty()))) {
+    selection.step = page.ask_step.value_or(page.step);
+    selection.view = page.ask_view.value_or(page.view);
+    return selection;
+  }
+  selection.step = page.step;
+  selection.view = page.view;
+  selection.tensor = page.tensor;
+  if (answered || !page.hides_pin()) {
+    selection.pinned = page.pin;
+    selection.spotlight = page.spotlight;
+  }
+  if (page.beside) selection.compare_with = *page.beside;
+  return selection;
+}
+
+std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
+                                                    const Trace& trace) {
+  if (!walk.page || walk.arrival || walk.edits_words) return {};
+  const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
+  Selection place = selection_of(*walk.shown(), walk.answered);
+  // Where it asks is a place of the page, too.
+  if (!is_at(place)) place = selection_of(*walk.shown(), !walk.answered);
+  if (!is_at(place))
+    return PlaylistWalk::Departure{true, place_words(selection_of(*walk.shown(), walk.answered)),
+                                   place_words(now)};
+  PlaylistWalk::Departure left = detail_left(walk, place, now, trace);
+  if (left.page.empty()) return {};
+  return left;
+}
+
+bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
+  if (!walk.page) return false;
+  Scenario own = *walk.shown()->scenario;
+  if (shown.origin.layer) copy_layer_keys(*shown.origin.layer, own, own.origin.written);
+  return !(shown == own);
+}
+
+std::string departure_words(const PlaylistWalk::Departure& departure) {
+  return fmt::format("This page is about {}; the stage shows {}.", departure.page, departure.stage);
+}
+
+Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
+  Selection place = selection_of(*walk.shown(), walk.answered);
+  if (!walk.shown()->beside) place.compare_with = now.compare_with;
+  place.mask_convention = now.mask_convention;
+  place.queries_as_columns = now.queries_as_columns;
+  place.colors_by_head = now.colors_by_head;
+  return place;
+}
+
+}  // namespace headwise

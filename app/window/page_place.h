@@ -1,0 +1,24 @@
+// Where a page stands on the stage, and whether the stage is still there.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/window/playlist_walk.h"
+
+namespace headwise {
+
+// The page's place: a page that asks a question may show another place or a veil until it answers, with nothing pinned.
+Selection selection_of(const PlaylistPage& page, bool answered);
+// None while a page is on its way or being written.
+std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
+                                                    const Trace& trace);
+// Whether the scenario on the stage is another than the page's. What a model's layer determines, a page leaves open.
+bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
+// "This page is about head 7; the stage shows head 3."
+std::string departure_words(const PlaylistWalk::Departure& departure);
+inline constexpr const char* back_to_page = "Back to this page";
+// The page's own place, with the display choices of now. To be called while a page is shown.
+Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
+
+}  // namespace headwise
