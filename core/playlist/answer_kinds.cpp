@@ -12,6 +12,7 @@
 #include "core/playlist/answer_key.h"
 #include "core/playlist/page_fields.h"
 #include "core/playlist/playlist.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -32,76 +33,59 @@ struct AnswerField {
   bool needed = true;
 };
 
-// Reads an answer as strictly as page_fields.h; in a draft, what is still being written is read as it is.
+// Reads an answer; in a draft, what is still being written is read as it is.
 struct AnswerReader {
-  const std::string& where;
+  const JsonValue& json;
   const bool draft;
 
-  void read(const Json& json, const AnswerField& field, std::string& text) const {
-    const auto found = json.find(field.key);
-    if (found == json.end() && (draft || !field.needed)) return;
-    if (found == json.end()) missing(field.key, field.expected);
-    const std::string place = where + "." + field.key;
-    text = text_of(*found, place);
-    if (field.expected && !draft && is_blank(text))
-      wrong_value(place, "the text is empty", describe(*found), field.expected);
+  void read(const AnswerField& field, std::string& text) const {
+    if (!json.contains(field.key) && (draft || !field.needed)) return;
+    const JsonValue value = json.needed(field.key, field.expected ? field.expected : "");
+    value.read(text);
+    if (field.expected && !draft && is_blank(text)) value.refuse("the text is empty", field.expected);
   }
 
-  void read(const Json& json, const AnswerField& field, double& tolerance) const {
-    if (!json.contains(field.key)) return;
-    const Json& value = json[field.key];
-    const std::string place = where + "." + field.key;
-    const char* expected = "a number above 0";
-    if (!value.is_number()) wrong_value(place, "wrong type", describe(value), expected);
-    tolerance = value.get<double>();
-    if (!(tolerance > 0.0)) wrong_value(place, "out of range", describe(value), expected);
+  void read(const AnswerField& field, double& tolerance) const {
+    json.read_key(field.key, tolerance, above_zero);
   }
 
   // A tensor that can be clicked.
-  void read(const Json& json, const AnswerField& field, std::optional<TensorId>& tensor) const {
-    if (!json.contains(field.key)) missing(field.key, field.expected);
-    const Json& value = json[field.key];
-    const TensorName name = tensor_of(value, where + "." + field.key);
-    if (name.gradient)
-      wrong_value(where + "." + field.key, "a gradient is not clicked", describe(value), "a tensor");
+  void read(const AnswerField& field, std::optional<TensorId>& tensor) const {
+    const JsonValue value = json.needed(field.key, field.expected);
+    const TensorName name = tensor_of(value);
+    if (name.gradient) value.refuse("a gradient is not clicked", "a tensor");
     tensor = name.id;
   }
 
-  void read(const Json& json, const AnswerField& field, std::vector<AnswerOption>& options) const {
-    const auto found = json.find(field.key);
-    const bool none = found == json.end();
-    if (none || !found->is_array() || found->size() < PageAnswer::least_options ||
-        found->size() > PageAnswer::most_options) {
-      wrong_value(where + ".options", none ? "the options are missing" : "wrong options",
-                  none ? "" : describe(*found),
-                  fmt::format("a list of 2 to 9 objects with {} and is", field.expected));
-    }
-    for (const Json& option : *found)
-      options.push_back(AnswerReader{fmt::format("{}.options[{}]", where, options.size()), draft}.option(
-          option, field.expected));
+  void read(const AnswerField& field, std::vector<AnswerOption>& options) const {
+    const std::string expected = fmt::format("a list of 2 to 9 objects with {} and is", field.expected);
+    const JsonValue list = json[field.key];
+    if (!json.contains(field.key)) list.refuse_got("the options are missing", "", expected);
+    const std::size_t count = list.json().size();
+    if (!list.json().is_array() || count < PageAnswer::least_options || count > PageAnswer::most_options)
+      list.refuse("wrong options", expected);
+    list.each(
+        [&](const JsonValue& entry) {
+          options.push_back(AnswerReader{entry, draft}.option(field.expected));
+        },
+        true);
   }
 
  private:
-  AnswerOption option(const Json& json, const std::string& key) const {
-    if (!json.is_object())
-      wrong_value(where, "wrong type", describe(json), fmt::format("an object with {} and is", key));
-    check_keys(json, where, {key, "is", "why", "see"});
+  AnswerOption option(const std::string& key) const {
+    json.object(fmt::format("an object with {} and is", key)).only({key, "is", "why", "see"});
     AnswerOption option;
     if (key == "tensor" && !draft) {
       std::optional<TensorId> tensor;
-      read(json, {key, {}, "the tensor that is clicked"}, tensor);
+      read({key, {}, "the tensor that is clicked"}, tensor);
       option.text = tensor_entry(*tensor).name;
     } else {
-      read(json, {key, {}, "what can be chosen"}, option.text);
+      read({key, {}, "what can be chosen"}, option.text);
     }
-    read(json, {"is", {}, "the condition under which it is right"}, option.is);
-    read(json, {"why", {}, nullptr, false}, option.why);
-    read(json, {"see", {}, nullptr, false}, option.see);
+    read({"is", {}, "the condition under which it is right"}, option.is);
+    read({"why", {}, nullptr, false}, option.why);
+    read({"see", {}, nullptr, false}, option.see);
     return option;
-  }
-
-  [[noreturn]] void missing(const std::string& key, const char* expected) const {
-    wrong_value(where, fmt::format("the key \"{}\" is missing", key), "", expected);
   }
 };
 
@@ -394,34 +378,34 @@ const AnswerKindRow& row_of(const PageAnswer& answer) {
 
 }  // namespace
 
+TensorName tensor_of(const JsonValue& value) {
+  const std::string text = value.text();
+  const std::optional<TensorName> name = find_tensor_name(text);
+  if (!name) value.refuse("there is no tensor of this name", "", suggestion(nearest_tensor_name(text)));
+  return *name;
+}
+
 std::vector<std::string_view> answer_kind_names() {
   std::vector<std::string_view> names;
   for (const AnswerKindRow& kind : answer_kinds()) names.push_back(kind.name);
   return names;
 }
 
-PageAnswer answer_of(const Json& json, const std::string& where, bool draft) {
-  if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object with the key \"kind\"");
-  std::vector<std::string_view> names = answer_kind_names();
-  const Names kinds(names.begin(), names.end());
-  const std::string_view last = names.back();
-  names.pop_back();
-  if (!json.contains("kind"))
-    wrong_value(where, "the key \"kind\" is missing", "", fmt::format("{} or {}", join(names, ", "), last));
+PageAnswer answer_of(const JsonValue& json, bool draft) {
+  const std::vector<std::string_view> names = answer_kind_names();
+  const std::vector<std::string_view> others(names.begin(), names.end() - 1);
   PageAnswer answer;
-  answer.kind = static_cast<AnswerKind>(choice_of(json["kind"], where + ".kind", kinds));
+  json.object("an object with the key \"kind\"")
+      .needed("kind", fmt::format("{} or {}", join(others, ", "), names.back()))
+      .read(answer.kind, names);
   const AnswerKindRow& kind = row_of(answer);
-  Names keys{"kind"};
+  std::vector<std::string> keys{"kind"};
   for (const AnswerField& field : kind.fields) keys.push_back(field.key);
-  check_keys(json, where, keys);
+  json.only(keys);
   for (const AnswerField& field : kind.fields)
-    std::visit(
-        [&](auto member) {
-          AnswerReader{where, draft}.read(json, field, answer.*member);
-        },
-        field.member);
+    std::visit([&](auto member) { AnswerReader{json, draft}.read(field, answer.*member); }, field.member);
   kind.complete(answer);
-  if (!draft) kind.check(answer, {where});
+  if (!draft) kind.check(answer, {json.place()});
   return answer;
 }
 

@@ -1,5 +1,5 @@
-// The values of a page's keys, read strictly. Private to core/playlist. Every function throws Error(usage), one sentence that
-// begins with `where`, for a value of the wrong type or out of range.
+// The values of a page's keys, and what may be wrong with an answer. Private to core/playlist. Every function throws Error(usage), one
+// sentence that begins with the place, for a value of the wrong type or out of range.
 #pragma once
 
 #include <array>
@@ -14,21 +14,9 @@
 
 namespace headwise {
 
-using Names = std::vector<std::string>;
-
-// Refuses an object with a key that is not known, suggesting the nearest.
-void check_keys(const Json& object, const std::string& where, const Names& known);
-
-std::string text_of(const Json& value, const std::string& where);
-// A whole number from 0 to 2^53.
-Index index_of(const Json& value, const std::string& where);
-// The index of a word in a list.
-std::size_t choice_of(const Json& value, const std::string& where, const Names& words);
-TensorName tensor_of(const Json& value, const std::string& where);
-// { "tensor": NAME, "index": [i, …] }
-CellRef cell_of(const Json& value, const std::string& where);
+TensorName tensor_of(const JsonValue& value);
 // The key "answer". In a draft, what is still being written is read as it is.
-PageAnswer answer_of(const Json& json, const std::string& where, bool draft);
+PageAnswer answer_of(const JsonValue& json, bool draft);
 nlohmann::ordered_json answer_json(const PageAnswer& answer);
 
 // Where an answer is written: in a file, whose places are told, or in the fields of the editor.
@@ -65,10 +53,5 @@ void check_cell(const PageAnswer& answer, const WrittenPlace& place);
 void check_tensors(const PageAnswer& answer, const WrittenPlace& place);
 void check_weights(const PageAnswer& answer, const WrittenPlace& place);
 void check_mask(const PageAnswer& answer, const WrittenPlace& place);
-
-template <std::size_t Count>
-Names names_of(const std::array<std::string_view, Count>& words) {
-  return {words.begin(), words.end()};
-}
 
 }  // namespace headwise

@@ -19,6 +19,8 @@ namespace headwise {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr Index largest_index = Index{1} << 53;  // beyond it, numbers are not exact
+constexpr std::size_t most_index_entries = 8;
 constexpr std::size_t most_scenario_bytes = std::size_t{256} << 20;
 
 // Returns the memory of a scenario, including what it owns.
@@ -35,193 +37,183 @@ std::size_t bytes_of(const Scenario& scenario) {
   return bytes;
 }
 
+// { "tensor": NAME, "index": [i, …] }
+CellRef cell_of(const JsonValue& value) {
+  const char* const keys = "tensor and index";
+  value.object(fmt::format("an object with {}", keys)).only({"tensor", "index"});
+  CellRef cell{tensor_of(value.needed("tensor", keys)), {}};
+  const JsonValue index = value.needed("index", keys);
+  if (!index.json().is_array() || index.json().empty() || index.json().size() > most_index_entries)
+    index.refuse("wrong type", "a list of integers, one for each axis");
+  index.each([&](const JsonValue& entry) { cell.index.push_back(entry.integer(0, largest_index)); });
+  return cell;
+}
+
 class Reader {
  public:
   Reader(std::string where, std::string folder, PlaylistText text)
       : where_(std::move(where)), folder_(std::move(folder)), text_(text) {
     for (const StepEntry& entry : step_entries()) steps_.push_back(step_word(entry.step));
+    for (int i = 0; i < compare_with_count; ++i)
+      comparisons_.emplace_back(compare_word(static_cast<CompareWith>(i)));
   }
 
-  Playlist read(const Json& root) {
-    if (!root.is_object() || !root.contains("headwise_playlist"))
-      wrong_value(where_, "this is not a playlist", describe(root),
-                  "{\"headwise_playlist\": 1, \"pages\": [ … ]}");
+  Playlist read(const Json& json) {
+    const JsonValue root(json, where_, scenario_format);
+    if (!root.contains("headwise_playlist"))
+      root.refuse("this is not a playlist", "{\"headwise_playlist\": 1, \"pages\": [ … ]}");
     check_version(root["headwise_playlist"]);
-    check_keys(root, where_, {"headwise_playlist", "title", "pages"});
+    root.only({"headwise_playlist", "title", "pages"});
     Playlist playlist;
-    if (root.contains("title")) playlist.title = text_of(root["title"], where_ + ": title");
-    const auto pages = root.find("pages");
-    if (pages == root.end() || !pages->is_array() || pages->empty() || pages->size() > Playlist::most_pages) {
-      wrong_value(where_ + ": pages", pages == root.end() ? "the pages are missing" : "wrong pages",
-                  pages == root.end() ? "" : describe(*pages),
-                  fmt::format("a list of 1 to {} pages", Playlist::most_pages));
-    }
+    root.read_key("title", playlist.title);
+    const JsonValue pages = root["pages"];
+    const std::string expected = fmt::format("a list of 1 to {} pages", Playlist::most_pages);
+    if (!root.contains("pages")) pages.refuse_got("the pages are missing", "", expected);
+    if (!pages.json().is_array() || pages.json().empty() || pages.json().size() > Playlist::most_pages)
+      pages.refuse("wrong pages", expected);
     PlaylistPage before;
     before.scenario = std::make_shared<const Scenario>(preset_scenario("hand_made"));
-    for (const Json& page : *pages) {
-      playlist.pages.push_back(
-          read_page(page, before, fmt::format("{}: page {}", where_, playlist.pages.size() + 1)));
+    for (const Json& page : pages.json()) {
+      const std::string place = fmt::format("{}: page {}", where_, playlist.pages.size() + 1);
+      playlist.pages.push_back(read_page(JsonValue(page, place, scenario_format), before));
       before = playlist.pages.back();
     }
     return playlist;
   }
 
  private:
-  void check_version(const Json& version) const {
-    const std::string place = where_ + ": headwise_playlist";
-    if (!version.is_number()) wrong_value(place, "wrong type", describe(version), "the format's version, 1");
-    if (version.get<double>() == 1.0) return;
-    const bool newer = version.get<double>() > 1.0;
-    wrong_value(place,
-                newer ? "this playlist was written for a newer Headwise" : "unknown version of the format",
-                "version " + describe(version), "version 1");
+  static void check_version(const JsonValue& version) {
+    if (!version.json().is_number()) version.refuse("wrong type", "the format's version, 1");
+    if (version.number() == 1.0) return;
+    const bool newer = version.number() > 1.0;
+    version.refuse_got(
+        newer ? "this playlist was written for a newer Headwise" : "unknown version of the format",
+        "version " + describe(version.json()), "version 1");
   }
 
-  PlaylistPage read_page(const Json& json, const PlaylistPage& before, const std::string& where) {
-    if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object");
-    check_keys(json, where, {"scenario", "set",  "step",      "view",     "batch",    "head", "beside",
-                             "tensor",   "pin",  "spotlight", "masks_as", "title",    "ask",  "ask_step",
-                             "ask_view", "veil", "answer",    "caption",  "keywords", "notes"});
+  PlaylistPage read_page(const JsonValue& json, const PlaylistPage& before) {
+    json.object().only({"scenario", "set",  "step",      "view",     "batch",    "head", "beside",
+                        "tensor",   "pin",  "spotlight", "masks_as", "title",    "ask",  "ask_step",
+                        "ask_view", "veil", "answer",    "caption",  "keywords", "notes"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
     page.view = before.view;
     if (json.contains("scenario")) {
-      page.scenario = scenario_of(json["scenario"], where + ": scenario");
+      page.scenario = scenario_of(json["scenario"]);
     } else {
       page.batch = before.batch;
       page.head = before.head;
     }
-    if (json.contains("set")) page.scenario = with_settings(*page.scenario, json["set"], where + ": set");
-    const auto find = [&](const char* key) -> const Json* {
-      const auto found = json.find(key);
-      return found == json.end() ? nullptr : &*found;
-    };
-    const auto at = [&](const char* key) { return fmt::format("{}: {}", where, key); };
-    if (const Json* value = find("step"))
-      page.step = static_cast<Step>(choice_of(*value, at("step"), steps_));
-    if (const Json* value = find("view"))
-      page.view = static_cast<StageView>(choice_of(*value, at("view"), names_of(stage_view_words)));
-    if (const Json* value = find("batch")) page.batch = index_of(*value, at("batch"));
-    if (const Json* value = find("head")) page.head = index_of(*value, at("head"));
-    if (const Json* value = find("beside")) {
-      Names words;
-      for (int i = 1; i < compare_with_count; ++i)  // all except `pinned`
-        words.emplace_back(compare_word(static_cast<CompareWith>(i)));
-      page.beside = static_cast<CompareWith>(1 + choice_of(*value, at("beside"), words));
-      if (page.view != StageView::compare) {
-        wrong_value(at("beside"), "only the view compare uses this key", describe(*value), "",
-                    "write \"view\": \"compare\"");
-      }
+    if (json.contains("set")) page.scenario = with_settings(*page.scenario, json["set"]);
+    json.read_key("step", page.step, steps_);
+    json.read_key("view", page.view, stage_view_words);
+    if (json.contains("batch")) page.batch = json["batch"].integer(0, largest_index);
+    if (json.contains("head")) page.head = json["head"].integer(0, largest_index);
+    if (const JsonValue beside = json["beside"]; json.contains("beside")) {
+      // All except `pinned`.
+      page.beside = static_cast<CompareWith>(1 + beside.choice({comparisons_.begin() + 1, comparisons_.end()}));
+      if (page.view != StageView::compare)
+        beside.refuse("only the view compare uses this key", "", "write \"view\": \"compare\"");
     }
-    if (const Json* value = find("tensor")) {
-      const TensorName name = tensor_of(*value, at("tensor"));
-      if (name.gradient) {
-        wrong_value(at("tensor"), "gradients are shown only in the view gradients", describe(*value),
-                    "the name of its tensor", "write \"view\": \"gradients\"");
-      }
+    if (const JsonValue tensor = json["tensor"]; json.contains("tensor")) {
+      const TensorName name = tensor_of(tensor);
+      if (name.gradient)
+        tensor.refuse("gradients are shown only in the view gradients", "the name of its tensor",
+                      "write \"view\": \"gradients\"");
       page.tensor = name.id;
     }
-    if (const Json* value = find("pin")) page.pin = cell_of(*value, at("pin"));
-    if (const Json* value = find("spotlight")) {
-      if (!value->is_boolean()) wrong_value(at("spotlight"), "wrong type", describe(*value), "true or false");
-      page.spotlight = value->get<bool>();
-      if (page.spotlight && !page.pin)
-        wrong_value(at("spotlight"), "a spotlight needs a pinned cell", "", "the key \"pin\"");
+    // What a key needs beside it.
+    const auto needs = [&](const char* key, bool there, const char* what, const char* expected,
+                           const char* remedy = "") {
+      if (!there) json[key].refuse_got(what, "", expected, remedy);
+    };
+    const auto needs_question = [&](const char* key) {
+      needs(key, !page.ask.empty(), "the page has no question", "the key \"ask\"");
+    };
+    if (json.contains("pin")) page.pin = cell_of(json["pin"]);
+    json.read_key("spotlight", page.spotlight);
+    needs("spotlight", !page.spotlight || page.pin, "a spotlight needs a pinned cell", "the key \"pin\"");
+    if (json.contains("masks_as")) json["masks_as"].read(page.masks_as.emplace(), mask_convention_words);
+    json.read_key("title", page.title);
+    json.read_key("ask", page.ask);
+    json.read_key("caption", page.caption);
+    needs("ask", page.ask.empty() || json.contains("caption"), "the question has no answer",
+          "the key \"caption\"");
+    if (json.contains("ask_step")) json["ask_step"].read(page.ask_step.emplace(), steps_);
+    if (json.contains("ask_view")) json["ask_view"].read(page.ask_view.emplace(), stage_view_words);
+    if (page.ask_step || page.ask_view) needs_question(page.ask_step ? "ask_step" : "ask_view");
+    json.read_key("veil", page.veil);
+    if (page.veil) needs_question("veil");
+    needs("veil", !page.veil || !(page.ask_step || page.ask_view),
+          "the page asks elsewhere, where nothing needs to be hidden", "",
+          "leave out ask_step and ask_view, or veil");
+    if (json.contains("answer")) {
+      page.answer = answer_of(json["answer"], text_ == PlaylistText::draft);
+      needs_question("answer");
+      const std::string why = answer_page_problem(page);
+      needs("answer", why.empty() || text_ == PlaylistText::draft, why.c_str(),
+            page.veil ? "such a step" : "\"veil\": true");
     }
-    if (const Json* value = find("masks_as")) {
-      page.masks_as =
-          static_cast<MaskConvention>(choice_of(*value, at("masks_as"), names_of(mask_convention_words)));
-    }
-    if (const Json* value = find("title")) page.title = text_of(*value, at("title"));
-    if (const Json* value = find("ask")) page.ask = text_of(*value, at("ask"));
-    if (const Json* value = find("caption")) page.caption = text_of(*value, at("caption"));
-    if (!page.ask.empty() && !find("caption"))
-      wrong_value(at("ask"), "the question has no answer", "", "the key \"caption\"");
-    if (const Json* value = find("ask_step"))
-      page.ask_step = static_cast<Step>(choice_of(*value, at("ask_step"), steps_));
-    if (const Json* value = find("ask_view"))
-      page.ask_view = static_cast<StageView>(choice_of(*value, at("ask_view"), names_of(stage_view_words)));
-    if ((page.ask_step || page.ask_view) && page.ask.empty())
-      wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page has no question", "",
-                  "the key \"ask\"");
-    if (const Json* value = find("veil")) {
-      if (!value->is_boolean()) wrong_value(at("veil"), "wrong type", describe(*value), "true or false");
-      page.veil = value->get<bool>();
-      if (page.veil && page.ask.empty())
-        wrong_value(at("veil"), "the page has no question", "", "the key \"ask\"");
-      if (page.veil && (page.ask_step || page.ask_view)) {
-        wrong_value(at("veil"), "the page asks elsewhere, where nothing needs to be hidden", "", "",
-                    "leave out ask_step and ask_view, or veil");
-      }
-    }
-    if (const Json* value = find("answer")) {
-      page.answer = answer_of(*value, at("answer"), text_ == PlaylistText::draft);
-      if (page.ask.empty()) wrong_value(at("answer"), "the page has no question", "", "the key \"ask\"");
-      if (const std::string why = answer_page_problem(page); !why.empty() && text_ == PlaylistText::whole)
-        wrong_value(at("answer"), why, "", page.veil ? "such a step" : "\"veil\": true");
-    }
-    if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
-    if (const Json* value = find("notes")) page.notes = text_of(*value, at("notes"));
+    json.read_key("keywords", page.keywords);
+    json.read_key("notes", page.notes);
     return page;
   }
 
-  ScenarioPtr scenario_of(const Json& value, const std::string& where) {
-    if (value.is_object()) {
-      Scenario scenario = scenario_from_json(json_text(value), where);
+  ScenarioPtr scenario_of(const JsonValue& value) {
+    if (value.json().is_object()) {
+      Scenario scenario = scenario_from_json(json_text(value.json()), value.place());
       scenario.origin.folder = folder_;
-      return kept(std::move(scenario), where);
+      return kept(std::move(scenario), value);
     }
-    if (!value.is_string())
-      wrong_value(where, "wrong type", describe(value), "the name of a preset, a path, or an object");
-    const std::string& name = value.get_ref<const std::string&>();
+    const std::string name = value.text("the name of a preset, a path, or an object");
     ScenarioPtr& known = named_[name];
-    if (!known) known = kept(named_scenario(name, where), where);
+    if (!known) known = kept(named_scenario(name, value), value);
     return known;
   }
 
-  Scenario named_scenario(const std::string& name, const std::string& where) const {
+  Scenario named_scenario(const std::string& name, const JsonValue& value) const {
     // A preset's name has neither a folder nor an extension.
     if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
-      Names names;
+      std::vector<std::string> names;
       for (const Preset& preset : presets()) names.emplace_back(preset.name);
-      if (std::ranges::find(names, name) == names.end()) {
-        wrong_value(where, "there is no preset of this name", describe(Json(name)),
-                    "a preset, or a path that ends in .json", did_you_mean(name, names));
-      }
+      if (std::ranges::find(names, name) == names.end())
+        value.refuse("there is no preset of this name", "a preset, or a path that ends in .json",
+                     did_you_mean(name, names));
       return preset_scenario(name);
     }
-    try {
-      return read_scenario_file((fs::path(folder_) / name).string());
-    } catch (const Error& error) {
-      throw Error(ExitStatus::usage, {.where = where, .what = error.what()});
-    }
+    return told_at(value, [&] { return read_scenario_file((fs::path(folder_) / name).string()); });
   }
 
-  ScenarioPtr with_settings(const Scenario& scenario, const Json& settings, const std::string& where) {
-    if (!settings.is_array())
-      wrong_value(where, "wrong type", describe(settings), "a list of \"PATH=VALUE\"");
+  ScenarioPtr with_settings(const Scenario& scenario, const JsonValue& settings) {
     Scenario changed = scenario;
-    for (const Json& setting : settings) {
-      try {
-        changed = with_setting(changed, text_of(setting, where));
-      } catch (const Error& error) {
-        throw Error(ExitStatus::usage, {.where = where, .what = error.what()});
-      }
-    }
-    return kept(std::move(changed), where);
+    settings.list("a list of \"PATH=VALUE\"").each([&](const JsonValue& setting) {
+      const std::string text = setting.text();
+      changed = told_at(setting, [&] { return with_setting(changed, text); });
+    });
+    return kept(std::move(changed), settings);
   }
 
-  ScenarioPtr kept(Scenario scenario, const std::string& where) {
+  // What `make` returns; its errors are told with the place of the value.
+  template <class Make>
+  static Scenario told_at(const JsonValue& value, Make make) {
+    try {
+      return make();
+    } catch (const Error& error) {
+      value.refuse_got(error.what(), "");
+    }
+  }
+
+  ScenarioPtr kept(Scenario scenario, const JsonValue& value) {
     bytes_ += bytes_of(scenario);
     if (bytes_ > most_scenario_bytes)
-      wrong_value(where, "the scenarios of this playlist are too large", "more than 256 MiB", "");
+      value.refuse_got("the scenarios of this playlist are too large", "more than 256 MiB");
     return std::make_shared<const Scenario>(std::move(scenario));
   }
 
   std::string where_, folder_;
   PlaylistText text_;
-  Names steps_;
+  std::vector<std::string> steps_, comparisons_;
   std::map<std::string, ScenarioPtr> named_;
   std::size_t bytes_ = 0;
 };
@@ -230,14 +222,14 @@ class Reader {
 
 Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder,
                             PlaylistText text) {
-  return Reader(where, folder, text).read(parse_json(json, where));
+  return Reader(where, folder, text).read(parse_json(json, where, scenario_format));
 }
 
 bool is_playlist(std::string_view json) {
   if (json.find("\"headwise_playlist\"") == std::string_view::npos)
     return false;  // avoids parsing a large scenario
   try {
-    const Json root = parse_json(json, "");
+    const Json root = parse_json(json, "", scenario_format);
     return root.is_object() && root.contains("headwise_playlist");
   } catch (const Error&) {
     return false;

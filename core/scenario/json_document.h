@@ -1,31 +1,21 @@
-// Strict JSON parsing for file formats: nothing is repaired, dropped or guessed. Private to core/scenario and core/playlist.
+// The format of scenarios and playlists, and the texts of their files.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
+
+#include "core/files/json_value.h"
 
 namespace headwise {
 
-using Json = nlohmann::json;
-
-// Parses RFC 8259 JSON (a UTF-8 byte order mark is skipped). Throws Error(usage) naming line and column for
-// malformed text, and for duplicate keys, NaN, Infinity and numbers beyond double (1e400), more than 16
-// levels, more than 256 keys in an object and more than 4 million values.
-Json parse_json(std::string_view text, const std::string& where);
-
-// Whether a text is JSON, accepted by parse_json or not.
-bool is_json(std::string_view text);
+// A scenario needs 4 levels and fewer than 20 keys per object; the number of values bounds the memory of the
+// tree to some 300 MB whatever a file of 64 MiB contains.
+inline constexpr JsonFormat scenario_format{.limits = {.levels = 16, .values = 4'000'000, .keys = 256},
+                                            .status = ExitStatus::usage,
+                                            .whole_floats = true,
+                                            .too_large = "put large arrays in an .npz next to it"};
 
 // The text of a file, at most 64 MiB. Throws Error(usage) if it is missing, a folder, too large or cannot be
 // read; `kind` is what was expected: "scenario".
 std::string read_json_text(const std::string& path, const std::string& kind);
-
-// The value as shown in an error message: "8", "\"random\"", "a list of 3", "an object".
-std::string describe(const Json& value);
-
-// Reports a wrong type or a value out of range as "got" and "expected": throws Error(usage).
-[[noreturn]] void wrong_value(const std::string& where, const std::string& what, const std::string& got,
-                              const std::string& expected, const std::string& remedy = {});
 
 }  // namespace headwise

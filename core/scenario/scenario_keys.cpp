@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/files/json_text.h"
-#include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/join.h"
@@ -90,12 +90,12 @@ std::vector<ScenarioKey> scenario_keys() {
   const Scenario defaults;
   KeyReader reader;
   visit_scenario(defaults, reader);
-  const Json json = parse_json(scenario_to_json(defaults, true), "the defaults");
+  const nlohmann::json json = json_of(scenario_to_json(defaults, true));
   for (ScenarioKey& key : reader.keys) {
     const std::size_t dot = key.path.find('.');
-    const Json& value = dot == std::string::npos
-                            ? json.at(key.path)
-                            : json.at(key.path.substr(0, dot)).at(key.path.substr(dot + 1));
+    const nlohmann::json& value = dot == std::string::npos
+                                      ? json.at(key.path)
+                                      : json.at(key.path.substr(0, dot)).at(key.path.substr(dot + 1));
     key.default_value = json_text(value);
   }
   return std::move(reader.keys);

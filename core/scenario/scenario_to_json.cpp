@@ -141,6 +141,16 @@ std::string layout(const OrderedJson& root) {
   return text + "\n}\n";
 }
 
+// Accepted by the reader or not.
+bool is_json(std::string_view text) {
+  try {
+    parse_strict_json(text, scenario_format.limits);
+    return true;
+  } catch (const JsonRefusal& refusal) {
+    return refusal.is_json;
+  }
+}
+
 }  // namespace
 
 std::string scenario_to_json(const Scenario& scenario, bool complete) {
@@ -156,15 +166,17 @@ std::string scenario_to_json(const Scenario& scenario, bool complete) {
 
 Scenario with_setting(const Scenario& scenario, std::string_view path_equals_value) {
   const std::string where = "--set " + std::string(path_equals_value);
+  const auto refuse = [&](const std::string& what, const std::string& expected) {
+    throw Error(ExitStatus::usage, {.where = where, .what = what, .expected = expected});
+  };
   const std::size_t equals = path_equals_value.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    wrong_value(where, "not a setting", "", "PATH=VALUE, as in attention.num_heads=4");
-  }
+  if (equals == std::string_view::npos || equals == 0)
+    refuse("not a setting", "PATH=VALUE, as in attention.num_heads=4");
   const std::string path(path_equals_value.substr(0, equals));
   const std::string text(path_equals_value.substr(equals + 1));
   OrderedJson value;
   if (is_json(text)) {
-    parse_json(text, where);  // refuses duplicate keys, too many levels, 1e999
+    parse_json(text, where, scenario_format);  // refuses duplicate keys, too many levels, 1e999
     value = ordered_json_of(text);
   } else {
     value = text;
@@ -175,9 +187,8 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
     root[path] = value;
   } else {
     OrderedJson& section = root[path.substr(0, dot)];
-    if (!section.is_null() && !section.is_object()) {
-      wrong_value(where, fmt::format("\"{}\" has no parts", path.substr(0, dot)), "", "its whole value");
-    }
+    if (!section.is_null() && !section.is_object())
+      refuse(fmt::format("\"{}\" has no parts", path.substr(0, dot)), "its whole value");
     section[path.substr(dot + 1)] = value;
   }
 
@@ -185,7 +196,7 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   try {
     json = json_text(root);
   } catch (const OrderedJson::type_error&) {
-    wrong_value(where, "the setting is not UTF-8", "", "UTF-8");
+    refuse("the setting is not UTF-8", "UTF-8");
   }
   Scenario changed = scenario_from_json(json, where);
   changed.origin.folder = scenario.origin.folder;

@@ -18,7 +18,7 @@
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
-#include "core/files/strict_json.h"
+#include "core/files/json_value.h"
 #include "core/model/files/model_checkpoints.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
@@ -34,7 +34,6 @@ using CheckpointJson = nlohmann::ordered_json;
 
 constexpr const char* prefix = "checkpoint-";
 constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 20;
-constexpr JsonLimits limits{.levels = 8, .values = 10'000, .keys = 1'000};
 
 [[noreturn]] void refuse_checkpoint(const std::string& path, const std::string& what,
                                     const std::string& got = "", const std::string& expected = "") {
@@ -85,28 +84,6 @@ CheckpointJson task_json(const TaskSource& task) {
     json["file_hash"] = task.file_hash;
   }
   return json;
-}
-
-CheckpointJson read_json(const std::string& path) {
-  const InputFile file(path);
-  const std::string text = file.read_text(0, file.size());
-  try {
-    parse_strict_json(text, limits);
-  } catch (const JsonRefusal& refusal) {
-    refuse_checkpoint(refusal.place.empty() ? path : path + ": " + refusal.place, refusal.what, refusal.got,
-                      refusal.expected);
-  }
-  return ordered_json_of(text);
-}
-
-// A member of training.json of the right type.
-template <class V>
-V member(const CheckpointJson& json, const char* key, const std::string& path) {
-  try {
-    return json.at(key).get<V>();
-  } catch (const nlohmann::json::exception&) {
-    refuse_checkpoint(path + ": " + key, "the value is missing or has the wrong type");
-  }
 }
 
 // A folder under another name until it is complete.
@@ -258,38 +235,26 @@ namespace {
 
 SavedRun saved_run_in(const std::string& checkpoint) {
   const std::string path = checkpoint + "/training.json", config = checkpoint + "/config.json";
-  const CheckpointJson json = read_json(path);
-  if (!json.is_object()) refuse_checkpoint(path, "this is no training of Headwise");
+  const Json training = read_json_object(path, training_format);
+  const JsonValue json(training, path, training_format), task = json.needed("task");
   SavedRun run;
-  run.step = member<Index>(json, "step", path);
-  const auto task = member<CheckpointJson>(json, "task", path);
-  run.task.name = member<std::string>(task, "name", path);
-  const auto size = [&](const char* key) -> std::optional<Index> {
-    if (!task.contains(key) || task[key].is_null()) return std::nullopt;
-    return member<Index>(task, key, path);
-  };
-  run.task.sizes = {size("length"), size("symbols")};
+  json.needed("step").read(run.step);
+  task.needed("name").read(run.task.name);
+  task.read_key("length", run.task.sizes.length);
+  task.read_key("symbols", run.task.sizes.symbols);
   if (task.contains("file")) {
-    run.task.file = member<std::string>(task, "file", path);
-    run.task.file_hash = member<std::uint64_t>(task, "file_hash", path);
+    task["file"].read(run.task.file);
+    task.needed("file_hash").read(run.task.file_hash);
   }
-  run.settings.model = train_model_of_json(read_json(config), config);
-  run.settings.optimiser =
-      optimiser_of_json(member<CheckpointJson>(json, "optimiser", path), path + ": optimiser");
-  run.settings.batch = member<Index>(json, "batch", path);
-  run.settings.seed = member<std::uint64_t>(json, "seed", path);
-  const auto dtype = member<std::string>(json, "dtype", path);
-  if (dtype != "f32" && dtype != "f64")
-    refuse_checkpoint(path + ": dtype", "there is no such type", dtype, "f32 or f64");
-  run.dtype = dtype == "f32" ? DType::f32 : DType::f64;
+  const Json model = read_json_object(config, training_format);
+  run.settings.model = train_model_of_json({model, config, training_format});
+  run.settings.optimiser = optimiser_of_json(json.needed("optimiser"));
+  json.needed("batch").read(run.settings.batch);
+  json.needed("seed").read(run.settings.seed);
+  run.dtype = json.needed("dtype").choice({"f32", "f64"}) == 0 ? DType::f32 : DType::f64;
   if (json.contains("plan")) {
-    const auto plan = member<CheckpointJson>(json, "plan", path);
-    const auto count = [&](const char* key, Index least) {
-      const auto value = member<Index>(plan, key, path + ": plan");
-      if (value < least)
-        refuse_checkpoint(fmt::format("{}: plan: {}", path, key), "the value is out of range",
-                          std::to_string(value), fmt::format("{} or more", least));
-      return value;
+    const auto count = [plan = json["plan"]](const char* key, Index least) {
+      return plan.needed(key).integer(least);
     };
     run.plan = {count("steps", 1), count("every", 1), count("keep", least_kept_checkpoints)};
   }

@@ -4,20 +4,16 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/files/json_text.h"
-#include "core/files/strict_json.h"
+#include "core/files/json_value.h"
 #include "core/tensor/error.h"
 #include "core/train/task_draws.h"
 
 namespace headwise {
 namespace {
 
-using TaskJson = nlohmann::ordered_json;
-
-constexpr JsonLimits task_limits{.levels = 8, .values = 5'000'000, .keys = 100};
+constexpr JsonFormat task_format{.limits = {.levels = 8, .values = 5'000'000, .keys = 100}};
 constexpr std::size_t most_task_tokens = 65536, longest_example = 1024;
 constexpr const char* end_token = "(end)";  // fills the examples that are shorter than the longest
 constexpr std::size_t held_out_every = 5;   // where the file does not say which examples are held out
@@ -33,25 +29,20 @@ class TaskReader {
   explicit TaskReader(std::string where) : where_(std::move(where)) {}
 
   TrainTask read(const std::string& text) {
-    const TaskJson json = parsed(text);
-    if (!json.is_object() || !json.contains("headwise_task"))
-      wrong("", "this is no task of Headwise", "", "an object with \"headwise_task\": 1");
-    for (const auto& [key, value] : json.items())
-      if (std::ranges::find(keys, key) == std::end(keys))
-        wrong(key, "there is no such key", "", "headwise_task, name, what, layers, examples, held_out");
-    if (json["headwise_task"] != 1)
-      wrong("headwise_task", "this version is not known", json["headwise_task"].dump(), "1");
+    const Json parsed = parse_json(text, where_, task_format);
+    const JsonValue json(parsed, where_, task_format);
+    if (!json.contains("headwise_task"))
+      json.refuse_got("this is no task of Headwise", "", "an object with \"headwise_task\": 1");
+    json.only({"headwise_task", "name", "what", "layers", "examples", "held_out"},
+              "headwise_task, name, what, layers, examples, held_out");
+    if (json["headwise_task"].json() != 1) json["headwise_task"].refuse("this version is not known", "1");
     TrainTask task;
-    task.name = word_of(json, "name");
-    task.what = word_of(json, "what");
-    if (const auto layers = json.find("layers"); layers != json.end()) {
-      if (!layers->is_number_integer() || *layers < 1 || *layers > 4)
-        wrong("layers", "the value is out of range", layers->dump(), "1 to 4");
-      task.layers = layers->get<Index>();
-    }
-    WrittenExamples training = examples_of(json, "examples"), held_out;
+    task.name = word_of(json.needed("name"));
+    task.what = word_of(json.needed("what"));
+    if (json.contains("layers")) task.layers = json["layers"].integer(1, 4);
+    WrittenExamples training = examples_of(json["examples"]), held_out;
     if (json.contains("held_out")) {
-      held_out = examples_of(json, "held_out");
+      held_out = examples_of(json["held_out"]);
     } else {
       split(training, held_out);
     }
@@ -60,28 +51,15 @@ class TaskReader {
   }
 
  private:
-  static constexpr std::string_view keys[] = {"headwise_task", "name",     "what",
-                                              "layers",        "examples", "held_out"};
-
   [[noreturn]] void wrong(const std::string& key, const std::string& what, const std::string& got,
                           const std::string& expected) const {
-    throw Error(ExitStatus::input, {key.empty() ? where_ : where_ + ": " + key, what, got, expected, ""});
+    throw Error(ExitStatus::input, {where_ + ": " + key, what, got, expected, ""});
   }
 
-  TaskJson parsed(const std::string& text) const {
-    try {
-      parse_strict_json(text, task_limits);
-    } catch (const JsonRefusal& refusal) {
-      wrong(refusal.place, refusal.what, refusal.got, refusal.expected);
-    }
-    return ordered_json_of(text);
-  }
-
-  std::string word_of(const TaskJson& json, const char* key) const {
-    const auto found = json.find(key);
-    if (found == json.end() || !found->is_string() || found->get<std::string>().empty())
-      wrong(key, "the value is missing", "", "a text");
-    return found->get<std::string>();
+  static std::string word_of(const JsonValue& value) {
+    std::string word = value.text();
+    if (word.empty()) value.refuse("the text is empty", "a text");
+    return word;
   }
 
   std::int32_t token_of(const std::string& word) {
@@ -92,47 +70,37 @@ class TaskReader {
     return found->second;
   }
 
-  WrittenExamples examples_of(const TaskJson& json, const char* key) {
-    const auto list = json.find(key);
-    if (list == json.end() || !list->is_array() || list->empty())
-      wrong(key, "there are no examples", "", "a list of one or more");
+  WrittenExamples examples_of(const JsonValue& list) {
+    if (!list.json().is_array() || list.json().empty())
+      list.refuse_got("there are no examples", "", "a list of one or more");
     WrittenExamples examples;
-    for (const TaskJson& item : *list)
-      examples.push_back(example_of(item, fmt::format("{}[{}]", key, examples.size())));
+    list.each([&](const JsonValue& item) { examples.push_back(example_of(item)); }, true);
     return examples;
   }
 
   // Without "targets" each token asks for the next.
-  WrittenExample example_of(const TaskJson& json, const std::string& place) {
-    if (!json.is_object() || !json.contains("tokens"))
-      wrong(place, "this is no example", "", "{\"tokens\": […], \"targets\": […]}");
-    for (const auto& [key, value] : json.items())
-      if (key != "tokens" && key != "targets")
-        wrong(place + "." + key, "there is no such key", "", "tokens and targets");
+  WrittenExample example_of(const JsonValue& json) {
+    if (!json.contains("tokens"))
+      json.refuse_got("this is no example", "", "{\"tokens\": […], \"targets\": […]}");
+    json.only({"tokens", "targets"}, "tokens and targets");
     WrittenExample example;
-    const TaskJson& tokens = json["tokens"];
-    if (!tokens.is_array() || tokens.empty() || tokens.size() > longest_example)
-      wrong(place + ".tokens", "the number of tokens is out of range", fmt::format("{}", tokens.size()),
-            fmt::format("a list of 1 to {}", longest_example));
-    for (const TaskJson& token : tokens) {
-      if (!token.is_string())
-        wrong(place + ".tokens", "the value has the wrong type", token.dump(), "a word");
-      example.tokens.push_back(token_of(token.get<std::string>()));
-    }
+    const JsonValue tokens = json["tokens"], targets = json["targets"];
+    const std::size_t count = tokens.json().size();
+    if (!tokens.json().is_array() || count == 0 || count > longest_example)
+      tokens.refuse_got("the number of tokens is out of range", fmt::format("{}", count),
+                        fmt::format("a list of 1 to {}", longest_example));
+    tokens.each([&](const JsonValue& token) { example.tokens.push_back(token_of(token.text())); });
     if (!json.contains("targets")) {
       example.targets.assign(example.tokens.begin() + 1, example.tokens.end());
       example.targets.push_back(-1);
       return example;
     }
-    const TaskJson& targets = json["targets"];
-    if (!targets.is_array() || targets.size() != tokens.size())
-      wrong(place + ".targets", "each token needs a target, or null where none is asked for",
-            fmt::format("{} targets", targets.size()), fmt::format("{}", tokens.size()));
-    for (const TaskJson& target : targets) {
-      if (!target.is_null() && !target.is_string())
-        wrong(place + ".targets", "the value has the wrong type", target.dump(), "a word or null");
-      example.targets.push_back(target.is_null() ? -1 : token_of(target.get<std::string>()));
-    }
+    if (!targets.json().is_array() || targets.json().size() != count)
+      targets.refuse_got("each token needs a target, or null where none is asked for",
+                         fmt::format("{} targets", targets.json().size()), fmt::format("{}", count));
+    targets.each([&](const JsonValue& target) {
+      example.targets.push_back(target.json().is_null() ? -1 : token_of(target.text("a string or null")));
+    });
     return example;
   }
 

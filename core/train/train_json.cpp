@@ -1,154 +1,76 @@
 #include "core/train/train_json.h"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <type_traits>
+#include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "core/files/json_value.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using ChoiceWords = std::vector<std::string_view>;  // in the order of their enumerators
+
+const ChoiceWords positions_words{"none", "learned", "sinusoidal", "rotary", "alibi"};
+const ChoiceWords activation_words{"relu", "gelu_pytorch_tanh"};
+const ChoiceWords kind_words{"sgd", "momentum", "adam", "adamw"};
 
 template <class T>
-struct Named {
-  T value;
-  const char* name;
-};
-template <class T>
-Named(T, const char*) -> Named<T>;  // clang 14 does not deduce it
-
-constexpr std::array positions_names{
-    Named{TrainPositions::none, "none"}, Named{TrainPositions::learned, "learned"},
-    Named{TrainPositions::sinusoidal, "sinusoidal"}, Named{TrainPositions::rotary, "rotary"},
-    Named{TrainPositions::alibi, "alibi"}};
-constexpr std::array activation_names{Named{TrainActivation::relu, "relu"},
-                                      Named{TrainActivation::gelu, "gelu_pytorch_tanh"}};
-constexpr std::array kind_names{Named{OptimiserKind::sgd, "sgd"}, Named{OptimiserKind::momentum, "momentum"},
-                                Named{OptimiserKind::adam, "adam"}, Named{OptimiserKind::adamw, "adamw"}};
-
-template <class Names, class T>
-const char* name_in(const Names& names, T value) {
-  for (const auto& entry : names)
-    if (entry.value == value) return entry.name;
-  return "";
-}
-
-template <class Names>
-auto named_in(const Names& names, ExitStatus status, const std::string& where, const std::string& name) {
-  std::vector<std::string> known;
-  for (const auto& entry : names) {
-    if (name == entry.name) return entry.value;
-    known.emplace_back(entry.name);
-  }
-  throw Error(status, {where, "there is no such choice", name, join(known, ", "), ""});
+T named_in(const ChoiceWords& words, const std::string& option, const std::string& name) {
+  const auto found = std::ranges::find(words, name);
+  if (found == words.end())
+    throw Error(ExitStatus::usage, {option, "there is no such choice", name, join(words, ", "), ""});
+  return static_cast<T>(found - words.begin());
 }
 
 // Writes the settings of a configuration to JSON.
-class SettingWriter {
- public:
+struct SettingWriter {
+  nlohmann::ordered_json json;
+
   template <class T>
   void operator()(const char* key, const T& value) {
-    json_[key] = value;
+    json[key] = value;
   }
   template <class T>
   void operator()(const char* key, const std::optional<T>& value) {
-    json_[key] = value ? Json(*value) : Json();
+    json[key] = nullptr;
+    if (value) json[key] = *value;
   }
-  template <class T, std::size_t N>
-  void operator()(const char* key, T value, const std::array<Named<T>, N>& names) {
-    json_[key] = name_in(names, value);
+  template <class T>
+  void operator()(const char* key, T value, const ChoiceWords& words) {
+    json[key] = words[static_cast<std::size_t>(value)];
   }
   void operator()(const char* key, const std::vector<FrozenHead>& heads) {
-    json_[key] = Json::array();
-    for (const FrozenHead& head : heads) json_[key].push_back({head.layer, head.head});
+    json[key] = nlohmann::ordered_json::array();
+    for (const FrozenHead& head : heads) json[key].push_back({head.layer, head.head});
   }
-  Json json_;
 };
 
 // Reads them; what is not there stays.
-class SettingReader {
- public:
-  SettingReader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json.is_object()) wrong("", "the settings are no object", json, "{…}");
-  }
+struct SettingReader {
+  const JsonValue& json;
+  std::vector<std::string> known;
 
-  template <class T>
-  void operator()(const char* key, T& value) {
-    if (const Json* const found = find(key)) read(key, *found, value);
-  }
-  template <class T>
-  void operator()(const char* key, std::optional<T>& value) {
-    const Json* const found = find(key);
-    if (!found) return;
-    if (found->is_null()) return value.reset();
-    read(key, *found, value.emplace());
-  }
-  template <class T, std::size_t N>
-  void operator()(const char* key, T& value, const std::array<Named<T>, N>& names) {
-    std::string name = name_in(names, value);
-    (*this)(key, name);
-    value = named_in(names, ExitStatus::input, place(key), name);
+  template <class T, class... Rest>
+  void operator()(const char* key, T& value, const Rest&... words) {
+    known.emplace_back(key);
+    json.read_key(key, value, words...);
   }
   void operator()(const char* key, std::vector<FrozenHead>& heads) {
-    const Json* const found = find(key);
-    if (!found) return;
+    known.emplace_back(key);
+    if (!json.contains(key)) return;
     heads.clear();
-    if (!found->is_array()) wrong(key, "the value has the wrong type", *found, "a list of [layer, head]");
-    for (const Json& pair : *found) {
-      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number_integer())
-        wrong(key, "the value has the wrong type", pair, "[layer, head]");
-      heads.push_back({pair[0].get<Index>(), pair[1].get<Index>()});
-    }
+    json[key].list("a list of [layer, head]").each([&](const JsonValue& pair) {
+      std::vector<Index> numbers;
+      if (pair.list("[layer, head]").json().size() != 2) pair.refuse("wrong type", "[layer, head]");
+      pair.each([&](const JsonValue& number) { numbers.push_back(number.integer()); });
+      heads.push_back({numbers[0], numbers[1]});
+    });
   }
-
-  void refuse_unknown() const {
-    for (const auto& [key, value] : json_.items())
-      if (!known_.contains(key))
-        wrong(key, "there is no such setting", value, join(std::vector(known_.begin(), known_.end()), ", "));
-  }
-
- private:
-  std::string place(const std::string& key) const { return key.empty() ? where_ : where_ + ": " + key; }
-
-  [[noreturn]] void wrong(const std::string& key, const char* what, const Json& got,
-                          const std::string& expected) const {
-    throw Error(ExitStatus::input,
-                {place(key), what, got.dump(-1, ' ', false, Json::error_handler_t::replace), expected, ""});
-  }
-
-  const Json* find(const char* key) {
-    known_.insert(key);
-    const auto found = json_.find(key);
-    return found == json_.end() ? nullptr : &*found;
-  }
-
-  void read(const char* key, const Json& json, Index& value) const {
-    if (!json.is_number_integer()) wrong(key, "the value has the wrong type", json, "a whole number");
-    value = json.get<Index>();
-  }
-  void read(const char* key, const Json& json, double& value) const {
-    if (!json.is_number()) wrong(key, "the value has the wrong type", json, "a number");
-    value = json.get<double>();
-  }
-  void read(const char* key, const Json& json, bool& value) const {
-    if (!json.is_boolean()) wrong(key, "the value has the wrong type", json, "true or false");
-    value = json.get<bool>();
-  }
-  void read(const char* key, const Json& json, std::string& value) const {
-    if (!json.is_string()) wrong(key, "the value has the wrong type", json, "a word");
-    value = json.get<std::string>();
-  }
-
-  const Json& json_;
-  std::string where_;
-  std::set<std::string> known_;
 };
 
 // The one list of a model's settings, for both directions.
@@ -163,9 +85,9 @@ void visit_model(Visitor& visit, Config& config) {
   visit("head_dim", config.head_width);
   visit("feed_forward", config.feed_forward);
   visit("intermediate_size", config.feed_forward_width);
-  visit("hidden_act", config.activation, activation_names);
+  visit("hidden_act", config.activation, activation_words);
   visit("layer_norm", config.norms);
-  visit("position_embedding_type", config.positions, positions_names);
+  visit("position_embedding_type", config.positions, positions_words);
   visit("is_causal", config.causal);
   visit("scale_attn_weights", config.scaled);
   visit("out_projection", config.out_projection);
@@ -178,7 +100,7 @@ void visit_model(Visitor& visit, Config& config) {
 
 template <class Visitor, class Config>
 void visit_optimiser(Visitor& visit, Config& config) {
-  visit("kind", config.kind, kind_names);
+  visit("kind", config.kind, kind_words);
   visit("learning_rate", config.learning_rate);
   visit("momentum", config.momentum);
   visit("beta1", config.beta1);
@@ -191,70 +113,59 @@ void visit_optimiser(Visitor& visit, Config& config) {
   visit("final_share", config.final_share);
 }
 
-// Runs `check`, whose refusal is of a file here.
-template <class F>
-void check_file(const std::string& where, F&& check) {
-  try {
-    check();
-  } catch (const Error& error) {
-    throw Error(ExitStatus::input, {.where = where, .what = error.what()});
-  }
-}
-
 constexpr const char* model_type = "headwise";
 
+// `visit` names the settings, `check` refuses a configuration.
+template <class Config, class Visit, class Check>
+Config settings_of(const JsonValue& json, std::vector<std::string> known, Visit visit, Check check) {
+  Config config;
+  SettingReader read{json.object("{…}"), std::move(known)};
+  visit(read, config);
+  json.only(read.known);
+  try {
+    check(config);
+  } catch (const Error& error) {
+    json.refuse_got(error.what(), "");
+  }
+  return config;
+}
+
 }  // namespace
+
+constinit const JsonFormat training_format{.limits = {.levels = 8, .values = 10'000, .keys = 1'000}};
 
 nlohmann::ordered_json train_model_json(const TrainModelConfig& config) {
   SettingWriter write;
   write("model_type", model_type);
   visit_model(write, config);
-  return std::move(write.json_);
+  return std::move(write.json);
 }
 
 nlohmann::ordered_json optimiser_json(const OptimiserConfig& config) {
   SettingWriter write;
   visit_optimiser(write, config);
-  return std::move(write.json_);
+  return std::move(write.json);
 }
 
-TrainModelConfig train_model_of_json(const nlohmann::ordered_json& json, const std::string& where) {
-  TrainModelConfig config;
-  SettingReader read(json, where);
-  std::string type;
-  read("model_type", type);
-  if (type != model_type)
-    throw Error(ExitStatus::input,
-                {where + ": model_type", "this is no model that Headwise trained", type, model_type, ""});
-  visit_model(read, config);
-  read.refuse_unknown();
-  check_file(where, [&] { check_train_model(config); });
-  return config;
+TrainModelConfig train_model_of_json(const JsonValue& json) {
+  const JsonValue type = json.object("{…}")["model_type"];
+  if (type.json() != model_type) type.refuse("this is no model that Headwise trained", model_type);
+  return settings_of<TrainModelConfig>(
+      json, {"model_type"}, [](auto& read, TrainModelConfig& config) { visit_model(read, config); },
+      check_train_model);
 }
 
-OptimiserConfig optimiser_of_json(const nlohmann::ordered_json& json, const std::string& where) {
-  OptimiserConfig config;
-  SettingReader read(json, where);
-  visit_optimiser(read, config);
-  read.refuse_unknown();
-  check_file(where, [&] { check_optimiser(config); });
-  return config;
-}
-
-const char* train_positions_name(TrainPositions positions) {
-  return name_in(positions_names, positions);
-}
-
-const char* optimiser_kind_name(OptimiserKind kind) {
-  return name_in(kind_names, kind);
+OptimiserConfig optimiser_of_json(const JsonValue& json) {
+  return settings_of<OptimiserConfig>(
+      json, {}, [](auto& read, OptimiserConfig& config) { visit_optimiser(read, config); }, check_optimiser);
 }
 
 TrainPositions train_positions_named(const std::string& option, const std::string& name) {
-  return named_in(positions_names, ExitStatus::usage, option, name);
+  return named_in<TrainPositions>(positions_words, option, name);
 }
 
 OptimiserKind optimiser_kind_named(const std::string& option, const std::string& name) {
-  return named_in(kind_names, ExitStatus::usage, option, name);
+  return named_in<OptimiserKind>(kind_words, option, name);
 }
 
 }  // namespace headwise

@@ -9,19 +9,22 @@
 
 namespace headwise {
 
+class JsonValue;
+struct JsonFormat;
+
 // "model_type" is "headwise". Every setting is written, also where it is the default.
 nlohmann::ordered_json train_model_json(const TrainModelConfig& config);
 nlohmann::ordered_json optimiser_json(const OptimiserConfig& config);
 
-// The reverse; a setting that is missing has its default. Throws Error(input) that begins with `where`, for a setting of the wrong type, a
-// setting nobody knows and a configuration that cannot be trained. `where` names the file: "config.json".
-TrainModelConfig train_model_of_json(const nlohmann::ordered_json& json, const std::string& where);
-OptimiserConfig optimiser_of_json(const nlohmann::ordered_json& json, const std::string& where);
+// The files of a checkpoint.
+extern const JsonFormat training_format;
 
-// "learned", "rotary" …; "adamw" …: as on the command line.
-const char* train_positions_name(TrainPositions positions);
-const char* optimiser_kind_name(OptimiserKind kind);
-// Throws Error(usage) that names the option and lists what there is.
+// The reverse; a setting that is missing has its default. Throws Error(input) that begins with the place of the value, for a setting of
+// the wrong type, a setting nobody knows and a configuration that cannot be trained.
+TrainModelConfig train_model_of_json(const JsonValue& json);
+OptimiserConfig optimiser_of_json(const JsonValue& json);
+
+// "learned", "rotary" …; "adamw" …: as on the command line. Throws Error(usage) that names the option and lists what there is.
 TrainPositions train_positions_named(const std::string& option, const std::string& name);
 OptimiserKind optimiser_kind_named(const std::string& option, const std::string& name);
 

@@ -6,10 +6,8 @@
 #include <array>
 #include <filesystem>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 
 #include "core/files/file_paths.h"
-#include "core/files/strict_json.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
@@ -21,26 +19,16 @@ namespace {
 constexpr std::array<const char*, 2> heads_by_stage_keys{"num_heads", "num_attention_heads"};
 constexpr Index most = Index{1} << 32;  // of any size, so that products of two stay far from overflow
 
-Index whole_size(const nlohmann::json& value, const std::string& where) {
-  const bool whole = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
-                     value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
-  if (!whole) {
-    throw Error(ExitStatus::input, {where, "this is not a size", json_as_written(value),
-                                    fmt::format("a whole number from 1 to {}", most), ""});
-  }
-  return value.get<Index>();
-}
+constexpr JsonFormat size_format{.dialect = JsonDialect::python, .problem = "this is not a size"};
 
 // The first of the keys that is present and not null.
-std::optional<Index> size_under(const nlohmann::json& config, std::initializer_list<const char*> keys,
-                                const std::string& path) {
+std::optional<Index> size_under(const JsonValue& config, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
-    const auto at = config.find(key);
-    if (at == config.end() || at->is_null()) continue;
-    if (at->is_array() && !at->empty() &&
-        std::ranges::find(heads_by_stage_keys, std::string_view(key)) != heads_by_stage_keys.end())
-      continue;
-    return whole_size(*at, fmt::format("{}: {}", path, key));
+    const Json& size = config.at(key);
+    const bool by_stage =
+        size.is_array() && !size.empty() &&
+        std::ranges::find(heads_by_stage_keys, std::string_view(key)) != heads_by_stage_keys.end();
+    if (!size.is_null() && !by_stage) return config[key].integer(1, most);
   }
   return std::nullopt;
 }
@@ -54,37 +42,35 @@ std::string part_type(const std::string& whole, const std::string& part) {
 }
 
 // A model nested in config.json: "text_config", "encoder".
-bool is_part(const std::string& key, const nlohmann::json& value) {
+bool is_part(const std::string& key, const Json& value) {
   if (!value.is_object()) return false;
   return key.ends_with("_config") ? key != "quantization_config"
                                   : value.contains("model_type") && !value["model_type"].is_null();
 }
 
-std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::json> settings,
-                                             const std::string& where, const std::string& whole_type = {}) {
-  const nlohmann::json& json = *settings;
-  const auto of = [&](std::initializer_list<const char*> keys) { return size_under(json, keys, where); };
+std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const Json> settings, const std::string& where,
+                                             const std::string& whole_type = {}) {
+  const JsonValue json(*settings, where, size_format);
+  const auto of = [&](std::initializer_list<const char*> keys) { return size_under(json, keys); };
   auto made = std::make_shared<ModelConfig>();
   ModelConfig& config = *made;
   config.where = where;
   config.whole_type = whole_type;
-  if (const auto type = json.find("model_type"); type != json.end() && type->is_string())
-    config.model_type = type->get<std::string>();
+  if (const Json& type = json.at("model_type"); type.is_string()) config.model_type = type.get<std::string>();
   config.embed_dim = of({"n_embed", "hidden_size", "n_embd", "d_model", "dim"});
   // LXMERT counts three stacks in one object, and a head of 0 columns is invalid: neither is needed to compute a layer.
   const auto unless_odd = [&](std::initializer_list<const char*> keys, auto odd) -> std::optional<Index> {
     for (const char* key : keys) {
-      const auto at = json.find(key);
-      if (at == json.end() || at->is_null()) continue;
-      if (!odd(*at)) break;
+      if (!json.has(key)) continue;
+      if (!odd(json.at(key))) break;
       config.not_sizes.push_back(
-          fmt::format("{}: {} = {} is not a size and is ignored", where, key, json_as_written(*at)));
+          fmt::format("{}: {} = {} is not a size and is ignored", where, key, json_as_written(json.at(key))));
       return std::nullopt;
     }
     return of(keys);
   };
   config.num_layers = unless_odd({"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
-                                 [](const nlohmann::json& size) { return size.is_object(); });
+                                 [](const Json& size) { return size.is_object(); });
   config.num_heads = of({"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"});
   config.num_kv_heads = of({"num_key_value_heads"});
   if (const ModelType* const type = find_model_type(config.model_type); type && !whole_type.empty()) {
@@ -93,21 +79,19 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
       if (!config.num_kv_heads && type->usual_kv_heads > 0) config.num_kv_heads = type->usual_kv_heads;
     }
   }
-  config.head_dim = unless_odd({"head_dim", "d_kv"}, [](const nlohmann::json& size) {
+  config.head_dim = unless_odd({"head_dim", "d_kv"}, [](const Json& size) {
     return size.is_number_unsigned() && size.get<std::uint64_t>() == 0;
   });
   config.encoder_heads = of({"encoder_attention_heads"});
   config.decoder_heads = of({"decoder_attention_heads", "decoder_num_attention_heads"});
   config.decoder_dim = of({"decoder_hidden_size"});
   for (const char* key : heads_by_stage_keys)
-    if (const auto stages = json.find(key);
-        stages != json.end() && stages->is_array() && config.heads_by_stage.empty())
-      for (const nlohmann::json& heads : *stages)
-        config.heads_by_stage.push_back(whole_size(heads, fmt::format("{}: {}", where, key)));
-  config.rotary = read_model_rotary(json, where);
-  for (const auto& [key, value] : json.items()) {
+    if (json.at(key).is_array() && config.heads_by_stage.empty())
+      json[key].each([&](const JsonValue& heads) { config.heads_by_stage.push_back(heads.integer(1, most)); });
+  config.rotary = read_model_rotary(*settings, where);
+  for (const auto& [key, value] : settings->items()) {
     if (!is_part(key, value)) continue;
-    auto part = std::make_shared<nlohmann::json>(value);
+    auto part = std::make_shared<Json>(value);
     if (!part->contains("model_type")) {
       const std::string type = part_type(config.model_type, key);
       if (!type.empty()) (*part)["model_type"] = type;
@@ -161,7 +145,7 @@ std::shared_ptr<const ModelConfig> read_model_config(const std::string& folder) 
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
   require_reachable(path);
   if (!is_there(path)) return nullptr;
-  return config_of(std::make_shared<const nlohmann::json>(read_model_json(path)), path);
+  return config_of(std::make_shared<const Json>(read_json_object(path, model_format)), path);
 }
 
 std::shared_ptr<const ModelConfig> part_of_layer(const std::shared_ptr<const ModelConfig>& config,

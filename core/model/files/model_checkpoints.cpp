@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/files/file_paths.h"
@@ -70,7 +69,7 @@ TrainedTask trained_task(const std::string& folder) {
   const std::string path = (fs::path(folder) / "training.json").string();
   if (!is_there(path)) return {};
   try {
-    const nlohmann::json training = read_model_json(path);
+    const Json training = read_json_object(path, model_format);
     const auto text = [&](const char* key) {
       const auto found = training.find(key);
       return found != training.end() && found->is_string() ? found->get<std::string>() : "";

@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -14,7 +13,6 @@
 #include "core/files/foreign_model.h"
 #include "core/files/input_file.h"
 #include "core/files/made_folders.h"
-#include "core/files/strict_json.h"
 #include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
@@ -210,7 +208,7 @@ void ModelFiles::open(const std::string& file) {
 }
 
 void ModelFiles::open_index(const std::string& index) {
-  const nlohmann::json json = read_model_json(index);
+  const Json json = read_json_object(index, model_format);
   const auto map = json.find("weight_map");
   if (map == json.end() || !map->is_object()) {
     throw Error(ExitStatus::input,

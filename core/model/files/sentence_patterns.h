@@ -11,6 +11,8 @@
 
 namespace headwise {
 
+class JsonValue;
+
 enum class SentencePlace { subject, verb, object, adjective };
 inline constexpr std::size_t sentence_place_count = 4;
 
@@ -88,8 +90,8 @@ class SentencePatterns {
   };
 
   SentencePatterns() = default;
-  static std::string read_text(const std::string& path);
-  static std::vector<Piece> cut(const std::string& sentence, const std::string& where);
+  static SentencePatterns from_value(const JsonValue& json);
+  static std::vector<Piece> cut(const JsonValue& sentence);
   std::string pronoun(const PatternSentence& sentence) const;
   void keep_nouns_apart(PatternSentence& sentence) const;
   bool match(std::string_view rest, std::size_t piece, PatternSentence& sentence, std::string_view whole) const;

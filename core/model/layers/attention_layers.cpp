@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/files/element_type.h"
-#include "core/model/config/config_settings.h"
 #include "core/model/config/model_types.h"
+#include "core/model/files/model_json.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/layer_tensors.h"
 #include "core/model/layers/numbered_name.h"
@@ -148,7 +148,7 @@ void set_layout(AttentionLayer& layer) {
   layer.layout = layer.family->layout;
   if (!layer.config) return;
   const std::string& type = layer.config->model_type;
-  const ConfigSettings settings(layer.config->settings, layer.config->where, "the setting is wrong");
+  const JsonValue settings(*layer.config->settings, layer.config->where, config_format);
   if (type == "falcon") {
     const bool grouped = settings.flag("new_decoder_architecture", false);
     const bool one_key = !grouped && settings.flag("multi_query", true);
@@ -219,13 +219,11 @@ std::pair<Index, Index> rows_and_wanted(const AttentionLayer& layer, Index heads
 // {"3": [0, 5]}: layer 3 has lost two of its heads, whose rows are not in the file.
 void set_pruned_heads(AttentionLayer& layer) {
   if (!layer.head_dim || !layer.num_heads || *layer.num_heads != *layer.num_kv_heads) return;
-  const nlohmann::json& settings = *layer.config->settings;
-  const auto by_layer = settings.find("pruned_heads");
-  if (by_layer == settings.end() || !by_layer->is_object()) return;
-  const auto list = by_layer->find(std::to_string(layer.number));
-  if (list == by_layer->end() || !list->is_array()) return;
+  const JsonValue settings(*layer.config->settings, layer.config->where, config_format);
+  const Json& list = settings["pruned_heads"].at(std::to_string(layer.number));
+  if (!list.is_array()) return;
   std::set<Index> pruned;
-  for (const nlohmann::json& head : *list)
+  for (const Json& head : list)
     if (head.is_number_unsigned() && head.get<std::uint64_t>() < static_cast<std::uint64_t>(*layer.num_heads))
       pruned.insert(head.get<Index>());
   const Index left = *layer.num_heads - std::ssize(pruned);

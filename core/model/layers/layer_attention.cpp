@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "core/files/strict_json.h"
 #include "core/model/config/attention_settings.h"
-#include "core/model/config/config_settings.h"
 #include "core/model/config/model_types.h"
+#include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double most = 1e15;  // of a scale, a softcap, a bound: far from overflow
 constexpr Index most_window = Index{1} << 40, most_blocks = Index{1} << 16;
@@ -25,7 +21,7 @@ constexpr Index most_window = Index{1} << 40, most_blocks = Index{1} << 16;
 // Everything that one layer's attention is read from.
 struct Reading {
   const AttentionLayer& layer;
-  const ConfigSettings& settings;
+  const JsonValue& settings;
   const ModelType& type;
   LayerAttention& attention;
 
@@ -34,12 +30,11 @@ struct Reading {
 
   // The entry of this layer in a list with one per layer; null if there is no list.
   const Json& of_layer(const char* key) const {
-    static const Json none;
     const Json& list = settings.at(key);
-    if (list.is_null()) return none;
-    if (!list.is_array()) settings.refuse(key, list, "a list with an entry for each layer");
-    if (layer.number >= static_cast<Index>(list.size()))
-      settings.refuse(key, list, fmt::format("an entry for layer {}", layer.number));
+    if (list.is_null()) return list;
+    if (settings[key].list("a list with an entry for each layer");
+        layer.number >= static_cast<Index>(list.size()))
+      settings[key].refuse("an entry is missing", fmt::format("an entry for layer {}", layer.number));
     return list[static_cast<std::size_t>(layer.number)];
   }
 };
@@ -82,7 +77,7 @@ void read_scale(const Reading& read) {
   if (scale && *scale == 1.0 / std::sqrt(head_dim(read.layer))) scale.reset();
   if (read.reads(reads::softcap)) {
     const Json& cap = read.settings.at("attn_logit_softcapping");
-    const bool written = read.settings.json().contains("attn_logit_softcapping");
+    const bool written = read.settings.contains("attn_logit_softcapping");
     read.attention.softcap =
         cap.is_null() && written ? 0.0 : read.settings.number("attn_logit_softcapping", 50.0, most);
   }
@@ -150,7 +145,7 @@ void read_window(const Reading& read) {
   if (!read.settings.flag("use_sliding_window", !read.reads(reads::window_switch)) || !has_window(read))
     return;
   // An absent key means none, except for the two types that have a window unless null is given.
-  const bool usual = read.reads(reads::window_by_default) && !read.settings.json().contains("sliding_window");
+  const bool usual = read.reads(reads::window_by_default) && !read.settings.contains("sliding_window");
   const Index window = read.settings.whole("sliding_window", usual ? 4096 : 0, most_window);
   if (window > 0) read.attention.sliding_window = window;
 }
@@ -181,7 +176,7 @@ void read_rotary(const Reading& read) {
     if (skipped) return;
   }
   const Json& kind = read.of_layer("layer_types");
-  ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.where(),
+  ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.place(),
                                          kind.is_string() ? kind.get<std::string>() : "");
   if (!read.reads(reads::partial_rope))
     rotary.share = 1.0;  // the setting is present but the model ignores it
@@ -219,7 +214,7 @@ void read_trained_positions(const Reading& read) {
   if (kind == "alibi") read.attention.alibi = true;
   constexpr std::array kinds{"none", "learned", "sinusoidal", "rotary", "alibi"};
   if (std::ranges::find(kinds, kind) == kinds.end())
-    read.settings.refuse(key, kind, "none, learned, sinusoidal, rotary or alibi");
+    read.settings[key].refuse("unknown choice", "none, learned, sinusoidal, rotary or alibi");
 }
 
 // Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant bits: for slopes that
@@ -338,9 +333,9 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   ModelType type = known ? *known : type_of_family(*layer.family);
   if (!known && layer.name.find("encoder.") != std::string::npos) type.sees = Sees::all_tokens;
   if (layer.has_pruned_heads) type.reads |= reads::pruned_heads;
-  const ConfigSettings settings(
-      layer.config ? layer.config->settings : std::make_shared<const Json>(Json::object()),
-      layer.config ? layer.config->where : "", "the setting is wrong");
+  const Json none;
+  const JsonValue settings(layer.config ? *layer.config->settings : none,
+                           layer.config ? layer.config->where : "", config_format);
   const Reading read{layer, settings, type, attention};
   if (std::string told = told_of_type(layer, known); !told.empty()) read.tell(std::move(told));
   read_sees(read);

@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 namespace headwise {
 namespace {
 
-using Json = nlohmann::json;
-
 // Twice the largest in existence.
 constexpr std::uint64_t most_bytes = 64 * 1024 * 1024;
 
@@ -73,18 +71,16 @@ Json read_config(const fs::path& folder) {
 }
 
 // tokenizer_class without "Fast", which only distinguishes two equivalent implementations; "" if there is none.
-std::string tokenizer_class(const Json& config, const std::string& where) {
-  std::string name = json_text(config, "tokenizer_class", "", where);
+std::string tokenizer_class(const JsonValue& config) {
+  std::string name = config.text("tokenizer_class", "");
   if (name.ends_with("Fast")) name.resize(name.size() - 4);
   return name;
 }
 
 // A special token's text: "[CLS]", or {"content": "[CLS]", …}.
-std::string special_token(const Json& config, const char* key, const std::string& fallback,
-                          const std::string& where) {
-  const Json& value = json_member(config, key);
-  return value.is_object() ? json_text(value, "content", fallback, where)
-                           : json_text(config, key, fallback, where);
+std::string special_token(const JsonValue& config, const char* key, const std::string& fallback) {
+  const JsonValue value = config[key];
+  return value.json().is_object() ? value.text("content", fallback) : config.text(key, fallback);
 }
 
 void add_special(std::vector<AddedToken>& tokens, const std::string& content,
@@ -116,8 +112,9 @@ std::vector<VocabularyEntry> read_word_list(const std::string& path) {
 
 Tokenizer from_word_list(const fs::path& path) {
   const std::string where = path;
-  const Json config = read_config(path.parent_path());
-  const std::string name = tokenizer_class(config, where);
+  const Json settings = read_config(path.parent_path());
+  const JsonValue config(settings, where, tokenizer_format);
+  const std::string name = tokenizer_class(config);
   if (!name.empty() && std::ranges::find(word_piece_classes, name) == word_piece_classes.end()) {
     fail(where, "this tokenizer_class is unknown for a vocab.txt", name, "BertTokenizer or one like it",
          "put the model's tokenizer.json next to it");
@@ -127,7 +124,7 @@ Tokenizer from_word_list(const fs::path& path) {
   constexpr const char* end_of_text = "<|endoftext|>";
   if (name.empty() && vocabulary->find(end_of_text) && !vocabulary->find("[CLS]")) {
     std::vector<AddedToken> added;
-    const std::string unknown = special_token(config, "unk_token", "[UNK]", where);
+    const std::string unknown = special_token(config, "unk_token", "[UNK]");
     if (!vocabulary->find_own(unknown))
       fail(where, fmt::format("the vocabulary has no '{}', which stands for unknown words", unknown), "",
            fmt::format("a word '{}'", unknown), "add it to the vocabulary");
@@ -140,16 +137,15 @@ Tokenizer from_word_list(const fs::path& path) {
             {}};
   }
   WordPieceOptions options;
-  options.lowercase = json_flag(config, "do_lower_case", true, where);
-  options.strip_accents = json_flag(config, "strip_accents", options.lowercase, where);
-  options.handle_chinese_chars = json_flag(config, "tokenize_chinese_chars", true, where);
-  options.unk_token = special_token(config, "unk_token", "[UNK]", where);
-  const std::string cls = special_token(config, "cls_token", "[CLS]", where);
-  const std::string sep = special_token(config, "sep_token", "[SEP]", where);
+  options.lowercase = config.flag("do_lower_case", true);
+  options.strip_accents = config.flag("strip_accents", options.lowercase);
+  options.handle_chinese_chars = config.flag("tokenize_chinese_chars", true);
+  options.unk_token = special_token(config, "unk_token", "[UNK]");
+  const std::string cls = special_token(config, "cls_token", "[CLS]");
+  const std::string sep = special_token(config, "sep_token", "[SEP]");
   std::vector<AddedToken> added;
-  for (const std::string& content :
-       {options.unk_token, cls, sep, special_token(config, "pad_token", "[PAD]", where),
-        special_token(config, "mask_token", "[MASK]", where)}) {
+  for (const std::string& content : {options.unk_token, cls, sep, special_token(config, "pad_token", "[PAD]"),
+                                     special_token(config, "mask_token", "[MASK]")}) {
     add_special(added, content, *vocabulary);
   }
   std::vector<TokenId> prefix, suffix;
@@ -178,42 +174,40 @@ std::vector<std::pair<std::string, std::string>> read_merges(const std::string& 
 bool is_of_opt(const fs::path& folder) {
   const fs::path path = folder / "config.json";
   if (!is_there(path)) return false;
-  const Json config = read_model_json(path);
-  return json_member(config, "model_type") == "opt";
+  const Json config = read_json_object(path, model_format);
+  return JsonValue(config, path, model_format).at("model_type") == "opt";
 }
 
 // Tokens that tokenizer_config.json adds after the vocabulary: {"151643": {"content": …}, …}.
-std::vector<AddedToken> read_added_tokens(const Json& config, const std::string& where) {
+std::vector<AddedToken> read_added_tokens(const JsonValue& decoder) {
   std::vector<AddedToken> added;
-  const Json& decoder = json_member(config, "added_tokens_decoder");
-  if (decoder.is_null()) return added;
-  if (!decoder.is_object())
-    fail(where, "added_tokens_decoder is damaged", decoder.type_name(), "{ID: {content}}");
-  for (const auto& [key, entry] : decoder.items()) {
+  if (decoder.json().is_null()) return added;
+  for (const auto& [key, unused] : decoder.object("{ID: {content}}").json().items()) {
     const bool number = !key.empty() && key.size() <= 6 &&
                         std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
-    if (!number) fail(where, "an id of added_tokens_decoder is not a number", key, "0 to 999999");
-    added.push_back(read_added_token(entry, static_cast<TokenId>(std::stol(key)), where));
+    if (!number) decoder.refuse_got("an id is not a number", key, "0 to 999999");
+    added.push_back(read_added_token(decoder[key], static_cast<TokenId>(std::stol(key))));
   }
   return added;
 }
 
 Tokenizer from_merges(const fs::path& folder) {
   const std::string where = folder / "vocab.json";
-  const Json config = read_config(folder);
-  const std::string name = tokenizer_class(config, where);
+  const Json settings = read_config(folder);
+  const JsonValue config(settings, where, tokenizer_format);
+  const std::string name = tokenizer_class(config);
   const auto is_one_of = [&name](const auto& names) { return std::ranges::find(names, name) != names.end(); };
   const bool qwen2 = name == "Qwen2Tokenizer";
   if (!name.empty() && !is_one_of(roberta_classes) && !qwen2 && !is_one_of(gpt2_classes)) {
     fail(where, "this tokenizer_class is unknown for vocab.json and merges.txt", name,
          "GPT2Tokenizer, RobertaTokenizer or Qwen2Tokenizer", "put the model's tokenizer.json next to it");
   }
-  std::vector<AddedToken> added = read_added_tokens(config, where);
+  std::vector<AddedToken> added = read_added_tokens(config["added_tokens_decoder"]);
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added), where);
   // Files that do not specify it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
   const bool opt = name.empty() && is_of_opt(folder);
-  if (opt && json_member(config, "add_bos_token").is_null()) {
+  if (opt && !config.has("add_bos_token")) {
     fail(where, "it is unknown what this OPT model puts before a text", "no add_bos_token",
          "a tokenizer_config.json with bos_token and add_bos_token", "download it with the model");
   }
@@ -228,9 +222,9 @@ Tokenizer from_merges(const fs::path& folder) {
   }
   for (const char* key :
        {"eos_token", "bos_token", "unk_token", "sep_token", "cls_token", "pad_token", "mask_token"})
-    add_special(added, special_token(config, key, usual, where), *vocabulary);
+    add_special(added, special_token(config, key, usual), *vocabulary);
   BytePairOptions options;
-  options.byte_level.add_prefix_space = json_flag(config, "add_prefix_space", false, where);
+  options.byte_level.add_prefix_space = config.flag("add_prefix_space", false);
   std::vector<TokenId> prefix, suffix;
   if (roberta) {
     for (const char* content : {"<s>", "<pad>", "<unk>"}) add_special(added, content, *vocabulary);
@@ -239,8 +233,8 @@ Tokenizer from_merges(const fs::path& folder) {
     prefix = {*first};
     suffix = {*last};
   }
-  if (json_flag(config, "add_bos_token", false, where)) {
-    const auto bos = vocabulary->find(special_token(config, "bos_token", usual, where));
+  if (config.flag("add_bos_token", false)) {
+    const auto bos = vocabulary->find(special_token(config, "bos_token", usual));
     if (!bos) fail(where, "add_bos_token is set, but the vocabulary has no bos_token", "", "a piece of it");
     prefix = {*bos};
   }

@@ -4,13 +4,10 @@
 
 #include <utility>
 
-#include "core/files/strict_json.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
-
-using Json = nlohmann::json;
 
 // A tokenizer has some 8 levels and, for each added token, 8 settings.
 constexpr std::size_t most_levels = 32;
@@ -201,10 +198,6 @@ class Reader : public nlohmann::json_sax<Json> {
   std::vector<std::string> pair_;
 };
 
-[[noreturn]] void wrong_type(const char* key, const Json& got, const char* expected, const std::string& where) {
-  fail(where, fmt::format("\"{}\" has the wrong type", key), json_kind(got), expected);
-}
-
 }  // namespace
 
 TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place, const std::string& where) {
@@ -220,51 +213,19 @@ TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place,
   return made;
 }
 
-const Json& json_member(const Json& object, const char* key) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(key);
-  return found == object.end() ? nothing : *found;
-}
-
-bool json_flag(const Json& object, const char* key, bool fallback, const std::string& where) {
-  const Json& value = json_member(object, key);
-  if (value.is_null()) return fallback;
-  if (!value.is_boolean()) wrong_type(key, value, "true or false", where);
-  return value.get<bool>();
-}
-
-std::string json_text(const Json& object, const char* key, const std::string& fallback,
-                      const std::string& where) {
-  const Json& value = json_member(object, key);
-  if (value.is_null()) return fallback;
-  if (!value.is_string()) wrong_type(key, value, "a string", where);
-  return value.get<std::string>();
-}
-
-const Json& json_list(const Json& object, const char* key, const std::string& where) {
-  static const Json empty = Json::array();
-  const Json& value = json_member(object, key);
-  if (value.is_null()) return empty;
-  if (!value.is_array()) wrong_type(key, value, "a list", where);
-  return value;
-}
-
-AddedToken read_added_token(const nlohmann::json& entry, TokenId id, const std::string& where) {
+AddedToken read_added_token(const JsonValue& entry, TokenId id) {
   AddedToken token;
   token.id = id;
-  token.content = json_text(entry, "content", "", where);
-  token.special = json_flag(entry, "special", false, where);
-  token.single_word = json_flag(entry, "single_word", false, where);
-  token.lstrip = json_flag(entry, "lstrip", false, where);
-  token.rstrip = json_flag(entry, "rstrip", false, where);
-  token.normalized = json_flag(entry, "normalized", !token.special, where);
-  if (token.content.empty() || token.content.size() > most_content_bytes) {
-    throw Error(ExitStatus::input, {.where = where,
-                                    .what = fmt::format("the added token {} is damaged", id),
-                                    .got = fmt::format("a content of {} bytes", token.content.size()),
-                                    .expected = fmt::format("1 to {}", most_content_bytes)});
-  }
+  token.content = entry.text("content", "");
+  token.special = entry.flag("special", false);
+  token.single_word = entry.flag("single_word", false);
+  token.lstrip = entry.flag("lstrip", false);
+  token.rstrip = entry.flag("rstrip", false);
+  token.normalized = entry.flag("normalized", !token.special);
+  if (token.content.empty() || token.content.size() > most_content_bytes)
+    entry.refuse_got(fmt::format("the added token {} is damaged", id),
+                     fmt::format("a content of {} bytes", token.content.size()),
+                     fmt::format("1 to {}", most_content_bytes));
   return token;
 }
 

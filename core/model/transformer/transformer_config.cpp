@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "core/attention/attention_mask.h"
-#include "core/model/config/config_settings.h"
+#include "core/files/json_value.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* layer_remedy = "a layer's real parameters can still be used, with other inputs";
 constexpr Index most_positions = Index{1} << 24;
@@ -27,7 +24,7 @@ constexpr Index most_layers = Index{1} << 24;
   throw Error(ExitStatus::input, {where, what, got, expected, layer_remedy});
 }
 
-using Settings = ConfigSettings;
+using Settings = JsonValue;
 
 bool is_gated(const TransformerNames& names) {
   return names.gate_is_in_feed_in || !names.feed_gate.empty();
@@ -45,13 +42,13 @@ Activation read_activation(const Settings& settings, Activation usual) {
   if (name == "quick_gelu") return Activation::quick_gelu;
   if (name == "relu") return Activation::relu;
   if (name == "silu" || name == "swish") return Activation::silu;
-  settings.refuse(key, name, "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or silu");
+  settings[key].refuse("unknown choice", "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or silu");
 }
 
 // Throws for settings that change what is computed and are not computed here.
 void refuse_other_settings(const Settings& settings) {
   const auto only = [&](const char* key, bool wanted) {
-    if (settings.flag(key, wanted) != wanted) settings.refuse(key, !wanted, wanted ? "true" : "false");
+    if (settings.flag(key, wanted) != wanted) settings[key].refuse("out of range", wanted ? "true" : "false");
   };
   only("is_decoder", false);
   only("scale_attn_by_inverse_layer_idx", false);
@@ -60,10 +57,10 @@ void refuse_other_settings(const Settings& settings) {
   only("apply_residual_connection_post_layernorm", false);
   const Json& kinds = settings.at("layer_types");
   if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
-    settings.refuse("layer_types", kinds, "layers of one kind");
+    settings["layer_types"].refuse("out of range", "layers of one kind");
   const Index full_layers = settings.whole("max_window_layers", 0, most_layers);
   if (settings.flag("use_sliding_window", false) && !kinds.is_array() && full_layers > 0)
-    settings.refuse("max_window_layers", full_layers, "0, a window in every layer");
+    settings["max_window_layers"].refuse("out of range", "0, a window in every layer");
 }
 
 // "bert." for "bert.encoder.layer.0".
@@ -138,10 +135,10 @@ void read_positions_inside(TransformerConfig& config, const Settings& settings, 
   }
   config.positions = PositionKind::rotary;
   if (!rotary.not_understood.empty())
-    fail(settings.where(), "these rotary positions are not computed", rotary.not_understood, "");
+    fail(settings.place(), "these rotary positions are not computed", rotary.not_understood, "");
   config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
   if (config.rotary_inverse_frequencies.empty()) {
-    fail(settings.where(), "rotary positions rotate pairs of columns",
+    fail(settings.place(), "rotary positions rotate pairs of columns",
          fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
   }
   config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
@@ -157,7 +154,8 @@ void read_positions(TransformerConfig& config, const Settings& settings, const M
     config.max_positions = settings.whole("max_position_embeddings", 512, most_positions);
     return;
   }
-  if (kind != "absolute") settings.refuse("position_embedding_type", kind, "absolute or sinusoidal");
+  if (kind != "absolute")
+    settings["position_embedding_type"].refuse("unknown choice", "absolute or sinusoidal");
   if (type == "roberta" || type == "xlm-roberta" || type == "camembert") {
     config.padding_id = settings.whole("pad_token_id", 1, most_positions);
     config.first_position = *config.padding_id + 1;
@@ -180,8 +178,7 @@ void read_named_positions(TransformerConfig& config, const Settings& settings, c
     read_positions_inside(config, settings, attention.alibi ? "ALiBi" : "rotary",
                           attention.rotary.value_or(ModelRotary{}));
   config.max_positions = settings.whole("max_position_embeddings", 0, most_positions);
-  if (config.max_positions == 0)
-    settings.refuse("max_position_embeddings", settings.at("max_position_embeddings"), "1 or more");
+  if (config.max_positions == 0) settings["max_position_embeddings"].refuse("out of range", "1 or more");
   if (kind != "learned") return;
   config.positions = PositionKind::learned;
   const std::string name = config.root + std::string(config.names->position_embeddings);
@@ -241,11 +238,12 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
     fail(files.path(), "there is no config.json next to the model", "",
          "one that gives the number of heads and the kind of blocks");
   }
-  const Settings settings(layers.config->settings, layers.config->where, "the encoder does not compute this",
-                          layer_remedy);
+  static constexpr JsonFormat format{
+      .dialect = JsonDialect::python, .problem = "the encoder does not compute this", .remedy = layer_remedy};
+  const Settings settings(*layers.config->settings, layers.config->where, format);
   const std::string type = settings.text("model_type", "");
   if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
-    settings.refuse("model_type", type, join(config.names->model_types, ", "));
+    settings["model_type"].refuse("unknown choice", join(config.names->model_types, ", "));
   config.root = root_of(files, first, *config.names);
   for (const AttentionLayer& layer : layers.layers) {
     const std::string blocks = config.root + std::string(config.names->blocks);

@@ -111,7 +111,7 @@ std::string text_of(const std::vector<EncodedToken>& tokens, const std::string& 
 TEST_CASE("a checkpoint opens as the model that was trained: attention in every layer, and the loss") {
   for (const auto& [name, config] : options_and_combinations()) {
     CAPTURE(name);
-    CAPTURE(train_positions_name(config.positions));
+    CAPTURE(static_cast<int>(config.positions));
     const TemporaryFolder folder;
     TaskSource source = source_for(config);
     const auto moved = moved_run(source, config);

@@ -106,7 +106,7 @@ TEST_CASE("a task in JSON that says nothing to learn is refused in one sentence 
   refused(with(R"("examples": [{"tokens": ["a", 7]}])"), "examples[0].tokens");
   refused(with(R"("examples": [{"tokens": ["a", "b"], "targets": ["a"]}])"), "examples[0].targets");
   refused(with(R"("examples": [{"tokens": ["a", "b"], "targets": ["a", 1]}])"), "examples[0].targets");
-  refused(with(R"("examples": [{"tokens": ["a", "b"], "target": ["a", null]}])"), "examples[0].target");
+  refused(with(R"("examples": [{"tokens": ["a", "b"], "target": ["a", null]}])"), "unknown key \"target\"");
   refused(
       with(R"("examples": [{"tokens": ["a", "b"], "targets": [null, null]}], "held_out": [{"tokens": ["a", "b"]}])"),
       "examples");

@@ -4,27 +4,39 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/files/json_value.h"
 #include "core/tensor/error.h"
 #include "tests/core/train/train_options.h"
 
 namespace headwise::test {
+namespace {
+
+TrainModelConfig read_back(const nlohmann::json& json) {
+  return train_model_of_json({json, "config.json", training_format});
+}
+
+OptimiserConfig optimiser_read_back(const nlohmann::json& json) {
+  return optimiser_of_json({json, "run.json", training_format});
+}
+
+}  // namespace
 
 TEST_CASE("a trained model's settings come back from JSON as they were") {
   for (const auto& [name, config] : trained_options()) {
     CAPTURE(name);
-    CHECK(train_model_of_json(train_model_json(config), "config.json") == config);
+    CHECK(read_back(train_model_json(config)) == config);
   }
   TrainModelConfig config;
   config.frozen_heads = {{0, 3}, {1, 7}};
   config.dropout = 0.1;
-  CHECK(train_model_of_json(train_model_json(config), "config.json") == config);
+  CHECK(read_back(train_model_json(config)) == config);
   CHECK(train_model_json(config)["model_type"] == "headwise");
-  CHECK(train_model_of_json({{"model_type", "headwise"}}, "config.json") == TrainModelConfig{});
+  CHECK(read_back({{"model_type", "headwise"}}) == TrainModelConfig{});
 }
 
 TEST_CASE("an optimiser's settings come back from JSON as they were") {
   OptimiserConfig config;
-  CHECK(optimiser_of_json(optimiser_json(config), "run.json") == config);
+  CHECK(optimiser_read_back(optimiser_json(config)) == config);
   config = {.kind = OptimiserKind::momentum,
             .learning_rate = 0.1,
             .momentum = 0.5,
@@ -36,7 +48,7 @@ TEST_CASE("an optimiser's settings come back from JSON as they were") {
             .warm_up_steps = 10,
             .cosine_steps = 100,
             .final_share = 0.1};
-  CHECK(optimiser_of_json(optimiser_json(config), "run.json") == config);
+  CHECK(optimiser_read_back(optimiser_json(config)) == config);
 }
 
 TEST_CASE("settings in JSON that are wrong are refused in one sentence that names the file and the setting") {
@@ -44,7 +56,7 @@ TEST_CASE("settings in JSON that are wrong are refused in one sentence that name
     nlohmann::ordered_json json = train_model_json({});
     json[key] = value;
     try {
-      train_model_of_json(json, "config.json");
+      read_back(json);
       FAIL_CHECK("accepted ", key);
     } catch (const Error& error) {
       CHECK(error.status() == ExitStatus::input);
@@ -61,10 +73,11 @@ TEST_CASE("settings in JSON that are wrong are refused in one sentence that name
   refused("position_embedding_type", "spiral");
   refused("frozen_heads", {{9, 9}});
   refused("frozen_heads", {1, 2});
+  refused("hidden_size", 9223372036854775808U);
   refused("model_type", "bert");
   refused("colour", "red");
-  CHECK_THROWS_AS(train_model_of_json(nlohmann::ordered_json::array(), "config.json"), Error);
-  CHECK_THROWS_AS(optimiser_of_json({{"kind", "lion"}}, "run.json"), Error);
+  CHECK_THROWS_AS(read_back(nlohmann::json::array()), Error);
+  CHECK_THROWS_AS(optimiser_read_back({{"kind", "lion"}}), Error);
   CHECK_THROWS_AS(train_positions_named("--positions", "spiral"), Error);
 }
 

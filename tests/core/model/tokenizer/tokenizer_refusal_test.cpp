@@ -293,7 +293,7 @@ TEST_CASE("a number that a tokenizer cannot have is refused as its file has it")
     refused("\"ab\":2", "\"ab\":" + word, "the vocabulary is damaged at 'ab': got " + word);
     refused("[\"a b\"]", "[" + word + "]", "the merges are damaged: got " + word);
     refused("\"byte_fallback\":false", "\"byte_fallback\":" + word,
-            "\"byte_fallback\" has the wrong type: got " + word);
+            "model.byte_fallback: wrong type: got " + word);
   }
   refused("\"ab\":2", "\"ab\":{\"a\":1}", "the vocabulary is damaged at 'ab': got an object");
   refused("\"ab\":2", "\"ab\":{}", "the vocabulary is damaged at 'ab': got an object");
