@@ -48,31 +48,27 @@ nlohmann::ordered_json read_json(const std::string& path) {
 // Throws if a value has the wrong type.
 Settings settings_of(const nlohmann::ordered_json& json) {
   Settings settings;
-  if (const auto theme = json.find("theme"); theme != json.end()) {
-    settings.theme = find_theme(theme->get<std::string>()).value_or(Theme::dark);
-  }
-  if (const auto scale = json.find("font_scale"); scale != json.end()) {
-    settings.font_scale =
-        std::clamp(scale->get<float>(), Settings::smallest_font_scale, Settings::largest_font_scale);
-  }
-  if (const auto speed = json.find("motion_speed"); speed != json.end()) {
-    settings.motion_speed = std::clamp(speed->get<float>(), Settings::slowest_motion, Settings::fastest_motion);
-  }
-  if (const auto first = json.find("first_steps"); first != json.end())
-    settings.first_steps = first->get<bool>();
-  if (const auto opening = json.find("opening_scene"); opening != json.end())
-    settings.opening_scene = opening->get<bool>();
+  const auto read = [&json](const char* key, auto& member) {
+    if (json.contains(key)) json[key].get_to(member);
+  };
+  std::string theme;
+  read("theme", theme);
+  settings.theme = find_theme(theme).value_or(Theme::dark);
+  read("font_scale", settings.font_scale);
+  settings.font_scale =
+      std::clamp(settings.font_scale, Settings::smallest_font_scale, Settings::largest_font_scale);
+  read("motion_speed", settings.motion_speed);
+  settings.motion_speed = std::clamp(settings.motion_speed, Settings::slowest_motion, Settings::fastest_motion);
+  read("first_steps", settings.first_steps);
+  read("opening_scene", settings.opening_scene);
+  read("reduce_motion", settings.reduce_motion);
+  read("filmstrip", settings.filmstrip);
+  read("filmstrip_of_lessons", settings.filmstrip_of_lessons);
   if (const auto done = json.find(suggestions_key); done != json.end()) {
     for (const SuggestionEntry& entry : suggestion_entries())
       settings.suggestions_done[static_cast<std::size_t>(entry.id)] =
           std::ranges::find(*done, entry.name) != done->end();
   }
-  if (const auto reduce = json.find("reduce_motion"); reduce != json.end()) {
-    settings.reduce_motion = reduce->get<bool>();
-  }
-  if (const auto strip = json.find("filmstrip"); strip != json.end()) settings.filmstrip = strip->get<bool>();
-  if (const auto strip = json.find("filmstrip_of_lessons"); strip != json.end())
-    settings.filmstrip_of_lessons = strip->get<bool>();
   return settings;
 }
 
