@@ -2,10 +2,7 @@
 // sentence that begins with the place, for a value of the wrong type or out of range.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/playlist/page_answer.h"
 #include "core/scenario/json_document.h"

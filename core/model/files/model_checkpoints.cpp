@@ -69,15 +69,15 @@ TrainedTask trained_task(const std::string& folder) {
   const std::string path = (fs::path(folder) / "training.json").string();
   if (!is_there(path)) return {};
   try {
-    const Json training = read_json_object(path, model_format);
+    const Json json = read_json_object(path, model_format);
+    const JsonValue training(json, path, model_format);
     const auto text = [&](const char* key) {
-      const auto found = training.find(key);
-      return found != training.end() && found->is_string() ? found->get<std::string>() : "";
+      const Json& value = training.at(key);
+      return value.is_string() ? value.get<std::string>() : "";
     };
     const auto number = [&](const char* key) -> std::optional<double> {
-      const auto found = training.find(key);
-      if (found == training.end() || !found->is_number()) return std::nullopt;
-      return found->get<double>();
+      const Json& value = training.at(key);
+      return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
     };
     TrainedTask task{.what = text("what"), .example = text("example")};
     if (const auto step = number("step"); step && *step >= 0.0 && *step < 1e15)

@@ -209,21 +209,15 @@ void ModelFiles::open(const std::string& file) {
 
 void ModelFiles::open_index(const std::string& index) {
   const Json json = read_json_object(index, model_format);
-  const auto map = json.find("weight_map");
-  if (map == json.end() || !map->is_object()) {
-    throw Error(ExitStatus::input,
-                {index, "the index is damaged", map == json.end() ? "no weight_map" : json_kind(*map),
-                 "a weight_map from the names of arrays to those of files", ""});
-  }
+  const char* const expected = "an object from the names of arrays to those of files";
+  const JsonValue map = JsonValue(json, index, model_format).needed("weight_map", expected).object(expected);
   std::map<std::string, std::string> file_by_array;
   std::set<std::string> names;
-  for (const auto& [name, file] : map->items()) {
-    if (!file.is_string() || file.get_ref<const std::string&>().empty() ||
-        file.get_ref<const std::string&>().find('/') != std::string::npos) {
-      throw Error(ExitStatus::input, {index + ": " + name, "the index names no file next to it",
-                                      json_as_written(file), "the name of a file in the same folder", ""});
-    }
-    names.insert(file_by_array[name] = file.get<std::string>());
+  for (const auto& [name, unused] : map.json().items()) {
+    const std::string file = map[name].text("the name of a file in the same folder");
+    if (file.empty() || file.find('/') != std::string::npos)
+      map[name].refuse("the index names no file next to it", "the name of a file in the same folder");
+    names.insert(file_by_array[name] = file);
   }
   if (names.size() > most_files) {
     throw Error(ExitStatus::input, {index, "the index names too many files", fmt::format("{}", names.size()),

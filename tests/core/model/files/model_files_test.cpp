@@ -137,12 +137,12 @@ TEST_CASE("arrays are found in whichever file of the index they are, and a wrong
 
 TEST_CASE("an index that is no index, or that points out of its folder, is refused in one line") {
   for (const auto& [index, part] : std::vector<std::pair<std::string, std::string>>{
-           {"{}", "no weight_map"},
-           {R"({"weight_map":[]})", "array"},
+           {"{}", "the key \"weight_map\" is missing"},
+           {R"({"weight_map":[]})", "weight_map: wrong type: got []"},
            {R"({"weight_map":{"a":"../other.safetensors"}})", "names no file next to it"},
            {R"({"weight_map":{"a":"/etc/passwd"}})", "names no file next to it"},
            {R"({"weight_map":{"a":""}})", "names no file next to it"},
-           {R"({"weight_map":{"a":7}})", "names no file next to it"},
+           {R"({"weight_map":{"a":7}})", "weight_map.a: wrong type: got 7"},
            {R"({"weight_map":{"a":"x.safetensors","a":"y.safetensors"}})", "twice"},
            {R"({"weight_map":{"a":"config.json"}})", "config.json"},
            {"[1,2]", "not a JSON object"},
@@ -158,7 +158,7 @@ TEST_CASE("an index that is no index, or that points out of its folder, is refus
            {"{\"weight_map\":",
             "index.json: line 1, column 15: this is not JSON: got unexpected end of input; expected "},
            {"{\"a\": Nan}", "line 1, column 7: this is not JSON"},
-           {"{\"a\": NaN}", "no weight_map"},
+           {"{\"a\": NaN}", "\"weight_map\" is missing"},
            {"{\"a\": 1e400}",
             "line 1, column 7: a number is out of range: got 1e400; expected numbers of at most ±1.8e308"},
            {std::string(100, '['), "nested too deeply"},
