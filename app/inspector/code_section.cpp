@@ -7,7 +7,6 @@
 #include <array>
 
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/stage/mask_convention.h"
 #include "app/widgets/segmented_control.h"
@@ -23,13 +22,13 @@ void draw_styles(const PanelContext& context, CodeSectionState& state) {
   std::array<std::string_view, code_styles.size()> names;
   std::ranges::transform(code_styles, names.begin(), code_style_name);
   int chosen = static_cast<int>(state.style);
-  if (segmented_control(context.widgets(), "code style", names, chosen))
+  if (segmented_control(context, "code style", names, chosen))
     state.style = code_styles[static_cast<std::size_t>(chosen)];
-  tooltip(context.widgets(), "code style: PyTorch functions, a single einsum, plain NumPy, or d2l");
+  tooltip(context, "code style: PyTorch functions, a single einsum, plain NumPy, or d2l");
   const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-  const float part = size.x / static_cast<float>(names.size());
+  const float part = size.x / float(names.size());
   for (std::size_t i = 0; i < names.size() && ui_probes_wanted(); ++i) {
-    const float x = min.x + part * static_cast<float>(i);
+    const float x = min.x + part * float(i);
     ui_probe(fmt::format("inspector/code/{}", names[i]), ImVec2(x, min.y), ImVec2(x + part, min.y + size.y));
   }
 }
@@ -39,7 +38,7 @@ void draw_program_link(const PanelContext& context, TextColumn& column, PanelAct
   const auto link = column.link("program", "copy the whole program", context.palette.text_dim);
   ui_probe("inspector/program", ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   tooltip(
-      context.widgets(),
+      context,
       "every step, with its arrays, gains and dropout, as one Python program that prints the same numbers");
   if (link.clicked) action.command = CommandId::copy_program;
 }

@@ -17,7 +17,6 @@
 #include "app/inspector/inspector_prediction.h"
 #include "app/inspector/output_shares.h"
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/session/cell_editing.h"
 #include "app/session/explained_cell.h"
 #include "app/session/tensor_export.h"
@@ -25,7 +24,6 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
@@ -41,7 +39,7 @@ namespace {
 // The fewest digits that distinguish the stored number from its neighbours of the same type.
 double shown(const Tensor& tensor, double value) {
   if (tensor.dtype() != DType::f32 || !std::isfinite(value)) return value;
-  return std::stod(fmt::format("{}", static_cast<float>(value)));
+  return std::stod(fmt::format("{}", float(value)));
 }
 
 // A field with the cell's number, if the cell can be edited; what is typed becomes an edit of the Scenario.
@@ -50,11 +48,11 @@ void draw_cell_editor(const PanelContext& context, const CellRef& cell, PanelAct
   const TensorPtr tensor = context.trace.tensor(cell.tensor);
   std::optional<double> value = shown(*tensor, tensor->at(cell.index));
   const FieldResult field =
-      number_row(context.widgets(),
+      number_row(context,
                  {"inspector/set", "set to", "",
                   "Set this number by hand: everything that depends on it is recomputed. Undo restores it."},
                  value, {.width = 108.0f, .required = true});
-  if (!field.error.empty()) error_line(context.widgets(), field.error);
+  if (!field.error.empty()) error_line(context, field.error);
   if (!field.changed || !value) return;
   action.scenario = with_cell(context.scenario, cell, *value);
   action.edit_label = fmt::format("set {}[{}]", to_string(cell.tensor), join(cell.index, ","));
@@ -76,8 +74,7 @@ void draw_update_lines(const PanelContext& context, TextColumn& column, const Ex
     need_characters(line.text, *mono);
     const Rgba8 color = line.result ? context.palette.text : context.palette.text_dim;
     for (const std::string& part : wrapped_code(line.text, columns)) {
-      ImGui::GetWindowDrawList()->AddText(mono, mono->FontSize, column.cursor(), im_color(color), part.c_str());
-      ui_says(part, column.cursor());
+      context.painter().say(mono, column.cursor(), color, part);
       column.skip(std::round(mono->FontSize * 1.45f));
     }
     column.space(2);
@@ -99,8 +96,7 @@ void draw_training_update(const PanelContext& context, TextColumn& column, const
   if (model.edited) {
     column.paragraph(
         "This model was edited and is no longer the training's. Undo the edits to see how the training "
-        "changes "
-        "this number.",
+        "changes this number.",
         context.palette.text_dim);
     ui_probe("inspector/edited", from, {from.x + column.width(), column.cursor().y});
     column.space(4);
@@ -163,7 +159,6 @@ std::vector<ShapeWord> shape_words(const PanelContext& context, const StepPictur
 void draw_shapes(const PanelContext& context, TextColumn& column, const StepPicture& picture) {
   const std::vector<ShapeWord> words = shape_words(context, picture);
   ImFont* font = context.fonts.mono_small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
   const auto line = [&](bool sizes) {
     ImVec2 at = column.cursor();
     const float begin = at.x, height = std::round(font->FontSize * 1.45f);
@@ -174,7 +169,7 @@ void draw_shapes(const PanelContext& context, TextColumn& column, const StepPict
         at = ImVec2(begin + 2 * width_of(font, "0"), at.y + height);
         column.skip(height);
       }
-      draw_shape_text(context, list, font, at, sizes ? context.palette.text_dim : word.color, text);
+      draw_shape_text(context, font, at, sizes ? context.palette.text_dim : word.color, text);
       at.x += width;
     }
     column.skip(height);
@@ -275,13 +270,12 @@ void draw_followed(const PanelContext& context, TextColumn& column) {
   if (context.veil && selection.step >= context.veil->from) return;
   const std::string sentence = followed_sentence(context.trace, context.inputs.labels, selection, *row);
   if (sentence.empty()) return;
-  ImFont* sans = context.fonts.sans;
   const ImVec2 from = column.cursor();
   column.heading(drawable_text("FOLLOWING " + followed_name(context.inputs.labels, *row), context.fonts.small));
-  column.paragraph(drawable_text(sentence, sans));
+  column.paragraph(drawable_text(sentence, context.fonts.sans));
   const float left = from.x - std::round(7.0f * context.scale), bar = std::round(3.0f * context.scale);
   const ImVec2 end(left + bar, column.cursor().y);
-  ImGui::GetWindowDrawList()->AddRectFilled({left, from.y}, end, im_color(context.palette.followed));
+  context.painter().fill({left, from.y}, end, context.palette.followed);
   ui_probe("inspector/following", {left, from.y}, {from.x + column.width(), end.y});
   column.space(12);
 }
@@ -328,7 +322,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = shown_provenance(context.trace, *cell);
 
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* bold = context.fonts.bold;
   ImFont* mono = context.fonts.mono_small;
   ImFont* sans = context.fonts.sans;
@@ -336,10 +330,9 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   const std::string value = decimal_text(provenance.value);
   const std::string name = box_text(context.trace, box_of(*cell));
   const std::string tokens = drawable_text(cell_tokens(context.trace, context.inputs.labels, *cell), sans);
-  list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), value.c_str());
+  paint.text(bold, at, context.palette.text, value);
   float x = width_of(bold, value) + 8.0f * context.scale;
-  list->AddText(mono, mono->FontSize, ImVec2(at.x + x, at.y + bold->FontSize - mono->FontSize),
-                im_color(context.palette.text_dim), name.c_str());
+  paint.text(mono, {at.x + x, at.y + bold->FontSize - mono->FontSize}, context.palette.text_dim, name);
   x += width_of(mono, name) + 10.0f * context.scale;
   float height = std::round(bold->FontSize * 1.5f);
   ImVec2 tokens_at(at.x + x, at.y);
@@ -347,8 +340,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
     tokens_at = ImVec2(at.x, at.y + height);
     if (!tokens.empty()) height *= 2.0f;
   }
-  list->AddText(sans, sans->FontSize, tokens_at, im_color(context.palette.text),
-                fitted_text(tokens, sans, column.width()).c_str());
+  paint.text(sans, tokens_at, context.palette.text, fitted_text(tokens, sans, column.width()));
   column.skip(height);
   if (const std::string meaning = cell_meaning(context.trace, context.inputs.labels, *cell); !meaning.empty()) {
     column.paragraph(drawable_text(meaning, sans));
@@ -369,7 +361,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
     ImFont* small = context.fonts.mono_small;
     const auto columns = static_cast<std::size_t>(std::max(8.0f, column.width() / width_of(small, "0")));
     for (const std::string& line : wrapped_code(provenance.formula, columns)) {
-      list->AddText(small, small->FontSize, column.cursor(), im_color(context.palette.text), line.c_str());
+      paint.text(small, column.cursor(), context.palette.text, line);
       column.skip(std::round(small->FontSize * 1.45f));
     }
   }
@@ -398,8 +390,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   PanelAction action;
   if (state.step != context.selection.step) ImGui::SetScrollY(0.0f);
   state.step = context.selection.step;
-  const WidgetContext widgets = context.widgets();
-  TextColumn column(widgets);
+  TextColumn column(context);
   if (draw_inspected_prediction(context, column)) return action;
   const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection);
   const bool compact = ImGui::GetWindowHeight() < 620.0f * context.scale;

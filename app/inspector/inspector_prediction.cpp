@@ -9,7 +9,6 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/session/token_predictions.h"
 #include "app/stage/prediction_view.h"
 #include "app/widgets/axis_labels.h"
@@ -42,10 +41,10 @@ void draw_strongest_weight(const PanelContext& context, TextColumn& column, Inde
     }
   }
   if (strongest < 0) return;
-  ImFont* font = context.fonts.sans;
-  column.paragraph(fmt::format("Head {} attends most to “{}”: {}.", selection.head,
-                               drawable_text(token_at(context.inputs.labels.key, strongest, "position"), font),
-                               probability_text(most)));
+  column.paragraph(fmt::format(
+      "Head {} attends most to “{}”: {}.", selection.head,
+      drawable_text(token_at(context.inputs.labels.key, strongest, "position"), context.fonts.sans),
+      probability_text(most)));
 }
 
 // How many keys the mask hides from this query of the selected head.

@@ -10,7 +10,6 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_marks.h"
 #include "app/content/stage_matrix.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/head_statistics.h"

@@ -12,12 +12,10 @@
 
 #include "app/content/cell_meaning.h"
 #include "app/content/stage_matrix.h"
-#include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -147,7 +145,7 @@ const CellRef* TermList::draw_line(int line, ImVec2 at) const {
   const NamedTerm& term = terms_.largest[static_cast<std::size_t>(line)];
   ImFont* font = context_.fonts.mono_small;
   ImFont* small = context_.fonts.small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   const Palette& palette = context_.palette;
   const float u = context_.scale;
   struct Placed {
@@ -180,44 +178,40 @@ const CellRef* TermList::draw_line(int line, ImVec2 at) const {
       }
     }
     if (hovered || focused) {
-      list->AddRectFilled(at, {at.x + width_, at.y + height_}, im_color(palette.control_hover), 3.0f * u);
+      paint.fill(at, {at.x + width_, at.y + height_}, palette.control_hover, 3.0f * u);
       for (const CellRef& factor : term.factors) {
         if (context_.pointing) context_.pointing->boxes.push_back(box_of(factor));
       }
       lit = chosen;
     }
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    tooltip(context_.widgets(), told(context_, term, chosen));
+    tooltip(context_, told(context_, term, chosen));
     if (pressed || (focused && press_key_pressed())) clicked = &term.factors[chosen];
   }
 
   const float y = at.y + (height_ - font->FontSize) / 2;
-  list->AddText(small, small->FontSize, ImVec2(at.x, at.y + (height_ - small->FontSize) / 2),
-                im_color(palette.text_dim),
-                fitted_text(drawable_text(term.name, small), small, columns_.name).c_str());
-  const auto right_aligned = [&](const std::string& text, float end, Rgba8 color) {
-    list->AddText(font, font->FontSize, ImVec2(std::floor(end - width_of(font, text)), y), im_color(color),
-                  text.c_str());
-  };
-  right_aligned(decimal_text(term.value, columns_.decimals), at.x + columns_.value_end, palette.text);
+  paint.text(small, {at.x, at.y + (height_ - small->FontSize) / 2}, palette.text_dim,
+             fitted_text(drawable_text(term.name, small), small, columns_.name));
+  paint.text(font, {at.x + columns_.value_end, y}, palette.text, decimal_text(term.value, columns_.decimals),
+             Align::right);
   const float letter = width_of(font, "0");
   for (const Placed& each : placed) {
     const bool last = &each == &placed.back();
-    right_aligned(last ? "=" : "×", each.end + 1.6f * letter, palette.text_dim);
+    paint.text(font, {each.end + 1.6f * letter, y}, palette.text_dim, last ? "=" : "×", Align::right);
     const Rgba8 hue =
         each.written.factor ? cell_hue(context_, term.factors[*each.written.factor]) : palette.text_dim;
-    right_aligned(each.written.text, each.end, hue);
+    paint.text(font, {each.end, y}, hue, each.written.text, Align::right);
     if (lit && lit == each.written.factor) {
       const float under = std::floor(y + font->FontSize + 1.0f * u);
-      list->AddLine({each.begin, under}, {each.end, under}, im_color(hue), u);
+      paint.line({each.begin, under}, {each.end, under}, hue, u);
     }
   }
   if (largest_ > 0.0 && columns_.bar > 0.0f && std::isfinite(term.value)) {
-    const float length = static_cast<float>(std::abs(term.value) / largest_) * columns_.bar;
+    const float length = float(std::abs(term.value) / largest_) * columns_.bar;
     const ImVec2 from(at.x + columns_.bar_begin, at.y + height_ * 0.26f);
     const ImVec2 to(from.x + std::max(1.0f, length), at.y + height_ * 0.74f);
     const ColorTable& table = color_table(ColorMap::blue_orange, context_.theme);
-    list->AddRectFilled(from, to, im_color(term.value < 0 ? table[64] : palette.bar));
+    paint.fill(from, to, term.value < 0 ? table[64] : palette.bar);
   }
   return clicked;
 }
@@ -253,9 +247,9 @@ void draw_link_list(const PanelContext& context, TextColumn& column, const char*
                     const std::vector<Link>& links, std::size_t most, PanelAction& action) {
   ImFont* sans = context.fonts.sans;
   ImFont* mono = context.fonts.mono_small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const ImVec2 begin = column.cursor();
-  list->AddText(sans, sans->FontSize, begin, im_color(context.palette.text_dim), name);
+  paint.text(sans, begin, context.palette.text_dim, name);
   const float indent = width_of(sans, "from") + 14.0f * context.scale;
   const float line = std::round(mono->FontSize * 1.5f);
   float x = indent, y = 0.0f;
@@ -278,8 +272,8 @@ void draw_link_list(const PanelContext& context, TextColumn& column, const char*
     x += width + width_of(mono, "  ");
   }
   if (links.size() > most) {
-    list->AddText(mono, mono->FontSize, ImVec2(begin.x + x, begin.y + y), im_color(context.palette.text_dim),
-                  fmt::format("+ {} more", links.size() - most).c_str());
+    paint.text(mono, {begin.x + x, begin.y + y}, context.palette.text_dim,
+               fmt::format("+ {} more", links.size() - most));
   }
   ImGui::SetCursorScreenPos(begin);
   column.skip(y + line);
@@ -305,7 +299,7 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
   const float line = std::round(context.fonts.mono_small->FontSize * 1.55f);
   const std::size_t count = terms.largest.size();
   const bool scrolls = count > most_lines;
-  const float height = line * static_cast<float>(std::min(count, most_lines));
+  const float height = line * float(std::min(count, most_lines));
   const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, 0.0f));
   const ImVec2 begin = column.cursor();
@@ -379,12 +373,12 @@ void draw_way_switch(const PanelContext& context, TextColumn& column, PanelActio
   constexpr std::array<std::string_view, 2> ways{"next", "all the way"};
   int chosen = context.selection.all_the_way ? 1 : 0;
   column.space(4);
-  if (segmented_control(context.widgets(), "way", ways, chosen)) action.command = CommandId::all_the_way;
-  ui_probe_item("inspector/way");
-  tooltip(context.widgets(),
-          fmt::format("what this number was computed from and what it feeds: only the adjacent tensors, or "
-                      "all the way from the inputs and parameters to the output ({})",
-                      first_key_text(CommandId::all_the_way)));
+  if (segmented_control(context, "way", ways, chosen)) action.command = CommandId::all_the_way;
+  named_item(
+      context, "inspector/way",
+      fmt::format("what this number was computed from and what it feeds: only the adjacent tensors, or "
+                  "all the way from the inputs and parameters to the output ({})",
+                  first_key_text(CommandId::all_the_way)));
   column.space(2);
 }
 

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "app/content/stage_marks.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/heads.h"
@@ -57,7 +56,7 @@ void draw_output_shares(const PanelContext& context, TextColumn& column) {
   column.paragraph("%: share of all, ignoring signs", context.palette.text_dim);
   ImFont* small = context.fonts.small;
   ImFont* mono = context.fonts.mono_small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   const ColorTable& table = color_table(ColorMap::blue_orange, context.theme);
   const float line = std::round(mono->FontSize * 1.5f);
@@ -68,31 +67,25 @@ void draw_output_shares(const PanelContext& context, TextColumn& column) {
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const OutputShare& share = shares[i];
     const ImVec2 at = column.cursor();
-    const float y = at.y + 0.5f * (line - mono->FontSize);
+    const float y = at.y + 0.5f * line;
     const bool looked_at = share.head == context.selection.head;
     const float dot = 3.0f * context.scale, name_x = at.x + 2 * dot + 5.0f * context.scale;
     if (share.head)
-      list->AddCircleFilled({at.x + dot, std::round(at.y + 0.5f * line)}, dot,
-                            im_color(head_hue(context.palette, *share.head)));
-    list->AddText(small, small->FontSize, ImVec2(name_x, at.y + 0.5f * (line - small->FontSize)),
-                  im_color(looked_at ? palette.focus : palette.text_dim), share.name.c_str());
-    const auto right_aligned = [&](const std::string& text, float end, Rgba8 color) {
-      list->AddText(mono, mono->FontSize, ImVec2(std::floor(at.x + end - width_of(mono, text)), y),
-                    im_color(color), text.c_str());
-    };
-    right_aligned(decimal_text(share.value), value_end, palette.text);
+      paint.dot({at.x + dot, std::round(at.y + 0.5f * line)}, dot, head_hue(context.palette, *share.head));
+    paint.text_beside(small, {name_x, y}, looked_at ? palette.focus : palette.text_dim, share.name);
+    paint.text_beside(mono, {at.x + value_end, y}, palette.text, decimal_text(share.value), Align::right);
     if (std::isfinite(share.share)) {
-      right_aligned(fmt::format("{:.1f} %", 100.0 * share.share), percent_end, palette.text_dim);
+      paint.text_beside(mono, {at.x + percent_end, y}, palette.text_dim,
+                        fmt::format("{:.1f} %", 100.0 * share.share), Align::right);
       const ImVec2 from(at.x + bar_begin, at.y + line * 0.26f);
-      const float length = static_cast<float>(share.share) * bar_width;
-      if (share.share > 0.0) {
-        list->AddRectFilled(from, ImVec2(from.x + std::max(1.0f, length), at.y + line * 0.74f),
-                            im_color(share.value < 0.0 ? table[64] : palette.bar));
-      }
+      const float length = float(share.share) * bar_width;
+      if (share.share > 0.0)
+        paint.fill(from, {from.x + std::max(1.0f, length), at.y + line * 0.74f},
+                   share.value < 0.0 ? table[64] : palette.bar);
     }
     ui_probe("inspector/share", static_cast<int>(i), at, ImVec2(at.x + column.width(), at.y + line));
     column.skip(line);
-    tooltip(context.widgets(),
+    tooltip(context,
             "the number is the sum of each head's contribution through its rows of W_O, plus the bias. The "
             "share ignores signs: |part| of Σ |part|, so parts that cancel each other also count");
   }

@@ -13,10 +13,8 @@
 #include "app/opening/opening_scene.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/widget_context.h"
 #include "core/picture/color_map.h"
 #include "core/scenario/trained_heads.h"
 
@@ -88,7 +86,7 @@ ImVec2 between(ImVec2 a, ImVec2 b, float share) {
 }
 
 ImVec2 point(PointF p) {
-  return {static_cast<float>(p.x), static_cast<float>(p.y)};
+  return {float(p.x), float(p.y)};
 }
 
 void stroke(ImDrawList* list, const Arc& arc, double grown, ImU32 color, float width) {
@@ -143,8 +141,8 @@ OpeningPicture::OpeningPicture(const WidgetContext& context, const OpeningState&
     layout_ = opening_layout(shape, area);
     if (layout_.lines == 1) break;
   }
-  buttons_ = {0.5f * size.x, static_cast<float>(layout_.text.y + layout_.text.height) -
-                                 context.px(button_line + (roomy ? 46.0f : 0.0f))};
+  buttons_ = {0.5f * size.x,
+              float(layout_.text.y + layout_.text.height) - context.px(button_line + (roomy ? 46.0f : 0.0f))};
 }
 
 ImVec2 OpeningPicture::text_size(const Line& line) const {
@@ -160,8 +158,7 @@ double OpeningPicture::weight(std::size_t word) const {
 }
 
 float OpeningPicture::arc_width(double weight) const {
-  return context_.px(thinnest_arc +
-                     (thickest_arc - thinnest_arc) * static_cast<float>(std::clamp(weight, 0.0, 1.0)));
+  return context_.px(thinnest_arc + (thickest_arc - thinnest_arc) * float(std::clamp(weight, 0.0, 1.0)));
 }
 
 ImFont* OpeningPicture::word_font(std::size_t word) const {
@@ -218,13 +215,13 @@ void OpeningPicture::draw_words(ImDrawList* list, float opacity) const {
   const Palette& palette = context_.palette;
   const RectF& chip = layout_.words[row().swapped];
   list->AddRect(corner(chip), far_corner(chip), im_color(palette.text_dim, opacity),
-                0.5f * static_cast<float>(chip.height), 0, std::max(1.0f, context_.px(1)));
+                0.5f * float(chip.height), 0, std::max(1.0f, context_.px(1)));
   for (std::size_t i = 0; i < row().words.size(); ++i) {
     const RectF& at = layout_.words[i];
     ImFont* font = word_font(i);
     const std::string& text = row().words[i].text;
-    const float x = static_cast<float>(at.x) + 0.5f * (static_cast<float>(at.width) - width_of(font, text));
-    const float y = static_cast<float>(at.y) + 0.5f * (static_cast<float>(at.height) - font->FontSize);
+    const float x = float(at.x) + 0.5f * (float(at.width) - width_of(font, text));
+    const float y = float(at.y) + 0.5f * (float(at.height) - font->FontSize);
     list->AddText(font, font->FontSize, {std::round(x), std::round(y)}, im_color(word_color(i), opacity),
                   text.c_str());
   }
@@ -233,13 +230,13 @@ void OpeningPicture::draw_words(ImDrawList* list, float opacity) const {
 void OpeningPicture::draw_weights(ImDrawList* list, float opacity) const {
   const auto centred = [&](ImFont* font, const std::string& text, const RectF& word, float y, Rgba8 color,
                            float shown) {
-    const float x = static_cast<float>(word.x) + 0.5f * (static_cast<float>(word.width) - width_of(font, text));
+    const float x = float(word.x) + 0.5f * (float(word.width) - width_of(font, text));
     list->AddText(font, font->FontSize, {std::round(x), std::round(y)}, im_color(color, shown), text.c_str());
   };
-  const auto appearing = static_cast<float>(phase(state_.grown, 0.6, 1.0)) * opacity;
+  const auto appearing = float(phase(state_.grown, 0.6, 1.0)) * opacity;
   for (std::size_t i = 0; i < row().words.size(); ++i) {
     const RectF& word = layout_.words[i];
-    const float y = static_cast<float>(word.y + word.height) + context_.px(4);
+    const float y = float(word.y + word.height) + context_.px(4);
     const double weight = row().words[i].weight;
     if (weight >= least_weight)
       centred(context_.fonts.caption, fmt::format("{:.2f}", weight), word, y, word_color(i), appearing);
@@ -251,7 +248,7 @@ void OpeningPicture::draw_weights(ImDrawList* list, float opacity) const {
 
 void OpeningPicture::draw_text(ImDrawList* list, float opacity) const {
   const float wrap = std::min(context_.px(widest_text), size_.x - 2 * context_.px(margin));
-  auto y = static_cast<float>(layout_.text.y);
+  auto y = float(layout_.text.y);
   for (const Line& line : lines_) {
     y += line.above;
     const ImVec2 size = text_size(line);
@@ -270,15 +267,15 @@ void OpeningPicture::draw_text(ImDrawList* list, float opacity) const {
 }
 
 void OpeningPicture::draw_flight(ImDrawList* list, const OpeningTarget& target, double share) const {
-  const auto far = static_cast<float>(eased(share));
+  const auto far = float(eased(share));
   ImFont* small = context_.fonts.small;
-  const auto word_fades = static_cast<float>(1.0 - phase(share, 0.6, 1.0));
+  const auto word_fades = float(1.0 - phase(share, 0.6, 1.0));
   const auto fly = [&](std::size_t i, ImVec2 to, Rgba8 color) {
     const RectF& at = layout_.words[i];
     ImFont* font = word_font(i);
     const std::string& text = row().words[i].text;
     const float height = font->FontSize + far * (small->FontSize - font->FontSize);
-    const ImVec2 from{static_cast<float>(at.x + 0.5 * at.width), static_cast<float>(at.y + 0.5 * at.height)};
+    const ImVec2 from{float(at.x + 0.5 * at.width), float(at.y + 0.5 * at.height)};
     const ImVec2 middle = between(from, to, far);
     list->AddText(font, height, {middle.x - 0.5f * width_of(font, text, height), middle.y - 0.5f * height},
                   im_color(color, word_fades), text.c_str());
@@ -291,19 +288,16 @@ void OpeningPicture::draw_flight(ImDrawList* list, const OpeningTarget& target, 
     // The foot of the arc becomes the cell.
     const RectF& at = layout_.words[i];
     const float side = arc_width(word.weight);
-    const ImVec2 foot{static_cast<float>(at.x + 0.5 * at.width),
-                      static_cast<float>(at.y) - context_.px(arc_gap)};
+    const ImVec2 foot{float(at.x + 0.5 * at.width), float(at.y) - context_.px(arc_gap)};
     const ImVec2 min = between({foot.x - 0.5f * side, foot.y - 0.5f * side}, corner(cell), far);
     const ImVec2 max = between({foot.x + 0.5f * side, foot.y + 0.5f * side}, far_corner(cell), far);
     const Rgba8 from = i == row().strongest ? context_.palette.bar : context_.palette.text_faint;
     list->AddRectFilled(min, max, im_color(mixed(from, color_at(word.weight, target.range, colors), far)));
-    fly(i,
-        {static_cast<float>(cell.x + 0.5 * cell.width),
-         static_cast<float>(target.map.y + target.map.height) + context_.px(12)},
+    fly(i, {float(cell.x + 0.5 * cell.width), float(target.map.y + target.map.height) + context_.px(12)},
         word_color(i));
     if (i == row().query) {
-      const float left = static_cast<float>(target.map.x) - 0.5f * width_of(small, word.text) - context_.px(8);
-      fly(i, {left, static_cast<float>(cell.y + 0.5 * cell.height)}, context_.palette.text);
+      const float left = float(target.map.x) - 0.5f * width_of(small, word.text) - context_.px(8);
+      fly(i, {left, float(cell.y + 0.5 * cell.height)}, context_.palette.text);
     }
   }
 }
@@ -344,8 +338,7 @@ bool large_button(const WidgetContext& context, const char* id, const char* labe
 bool swap_button(const WidgetContext& context, const OpeningPicture& picture) {
   const RectF area = picture.swap_area();
   ImGui::SetCursorScreenPos(corner(area));
-  bool pressed = ImGui::InvisibleButton("opening/swap",
-                                        {static_cast<float>(area.width), static_cast<float>(area.height)});
+  bool pressed = ImGui::InvisibleButton("opening/swap", {float(area.width), float(area.height)});
   ui_probe_item("opening/swap");
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   tooltip(context,
@@ -368,11 +361,9 @@ OpeningAction draw_opening(const WidgetContext& context, const OpeningState& sta
   picture.draw_weights(list, 1.0f);
   picture.draw_text(list, 1.0f);
   for (std::size_t i = 0; i < picture.layout().words.size(); ++i)
-    ui_probe("opening/word", static_cast<int>(i), corner(picture.layout().words[i]),
-             far_corner(picture.layout().words[i]));
+    ui_probe("opening/word", static_cast<int>(i), picture.layout().words[i]);
   ui_probe("opening/strongest/" + state.row->words[state.row->strongest].text,
-           corner(picture.layout().words[state.row->strongest]),
-           far_corner(picture.layout().words[state.row->strongest]));
+           picture.layout().words[state.row->strongest]);
 
   action.swap = swap_button(context, picture);
   const float gap = context.px(14);
@@ -396,13 +387,13 @@ void draw_unfolding(const WidgetContext& context, const OpeningState& state, ImV
   const OpeningPicture picture(context, state, size);
   ImDrawList* list = ImGui::GetForegroundDrawList();
   const double done = state.unfolded;
-  const auto left = static_cast<float>(1.0 - eased(done));
+  const auto left = float(1.0 - eased(done));
   list->AddRectFilled({0, 0}, size, im_color(context.palette.window, left));
-  const auto soon = static_cast<float>(1.0 - phase(done, 0.0, 0.35));
+  const auto soon = float(1.0 - phase(done, 0.0, 0.35));
   picture.draw_name(list, soon);
   picture.draw_text(list, soon);
   picture.draw_weights(list, soon);
-  picture.draw_arcs(list, target ? static_cast<float>(1.0 - phase(done, 0.0, 0.5)) : left);
+  picture.draw_arcs(list, target ? float(1.0 - phase(done, 0.0, 0.5)) : left);
   if (target)
     picture.draw_flight(list, *target, done);
   else

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -42,6 +41,24 @@ bool hovered_at(const char* kind, ImVec2 min, ImVec2 max) {
   return ImGui::ItemAdd(rect, id) && ImGui::ItemHoverable(rect, id);
 }
 
+// What a letter stands for, "query length"; empty if the text is not a letter.
+std::string_view letter_meaning(std::string_view letter) {
+  const auto* found = std::ranges::find_if(meanings, [&](const auto& each) { return each.letter == letter; });
+  return found == std::end(meanings) ? std::string_view() : found->meaning;
+}
+
+// Its size in this trace: from the first tensor with such an axis.
+std::optional<Index> letter_size(const Trace& trace, std::string_view letter) {
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr tensor = trace.tensor(entry.id);
+    if (!tensor) continue;
+    for (const Axis& axis : tensor->shape().axes()) {
+      if (axis.name == letter) return axis.size;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<LetterRun> shape_letters(std::string_view text) {
@@ -62,22 +79,6 @@ std::vector<LetterRun> shape_letters(std::string_view text) {
   return runs;
 }
 
-std::string_view letter_meaning(std::string_view letter) {
-  const auto* found = std::ranges::find_if(meanings, [&](const auto& each) { return each.letter == letter; });
-  return found == std::end(meanings) ? std::string_view() : found->meaning;
-}
-
-std::optional<Index> letter_size(const Trace& trace, std::string_view letter) {
-  for (const TensorEntry& entry : tensor_entries()) {
-    const TensorPtr tensor = trace.tensor(entry.id);
-    if (!tensor) continue;
-    for (const Axis& axis : tensor->shape().axes()) {
-      if (axis.name == letter) return axis.size;
-    }
-  }
-  return std::nullopt;
-}
-
 bool axis_has_letter(std::string_view axis, std::string_view letter) {
   constexpr std::string_view dot = "·";
   const auto bare = [](std::string_view name) { return name == "S′" ? std::string_view("S") : name; };
@@ -89,9 +90,10 @@ bool axis_has_letter(std::string_view axis, std::string_view letter) {
   return false;
 }
 
-bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font, ImVec2 at, Rgba8 color,
+bool draw_shape_text(const PanelContext& context, ImFont* font, ImVec2 at, Rgba8 color,
                      const std::string& text, bool with_number) {
-  list->AddText(font, font->FontSize, at, im_color(color), text.c_str());
+  const Painter paint = context.painter();
+  paint.text(font, at, color, text);
   if (!context.pointing) return false;
   bool any = false;
   for (LetterRun& run : shape_letters(text)) {
@@ -111,14 +113,13 @@ bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font
     if (here) {
       context.pointing->axis = run.letter;
       const std::optional<Index> size = letter_size(context.trace, run.letter);
-      tooltip(context.widgets(), fmt::format("{}: {}{}", run.letter, letter_meaning(run.letter),
-                                             size ? fmt::format(", {} here", *size) : ""));
+      tooltip(context, fmt::format("{}: {}{}", run.letter, letter_meaning(run.letter),
+                                   size ? fmt::format(", {} here", *size) : ""));
     }
     if (!lit) continue;
-    list->AddText(font, font->FontSize, ImVec2(begin, at.y), im_color(context.palette.focus),
-                  text.data() + run.begin, text.data() + run.end);
+    paint.text(font, {begin, at.y}, context.palette.focus, {text.data() + run.begin, text.data() + run.end});
     const float y = std::floor(at.y + font->FontSize + context.scale) + 0.5f;
-    list->AddLine({begin, y}, {end, y}, im_color(context.palette.focus), context.scale);
+    paint.line({begin, y}, {end, y}, context.palette.focus, context.scale);
   }
   return any;
 }
@@ -155,8 +156,8 @@ bool name_tensor(const PanelContext& context, TensorName tensor, ImVec2 min, ImV
   const TensorPtr values = context.trace.tensor(tensor);
   if (!values || !context.pointing || !hovered_at("tensor", min, max)) return false;
   point_at_tensor(context, tensor);
-  tooltip(context.widgets(), fmt::format("{}: {}\n{} {}", to_string(tensor), tensor_entry(tensor.id).what,
-                                         values->shape().letters(), values->shape().sizes_text()));
+  tooltip(context, fmt::format("{}: {}\n{} {}", to_string(tensor), tensor_entry(tensor.id).what,
+                               values->shape().letters(), values->shape().sizes_text()));
   return true;
 }
 

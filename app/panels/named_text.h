@@ -20,16 +20,12 @@ struct LetterRun {
 };
 std::vector<LetterRun> shape_letters(std::string_view text);
 
-// What a letter stands for, "query length"; empty if the text is not a letter.
-std::string_view letter_meaning(std::string_view letter);
-// Its size in this trace: from the first tensor with such an axis.
-std::optional<Index> letter_size(const Trace& trace, std::string_view letter);
 // Whether an axis is this one, or joins it with others: "H·D" has H and D. S also matches S′.
 bool axis_has_letter(std::string_view axis, std::string_view letter);
 
 // Draws the text at `at`; each letter in it can be pointed at. `with_number`: so can the number after it, "E 128". True
 // while the mouse is on a letter.
-bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font, ImVec2 at, Rgba8 color,
+bool draw_shape_text(const PanelContext& context, ImFont* font, ImVec2 at, Rgba8 color,
                      const std::string& text, bool with_number = false);
 
 // Lights up the whole tensor, if the trace has it.

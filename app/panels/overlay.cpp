@@ -35,14 +35,13 @@ bool close_button(const WidgetContext& context) {
   ImGui::SetCursorScreenPos(min);
   const bool pressed = ImGui::InvisibleButton("close", {side, side});
   ui_probe_item("overlay/close");
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  if (ImGui::IsItemHovered())
-    list->AddRectFilled(min, max, im_color(context.palette.control_hover), context.px(4));
+  const Painter paint = context.painter();
+  if (ImGui::IsItemHovered()) paint.fill(min, max, context.palette.control_hover, context.px(4));
   const float reach = context.px(5), thick = std::max(1.0f, context.px(1.5f));
   const ImVec2 c{0.5f * (min.x + max.x), 0.5f * (min.y + max.y)};
   const ImU32 ink = im_color(context.palette.text_dim);
-  list->AddLine({c.x - reach, c.y - reach}, {c.x + reach, c.y + reach}, ink, thick);
-  list->AddLine({c.x - reach, c.y + reach}, {c.x + reach, c.y - reach}, ink, thick);
+  paint.line({c.x - reach, c.y - reach}, {c.x + reach, c.y + reach}, ink, thick);
+  paint.line({c.x - reach, c.y + reach}, {c.x + reach, c.y - reach}, ink, thick);
   ImGui::SetCursorScreenPos(at);
   return pressed;
 }

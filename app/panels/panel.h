@@ -9,7 +9,7 @@
 
 #include "app/panels/veil.h"
 #include "app/session/selection.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 #include "core/picture/color_map.h"
 #include "core/picture/picture.h"
 #include "core/scenario/scenario.h"
@@ -81,7 +81,12 @@ struct PanelContext {
   std::optional<Index> right_head = {};
   std::optional<RightCells> right_cells = {};
 
+  // Widgets are given a panel's context as it is.
+  operator WidgetContext() const { return widgets(); }
   WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after, labels}; }
+  float px(float design) const { return design * scale; }
+  float hairline(float units = 1.0f) const { return widgets().hairline(units); }
+  Painter painter() const { return Painter(widgets()); }  // of the current ImGui window
 };
 
 struct PanelAction {

@@ -17,9 +17,9 @@ void lay_ground(std::vector<GroundRect>& grounds, const RectF& rect) {
   grounds.push_back({x, y + round, width, height - 2 * round, color});
   grounds.push_back({x + round, y, width - 2 * round, height, color});
   // A corner's own rectangle has to be larger than its arc.
-  const auto side = static_cast<float>(round + 2);
-  const float left = static_cast<float>(x), top = static_cast<float>(y);
-  const float right = static_cast<float>(x + width), bottom = static_cast<float>(y + height);
+  const auto side = float(round + 2);
+  const float left = float(x), top = float(y);
+  const float right = float(x + width), bottom = float(y + height);
   const auto corner = [&](float min_x, float min_y, ImDrawFlags which) {
     ImGui::GetWindowDrawList()->AddRectFilled({min_x, min_y}, {min_x + side, min_y + side},
                                               ImGui::GetColorU32(color), ImGui::GetStyle().ChildRounding,
@@ -45,8 +45,8 @@ void draw_border(ImVec2 min, ImVec2 max) {
 bool begin_panel(const char* name, std::vector<GroundRect>& grounds, const RectF& rect, float padding_x,
                  float padding_y, ImGuiWindowFlags flags) {
   if (rect.width < 1.0 || rect.height < 1.0) return false;
-  const ImVec2 min{static_cast<float>(rect.x), static_cast<float>(rect.y)};
-  const ImVec2 size{static_cast<float>(rect.width), static_cast<float>(rect.height)};
+  const ImVec2 min{float(rect.x), float(rect.y)};
+  const ImVec2 size{float(rect.width), float(rect.height)};
   ImGui::SetCursorScreenPos(min);
   lay_ground(grounds, rect);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {padding_x, padding_y});
@@ -60,8 +60,8 @@ bool begin_panel(const char* name, std::vector<GroundRect>& grounds, const RectF
 
 bool begin_bare_panel(const char* name, const RectF& rect) {
   if (rect.width < 1.0 || rect.height < 1.0) return false;
-  const ImVec2 min{static_cast<float>(rect.x), static_cast<float>(rect.y)};
-  const ImVec2 size{static_cast<float>(rect.width), static_cast<float>(rect.height)};
+  const ImVec2 min{float(rect.x), float(rect.y)};
+  const ImVec2 size{float(rect.width), float(rect.height)};
   ImGui::SetCursorScreenPos(min);
   ImGui::BeginChild(
       name, size, false,

@@ -9,7 +9,6 @@
 #include "app/setup/setup_rows.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
@@ -81,9 +80,8 @@ void draw_flowing_text(const WidgetContext& context, WordFlow& flow, const std::
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
     const ImVec2 place = flow.place(std::ceil(width_of(font, word)), word == ".");
-    ImGui::GetWindowDrawList()->AddText(
-        font, font->FontSize, {place.x, std::round(place.y + 0.5f * (flow.line_height() - font->FontSize))},
-        im_color(context.palette.text_dim), word.c_str());
+    context.painter().text(font, {place.x, std::round(place.y + 0.5f * (flow.line_height() - font->FontSize))},
+                           context.palette.text_dim, word);
     ui_says(word, place);
     at = end + 1;
   }
@@ -197,13 +195,11 @@ void draw_builder_buttons(SetupRows& rows, const PatternSentence& now, bool in_t
   const WidgetContext& widgets = rows.widgets();
   if (text_button(widgets, "builder/surprise", "Surprise me"))
     choice = {surprising(rows.state().builder, now), "random sentence", false};
-  ui_probe_item("builder/surprise");
-  tooltip(widgets, "Draws a sentence at random.");
+  named_item(widgets, "builder/surprise", "Draws a sentence at random.");
   if (in_text) return;
   ImGui::SameLine();
   if (text_button(widgets, "builder/use", "Use it")) choice = {now, "built sentence", false};
-  ui_probe_item("builder/use");
-  tooltip(widgets, "Puts the sentence in place of your text. Undo brings your text back.");
+  named_item(widgets, "builder/use", "Puts the sentence in place of your text. Undo brings your text back.");
 }
 
 }  // namespace
@@ -221,16 +217,12 @@ void draw_builder_button(SetupRows& rows) {
   const ImVec2 min{std::floor(below.x + ImGui::GetContentRegionAvail().x - width), line_end.y - height};
   const ImVec2 max{min.x + width, min.y + height};
   ImGui::SetCursorScreenPos(min);
-  bool pressed = ImGui::InvisibleButton(button_id, {width, height});
-  ui_probe_item(button_id);
-  tooltip(widgets, "Choose the words of a sentence from lists of what this model knows well.");
-  const bool hovered = ImGui::IsItemHovered();
-  if (focus_stop(widgets.focus, ImGui::GetID(button_id), FocusKeys::press)) pressed |= press_key_pressed();
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const auto [box, pressed, hovered, focused] = press_item(widgets, button_id, {width, height});
+  named_item(widgets, button_id, "Choose the words of a sentence from lists of what this model knows well.");
+  const Painter paint = widgets.painter();
   const Palette& palette = widgets.palette;
-  draw.AddRectFilled(min, max, im_color(hovered ? palette.control_hover : palette.control), widgets.px(4));
-  draw.AddText(font, font->FontSize, {min.x + padding, std::round(0.5f * (min.y + max.y - font->FontSize))},
-               im_color(palette.text), label);
+  paint.fill(min, max, hovered ? palette.control_hover : palette.control, widgets.px(4));
+  paint.text(font, {min.x + padding, std::round(0.5f * (min.y + max.y - font->FontSize))}, palette.text, label);
   ImGui::SetCursorScreenPos(below);
   if (pressed) state.open = !state.open;
 }
@@ -255,8 +247,8 @@ void draw_sentence_builder(SetupRows& rows) {
   ImGui::SetCursorScreenPos({begin.x + padding, flow.bottom() + padding});
   draw_builder_buttons(rows, now, in_text.has_value(), choice);
   const ImVec2 end{begin.x + width, ImGui::GetItemRectMax().y + padding};
-  ImGui::GetWindowDrawList()->AddRect(begin, end, im_color(rows.widgets().palette.border), rows.widgets().px(4),
-                                      0, std::max(1.0f, std::floor(rows.widgets().scale)));
+  rows.widgets().painter().outline(begin, end, rows.widgets().palette.border,
+                                   std::max(1.0f, std::floor(rows.widgets().scale)), rows.widgets().px(4));
   ImGui::SetCursorScreenPos(begin);
   ImGui::Dummy({width, end.y - begin.y});
   if (!choice.sentence) return;

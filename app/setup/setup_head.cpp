@@ -9,7 +9,6 @@
 #include "app/session/commands.h"
 #include "app/session/head_gains.h"
 #include "app/setup/setup_rows.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -38,12 +37,12 @@ void draw_cache(SetupRows& rows) {
   const Index groups = t.k_heads->shape().rank() > 1 ? t.k_heads->shape().size(1) : 0;
   const Index sharing = groups > 0 ? trace.options.num_heads / groups : 0;
   dim_text(rows.widgets(), fmt::format("KV cache: {} in f16", bytes_text(2.0 * numbers)));
-  tooltip(rows.widgets(),
-          fmt::format(
-              "What a decoder keeps of this layer: k and v of every key, N·S·G·(D + Dv) = {:.0f} numbers. {} "
-              "query {} each key/value head.",
-              numbers, sharing, sharing == 1 ? "head uses" : "heads share"));
-  ui_probe_item("setup/cache");
+  named_item(
+      rows.widgets(), "setup/cache",
+      fmt::format(
+          "What a decoder keeps of this layer: k and v of every key, N·S·G·(D + Dv) = {:.0f} numbers. {} "
+          "query {} each key/value head.",
+          numbers, sharing, sharing == 1 ? "head uses" : "heads share"));
 }
 
 // The effect of all gains together on the output; what the last edit did stands at the bottom of the window.
@@ -92,10 +91,10 @@ void draw_gain(SetupRows& rows) {
   const auto change = rows.state().unmuted.change(rows.context().trace);
   const std::string unchanged = has_muted_head(rows.scenario()) ? "output unchanged" : "no head muted";
   dim_text(rows.widgets(), change ? in_one_line(rows.widgets(), gain_text(*change)) : unchanged);
-  if (change) ui_probe_item("setup/gain_effect");
-  tooltip(rows.widgets(),
-          "How far the output is from the output with every gain at 1, as a relative norm: ‖Δoutput‖ / "
-          "‖output‖.");
+  if (change)
+    named_item(rows.widgets(), "setup/gain_effect",
+               "How far the output is from the output with every gain at 1, as a relative norm: ‖Δoutput‖ / "
+               "‖output‖.");
 }
 
 // Every operator has heads that can be frozen.
@@ -107,9 +106,8 @@ void draw_freeze(SetupRows& rows) {
   if (rows.choice(
           {"setup/freeze", name, "",
            "Live: its attention weights follow from its scores. Frozen: it keeps its present attention "
-           "weights A "
-           "(L,S), so head_output = A·V with the current V, and its output changes only through the values. "
-           "Mask, scale and dropout do not affect A."},
+           "weights A (L,S), so head_output = A·V with the current V, and its output changes only through "
+           "the values. Mask, scale and dropout do not affect A."},
           states, chosen)) {
     HeadEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
     if (!edit.label.empty()) {
@@ -157,17 +155,6 @@ void draw_groups(SetupRows& rows) {
   draw_cache(rows);
 }
 
-}  // namespace
-
-void draw_setup_head(SetupRows& rows) {
-  section_caption(rows.widgets(), "HEADS");
-  draw_gain(rows);
-  draw_freeze(rows);
-  draw_groups(rows);
-}
-
-namespace {
-
 constexpr std::array<std::string_view, 3> parameter_sources{"random", "hand-made", "model"};
 
 constexpr std::array parameter_choices{ParameterSource::random, ParameterSource::hand_made,
@@ -212,8 +199,7 @@ void draw_layout_differences(SetupRows& rows) {
     dim_text(rows.widgets(), "not compared: many numbers");
     tooltip(rows.widgets(),
             "The three layouts are compared at every edit in small scenarios only. For larger ones use Help, "
-            "Is it "
-            "the same?");
+            "Is it the same?");
     return ui_probe_item("setup/layout_differences");
   }
   const auto same = [](const LayoutAnswer& answer) {
@@ -229,13 +215,13 @@ void draw_layout_differences(SetupRows& rows) {
     }
   }
   dim_text(rows.widgets(), text);
-  tooltip(rows.widgets(),
-          fmt::format(
-              "The output was computed with the projection packed, as 3 and as 3·H matrices, and "
-              "each was compared with the first, in this order: no number differs by more than shown here; "
-              "the largest number of the output is {:.3g}. – means that a layout is not possible.",
-              largest_of(*output)));
-  ui_probe_item("setup/layout_differences");
+  named_item(
+      rows.widgets(), "setup/layout_differences",
+      fmt::format(
+          "The output was computed with the projection packed, as 3 and as 3·H matrices, and "
+          "each was compared with the first, in this order: no number differs by more than shown here; "
+          "the largest number of the output is {:.3g}. – means that a layout is not possible.",
+          largest_of(*output)));
 }
 
 // Which layer of the opened model.
@@ -250,8 +236,7 @@ void draw_layer(SetupRows& rows) {
     of = fmt::format("0 to {}", layers - 1);
   }
   dim_text(rows.widgets(), told);
-  tooltip(rows.widgets(), path);
-  ui_probe_item("setup/model");
+  named_item(rows.widgets(), "setup/model", path);
   if (is_stored(path)) {
     constexpr std::string_view words = "How it was trained";
     const float end = ImGui::GetItemRectMax().x + rows.widgets().px(10);
@@ -268,6 +253,13 @@ void draw_layer(SetupRows& rows) {
 }
 
 }  // namespace
+
+void draw_setup_head(SetupRows& rows) {
+  section_caption(rows.widgets(), "HEADS");
+  draw_gain(rows);
+  draw_freeze(rows);
+  draw_groups(rows);
+}
 
 void draw_setup_parameters(SetupRows& rows) {
   section_caption(rows.widgets(), "PARAMETERS");

@@ -155,6 +155,8 @@ void draw_alignment(SetupRows& rows) {
   rows.draw_errors("setup/alignment", "");
 }
 
+constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
+
 }  // namespace
 
 void draw_setup_mask(SetupRows& rows) {
@@ -290,12 +292,6 @@ void draw_setup_scale(SetupRows& rows) {
     rows.draw_errors("setup/dropout_seed", seeded.error);
   }
 }
-
-namespace {
-
-constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
-
-}  // namespace
 
 void draw_setup_operator(SetupRows& rows) {
   std::optional<OperatorSwitch>& left = rows.state().operator_switch;

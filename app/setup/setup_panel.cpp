@@ -30,10 +30,10 @@ void draw_notes(const PanelContext& context) {
   std::erase(notes, "num_heads: " + context.inputs.head_count_note);  // setup_sizes.cpp
   notes.insert(notes.end(), context.trace.warnings.begin(), context.trace.warnings.end());
   if (notes.empty()) return;
-  section_caption(context.widgets(), "PLEASE NOTE");
+  section_caption(context, "PLEASE NOTE");
   constexpr std::size_t most = 3;
-  for (std::size_t i = 0; i < std::min(notes.size(), most); ++i) warning_line(context.widgets(), notes[i]);
-  if (notes.size() > most) dim_text(context.widgets(), fmt::format("… and {} more", notes.size() - most));
+  for (std::size_t i = 0; i < std::min(notes.size(), most); ++i) warning_line(context, notes[i]);
+  if (notes.size() > most) dim_text(context, fmt::format("… and {} more", notes.size() - most));
 }
 
 // What no row shows: cells set by hand, pairs painted.
@@ -62,9 +62,8 @@ void draw_more(SetupRows& rows) {
     state.all_rows = !state.all_rows;
     state.kept_rows.clear();
   }
-  ui_probe_item("setup/more");
-  tooltip(
-      rows.widgets(),
+  named_item(
+      rows.widgets(), "setup/more",
       "num_kv_heads and head_dim as numbers, ALiBi, the values of blocked scores and of fully masked rows, "
       "how masks are written, softcap, clip_qkv, rotary base");
 }
@@ -87,8 +86,7 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
   work_probe("setup");
   const RowLettersInUse letters(
       [&](ImVec2 at, std::string_view text) {
-        return draw_shape_text(context, ImGui::GetWindowDrawList(), context.fonts.sans, at,
-                               context.palette.text_dim, std::string(text));
+        return draw_shape_text(context, context.fonts.sans, at, context.palette.text_dim, std::string(text));
       },
       setup_key);
   constexpr float roomy_height = 860.0f;  // design units: from here on all rows are shown

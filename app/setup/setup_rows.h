@@ -87,8 +87,7 @@ std::size_t setup_list_size(std::int64_t size);
 // The tooltip of a row that scaled_dot_product_attention does not have.
 inline constexpr const char* not_in_sdpa =
     "scaled_dot_product_attention takes q, k and v per head, and returns each head's output: it has no "
-    "projections, biases, "
-    "concat or gains. Choose MHA at the top for this.";
+    "projections, biases, concat or gains. Choose MHA at the top for this.";
 
 // The sections, from top to bottom.
 void draw_setup_operator(SetupRows& rows);

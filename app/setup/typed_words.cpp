@@ -5,7 +5,6 @@
 
 #include "app/setup/setup_rows.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/model/tokenizer/word_knowledge.h"
 #include "core/scenario/text_inputs.h"
@@ -47,9 +46,8 @@ std::vector<TextMark> marks_of(const TypedWordsState& state, const FocusOrder* f
 }
 
 bool pressed_on_list(const TypedWordsState& state) {
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  return ImGui::IsMouseClicked(ImGuiMouseButton_Left) && mouse.x >= state.list_min.x &&
-         mouse.x < state.list_max.x && mouse.y >= state.list_min.y && mouse.y < state.list_max.y;
+  return ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+         Box(state.list_min, state.list_max).has(ImGui::GetIO().MousePos);
 }
 
 // Finds what to offer when the text was typed on; nothing once the cursor has moved elsewhere.
@@ -77,12 +75,11 @@ void draw_offered_line(const WidgetContext& context, const std::string& word, fl
   const float height = std::round(context.px(offered_height)),
               padding = std::round(context.px(offered_padding));
   const ImVec2 min = ImGui::GetItemRectMin(), max{min.x + width, min.y + height};
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
-  if (ImGui::IsItemHovered()) draw.AddRectFilled(min, max, im_color(palette.control_hover), context.px(3));
+  if (ImGui::IsItemHovered()) paint.fill(min, max, palette.control_hover, context.px(3));
   const auto write = [&](ImFont* font, float x, Rgba8 color, const char* text) {
-    draw.AddText(font, font->FontSize, {std::round(x), std::round(0.5f * (min.y + max.y - font->FontSize))},
-                 im_color(color), text);
+    paint.text(font, {std::round(x), std::round(0.5f * (min.y + max.y - font->FontSize))}, color, text);
   };
   write(context.fonts.sans, min.x + padding, palette.text, word.c_str());
   ImFont* small = context.fonts.small;
@@ -96,7 +93,7 @@ std::optional<std::string> draw_offered(const WidgetContext& context, TypedWords
   for (const std::string& word : state.offered) width = std::max(width, width_of(context.fonts.sans, word));
   width = std::ceil(width + 4 * padding + width_of(context.fonts.small, take_key));
   const float height = std::round(context.px(offered_height));
-  const ImVec2 size{width + 2 * edge, height * static_cast<float>(state.offered.size()) + 2 * edge};
+  const ImVec2 size{width + 2 * edge, height * float(state.offered.size()) + 2 * edge};
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float x = std::clamp(below.x - padding - edge, 0.0f, std::max(0.0f, screen.x - size.x));
   state.list_min = {std::round(x), std::round(below.y + context.px(4))};

@@ -12,7 +12,6 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/ui_probe.h"
@@ -33,7 +32,7 @@ constexpr std::size_t most_answers = 5;  // below the entries found by name
 // The name with the matched letters in bold; returns where it ends.
 float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name,
                 const std::vector<std::size_t>& places) {
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const auto is_matched = [&](std::size_t byte) { return std::ranges::binary_search(places, byte); };
   for (std::size_t begin = 0; begin < name.size();) {
     const bool bold = is_matched(begin);
@@ -41,8 +40,7 @@ float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name
     while (end < name.size() && is_matched(end) == bold) end = next_character(name, end);
     ImFont* font = bold ? context.fonts.bold : context.fonts.sans;
     const std::string_view run = std::string_view(name).substr(begin, end - begin);
-    draw.AddText(font, font->FontSize, at, im_color(context.palette.text), run.data(), run.data() + run.size());
-    at.x += width_of(font, run);
+    at.x = paint.text(font, at, context.palette.text, run).max.x;
     begin = end;
   }
   return at.x;
@@ -51,8 +49,8 @@ float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name
 // The line of one entry: its name, what it does as far as there is room, its keys on the right.
 void draw_entry(const WidgetContext& context, ImVec2 min, ImVec2 max, const PaletteEntry& entry,
                 const PaletteMatch& match, bool chosen) {
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  if (chosen) draw.AddRectFilled(min, max, im_color(context.palette.control), context.px(4));
+  const Painter paint = context.painter();
+  if (chosen) paint.fill(min, max, context.palette.control, context.px(4));
   const float padding = context.px(10), gap = context.px(14);
   const auto top = [&](ImFont* font) { return std::round(0.5f * (min.y + max.y - font->FontSize)); };
   const float name_end =
@@ -61,20 +59,19 @@ void draw_entry(const WidgetContext& context, ImVec2 min, ImVec2 max, const Pale
   float right = max.x - padding;
   const float keys_width = width_of(small, entry.keys);
   if (!entry.keys.empty() && right - keys_width > name_end + gap) {
-    draw.AddText(small, small->FontSize, {std::round(right - keys_width), top(small)},
-                 im_color(context.palette.text), entry.keys.c_str());
+    paint.text(small, {std::round(right - keys_width), top(small)}, context.palette.text, entry.keys);
     right -= keys_width + gap;
   }
   const float left = std::max(name_end + gap, min.x + padding + context.px(name_width));
   if (right - left < context.px(40)) return;
-  draw.AddText(small, small->FontSize, {std::round(left), top(small)}, im_color(context.palette.text_dim),
-               fitted_text(entry.what, small, right - left).c_str());
+  paint.text(small, {std::round(left), top(small)}, context.palette.text_dim,
+             fitted_text(entry.what, small, right - left));
 }
 
 // Two lines: the title and where it is from, and the passage.
 void draw_answer(const WidgetContext& context, ImVec2 min, ImVec2 max, const PaletteEntry& entry, bool chosen) {
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  if (chosen) draw.AddRectFilled(min, max, im_color(context.palette.control), context.px(4));
+  const Painter paint = context.painter();
+  if (chosen) paint.fill(min, max, context.palette.control, context.px(4));
   ImFont *font = context.fonts.sans, *small = context.fonts.small;
   const float left = std::round(min.x + context.px(10)), right = max.x - context.px(10), gap = context.px(14);
   const float first = std::round(min.y + context.px(5)),
@@ -82,11 +79,10 @@ void draw_answer(const WidgetContext& context, ImVec2 min, ImVec2 max, const Pal
   const std::string from = fitted_text(entry.from, small, 0.45f * (right - left));
   const float from_left = std::round(right - width_of(small, from));
   const std::string name = fitted_text(entry.name, font, from_left - gap - left);
-  draw.AddText(font, font->FontSize, {left, first}, im_color(context.palette.text), name.c_str());
+  paint.text(font, {left, first}, context.palette.text, name);
   const float baseline = first + std::round(0.5f * (font->FontSize - small->FontSize));
-  draw.AddText(small, small->FontSize, {from_left, baseline}, im_color(context.palette.text_dim), from.c_str());
-  draw.AddText(small, small->FontSize, {left, second}, im_color(context.palette.text_dim),
-               fitted_text(entry.what, small, right - left).c_str());
+  paint.text(small, {from_left, baseline}, context.palette.text_dim, from);
+  paint.text(small, {left, second}, context.palette.text_dim, fitted_text(entry.what, small, right - left));
 }
 
 bool is_blank(std::string_view query) {
@@ -187,7 +183,7 @@ bool draw_list(const WidgetContext& context, CommandPaletteState& state, float r
     ui_probe_item("palette/nothing");
   }
   if (std::exchange(state.scroll_to_chosen, false)) {
-    const float top = static_cast<float>(state.chosen) * row;
+    const float top = float(state.chosen) * row;
     ImGui::SetScrollY(std::clamp(ImGui::GetScrollY(), std::max(0.0f, top + row - height), top));
   }
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
@@ -249,7 +245,7 @@ std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, C
   if (field.changed) find_matches(state);
   ImGui::Dummy({1, context.px(2)});
   if (state.questions) draw_verdict(context, state);
-  const bool clicked = draw_list(context, state, row, row * static_cast<float>(rows), answers);
+  const bool clicked = draw_list(context, state, row, row * float(rows), answers);
   ImGui::Dummy({1, context.px(2)});
   dim_text(context, answers ? "↑ ↓ choose  ·  Enter goes there  ·  Esc closes"
                             : "↑ ↓ choose  ·  Enter runs  ·  Esc closes");

@@ -9,7 +9,6 @@
 
 #include "app/sheets/ask_pages.h"
 #include "app/sheets/palette_entries.h"
-#include "app/widgets/widget_context.h"
 
 namespace headwise {
 

@@ -40,9 +40,4 @@ inline constexpr std::array<std::string_view, 3> comparison_tabs{"one matrix or 
 void draw_comparison_sheet(const PanelContext& context, const TracePtr& trace, Comparisons& comparisons,
                            ComparisonSheetState& state);
 
-// The tabs' contents, at the cursor of the current ImGui window.
-void draw_layout_comparison(const PanelContext& context, const LayoutComparison& comparison);
-void draw_head_width_comparison(const PanelContext& context, const HeadWidthComparison& comparison);
-void draw_lookup_comparison(const PanelContext& context, const TracePtr& trace, LookupViewState& state);
-
 }  // namespace headwise

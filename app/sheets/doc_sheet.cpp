@@ -10,7 +10,6 @@
 #include "app/panels/overlay.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -48,22 +47,18 @@ void lay_out(const WidgetContext& context, DocSheetState& state, float width) {
 bool link_pressed(const WidgetContext& context, const DocWord& word, int index, ImVec2 at, ImVec2 size) {
   ImGui::SetCursorScreenPos(at);
   ImGui::PushID(index);
-  bool pressed = ImGui::InvisibleButton("link", size);
-  const bool hovered = ImGui::IsItemHovered();
-  const bool focused = focus_stop(context.focus, ImGui::GetID("link"), FocusKeys::press);
-  if (focused && press_key_pressed()) pressed = true;
+  const auto [box, pressed, hovered, focused] = press_item(context, "link", size);
   if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   if (word.lesson.empty()) {
     const DocPage& to = doc_pages()[static_cast<std::size_t>(word.page)];
-    ui_probe_item("docs/link/" + to.name);
-    tooltip(context, fmt::format("go to the page {}", to.title));
+    named_item(context, "docs/link/" + to.name, fmt::format("go to the page {}", to.title));
   } else {
-    ui_probe_item(fmt::format("docs/lesson/{}", word.lesson));
-    tooltip(context, fmt::format("go to “{}” in the lessons", word.lesson));
+    named_item(context, fmt::format("docs/lesson/{}", word.lesson),
+               fmt::format("go to “{}” in the lessons", word.lesson));
   }
   const float y = std::floor(at.y + context.fonts.sans->FontSize + context.px(2)) + 0.5f;
   const Rgba8 ink = hovered || focused ? context.palette.text : context.palette.text_faint;
-  ImGui::GetWindowDrawList()->AddLine({at.x, y}, {at.x + size.x, y}, im_color(ink), context.scale);
+  context.painter().line({at.x, y}, {at.x + size.x, y}, ink, context.scale);
   ImGui::PopID();
   return pressed;
 }
@@ -72,42 +67,38 @@ bool link_pressed(const WidgetContext& context, const DocWord& word, int index, 
 const DocWord* draw_page(const WidgetContext& context, const DocLayout& layout) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const Palette& palette = context.palette;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float top = list->GetClipRectMin().y, bottom = list->GetClipRectMax().y;
+  const Painter paint = context.painter();
+  const float top = paint.list->GetClipRectMin().y, bottom = paint.list->GetClipRectMax().y;
   const float line = std::round(1.4f * context.fonts.sans->FontSize);
   const auto seen = [&](double y, double height) {
-    return origin.y + static_cast<float>(y + height) >= top && origin.y + static_cast<float>(y) <= bottom;
+    return origin.y + float(y + height) >= top && origin.y + float(y) <= bottom;
   };
   for (const RectF& box : layout.code) {
     if (!seen(box.y, box.height)) continue;
-    const ImVec2 from(origin.x, origin.y + static_cast<float>(box.y));
-    list->AddRectFilled(from, {from.x + static_cast<float>(box.width), from.y + static_cast<float>(box.height)},
-                        im_color(palette.field), context.px(4));
+    const ImVec2 from(origin.x, origin.y + float(box.y));
+    paint.fill(from, {from.x + float(box.width), from.y + float(box.height)}, palette.field, context.px(4));
   }
   const float right = ImGui::GetContentRegionAvail().x;
   for (const double rule : layout.rules) {
     if (!seen(rule, 1.0)) continue;
-    const float y = std::floor(origin.y + static_cast<float>(rule)) + 0.5f;
-    list->AddLine({origin.x, y}, {origin.x + right, y}, im_color(palette.border), context.scale);
+    const float y = std::floor(origin.y + float(rule)) + 0.5f;
+    paint.line({origin.x, y}, {origin.x + right, y}, palette.border, context.scale);
   }
   const DocWord* pressed = nullptr;
   int index = 0;
   for (const DocWord& word : layout.words) {
     ++index;
     ImFont* font = imgui_font(context.fonts, word.font);
-    const ImVec2 at(std::round(origin.x + static_cast<float>(word.x)),
-                    std::round(origin.y + static_cast<float>(word.y)));
+    const ImVec2 at(std::round(origin.x + float(word.x)), std::round(origin.y + float(word.y)));
     // A link has the focus wherever it stands, and is scrolled to.
     if ((word.page >= 0 || !word.lesson.empty()) &&
-        link_pressed(context, word, index, at, {static_cast<float>(word.width), line}))
+        link_pressed(context, word, index, at, {float(word.width), line}))
       pressed = &word;
     if (!seen(word.y, 2.0 * line)) continue;
-    list->AddText(font, font->FontSize, at, im_color(word.dim ? palette.text_dim : palette.text),
-                  word.text.data(), word.text.data() + word.text.size());
-    ui_says(word.text, at);
+    paint.say(font, at, word.dim ? palette.text_dim : palette.text, word.text);
   }
   ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({1.0f, static_cast<float>(layout.height)});
+  ImGui::Dummy({1.0f, float(layout.height)});
   return pressed;
 }
 
@@ -132,8 +123,7 @@ bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state) {
     const float width = width_of(context.fonts.small, "Open in the browser") + context.px(30);
     if (ImGui::GetItemRectSize().x + width < room) ImGui::SameLine(ImGui::GetCursorPosX() + room - width);
     browser = text_button(context, "browser", "Open in the browser");
-    ui_probe_item("docs/browser");
-    tooltip(context, "open all pages as one document in your web browser");
+    named_item(context, "docs/browser", "open all pages as one document in your web browser");
   }
   ImGui::PopFont();
   ImGui::Dummy({1, context.px(4)});
@@ -142,7 +132,7 @@ bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state) {
     scroll_by_keys(context);
     if (before != state.page) ImGui::SetScrollY(0.0f);
     lay_out(context, state, ImGui::GetContentRegionAvail().x - context.px(6));
-    if (wanted) ImGui::SetScrollY(static_cast<float>(state.layout.tops[wanted->block]));
+    if (wanted) ImGui::SetScrollY(float(state.layout.tops[wanted->block]));
     if (const DocWord* word = draw_page(context, state.layout); word && !word->lesson.empty()) {
       state.lesson = word->lesson;
     } else if (word) {

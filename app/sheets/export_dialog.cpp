@@ -76,8 +76,7 @@ void draw_colors(const WidgetContext& context, TensorExport& what) {
   int map = what.color_map ? static_cast<int>(*what.color_map) + 1 : 0;
   if (choice_row(context,
                  {"export/color_map", "colour map", "",
-                  "Automatic: viridis for probabilities, a diverging map centred at 0 "
-                  "for signed values."},
+                  "Automatic: viridis for probabilities, a diverging map centred at 0 for signed values."},
                  maps, map)) {
     what.color_map =
         map == 0 ? std::nullopt : std::optional(color_map_entries()[static_cast<std::size_t>(map - 1)].map);
@@ -103,8 +102,7 @@ bool draw_own_words(const WidgetContext& context, const char* id, const PictureC
                     std::string_view otherwise, std::optional<std::string>& words) {
   std::string text = words.value_or("");
   const TextFieldResult field = text_field(context, id, text, {.small = true, .placeholder = otherwise});
-  ui_probe_item(id);
-  tooltip(context, sentence(choice));
+  named_item(context, id, sentence(choice));
   if (field.changed) words = text.empty() ? std::nullopt : std::optional(text);
   return field.entered;
 }

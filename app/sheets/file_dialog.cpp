@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "app/panels/overlay.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
@@ -124,16 +123,14 @@ bool entry_line(const WidgetContext& context, const std::string& text, int numbe
   const ImVec2 min = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(1.0f, ImGui::GetContentRegionAvail().x), std::round(context.px(22))};
   const bool pressed = ImGui::InvisibleButton("entry", size);
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   if (ImGui::IsItemHovered() || reached) {
-    draw.AddRectFilled(min, {min.x + size.x, min.y + size.y}, im_color(context.palette.control_hover),
-                       context.px(4));
+    paint.fill(min, {min.x + size.x, min.y + size.y}, context.palette.control_hover, context.px(4));
   }
   ImFont* font = context.fonts.small;
   need_characters(text, *font);
-  draw.AddText(font, font->FontSize,
-               {min.x + context.px(8), std::round(min.y + 0.5f * (size.y - font->FontSize))},
-               im_color(is_folder ? context.palette.text_dim : context.palette.text), text.c_str());
+  paint.text(font, {min.x + context.px(8), std::round(min.y + 0.5f * (size.y - font->FontSize))},
+             is_folder ? context.palette.text_dim : context.palette.text, text);
   ui_probe_item("file_dialog/entry", number);
   ImGui::PopID();
   return pressed;

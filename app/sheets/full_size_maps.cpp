@@ -14,7 +14,6 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/labelled_field.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/slider.h"
 #include "app/widgets/tooltip.h"
@@ -120,13 +119,12 @@ PlaneGeometry plane_of(const MapPart& part, double x, double y, double side) {
 
 void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
               FullSizeMapsState& state, RectF area, std::string& told) {
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
   const double title = 1.35 * font->FontSize;
-  const Grid grid = grid_of(result.tiles->sizes().heads, area, title, widgets.px(10));
+  const Grid grid = grid_of(result.tiles->sizes().heads, area, title, paint.px(10));
   if (grid.side < 8.0) return;
   refresh(result, finer, state, grid.side, context.theme);
-  ImDrawList* list = ImGui::GetWindowDrawList();
   std::vector<PlaneGeometry> geometry;
   std::vector<HeatmapPlane> planes;
   std::vector<HeatmapSpec> specs;
@@ -138,31 +136,25 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
                                 area.y + title + row * grid.pitch_y, grid.side));
     planes.push_back({&specs[i], corner(geometry[i]), far_corner(geometry[i])});
   }
-  draw_heatmap_planes(list, context.heatmaps, planes);
+  draw_heatmap_planes(paint.list, context.heatmaps, planes);
   for (std::size_t i = 0; i < state.parts.size(); ++i) {
     const MapPart& part = state.parts[i];
     const PlaneGeometry& plane = geometry[i];
     const std::string name = name_of(result, part.head);
     ui_says("head " + name, corner(plane));
-    list->AddText(
-        font, font->FontSize,
-        {std::floor(corner(plane).x), std::floor(corner(plane).y - static_cast<float>(title))},
-        im_color(context.palette.text_dim),
-        fitted_text(without_origin(name, font, grid.side), font, static_cast<float>(grid.side)).c_str());
+    paint.text(font, {corner(plane).x, corner(plane).y - float(title)}, context.palette.text_dim,
+               fitted_text(without_origin(name, font, grid.side), font, float(grid.side)));
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetCursorScreenPos(corner(plane));
-    const bool pressed =
-        ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
-    const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::press);
-    ui_probe("full_size/map", static_cast<int>(i), corner(plane), far_corner(plane));
-    tooltip(widgets, "Head " + name + ": click to zoom in, from the whole map down to single cells.");
-    if (ImGui::IsItemHovered()) {
-      list->AddRect(corner(plane), far_corner(plane), im_color(context.palette.focus), 0.0f, 0,
-                    widgets.px(1.5f));
+    const PressItem item = press_item(paint, "map", {float(plane.width), float(plane.height)});
+    ui_probe("full_size/map", static_cast<int>(i), plane);
+    tooltip(paint, "Head " + name + ": click to zoom in, from the whole map down to single cells.");
+    if (item.hovered) {
+      paint.outline(plane, context.palette.focus, paint.px(1.5f));
       if (const auto cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y))
         told = map_cell_text(result, part, cell->first, cell->second);
     }
-    if (pressed || (focused && press_key_pressed())) {
+    if (item.pressed) {
       state.head = part.head;
       state.zoom = {};
     }
@@ -174,7 +166,7 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
 void move_view(const PanelContext& context, FullSizeMapsState& state, const PlaneGeometry& plane,
                const AttentionSizes& s, bool hovered, bool active, bool focused) {
   const ImGuiIO& io = ImGui::GetIO();
-  const auto side = static_cast<float>(std::max(plane.width, plane.height));
+  const auto side = float(std::max(plane.width, plane.height));
   if (hovered && io.MouseWheel != 0.0f)
     state.zoom = zoomed(state.zoom, std::pow(closer_per_notch, io.MouseWheel),
                         (io.MousePos.x - corner(plane).x) / side, (io.MousePos.y - corner(plane).y) / side,
@@ -191,46 +183,41 @@ void move_view(const PanelContext& context, FullSizeMapsState& state, const Plan
 
 void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
               FullSizeMapsState& state, RectF area, std::string& told) {
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   const AttentionSizes& s = result.tiles->sizes();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const double left = widgets.px(84), below = widgets.px(58);
+  const double left = paint.px(84), below = paint.px(58);
   const double side = std::floor(std::min(area.width - left, area.height - below));
   if (side < 16.0) return;
   refresh(result, finer, state, side, context.theme);
   const MapPart& part = state.parts.front();
   const PlaneGeometry plane = plane_of(part, area.x + left, area.y, side);
   const HeatmapSpec spec = shown_spec(part, state.top);
-  draw_heatmap_plane(list, context.heatmaps, spec, corner(plane), far_corner(plane));
-  if (part.block == 1) draw_cell_digits(widgets, list, plane, spec, true);
+  draw_heatmap_plane(paint.list, context.heatmaps, spec, corner(plane), far_corner(plane));
+  if (part.block == 1) draw_cell_digits(paint, plane, spec, true);
 
   ImGui::SetCursorScreenPos(corner(plane));
-  ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
+  ImGui::InvisibleButton("map", {float(plane.width), float(plane.height)});
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
   const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::choose);
-  ui_probe("full_size/head", corner(plane), far_corner(plane));
+  ui_probe("full_size/head", plane);
 
   std::optional<std::pair<Index, Index>> cell;
   if (hovered) cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
   // Tokens if all of them are legible, else numbers: with thinned tokens one cannot tell how many are left out.
-  const bool words = part.block == 1 && static_cast<float>(plane.height) >=
-                                            widgets.px(closest_rows) * static_cast<float>(plane.rows);
+  const bool words = part.block == 1 && float(plane.height) >= paint.px(closest_rows) * float(plane.rows);
   const auto some = [&](const std::vector<std::string>& labels, const CellRange& range) {
     std::vector<std::string> shown;
     for (Index i = range.first; i < range.last; i += part.block)
       shown.push_back(words && !label_of(labels, i).empty() ? label_of(labels, i) : fmt::format("{}", i));
     return shown;
   };
-  draw_row_labels(widgets, list, plane, some(result.inputs.labels.query, part.rows),
+  draw_row_labels(paint, plane, some(result.inputs.labels.query, part.rows),
                   cell ? std::optional(cell->first) : std::nullopt);
-  draw_column_labels(widgets, list, plane, some(result.inputs.labels.key, part.cols),
+  draw_column_labels(paint, plane, some(result.inputs.labels.key, part.cols),
                      cell ? std::optional(cell->second) : std::nullopt, 45.0f);
   if (cell) {
     const RectF box = plane.cell(cell->first, cell->second);
-    const auto x = static_cast<float>(box.x), y = static_cast<float>(box.y);
-    list->AddRect({x - 1, y - 1},
-                  {x + static_cast<float>(box.width) + 1, y + static_cast<float>(box.height) + 1},
-                  im_color(context.palette.focus), 0.0f, 0, std::max(1.0f, widgets.px(1.5f)));
+    paint.outline(Box(box).grown(1), context.palette.focus, std::max(1.0f, paint.px(1.5f)));
     told = map_cell_text(result, part, cell->first, cell->second);
   }
   move_view(context, state, plane, s, hovered, active, focused);
@@ -243,23 +230,19 @@ float draw_whose_weights(const PanelContext& context, const FullSizeResult& resu
       fmt::format("Only the sizes are those of {}: {}, {}.", model_sizes()[result.request.model].name,
                   made_up_weights(result.request),
                   result.request.hand_made ? "which read one sentence over and over" : "and random inputs");
-  const ImVec2 at = corner(area);
-  std::string fitted = fitted_clauses(text, font, static_cast<float>(area.width));
-  if (fitted.empty()) fitted = fitted_text(text, font, static_cast<float>(area.width));
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text), fitted.c_str());
-  ui_probe("full_size/whose", at, {at.x + width_of(font, fitted), at.y + font->FontSize});
+  std::string fitted = fitted_clauses(text, font, float(area.width));
+  if (fitted.empty()) fitted = fitted_text(text, font, float(area.width));
+  ui_probe("full_size/whose", context.painter().text(font, corner(area), context.palette.text, fitted));
   return std::round(1.6f * font->FontSize);
 }
 
 // "all heads   ‹ head 3 hand-made: itself ›   −  +   whole"
 void draw_way_back(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state) {
-  const WidgetContext widgets = context.widgets();
   const AttentionSizes& s = result.tiles->sizes();
   const auto button = [&](const char* id, const char* label, const char* tip) {
-    const bool pressed = text_button(widgets, id, label, ButtonLook::filled);
-    ui_probe_item(fmt::format("full_size/{}", id));
-    tooltip(widgets, tip);
-    ImGui::SameLine(0.0f, widgets.px(6));
+    const bool pressed = text_button(context, id, label, ButtonLook::filled);
+    named_item(context, fmt::format("full_size/{}", id), tip);
+    ImGui::SameLine(0.0f, context.px(6));
     return pressed;
   };
   if (button("all", "all heads", "Back to all heads.")) {
@@ -275,23 +258,22 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
   if (button("whole", "whole", "Show the whole map of this head.")) state.zoom = {};
   ImGui::AlignTextToFramePadding();
   // The name leaves room for the choice of the statistic, which follows.
-  const float room = ImGui::GetContentRegionAvail().x - widgets.px(10) -
-                     segmented_control_size(widgets, block_statistic_names).x;
+  const float room = ImGui::GetContentRegionAvail().x - context.px(10) -
+                     segmented_control_size(context, block_statistic_names).x;
   ImFont* font = ImGui::GetFont();
   const std::string name = without_origin("head " + name_of(result, *state.head), font, room);
-  ImGui::TextUnformatted(fitted_text(name, font, std::min(room, widgets.px(170))).c_str());
-  ImGui::SameLine(0.0f, widgets.px(10));
+  ImGui::TextUnformatted(fitted_text(name, font, std::min(room, context.px(170))).c_str());
+  ImGui::SameLine(0.0f, context.px(10));
 }
 
 // In one line or, if too long, in two, the queries above the keys with their number.
 void draw_told(const PanelContext& context, const std::string& told, const RectF& area) {
   constexpr std::string_view arrow = " → ";
   ImFont* font = context.fonts.small;
-  const auto left = static_cast<float>(area.x), width = static_cast<float>(area.width);
-  const auto lower = static_cast<float>(area.y + area.height);
+  const auto left = float(area.x), width = float(area.width);
+  const auto lower = float(area.y + area.height);
   const auto line = [&](std::string_view text, float y) {
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text),
-                                        fitted_text(std::string(text), font, width).c_str());
+    context.painter().text(font, {left, y}, context.palette.text, fitted_text(std::string(text), font, width));
   };
   const std::size_t half = told.find(arrow);
   if (half == std::string::npos || fitted_text(told, font, width) == told) return line(told, lower);
@@ -316,28 +298,27 @@ std::string made_up_weights(const FullSizeRequest& request) {
 
 void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
                          FullSizeMapsState& state, RectF area) {
-  const WidgetContext widgets = context.widgets();
   if (!state.top_is_chosen) state.top = first_top(result.tiles->sizes().all_keys);
   const double line = draw_whose_weights(context, result, area);
   area = {area.x, area.y + line, area.width, std::max(0.0, area.height - line)};
-  ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+  ImGui::SetCursorScreenPos({float(area.x), float(area.y)});
   if (state.head) draw_way_back(context, result, state);
   if (!state.head) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted("Click a head to zoom in.");
-    ImGui::SameLine(0.0f, widgets.px(16));
+    ImGui::SameLine(0.0f, context.px(16));
   }
   const bool blocks = state.parts.empty() || state.parts.front().block > 1;
   int statistic = static_cast<int>(state.statistic);
-  if (segmented_control(widgets, "statistic", block_statistic_names, statistic, {.enabled = blocks}))
+  if (segmented_control(context, "statistic", block_statistic_names, statistic, {.enabled = blocks}))
     state.statistic = static_cast<BlockStatistic>(statistic);
-  ui_probe_item("full_size/statistic");
-  tooltip(widgets,
-          blocks ? fmt::format("Each drawn cell stands for {0} × {0} weights: their largest, so that no "
+  named_item(context, "full_size/statistic",
+             blocks
+                 ? fmt::format("Each drawn cell stands for {0} × {0} weights: their largest, so that no "
                                "spike is lost, their mean, or their least.",
                                state.parts.empty() ? Index{1} : state.parts.front().block)
                  : std::string("Every drawn cell is a single weight here, so there is nothing to choose."));
-  const double used = ImGui::GetItemRectMax().y - area.y + widgets.px(8), foot = widgets.px(48);
+  const double used = ImGui::GetItemRectMax().y - area.y + context.px(8), foot = context.px(48);
   RectF maps{area.x, area.y + used, area.width, std::max(0.0, area.height - used - foot)};
   std::string told;
   if (state.head)
@@ -354,32 +335,27 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
                                    part.block, part.block)
                      : std::string("attn_weights");
   const ValueRange range = shown_range(part, state.top);
-  draw_color_bar(widgets, ImGui::GetWindowDrawList(),
-                 {area.x, y + widgets.px(16), widgets.px(180), widgets.px(9)}, part.spec.color_map,
-                 context.theme, range, caption, widgets.px(300));
-  ImGui::SetCursorScreenPos(
-      {static_cast<float>(area.x) + widgets.px(200), static_cast<float>(y) + widgets.px(9)});
+  draw_color_bar(context.painter(), {area.x, y + context.px(16), context.px(180), context.px(9)},
+                 part.spec.color_map, context.theme, range, caption, context.px(300));
+  ImGui::SetCursorScreenPos({float(area.x) + context.px(200), float(y) + context.px(9)});
   ImFont* small = context.fonts.small;
-  ImGui::GetWindowDrawList()->AddText(
-      small, small->FontSize,
-      {static_cast<float>(area.x) + widgets.px(200), static_cast<float>(y) - widgets.px(2)},
-      im_color(context.palette.text_dim), "brighter");
+  context.painter().text(small, {float(area.x) + context.px(200), float(y) - context.px(2)},
+                         context.palette.text_dim, "brighter");
   double darker = -std::log10(state.top);
-  if (slider(widgets, "top", darker,
-             {.least = 0.0, .most = decades, .step = 0.25, .normal = 0.0, .width = widgets.px(90)})
+  if (slider(context, "top", darker,
+             {.least = 0.0, .most = decades, .step = 0.25, .normal = 0.0, .width = context.px(90)})
           .changed) {
     state.top = std::pow(10.0, -darker);
     state.top_is_chosen = true;
   }
-  ui_probe_item("full_size/top");
-  tooltip(widgets,
-          "Upper end of the colour range: further right, small weights become bright, and all weights above "
-          "the end look the same.");
+  named_item(
+      context, "full_size/top",
+      "Upper end of the colour range: further right, small weights become bright, and all weights above "
+      "the end look the same.");
   draw_told(context, told,
-            {area.x + widgets.px(told_left), y, area.width - widgets.px(told_left), widgets.px(12)});
+            {area.x + context.px(told_left), y, area.width - context.px(told_left), context.px(12)});
   if (!told.empty())
-    ui_probe("full_size/told", {static_cast<float>(area.x), static_cast<float>(y)},
-             {static_cast<float>(area.x + area.width), static_cast<float>(y + foot)});
+    ui_probe("full_size/told", {float(area.x), float(y)}, {float(area.x + area.width), float(y + foot)});
 }
 
 }  // namespace headwise

@@ -80,6 +80,172 @@ void fill_blocks(MapPart& part, const FullSizeResult& result, Index block, Block
   part.spec.values = matrix_view(std::make_shared<const Tensor>(std::move(blocks)));
 }
 
+constexpr float sheet_width = 1480.0f, below_and_around = 88.0f, choices_width = 300.0f;  // design units
+constexpr float length_slider_left = 96.0f, length_slider_width = 150.0f;
+constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
+constexpr std::int64_t longest = 32768;
+constexpr std::array<std::string_view, 2> masks{"off", "on"}, inputs{"random", "a sentence"};
+constexpr std::array<BackendId, 3> offered_backends{BackendId::fused, BackendId::gl, BackendId::reference};
+
+void draw_models(const PanelContext& context, FullSizeRequest& request) {
+  section_caption(context, "MODEL");
+  for (std::size_t i = 0; i < model_sizes().size(); ++i) {
+    const ModelSizes& model = model_sizes()[i];
+    ImGui::PushID(static_cast<int>(i));
+    const bool chosen = request.model == i;
+    if (text_button(context, "model", std::string(model.name), chosen ? ButtonLook::filled : ButtonLook::plain)) {
+      request.model = i;
+      request.length = model.length;
+      request.is_causal = model.is_causal;
+    }
+    ui_probe_item("full_size/model", static_cast<int>(i));
+    tooltip(context, fmt::format("embed_dim {}, {} heads of {}{}{}; {} tokens. {}", model.embed_dim,
+                                 model.num_heads, model.head_dim,
+                                 model.num_kv_heads < model.num_heads
+                                     ? fmt::format(", {} for keys and values", model.num_kv_heads)
+                                     : "",
+                                 model.is_causal ? ", causal" : "", model.length, model.source));
+    ImGui::PopID();
+    if (i % 2 == 0 && i + 1 < model_sizes().size()) ImGui::SameLine(context.px(choices_width * 0.5f));
+  }
+}
+
+// Position of `length` among the stops, by their number: between the second and the third it runs from 1 to 2,
+// logarithmically.
+double place_of(std::int64_t length) {
+  const auto after = std::ranges::upper_bound(lengths, length);
+  if (after == lengths.begin()) return 0.0;
+  if (after == lengths.end()) return static_cast<double>(lengths.size() - 1);
+  const double least = static_cast<double>(*(after - 1)), most = static_cast<double>(*after);
+  return static_cast<double>(after - 1 - lengths.begin()) +
+         std::log(static_cast<double>(length) / least) / std::log(most / least);
+}
+
+// A field for any number, preceded by a slider that goes from stop to stop.
+void draw_length(const WidgetContext& widgets, FullSizeRequest& request) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  std::optional<std::int64_t> length = request.length;
+  const FieldResult field = integer_row(
+      widgets, {"full_size/length", "length", "L = S", "The number of tokens. Drag sideways, or type."},
+      length, {.required = true, .least = 1, .drag_stops = lengths});
+  if (field.changed && length) request.length = std::min<std::int64_t>(*length, longest);
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({at.x + widgets.px(length_slider_left), at.y});
+  const Index own_length = model_sizes()[request.model].length;
+  const double normal = place_of(own_length);
+  double place = place_of(request.length);
+  const bool moved = slider(widgets, "length slider", place,
+                            {.least = 0.0,
+                             .most = static_cast<double>(lengths.size() - 1),
+                             .step = 1.0,
+                             .stops = static_cast<int>(lengths.size()),
+                             .normal = normal,
+                             .width = widgets.px(length_slider_width)})
+                         .changed;
+  if (moved)
+    request.length = place == normal ? own_length : lengths[static_cast<std::size_t>(std::lround(place))];
+  named_item(widgets, "full_size/length_slider",
+             "Moves in steps. Double-click: the length the model was built for.");
+  ImGui::SetCursorScreenPos(below);
+  if (!field.error.empty()) error_line(widgets, field.error);
+}
+
+void draw_choices(const PanelContext& context, FullSizeRequest& request) {
+  draw_models(context, request);
+  section_caption(context, "RUN");
+  draw_length(context, request);
+  int causal = request.is_causal ? 1 : 0;
+  if (choice_row(context,
+                 {"full_size/causal", "causal", "",
+                  "Query i sees only keys 0 … i, which nearly halves the work between the projections."},
+                 masks, causal))
+    request.is_causal = causal == 1;
+  int source = request.hand_made ? 1 : 0;
+  if (choice_row(context,
+                 {"full_size/inputs", "tokens", "",
+                  "Random inputs and parameters, or a repeated sentence with the hand-made heads, whose "
+                  "patterns are visible. Both take equally long."},
+                 inputs, source))
+    request.hand_made = source == 1;
+  std::array<std::string_view, offered_backends.size()> backend_names;
+  std::ranges::transform(offered_backends, backend_names.begin(),
+                         [](BackendId id) { return backend_of(id).name; });
+  auto backend =
+      static_cast<int>(std::ranges::find(offered_backends, request.backend) - offered_backends.begin());
+  if (choice_row(context,
+                 {"full_size/backend", "backend", "",
+                  "fused: one pass over the keys; stores no weights. gl: the same in compute shaders on the "
+                  "GPU, in slices of a few milliseconds. reference: every tensor in memory, as on the stage; "
+                  "slower, and needs memory for L × S weights per head."},
+                 backend_names, backend))
+    request.backend = offered_backends[static_cast<std::size_t>(backend)];
+}
+
+void draw_progress(const WidgetContext& widgets, const Waiting& waiting) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = widgets.px(choices_width), height = std::max(2.0f, widgets.px(3));
+  const Painter paint = widgets.painter();
+  paint.fill(at, {at.x + width, at.y + height}, widgets.palette.border);
+  paint.fill(at, {at.x + width * float(std::min(waiting.fraction, 1.0)), at.y + height}, widgets.palette.bar);
+  ui_probe("full_size/progress", at, {at.x + width, at.y + height});
+  ImGui::Dummy({width, height + widgets.px(2)});
+  dim_text(widgets, fmt::format("{} · {:.0f} %", waiting.doing, 100.0 * waiting.fraction));
+  if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
+}
+
+// What belongs to the previous choice, until the present one is run.
+void dim_as_previous(std::string_view what, ImVec2 min, ImVec2 max) {
+  ImGui::GetWindowDrawList()->AddRectFilled(min, max, ImGui::GetColorU32(ImGuiCol_PopupBg, 0.55f));
+  ui_probe(fmt::format("full_size/previous/{}", what), min, max);
+}
+
+void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeState& state) {
+  ImGui::Dummy({1, context.px(6)});
+  if (runs.running()) {
+    if (text_button(context, "cancel", "Cancel")) runs.cancel();
+    named_item(context, "full_size/cancel", "Stops the computation.");
+    ImGui::Dummy({1, context.px(4)});
+    draw_progress(context, runs.waiting());
+    return;
+  }
+  if (text_button(context, "run", "Run")) runs.start(state.request);
+  named_item(context, "full_size/run", "Runs it in the background.");
+  const FullSizeResultPtr result = runs.result();
+  if (!result) return;
+  const bool is_of_choice = result->request == state.request;
+  if (!result->error.empty()) return error_line(context, result->error);
+  if (result->forward.notice.empty()) {
+    section_caption(context, is_of_choice ? "MEASURED" : "MEASURED FOR THE PREVIOUS CHOICE");
+  } else {
+    ImGui::Dummy({1, context.px(4)});
+    warning_line(context, result->forward.notice);
+    ui_probe_item("full_size/notice");
+    ImGui::Dummy({1, context.px(4)});
+  }
+  const ImVec2 top = ImGui::GetCursorScreenPos();
+  const ModelSizes& model = model_sizes()[result->request.model];
+  dim_text(context, fmt::format("{}, {} tokens{}", model.name, result->request.length,
+                                result->request.is_causal ? ", causal" : ""));
+  dim_text(context, made_up_weights(result->request));
+  if (!result->forward.gpu.empty())
+    dim_text(context, fitted_text("on " + result->forward.gpu, ImGui::GetFont(), context.px(choices_width)));
+  for (const auto& [name, figure] : full_size_figures(*result)) {
+    const float y = ImGui::GetCursorScreenPos().y;
+    dim_text(context, name);
+    const float width = ImGui::CalcTextSize(figure.c_str()).x;
+    const float left = ImGui::GetWindowPos().x - ImGui::GetScrollX();
+    context.painter().text({ImGui::GetFont(), ImGui::GetFontSize()},
+                           {left + context.px(choices_width) - width, y}, context.palette.text, figure);
+  }
+  ui_probe_item("full_size/figures");
+  if (!is_of_choice)
+    dim_as_previous("figures", top, {top.x + context.px(choices_width), ImGui::GetItemRectMax().y});
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 1.0 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
+}
+
 }  // namespace
 
 const std::string& label_of(const std::vector<std::string>& labels, Index i) {
@@ -141,182 +307,6 @@ std::string map_cell_text(const FullSizeResult& result, const MapPart& part, Ind
                      label_of(result.inputs.labels.key, cols.first), cols.first, value);
 }
 
-namespace {
-
-constexpr float sheet_width = 1480.0f, below_and_around = 88.0f, choices_width = 300.0f;  // design units
-constexpr float length_slider_left = 96.0f, length_slider_width = 150.0f;
-constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
-constexpr std::int64_t longest = 32768;
-constexpr std::array<std::string_view, 2> masks{"off", "on"}, inputs{"random", "a sentence"};
-constexpr std::array<BackendId, 3> offered_backends{BackendId::fused, BackendId::gl, BackendId::reference};
-
-void draw_models(const PanelContext& context, FullSizeRequest& request) {
-  const WidgetContext widgets = context.widgets();
-  section_caption(widgets, "MODEL");
-  for (std::size_t i = 0; i < model_sizes().size(); ++i) {
-    const ModelSizes& model = model_sizes()[i];
-    ImGui::PushID(static_cast<int>(i));
-    const bool chosen = request.model == i;
-    if (text_button(widgets, "model", std::string(model.name), chosen ? ButtonLook::filled : ButtonLook::plain)) {
-      request.model = i;
-      request.length = model.length;
-      request.is_causal = model.is_causal;
-    }
-    ui_probe_item("full_size/model", static_cast<int>(i));
-    tooltip(widgets, fmt::format("embed_dim {}, {} heads of {}{}{}; {} tokens. {}", model.embed_dim,
-                                 model.num_heads, model.head_dim,
-                                 model.num_kv_heads < model.num_heads
-                                     ? fmt::format(", {} for keys and values", model.num_kv_heads)
-                                     : "",
-                                 model.is_causal ? ", causal" : "", model.length, model.source));
-    ImGui::PopID();
-    if (i % 2 == 0 && i + 1 < model_sizes().size()) ImGui::SameLine(widgets.px(choices_width * 0.5f));
-  }
-}
-
-// Position of `length` among the stops, by their number: between the second and the third it runs from 1 to 2,
-// logarithmically.
-double place_of(std::int64_t length) {
-  const auto after = std::ranges::upper_bound(lengths, length);
-  if (after == lengths.begin()) return 0.0;
-  if (after == lengths.end()) return static_cast<double>(lengths.size() - 1);
-  const double least = static_cast<double>(*(after - 1)), most = static_cast<double>(*after);
-  return static_cast<double>(after - 1 - lengths.begin()) +
-         std::log(static_cast<double>(length) / least) / std::log(most / least);
-}
-
-// A field for any number, preceded by a slider that goes from stop to stop.
-void draw_length(const WidgetContext& widgets, FullSizeRequest& request) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  std::optional<std::int64_t> length = request.length;
-  const FieldResult field = integer_row(
-      widgets, {"full_size/length", "length", "L = S", "The number of tokens. Drag sideways, or type."},
-      length, {.required = true, .least = 1, .drag_stops = lengths});
-  if (field.changed && length) request.length = std::min<std::int64_t>(*length, longest);
-  const ImVec2 below = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos({at.x + widgets.px(length_slider_left), at.y});
-  const Index own_length = model_sizes()[request.model].length;
-  const double normal = place_of(own_length);
-  double place = place_of(request.length);
-  const bool moved = slider(widgets, "length slider", place,
-                            {.least = 0.0,
-                             .most = static_cast<double>(lengths.size() - 1),
-                             .step = 1.0,
-                             .stops = static_cast<int>(lengths.size()),
-                             .normal = normal,
-                             .width = widgets.px(length_slider_width)})
-                         .changed;
-  if (moved)
-    request.length = place == normal ? own_length : lengths[static_cast<std::size_t>(std::lround(place))];
-  ui_probe_item("full_size/length_slider");
-  tooltip(widgets, "Moves in steps. Double-click: the length the model was built for.");
-  ImGui::SetCursorScreenPos(below);
-  if (!field.error.empty()) error_line(widgets, field.error);
-}
-
-void draw_choices(const PanelContext& context, FullSizeRequest& request) {
-  const WidgetContext widgets = context.widgets();
-  draw_models(context, request);
-  section_caption(widgets, "RUN");
-  draw_length(widgets, request);
-  int causal = request.is_causal ? 1 : 0;
-  if (choice_row(widgets,
-                 {"full_size/causal", "causal", "",
-                  "Query i sees only keys 0 … i, which nearly halves the work between the projections."},
-                 masks, causal))
-    request.is_causal = causal == 1;
-  int source = request.hand_made ? 1 : 0;
-  if (choice_row(widgets,
-                 {"full_size/inputs", "tokens", "",
-                  "Random inputs and parameters, or a repeated sentence with the hand-made heads, whose "
-                  "patterns are visible. Both take equally long."},
-                 inputs, source))
-    request.hand_made = source == 1;
-  std::array<std::string_view, offered_backends.size()> backend_names;
-  std::ranges::transform(offered_backends, backend_names.begin(),
-                         [](BackendId id) { return backend_of(id).name; });
-  auto backend =
-      static_cast<int>(std::ranges::find(offered_backends, request.backend) - offered_backends.begin());
-  if (choice_row(widgets,
-                 {"full_size/backend", "backend", "",
-                  "fused: one pass over the keys; stores no weights. gl: the same in compute shaders on the "
-                  "GPU, in slices of a few milliseconds. reference: every tensor in memory, as on the stage; "
-                  "slower, and needs memory for L × S weights per head."},
-                 backend_names, backend))
-    request.backend = offered_backends[static_cast<std::size_t>(backend)];
-}
-
-void draw_progress(const WidgetContext& widgets, const Waiting& waiting) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = widgets.px(choices_width), height = std::max(2.0f, widgets.px(3));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(at, {at.x + width, at.y + height}, im_color(widgets.palette.border));
-  list->AddRectFilled(at, {at.x + width * static_cast<float>(std::min(waiting.fraction, 1.0)), at.y + height},
-                      im_color(widgets.palette.bar));
-  ui_probe("full_size/progress", at, {at.x + width, at.y + height});
-  ImGui::Dummy({width, height + widgets.px(2)});
-  dim_text(widgets, fmt::format("{} · {:.0f} %", waiting.doing, 100.0 * waiting.fraction));
-  if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
-}
-
-// What belongs to the previous choice, until the present one is run.
-void dim_as_previous(std::string_view what, ImVec2 min, ImVec2 max) {
-  ImGui::GetWindowDrawList()->AddRectFilled(min, max, ImGui::GetColorU32(ImGuiCol_PopupBg, 0.55f));
-  ui_probe(fmt::format("full_size/previous/{}", what), min, max);
-}
-
-void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeState& state) {
-  const WidgetContext widgets = context.widgets();
-  ImGui::Dummy({1, widgets.px(6)});
-  if (runs.running()) {
-    if (text_button(widgets, "cancel", "Cancel")) runs.cancel();
-    ui_probe_item("full_size/cancel");
-    tooltip(widgets, "Stops the computation.");
-    ImGui::Dummy({1, widgets.px(4)});
-    draw_progress(widgets, runs.waiting());
-    return;
-  }
-  if (text_button(widgets, "run", "Run")) runs.start(state.request);
-  ui_probe_item("full_size/run");
-  tooltip(widgets, "Runs it in the background.");
-  const FullSizeResultPtr result = runs.result();
-  if (!result) return;
-  const bool is_of_choice = result->request == state.request;
-  if (!result->error.empty()) return error_line(widgets, result->error);
-  if (result->forward.notice.empty()) {
-    section_caption(widgets, is_of_choice ? "MEASURED" : "MEASURED FOR THE PREVIOUS CHOICE");
-  } else {
-    ImGui::Dummy({1, widgets.px(4)});
-    warning_line(widgets, result->forward.notice);
-    ui_probe_item("full_size/notice");
-    ImGui::Dummy({1, widgets.px(4)});
-  }
-  const ImVec2 top = ImGui::GetCursorScreenPos();
-  const ModelSizes& model = model_sizes()[result->request.model];
-  dim_text(widgets, fmt::format("{}, {} tokens{}", model.name, result->request.length,
-                                result->request.is_causal ? ", causal" : ""));
-  dim_text(widgets, made_up_weights(result->request));
-  if (!result->forward.gpu.empty())
-    dim_text(widgets, fitted_text("on " + result->forward.gpu, ImGui::GetFont(), widgets.px(choices_width)));
-  for (const auto& [name, figure] : full_size_figures(*result)) {
-    const float y = ImGui::GetCursorScreenPos().y;
-    dim_text(widgets, name);
-    const float width = ImGui::CalcTextSize(figure.c_str()).x;
-    const float left = ImGui::GetWindowPos().x - ImGui::GetScrollX();
-    ImGui::GetWindowDrawList()->AddText({std::floor(left + widgets.px(choices_width) - width), y},
-                                        im_color(context.palette.text), figure.c_str());
-  }
-  ui_probe_item("full_size/figures");
-  if (!is_of_choice)
-    dim_as_previous("figures", top, {top.x + widgets.px(choices_width), ImGui::GetItemRectMax().y});
-}
-
-std::string seconds_text(double seconds) {
-  return seconds < 1.0 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
-}
-
-}  // namespace
-
 std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result) {
   const AttentionSizes& s = result.tiles->sizes();
   const FullSizePasses& forward = result.forward;
@@ -354,8 +344,7 @@ std::string full_size_introduction(const Backend& backend) {
   return fmt::format(
       "With a few tokens every weight can be drawn. Models attend over thousands: choose one, and run its "
       "attention at full size. The {} backend stores {} weights. What you see is recomputed from q and k, "
-      "from "
-      "the maps of all heads down to a single number.",
+      "from the maps of all heads down to a single number.",
       backend.name, backend.keeps_every_tensor ? "all" : "no");
 }
 
@@ -367,12 +356,11 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
     state.came = false;
     return;
   }
-  const WidgetContext widgets = context.widgets();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   // There is something to see on opening: a size that takes a fraction of a second.
   if (!std::exchange(state.came, true)) runs.start(state.request);
-  if (!begin_overlay(widgets, "overlay/full_size", "Full size", state.open,
-                     {.width = std::min(sheet_width, (display.x - widgets.px(40)) / context.scale),
+  if (!begin_overlay(context, "overlay/full_size", "Full size", state.open,
+                     {.width = std::min(sheet_width, (display.x - context.px(40)) / context.scale),
                       .closes_outside = false}))
     return;
   work_probe("full_size");
@@ -381,13 +369,13 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   const float width = ImGui::GetContentRegionAvail().x;
   // The part below the title, with as much space above and below the sheet as the menus are high.
   const float above = at.y - ImGui::GetWindowPos().y;
-  const float height = std::floor(std::max(widgets.px(200), display.y - above - widgets.px(below_and_around)));
-  ImGui::BeginChild("choices", {widgets.px(choices_width + 14), height});
+  const float height = std::floor(std::max(context.px(200), display.y - above - context.px(below_and_around)));
+  ImGui::BeginChild("choices", {context.px(choices_width + 14), height});
   draw_choices(context, state.request);
   draw_run(context, runs, state);
   ImGui::EndChild();
 
-  const float left = widgets.px(choices_width + 34);
+  const float left = context.px(choices_width + 34);
   ImGui::SetCursorScreenPos({at.x + left, at.y});
   ImGui::BeginChild("maps", {width - left, height}, false,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -398,7 +386,7 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
     if (!(result->request == state.request))
       dim_as_previous("maps", corner, {corner.x + width - left, corner.y + height});
   } else if (!runs.running()) {
-    dim_sentence(widgets, full_size_introduction(backend_of(state.request.backend)));
+    dim_sentence(context, full_size_introduction(backend_of(state.request.backend)));
   }
   ImGui::EndChild();
   ImGui::PopFont();

@@ -12,7 +12,6 @@
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/ui_probe.h"
 #include "core/model/transformer/text_model.h"
@@ -72,23 +71,21 @@ bool choice_line(const WidgetContext& context, const HeadsQuestion& question, st
   const ImVec2 min = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(1.0f, ImGui::GetContentRegionAvail().x), std::round(context.px(line_height))};
   const bool pressed = ImGui::InvisibleButton("choice", size);
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   if (chosen || ImGui::IsItemHovered())
-    list.AddRectFilled(min, {min.x + size.x, min.y + size.y},
-                       im_color(chosen ? palette.control : palette.control_hover), context.px(4));
+    paint.fill(min, {min.x + size.x, min.y + size.y}, chosen ? palette.control : palette.control_hover,
+               context.px(4));
   const ImVec2 dot{std::round(min.x + context.px(14)), std::round(min.y + 0.5f * size.y)};
-  list.AddCircle(dot, context.px(5), im_color(chosen ? palette.focus : palette.text_dim), 0,
-                 std::max(1.0f, context.px(1.2f)));
-  if (chosen) list.AddCircleFilled(dot, context.px(2.6f), im_color(palette.focus));
+  paint.ring(dot, context.px(5), chosen ? palette.focus : palette.text_dim, std::max(1.0f, context.px(1.2f)));
+  if (chosen) paint.dot(dot, context.px(2.6f), palette.focus);
   ImFont* font = context.fonts.sans;
   const float y = std::round(min.y + 0.5f * (size.y - font->FontSize));
   const std::string text = choice_text(choice);
-  list.AddText(font, font->FontSize, {min.x + context.px(28), y}, im_color(palette.text), text.c_str());
+  paint.text(font, {min.x + context.px(28), y}, palette.text, text);
   if (choice == question.likeliest) {
     const float x = min.x + context.px(28) + width_of(font, text);
-    list.AddText(font, font->FontSize, {std::round(x + context.px(12)), y}, im_color(palette.text_dim),
-                 "most likely");
+    paint.text(font, {std::round(x + context.px(12)), y}, palette.text_dim, "most likely");
   }
   ui_probe_item("heads_question/choice", static_cast<int>(i));
   ImGui::PopID();
@@ -158,12 +155,10 @@ std::optional<HeadsAnswer> draw_heads_question(const WidgetContext& context, Hea
   chosen = typed_choice(question);
   const std::string told = chosen ? choice_text(*chosen) : no_choice_text(question);
   const float beside = at.x + context.px(field_width + 12);
-  ImFont* font = context.fonts.sans;
   const ImVec2 below = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({beside, at.y + context.px(4)});
   if (chosen) {
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, ImGui::GetCursorScreenPos(),
-                                        im_color(context.palette.text_dim), told.c_str());
+    context.painter().text(context.fonts.sans, ImGui::GetCursorScreenPos(), context.palette.text_dim, told);
     ImGui::SetCursorScreenPos(below);
   } else {
     ImGui::SetCursorScreenPos(below);

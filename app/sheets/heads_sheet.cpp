@@ -40,10 +40,10 @@ void draw_progress(const WidgetContext& widgets, const Waiting& waiting, Index h
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = widgets.px(bar_width), thick = std::max(2.0f, std::round(widgets.px(3)));
   const float y = std::round(at.y + widgets.px(11));
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float done = static_cast<float>(std::clamp(waiting.fraction, 0.0, 1.0));
-  list->AddRectFilled({at.x, y}, {at.x + width, y + thick}, im_color(widgets.palette.border));
-  list->AddRectFilled({at.x, y}, {at.x + width * done, y + thick}, im_color(widgets.palette.bar));
+  const Painter paint = widgets.painter();
+  const float done = float(std::clamp(waiting.fraction, 0.0, 1.0));
+  paint.fill({at.x, y}, {at.x + width, y + thick}, widgets.palette.border);
+  paint.fill({at.x, y}, {at.x + width * done, y + thick}, widgets.palette.bar);
   ui_probe("heads/progress", {at.x, y}, {at.x + width, y + thick});
   ImGui::Dummy({width + widgets.px(8), 1});
   ImGui::SameLine();
@@ -62,8 +62,7 @@ void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQ
       finding.to_mute.reset();
       finding.muting.rest();
     }
-    ui_probe_item("heads/cancel");
-    tooltip(widgets, "Stops muting the heads.");
+    named_item(widgets, "heads/cancel", "Stops muting the heads.");
     ImGui::SameLine();
     draw_progress(widgets, finding.muting.waiting(), heads);
     return;
@@ -82,10 +81,10 @@ void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQ
   }
   if (text_button(widgets, "mute", "Mute each head in turn", ButtonLook::filled, found.no_words.empty()))
     finding.to_mute = question;
-  ui_probe_item("heads/mute");
-  tooltip(widgets, found.no_words.empty() ? "Computes, in the background, the model's prediction without "
-                                            "each head in turn, and shows what changes."
-                                          : found.no_words);
+  named_item(widgets, "heads/mute",
+             found.no_words.empty() ? "Computes, in the background, the model's prediction without "
+                                      "each head in turn, and shows what changes."
+                                    : found.no_words);
   if (!error.empty()) error_line(widgets, error);
 }
 
@@ -149,43 +148,42 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
     state.came = false;
     return action;
   }
-  const WidgetContext widgets = context.widgets();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   const std::optional<HeadQuestion> question = head_question(context.scenario);
-  if (!begin_overlay(widgets, "overlay/heads", "Heads of the model", state.open,
+  if (!begin_overlay(context, "overlay/heads", "Heads of the model", state.open,
                      {.width = question ? sheet_width : 520.0f, .closes_outside = true}))
     return action;
   ImGui::PushFont(context.fonts.small);
   work_probe("heads of the model");
   const auto outcome = question ? finding.survey.of(*question) : nullptr;
   if (!question) {
-    dim_sentence(widgets, missing_sentence(context.scenario));
+    dim_sentence(context, missing_sentence(context.scenario));
     ui_probe_item("heads/missing");
   } else if (!outcome) {
-    dim_sentence(widgets, "Measuring all heads …" + finding.survey.waiting().text());
-    if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
+    dim_sentence(context, "Measuring all heads …" + finding.survey.waiting().text());
+    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds_between_words);
     ui_probe_item("heads/measuring");
   } else if (!outcome->answer) {
-    error_line(widgets, outcome->error);
+    error_line(context, outcome->error);
     ui_probe_item("heads/error");
   } else if (outcome->answer->empty) {
-    dim_sentence(widgets, "The text is empty. Type one (TEXT, at the left) to measure all heads on it.");
+    dim_sentence(context, "The text is empty. Type one (TEXT, at the left) to measure all heads on it.");
     ui_probe_item("heads/missing");
   } else {
     const FoundHeads& found = *outcome->answer;
     if (finding.to_mute && *finding.to_mute != *question) finding.to_mute.reset();
     const auto muted = finding.to_mute ? finding.muting.of(*question) : finding.muting.at_hand(*question);
     if (muted) finding.to_mute.reset();
-    if (draw_above(widgets, finding, *question, found, muted ? muted->error : "",
+    if (draw_above(context, finding, *question, found, muted ? muted->error : "",
                    is_stored(context.scenario.parameters.file.value_or("")))) {
       action.command = CommandId::model_training;
       state.open = false;
       ImGui::CloseCurrentPopup();
     }
-    ImGui::Dummy({1, widgets.px(4)});
+    ImGui::Dummy({1, context.px(4)});
     const float above = ImGui::GetCursorScreenPos().y - ImGui::GetWindowPos().y;
     const float height =
-        std::floor(std::max(widgets.px(160), display.y - above - widgets.px(below_and_around)));
+        std::floor(std::max(context.px(160), display.y - above - context.px(below_and_around)));
     HeadsTable table{found.survey, nullptr, nullptr, {}};
     if (muted && muted->answer) {
       table.muting = muted->answer->muting;

@@ -6,21 +6,192 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
-#include "app/sheets/heads_columns.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_plane.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
 
 // Design units
-constexpr float row_height = 31.0f, picture_side = 26.0f, padding = heads_cell_padding;
+constexpr float row_height = 31.0f, picture_side = 26.0f, padding = 6.0f;  // left of a column's contents
 constexpr float bar_height = 3.0f, enlarged_side = 220.0f, scroll_step = 120.0f;
+
+// The columns: their positions, headers and tooltips.
+struct PlacedHeadColumn {
+  HeadColumn id;
+  float left = 0.0f, width = 0.0f;  // pixels, from the table's left edge
+};
+
+// Design units
+constexpr float header_height = 52.0f;
+constexpr float head_width = 84.0f, narrowest_score = 58.0f, widest_score = 90.0f;
+constexpr float scrolled_score = 82.0f;  // used when they do not fit anyway: the notes below their names fit
+constexpr float effect_width = 74.0f, words_width = 72.0f, least_change = 150.0f;
+// A mean over this few queries is marked as such.
+constexpr Index few_queries = 2;
+
+struct Names {
+  const char* first;
+  const char* second;  // line of the column header; "" if one line is enough
+  const char* what;
+};
+
+constexpr Names names_behind_scores[] = {
+    {"effect", "in bits",
+     "How much muting this head changes the prediction: the mean over positions of Σ p log₂(p / q), where p "
+     "is the prediction without muting and q with the head muted. 0: without it the model predicts the same "
+     "here."},
+    {"words", "changed",
+     "The number of positions where muting this head makes another word the most probable."},
+    {"biggest change", "",
+     "Where muting this head changes the prediction most: the word before and after, and the token."},
+};
+
+std::array<std::string, 2> lines_of(std::string_view name) {
+  const std::size_t space = name.find(' ');
+  if (space == std::string_view::npos) return {std::string(name), ""};
+  return {std::string(name.substr(0, space)), std::string(name.substr(space + 1))};
+}
+
+Names names_of(HeadColumn column) {
+  return names_behind_scores[static_cast<int>(column) - static_cast<int>(HeadColumn::effect)];
+}
+
+// From the first head that has it: the score of uniform weights and the number of queries are the same for all heads except
+// for rows that are left out.
+const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
+  for (const SurveyedHead& head : survey.heads)
+    if (head.scores[score].value) return &head.scores[score];
+  return nullptr;
+}
+
+std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
+  const std::string sorts = " Click to sort, largest first; click again for smallest first.";
+  if (column == HeadColumn::head) {
+    return "Layer and head, counted from 0, with a thumbnail of the map: rows are queries, columns are keys. "
+           "Click to sort in this order.";
+  }
+  const std::optional<HeadScore> score = score_of(column);
+  if (!score)
+    return names_of(column).what + (table.muting ? sorts : " Mute each head in turn to measure it.");
+  const std::string what(head_score_words(*score).what);
+  const MeasuredScore* const one = measured(*table.survey, *score);
+  if (!one) return what + " This text has nothing of the kind.";
+  const std::string over = fmt::format(" Measured over {} of {} tokens.", one->queries, table.survey->length);
+  if (*score == HeadScore::entropy) return what + over + sorts;
+  return fmt::format(
+      "{} “uniform = {:.2f}” and the small mark in each bar show the score of uniform attention: only a head "
+      "well above it has a pattern.{}{}",
+      what, one->uniform, over, sorts);
+}
+
+// The note below the name of a score.
+std::string note_of(const HeadSurvey& survey, HeadScore score) {
+  const MeasuredScore* const one = measured(survey, score);
+  if (!one) return "none here";
+  if (one->queries <= few_queries)
+    return fmt::format("based on {} {}", one->queries, one->queries == 1 ? "query" : "queries");
+  return score == HeadScore::entropy ? "" : fmt::format("uniform = {:.2f}", one->uniform);
+}
+
+void draw_sort_mark(const Painter& paint, ImVec2 at, bool descending) {
+  const float r = std::round(paint.px(3.5f)), d = descending ? r : -r;
+  paint.list->AddTriangleFilled({at.x - r, at.y - 0.5f * d}, {at.x + r, at.y - 0.5f * d},
+                                {at.x, at.y + 0.5f * d}, im_color(paint.palette.text));
+}
+
+float head_columns_height(const WidgetContext& widgets) {
+  return std::round(widgets.px(header_height));
+}
+
+// In this many pixels; if these are too few, the columns are wider all the same, and their table scrolls sideways under the
+// first, which stays.
+std::vector<PlacedHeadColumn> placed_head_columns(const WidgetContext& widgets, float width) {
+  const auto px = [&](float units) { return std::round(widgets.px(units)); };
+  const float behind = px(effect_width) + px(words_width) + px(least_change);
+  const auto scores = float(head_score_count);
+  const float room = std::floor((width - px(head_width) - behind) / scores);
+  const float score = room < px(narrowest_score) ? px(scrolled_score) : std::min(room, px(widest_score));
+  std::vector<PlacedHeadColumn> columns{{HeadColumn::head, 0.0f, px(head_width)}};
+  const auto add = [&](HeadColumn id, float wide) {
+    columns.push_back({id, columns.back().left + columns.back().width, wide});
+  };
+  for (std::size_t i = 0; i < head_score_count; ++i) add(column_of(static_cast<HeadScore>(i)), score);
+  add(HeadColumn::effect, px(effect_width));
+  add(HeadColumn::words_changed, px(words_width));
+  add(HeadColumn::largest_change, 0.0f);
+  columns.back().width = std::max(px(least_change), width - columns.back().left);
+  return columns;
+}
+
+// At `at`, in this many pixels, scrolled sideways by `scrolled`. A click sorts. Returns the column that the keyboard has
+// just reached.
+std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const HeadsTable& table,
+                                            const std::vector<PlacedHeadColumn>& columns, ImVec2 at,
+                                            float width, float scrolled, HeadOrder& order) {
+  std::optional<HeadColumn> come_to;
+  const Painter paint = context.painter();
+  ImFont* font = context.fonts.small;
+  const float height = head_columns_height(paint), line = std::round(font->FontSize * 1.15f);
+  for (const PlacedHeadColumn& column : columns) {
+    const auto index = static_cast<int>(column.id);
+    const bool stays = column.id == HeadColumn::head;
+    const ImVec2 min{at.x + column.left - (stays ? 0.0f : scrolled), at.y};
+    const ImVec2 max{min.x + column.width, at.y + height};
+    const float seen_from = stays ? min.x : at.x + columns.front().width;
+    ImGui::PushClipRect({seen_from, at.y}, {at.x + width, at.y + height}, true);
+    ImGui::SetCursorScreenPos(min);
+    ImGui::PushID(index);
+    const PressItem item = press_item(paint, "column", {column.width, height});
+    ImGui::PopID();
+    if (item.focused && context.focus->moved) come_to = column.id;
+    ui_probe_item("heads/column", index);
+    tooltip(paint, column_tooltip(table, column.id));
+    const bool known = table.muting || column.id < HeadColumn::effect;
+    if (known && item.pressed) order = clicked(order, column.id);
+    const std::optional<HeadScore> score = score_of(column.id);
+    std::array<std::string, 2> lines{"head", ""};
+    std::string below;
+    if (score) {
+      lines = lines_of(head_score_words(*score).name);
+      below = note_of(*table.survey, *score);
+    } else if (column.id != HeadColumn::head) {
+      lines = {names_of(column.id).first, names_of(column.id).second};
+    }
+    const bool sorts = order.column == column.id;
+    const ImU32 ink = im_color(sorts || item.hovered ? context.palette.text : context.palette.text_dim);
+    const float left = min.x + paint.px(padding), room = column.width - paint.px(padding);
+    paint.list->PushClipRect(min, max, true);
+    float y = min.y;
+    for (const std::string& text : lines) {
+      paint.text(font, {left, y}, ink, fitted_text(text, font, room));
+      y += line;
+    }
+    // In a narrow column in fewer words; what does not fit then is in the tooltip.
+    for (const auto& [words, fewer] : {std::pair{std::string_view(" = "), " "}, {"based on ", ""}}) {
+      if (const std::size_t found = below.find(words);
+          found != std::string::npos && width_of(font, below) > room)
+        below.replace(found, words.size(), fewer);
+    }
+    if (fitted_text(below, font, room) == below) paint.text(font, {left, y}, context.palette.text_dim, below);
+    if (sorts) {
+      const float end = width_of(font, lines[0]);
+      draw_sort_mark(paint, {std::min(left + end + paint.px(8), max.x - paint.px(5)), min.y + 0.5f * line},
+                     order.descending);
+    }
+    paint.list->PopClipRect();
+    ImGui::PopClipRect();
+  }
+  paint.line({at.x, at.y + height - 1}, {at.x + width, at.y + height - 1}, context.palette.border);
+  return come_to;
+}
 
 struct CellText {
   std::string text;
@@ -43,35 +214,29 @@ CellText cell_of(const HeadsTable& table, HeadColumn column, std::size_t i, doub
 }
 
 void draw_number(const PanelContext& context, ImVec2 min, ImVec2 max, const CellText& cell, bool is_largest) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.mono_small;
   const Palette& palette = context.palette;
-  const float left = min.x + widgets.px(padding), right = max.x - widgets.px(2 * padding);
-  const float top = std::round(min.y + widgets.px(6));
+  const float left = min.x + paint.px(padding), right = max.x - paint.px(2 * padding);
+  const float top = std::round(min.y + paint.px(6));
   const float text_width = width_of(font, cell.text);
   if (is_largest) {
-    const float out = std::round(widgets.px(3));
-    list->AddRectFilled({left - out, top - out * 0.5f},
-                        {left + text_width + out, top + font->FontSize + out * 0.5f},
-                        im_color(palette.control), widgets.px(3));
+    const float out = std::round(paint.px(3));
+    paint.fill({left - out, top - out * 0.5f}, {left + text_width + out, top + font->FontSize + out * 0.5f},
+               palette.control, paint.px(3));
   }
-  list->AddText(font, font->FontSize, {left, top}, im_color(is_largest ? palette.text : palette.text_dim),
-                cell.text.c_str());
+  paint.text(font, {left, top}, is_largest ? palette.text : palette.text_dim, cell.text);
   if (cell.share <= 0.0 && !cell.mark) return;
-  const float y = std::round(max.y - widgets.px(bar_height + 4)),
-              thick = std::max(2.0f, std::round(widgets.px(bar_height)));
-  const auto x = [&](double share) {
-    return left + (right - left) * static_cast<float>(std::clamp(share, 0.0, 1.0));
-  };
-  list->AddRectFilled({left, y}, {right, y + thick}, im_color(palette.border, 0.6f));
+  const float y = std::round(max.y - paint.px(bar_height + 4)),
+              thick = std::max(2.0f, std::round(paint.px(bar_height)));
+  const auto x = [&](double share) { return left + (right - left) * float(std::clamp(share, 0.0, 1.0)); };
+  paint.fill({left, y}, {right, y + thick}, {palette.border, 0.6f});
   if (cell.share > 0.0)
-    list->AddRectFilled({left, y}, {std::max(x(cell.share), left + 1), y + thick},
-                        im_color(is_largest ? palette.focus : palette.bar));
+    paint.fill({left, y}, {std::max(x(cell.share), left + 1), y + thick},
+               is_largest ? palette.focus : palette.bar);
   if (cell.mark) {
     const float at = std::round(x(*cell.mark));
-    list->AddRectFilled({at, y - 2}, {at + std::max(1.0f, std::round(context.scale)), y + thick + 2},
-                        im_color(palette.text));
+    paint.fill({at, y - 2}, {at + context.hairline(), y + thick + 2}, palette.text);
   }
 }
 
@@ -87,13 +252,12 @@ HeatmapSpec picture_of(const PanelContext& context, const HeadSurvey& survey, co
 
 // An enlarged map of the head under the mouse.
 void draw_enlarged(const PanelContext& context, const HeadSurvey& survey, const SurveyedHead& head) {
-  const WidgetContext widgets = context.widgets();
-  const float side = std::round(widgets.px(enlarged_side));
+  const float side = std::round(context.px(enlarged_side));
   const ImVec2 mouse = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
-  const float all = side + widgets.px(40);
-  ImGui::SetNextWindowPos({std::round(mouse.x + widgets.px(24)),
+  const float all = side + context.px(40);
+  ImGui::SetNextWindowPos({std::round(mouse.x + context.px(24)),
                            std::round(std::clamp(mouse.y - 0.5f * all, 0.0f, std::max(0.0f, screen.y - all)))});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {widgets.px(10), widgets.px(8)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(10), context.px(8)});
   ImGui::BeginTooltip();
   ImGui::PushFont(context.fonts.small);
   ImGui::TextUnformatted(
@@ -146,7 +310,7 @@ bool move_by_keys(const PanelContext& context, HeadsTableState& state, int page)
 void scroll_sideways(const PanelContext& context, const std::vector<PlacedHeadColumn>& columns, float width,
                      const std::optional<HeadColumn>& wanted) {
   float to = ImGui::GetScrollX();
-  const float step = context.widgets().px(scroll_step);
+  const float step = context.px(scroll_step);
   if (!context.focus || context.focus->focused == 0) {
     if (key_pressed(Key::right)) to += step;
     if (key_pressed(Key::left)) to -= step;
@@ -172,10 +336,9 @@ struct RowsDrawn {
 void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsTableState& state,
               const std::vector<PlacedHeadColumn>& columns, const LargestHeads& largest, std::size_t r,
               ImVec2 min, ImVec2 max, RowsDrawn& drawn) {
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   const std::size_t i = state.sorted[r];
   const SurveyedHead& head = table.survey->heads[i];
-  ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(min);
   ImGui::PushID(static_cast<int>(i));
   if (ImGui::InvisibleButton("row", {max.x - min.x, max.y - min.y})) drawn.pressed = i;
@@ -183,31 +346,27 @@ void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsT
   const bool hovered = ImGui::IsItemHovered(), reached = state.at == i;
   ui_probe_item("heads/row", static_cast<int>(r));
   ui_probe_item("heads/head", static_cast<int>(i));
-  if (hovered || reached)
-    list->AddRectFilled(min, max, im_color(context.palette.control_hover), widgets.px(3));
-  if (reached) list->AddRect(min, max, im_color(context.palette.focus), widgets.px(3));
+  if (hovered || reached) paint.fill(min, max, context.palette.control_hover, paint.px(3));
+  if (reached) paint.outline(min, max, context.palette.focus, 1.0f, paint.px(3));
   if (hovered && ImGui::GetIO().MousePos.x < min.x + columns[0].width) drawn.enlarged = i;
 
-  const float side = std::round(widgets.px(picture_side)), gap = std::round(0.5f * (max.y - min.y - side));
-  const ImVec2 picture{min.x + widgets.px(padding), min.y + gap};
+  const float side = std::round(paint.px(picture_side)), gap = std::round(0.5f * (max.y - min.y - side));
+  const ImVec2 picture{min.x + paint.px(padding), min.y + gap};
   drawn.specs.push_back(picture_of(context, *table.survey, head));
-  drawn.planes.push_back({&drawn.specs.back(), picture, {picture.x + side, picture.y + side}});
+  const Box map(picture, {picture.x + side, picture.y + side});
+  drawn.planes.push_back({&drawn.specs.back(), map.min, map.max});
   const bool looked_at = table.looked_at == i;
   const auto text_at = [&](ImFont* font, float x, const std::string& text, Rgba8 color) {
-    list->AddText(font, font->FontSize, {x, std::round(0.5f * (min.y + max.y - font->FontSize))},
-                  im_color(color), text.c_str());
+    paint.text(font, {x, std::round(0.5f * (min.y + max.y - font->FontSize))}, color, text);
   };
   // A strip in the head's hue, as everywhere.
-  list->AddRectFilled({picture.x - widgets.px(6), picture.y}, {picture.x - widgets.px(3), picture.y + side},
-                      im_color(head_hue(context.palette, head.head)));
-  text_at(looked_at ? context.fonts.bold : context.fonts.small, picture.x + side + widgets.px(8),
+  paint.fill({picture.x - paint.px(6), picture.y}, {picture.x - paint.px(3), picture.y + side},
+             head_hue(context.palette, head.head));
+  text_at(looked_at ? context.fonts.bold : context.fonts.small, picture.x + side + paint.px(8),
           head_name(head), context.palette.text);
-  if (looked_at) {
-    list->AddRect({picture.x - 2, picture.y - 2}, {picture.x + side + 2, picture.y + side + 2},
-                  im_color(context.palette.focus), widgets.px(2));
-  }
+  if (looked_at) paint.outline(map.grown(2), context.palette.focus, 1.0f, paint.px(2));
   const HeadMuting* const muting = table.muting.get();
-  list->PushClipRect({min.x + columns.front().width, min.y}, max, true);
+  paint.list->PushClipRect({min.x + columns.front().width, min.y}, max, true);
   for (std::size_t c = 1; c < columns.size(); ++c) {
     const PlacedHeadColumn& column = columns[c];
     const std::optional<std::size_t>& most = largest[static_cast<std::size_t>(column.id)];
@@ -218,8 +377,8 @@ void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsT
         continue;
       }
       const std::string& change = (*table.changes)[i];
-      text_at(context.fonts.small, left + widgets.px(padding),
-              fitted_text(change, context.fonts.small, column.width - widgets.px(padding)),
+      text_at(context.fonts.small, left + paint.px(padding),
+              fitted_text(change, context.fonts.small, column.width - paint.px(padding)),
               most == i ? context.palette.text : context.palette.text_dim);
       continue;
     }
@@ -227,7 +386,7 @@ void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsT
     draw_number(context, {left, min.y}, {left + column.width, max.y}, cell_of(table, column.id, i, greatest),
                 most == i);
   }
-  list->PopClipRect();
+  paint.list->PopClipRect();
 }
 
 }  // namespace
@@ -238,20 +397,19 @@ std::string head_name(const SurveyedHead& head) {
 
 std::optional<std::size_t> draw_heads_table(const PanelContext& context, const HeadsTable& table,
                                             HeadsTableState& state, float height) {
-  const WidgetContext widgets = context.widgets();
   const HeadSurvey& survey = *table.survey;
   if (survey.heads.empty()) return std::nullopt;
   const float bar = ImGui::GetStyle().ScrollbarSize;
   const float width = ImGui::GetContentRegionAvail().x - bar;
-  const std::vector<PlacedHeadColumn> columns = placed_head_columns(widgets, width);
+  const std::vector<PlacedHeadColumn> columns = placed_head_columns(context, width);
   const float all_columns = columns.back().left + columns.back().width;
   const bool scrolls = all_columns > width;
   sort(table, state);
   const LargestHeads largest = largest_heads(survey, table.muting.get());
 
   const ImVec2 top_left = ImGui::GetCursorScreenPos();
-  const float header = head_columns_height(widgets), row = std::round(widgets.px(row_height));
-  const float total = row * static_cast<float>(survey.heads.size());
+  const float header = head_columns_height(context), row = std::round(context.px(row_height));
+  const float total = row * float(survey.heads.size());
   const float rows_height = std::min(total + (scrolls ? bar : 0.0f), std::max(row, height - header));
   const float seen_height = rows_height - (scrolls ? bar : 0.0f);
   std::optional<std::size_t> chosen;
@@ -266,7 +424,7 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
   const ImVec2 seen = ImGui::GetWindowPos();
   ui_probe("heads/rows", seen, {seen.x + ImGui::GetWindowWidth(), seen.y + rows_height});
   if (const auto head = std::ranges::find(state.sorted, state.scroll_to); head != state.sorted.end()) {
-    const auto place = static_cast<float>(head - state.sorted.begin());
+    const auto place = float(head - state.sorted.begin());
     ImGui::SetScrollY(
         std::clamp(ImGui::GetScrollY(), std::max(0.0f, (place + 1) * row - seen_height), place * row));
   }
@@ -281,7 +439,7 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
   drawn.scrolled = scrolled;
   if (first < last) drawn.specs.reserve(last - first);  // the planes point at them
   for (std::size_t r = first; r < last; ++r) {
-    const float top = origin.y + row * static_cast<float>(r);
+    const float top = origin.y + row * float(r);
     draw_row(context, table, state, columns, largest, r, {origin.x, top}, {origin.x + width, top + row}, drawn);
   }
   draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, drawn.planes);

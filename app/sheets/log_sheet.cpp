@@ -19,7 +19,7 @@ bool draw_log_sheet(const WidgetContext& context, LogSheetState& state) {
   ImGui::Dummy({1, context.px(6)});
   const float most = 0.6f * ImGui::GetIO().DisplaySize.y;
   const float line = ImGui::GetTextLineHeightWithSpacing();
-  const float wanted = line * static_cast<float>(std::max<std::size_t>(state.lines.size(), 1)) * 2.0f;
+  const float wanted = line * float(std::max<std::size_t>(state.lines.size(), 1)) * 2.0f;
   ImGui::BeginChild("log", {0, std::min(wanted, most)});
   scroll_by_keys(context);
   ImGui::PushTextWrapPos(0.0f);

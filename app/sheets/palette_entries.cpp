@@ -42,8 +42,7 @@ constexpr std::array<BrushName, 4> brush_names{{
 // By which a command is asked for whose name says little of it.
 constexpr std::string_view words_of_training =
     "learns learning trains training data teach taught teacher tells told itself why how do different things "
-    "who what job "
-    "form emerge grow loss optimiser gradient descent own model";
+    "who what job form emerge grow loss optimiser gradient descent own model";
 
 constexpr int question_handicap = 6;  // less than a letter that follows another scores (session/fuzzy_match)
 

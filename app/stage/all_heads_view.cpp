@@ -10,7 +10,6 @@
 
 #include "app/content/cell_terms.h"
 #include "app/content/stage_layout.h"
-#include "app/platform/fonts.h"
 #include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
@@ -20,7 +19,6 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
@@ -45,34 +43,7 @@ std::string distance_text(const HeadStatistics& head) {
   return fmt::format("looks {} {}", rounded(head.distance, 1), way);
 }
 
-}  // namespace
-
-const std::vector<HeadStatistics>& HeadFigures::of(const Trace& trace, Index batch) {
-  const TensorPtr& weights = trace.tensors.attn_weights;
-  if (weights && weights_.lock() == weights && batch_ == batch) return heads_;
-  heads_.clear();
-  weights_ = weights;
-  work_probe("head statistics");
-  batch_ = batch;
-  if (!weights || batch < 0 || batch >= weights->shape().size(0)) return heads_;
-  for (Index head = 0; head < weights->shape().size(1); ++head)
-    heads_.push_back(head_statistics(trace, batch, head));
-  return heads_;
-}
-
-std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head) {
-  if (head.rows == 0) return {"no finite row"};
-  std::vector<std::string> words{
-      fmt::format("entropy {} of {}", rounded(head.entropy, 2), rounded(head.most_entropy, 2)),
-      distance_text(head)};
-  // The strongest pair might be the answer; its line keeps its place.
-  if (head.query >= 0)
-    words.push_back(context.points_at_heads ? ""
-                                            : fmt::format("{} {}", strongest_pair(context, head),
-                                                          cell_number(head.strongest, 2, true)));
-  return words;
-}
-
+// The same as a sentence for a tooltip.
 std::string head_sentence(const PanelContext& context, const HeadStatistics& head) {
   if (head.rows == 0) return "its attention has no finite row";
   const std::string pair = head.query < 0
@@ -84,8 +55,6 @@ std::string head_sentence(const PanelContext& context, const HeadStatistics& hea
       "tokens; {}",
       rounded(head.entropy, 2), rounded(head.most_entropy, 2), rounded(head.distance, 1), pair);
 }
-
-namespace {
 
 // Slanted labels of columns that are closer, in units, are thinned.
 constexpr double closest_columns = 19.0;
@@ -132,8 +101,7 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   for (const HeadStatistics& head : statistics)
     shape.note_lines = std::max(shape.note_lines, least + static_cast<int>(head_words(context, head).size()));
   const MapGrid grid = map_grid(count, shape, area, context.scale);
-  ImFont* font = context.fonts.small;
-  const float widest = width_of(font, "entropy 0.00 of 0.00");
+  const float widest = width_of(context.fonts.small, "entropy 0.00 of 0.00");
   // On a slide every row gets its label before any notes.
   const auto labels_all = [&](const MapGrid& maps) {
     return maps.map_height >= closest_rows * context.scale * static_cast<double>(shape.rows);
@@ -152,15 +120,13 @@ void draw_range_choice(const PanelContext& context, const RectF& bar, const std:
   ImFont* small = context.fonts.small;
   const float u = context.scale;
   const ImVec2 size = color_choice_size(context);
-  float x = static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(small, caption)) +
-            24.0f * u;
-  const float y = std::round(static_cast<float>(bar.y) - small->FontSize - 3.0f * u);
+  float x = float(bar.x) + std::max(float(bar.width), width_of(small, caption)) + 24.0f * u;
+  const float y = std::round(float(bar.y) - small->FontSize - 3.0f * u);
   const std::string words = "colour scale";
   if (context.picture || x + size.x > end) return;
   if (const float room = width_of(small, words) + 8.0f * u; x + room + size.x <= end) {
-    ImGui::GetWindowDrawList()->AddText(small, small->FontSize,
-                                        {x, std::round(y + 0.5f * (size.y - small->FontSize))},
-                                        im_color(context.palette.text_dim), words.c_str());
+    context.painter().text(small, {x, std::round(y + 0.5f * (size.y - small->FontSize))},
+                           context.palette.text_dim, words);
     x += room;
   }
   ImGui::SetCursorScreenPos({std::floor(x), y});
@@ -174,10 +140,8 @@ void draw_notes(const PanelContext& context, const std::vector<std::string>& wor
     // A number that is cut is another number: "1.16 of 1.86" becomes "1.16".
     const std::string whole = width_of(font, line) <= width ? line : line.substr(0, line.find(" of "));
     const std::string shown = fitted_text(whole, font, width);
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::floor(x), std::floor(y)},
-                                        im_color(context.palette.text_dim), shown.c_str());
-    ui_says(shown, {x, y});
-    y += static_cast<float>(note_line_units) * context.scale;
+    context.painter().say(font, {x, y}, context.palette.text_dim, shown);
+    y += float(note_line_units) * context.scale;
   }
 }
 
@@ -236,7 +200,7 @@ View::View(const PanelContext& context, AllHeadsState& state, const StageContent
   shape_.cols = result_.matrix.view.cols;
   shape_.row_label_width = row_label_width(context, result_, shape_.rows);
   if (result_.col_labels)
-    shape_.col_label_width = column_label_width(context.widgets(), *result_.col_labels, shape_.cols);
+    shape_.col_label_width = column_label_width(context, *result_.col_labels, shape_.cols);
   if (bar_) shape_.bar_captions = {static_cast<double>(bar_->caption.size())};
   // They are statistics of the weights: over other maps they would speak of what is not shown.
   const TensorName& shown = result_.matrix.name;
@@ -263,7 +227,7 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) const {
       under_mouse = cell;
       looked_at = &map;
     }
-    ui_probe("stage/map", static_cast<int>(i), corner(map.plane), far_corner(map.plane));
+    ui_probe("stage/map", static_cast<int>(i), map.plane);
     draw_labels(map, static_cast<Index>(i));
     const double above = shape_.note_lines == 0 ? frame_room() : 0.0;
     const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes() - above,
@@ -290,17 +254,17 @@ void View::draw_planes() const {
 
 // On the map: the marked cells, and whether the head is muted, frozen or shown.
 void View::draw_marks(const HeadMap& map) const {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   draw_part_overlay(context_, map.part, map.plane, marks_);
   const RectF rect{static_cast<double>(map.plane.x), static_cast<double>(map.plane.y),
                    static_cast<double>(map.plane.width), static_cast<double>(map.plane.height)};
-  if (head_gain_of(context_.scenario, map.head) == 0.0) draw_muted(context_.widgets(), list, rect);
-  if (is_frozen(context_.scenario, map.head)) draw_lock(context_.widgets(), list, rect);
+  if (head_gain_of(context_.scenario, map.head) == 0.0) draw_muted(paint, rect);
+  if (is_frozen(context_.scenario, map.head)) draw_lock(paint, rect);
   const Index sharing = query_heads_ / std::max<Index>(count_, 1), shown = context_.selection.head;
   if (shown >= map.head && shown < map.head + sharing && !context_.points_at_heads)
-    draw_head_frame(context_, corner(map.plane), far_corner(map.plane), context_.palette.focus);
+    draw_head_frame(context_, map.plane, context_.palette.focus);
   if (const auto right = context_.right_head; right && *right >= map.head && *right < map.head + sharing)
-    draw_right_head(context_, corner(map.plane), far_corner(map.plane));
+    draw_right_head(context_, map.plane);
 }
 
 // Row labels at the first column of the grid, column labels below its last row.
@@ -321,16 +285,16 @@ void View::draw_words(const HeadMap& map, std::size_t i) const {
   if (head && shape_.note_lines > range_lines())
     std::ranges::move(words_of(context_, map, *head), std::back_inserter(words));
   const ImVec2 at = corner(map.plane);
-  draw_notes(context_, words, at.x, at.y - static_cast<float>(notes()) - 3.0f * context_.scale,
-             static_cast<float>(grid_.pitch_x) - 6.0f * context_.scale);
+  draw_notes(context_, words, at.x, at.y - float(notes()) - 3.0f * context_.scale,
+             float(grid_.pitch_x) - 6.0f * context_.scale);
   if (!head) return;
-  const auto height = static_cast<float>(title() + notes());
+  const auto height = float(title() + notes());
   ImGui::PushID(static_cast<int>(i));
   ImGui::SetCursorScreenPos({at.x, at.y - height});
-  ImGui::Dummy({std::max(1.0f, static_cast<float>(map.plane.width) * 0.7f), height});
-  tooltip(context_.widgets(), fmt::format("head {}: {}{}", map.head,
-                                          is_frozen(context_.scenario, map.head) ? "frozen weights; " : "",
-                                          head_sentence(context_, *head)));
+  ImGui::Dummy({std::max(1.0f, float(map.plane.width) * 0.7f), height});
+  tooltip(context_, fmt::format("head {}: {}{}", map.head,
+                                is_frozen(context_.scenario, map.head) ? "frozen weights; " : "",
+                                head_sentence(context_, *head)));
   ui_probe_item("stage/head_words", static_cast<int>(i));
   ImGui::PopID();
 }
@@ -340,9 +304,9 @@ void View::draw_bar(PanelAction& action) const {
   const std::string caption = own_colors() ? own_colors_caption(result_) : bar_->caption;
   const RangeTicks ends = own_colors_ticks(*bar_);
   for (const RectF& strip : grid_.bars) {
-    draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar_->color_map, context_.theme,
-                   bar_->range, caption, static_cast<float>(area_.width), own_colors() ? &ends : nullptr);
-    draw_range_choice(context_, strip, caption, static_cast<float>(area_.x + area_.width), action);
+    draw_color_bar(context_.painter(), strip, bar_->color_map, context_.theme, bar_->range, caption,
+                   float(area_.width), own_colors() ? &ends : nullptr);
+    draw_range_choice(context_, strip, caption, float(area_.x + area_.width), action);
     draw_legend(strip);
   }
 }
@@ -353,12 +317,37 @@ void View::draw_legend(const RectF& strip) const {
   for (const HeadMap& map : maps_) specs.push_back(&map.part.spec);
   legend_.update(specs);
   const float u = context_.scale;
-  const ImVec2 at(static_cast<float>(strip.x + strip.width) + 28.0f * u,
-                  static_cast<float>(strip.y + strip.height) + u);
-  draw_cell_legend(context_, legend_, at, static_cast<float>(area_.x + area_.width), LegendLines::row);
+  const ImVec2 at(float(strip.x + strip.width) + 28.0f * u, float(strip.y + strip.height) + u);
+  draw_cell_legend(context_, legend_, at, float(area_.x + area_.width), LegendLines::row);
 }
 
 }  // namespace
+
+const std::vector<HeadStatistics>& HeadFigures::of(const Trace& trace, Index batch) {
+  const TensorPtr& weights = trace.tensors.attn_weights;
+  if (weights && weights_.lock() == weights && batch_ == batch) return heads_;
+  heads_.clear();
+  weights_ = weights;
+  work_probe("head statistics");
+  batch_ = batch;
+  if (!weights || batch < 0 || batch >= weights->shape().size(0)) return heads_;
+  for (Index head = 0; head < weights->shape().size(1); ++head)
+    heads_.push_back(head_statistics(trace, batch, head));
+  return heads_;
+}
+
+std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head) {
+  if (head.rows == 0) return {"no finite row"};
+  std::vector<std::string> words{
+      fmt::format("entropy {} of {}", rounded(head.entropy, 2), rounded(head.most_entropy, 2)),
+      distance_text(head)};
+  // The strongest pair might be the answer; its line keeps its place.
+  if (head.query >= 0)
+    words.push_back(context.points_at_heads ? ""
+                                            : fmt::format("{} {}", strongest_pair(context, head),
+                                                          cell_number(head.strongest, 2, true)));
+  return words;
+}
 
 PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse) {

@@ -32,8 +32,6 @@ class HeadFigures {
 // "entropy 0.32 of 2.48", "looks 1.1 back", "it → animal .93", the last only if a row has a choice. For a head without a
 // row of numbers: one line that says so.
 std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head);
-// The same as a sentence for a tooltip.
-std::string head_sentence(const PanelContext& context, const HeadStatistics& head);
 
 struct AllHeadsState {
   HeadFigures figures;

@@ -13,8 +13,8 @@ class AxisLight {
  public:
   AxisLight(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane)
       : context_(context), part_(part), plane_(plane), letter_(context.pointed->axis) {
-    min_ = {static_cast<float>(plane.x), static_cast<float>(plane.y)};
-    max_ = {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)};
+    min_ = {float(plane.x), float(plane.y)};
+    max_ = {float(plane.x + plane.width), float(plane.y + plane.height)};
   }
 
   void draw() const {
@@ -33,18 +33,18 @@ class AxisLight {
  private:
   // A line along the top or the left side, from index `begin` to `end`, with ends that turn inwards.
   void bracket(bool across, Index begin, Index end, Index block) const {
-    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Painter paint = context_.painter();
     const float thick = std::max(2.0f, std::round(3.0f * context_.scale)), turn = 4.0f * context_.scale;
     const ImU32 color = im_color(context_.palette.focus);
     const auto line = [&](ImVec2 a, ImVec2 b) {
-      list->AddRectFilled({a.x - 1, a.y - 1}, {b.x + 1, b.y + 1}, im_color(context_.palette.panel));
-      list->AddRectFilled(a, b, color);
+      paint.fill({a.x - 1, a.y - 1}, {b.x + 1, b.y + 1}, context_.palette.panel);
+      paint.fill(a, b, color);
     };
     const auto place = [&](Index i) {
       const Index count = across ? plane_.cols : plane_.rows;
       const float length = across ? max_.x - min_.x : max_.y - min_.y;
       const float start = across ? min_.x : min_.y;
-      return std::round(start + length * static_cast<float>(i) / static_cast<float>(std::max<Index>(count, 1)));
+      return std::round(start + length * float(i) / float(std::max<Index>(count, 1)));
     };
     const float from = place(begin), to = place(end);
     if (across) {
@@ -75,11 +75,9 @@ class AxisLight {
     const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str());
     ImVec2 min(under ? at.x - 0.5f * size.x - pad : at.x, under ? at.y : at.y - 0.5f * size.y - pad);
     min = {std::floor(min.x), std::floor(min.y)};
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddRectFilled(min, {min.x + size.x + 2 * pad, min.y + size.y + 2 * pad},
-                        im_color(context_.palette.control), pad);
-    list->AddText(font, font->FontSize, {min.x + pad, min.y + pad}, im_color(context_.palette.focus),
-                  text.c_str());
+    const Painter paint = context_.painter();
+    paint.fill(min, {min.x + size.x + 2 * pad, min.y + size.y + 2 * pad}, context_.palette.control, pad);
+    paint.text(font, {min.x + pad, min.y + pad}, context_.palette.focus, text);
   }
 
   void along(bool across, const std::string& axis, Index block, Index count) const {
@@ -98,9 +96,8 @@ class AxisLight {
     for (std::size_t i = 0; i < part_.matrix.leading.size(); ++i) {
       const Axis& axis = shape.axes()[i];
       if (!axis_has_letter(axis.name, letter_)) continue;
-      const float thick = std::max(1.0f, std::round(context_.scale));
-      ImGui::GetWindowDrawList()->AddRect({min_.x - thick, min_.y - thick}, {max_.x + thick, max_.y + thick},
-                                          im_color(context_.palette.focus), 0.0f, 0, thick);
+      const float thick = context_.hairline();
+      context_.painter().outline(Box(min_, max_).grown(thick), context_.palette.focus, thick);
       label({0.5f * (min_.x + max_.x), min_.y}, true,
             fmt::format("{} {} of {}", axis.name, part_.matrix.leading[i], axis.size));
       return;

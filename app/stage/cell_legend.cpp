@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/platform/fonts.h"
 #include "app/widgets/heatmap_plane.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -46,7 +44,7 @@ void CellLegend::update(std::span<const HeatmapSpec* const> specs) {
 
 std::optional<float> draw_cell_legend(const PanelContext& context, const CellLegend& legend, ImVec2 at,
                                       float right, LegendLines lines) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
   const float u = context.scale, side = std::round(14.0f * u), line = std::round(17.0f * u), gap = 6.0f * u;
   float x = std::round(at.x), y = std::round(at.y);
@@ -57,22 +55,21 @@ std::optional<float> draw_cell_legend(const PanelContext& context, const CellLeg
     if (end > right || planes.size() == most_entries) break;
     reached = std::max(reached.value_or(end), end);
     planes.push_back({&entry.swatch, ImVec2(x, y), ImVec2(x + side, y + side)});
-    list->AddText(font, font->FontSize, ImVec2(x + side + gap, y + (side - font->FontSize) / 2),
-                  im_color(context.palette.text_dim), entry.text.c_str());
+    paint.text(font, {x + side + gap, y + (side - font->FontSize) / 2}, context.palette.text_dim, entry.text);
     ui_probe("stage/legend/" + entry.text, ImVec2(x, y), ImVec2(end, y + side));
     if (lines == LegendLines::column)
       y += line;
     else
       x = std::round(end + 14.0f * u);
   }
-  if (!planes.empty()) draw_heatmap_planes(list, context.heatmaps, planes);
+  if (!planes.empty()) draw_heatmap_planes(paint.list, context.heatmaps, planes);
   return reached;
 }
 
 std::optional<float> draw_legend_beside(const PanelContext& context, const CellLegend& legend,
                                         const RectF& bar, float words_end, float right) {
-  const float u = context.scale, y = static_cast<float>(bar.y);
-  const float beside_strip = static_cast<float>(bar.x + bar.width) + 28.0f * u;
+  const float u = context.scale, y = float(bar.y);
+  const float beside_strip = float(bar.x + bar.width) + 28.0f * u;
   const ImVec2 beside{std::max(beside_strip, words_end + 14.0f * u), y - 4.0f * u};
   const auto end = draw_cell_legend(context, legend, beside, right, LegendLines::column);
   return end ? end : draw_cell_legend(context, legend, {beside_strip, y + u}, right, LegendLines::column);

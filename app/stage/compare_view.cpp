@@ -9,7 +9,6 @@
 #include <imgui.h>
 
 #include "app/content/cell_terms.h"
-#include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
@@ -20,9 +19,7 @@
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
-#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/scaled_dot_product_attention.h"
@@ -79,8 +76,125 @@ std::string change_text(const TensorChange& change, const std::string& before, c
   return text;
 }
 
-}  // namespace
+// "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
+float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
+  if (context.picture) return 0.0f;  // the titles of the maps say what is beside what
+  // Each describes the other side, as app/session/other_side.cpp computes it.
+  const bool scaled = score_scale(context.trace.options).scale != 1.0,
+             masked = context.trace.tensors.mask_bias != nullptr;
+  const std::array<std::string_view, compare_with_count> names{"pinned",
+                                                               "one wide head",
+                                                               "packed",
+                                                               "as 3",
+                                                               "as 3·H",
+                                                               scaled ? "no scale" : "with scale",
+                                                               masked ? "no mask" : "causal mask"};
+  const std::array<std::string_view, compare_with_count> short_names{
+      "pin", "1 head", "W", "3", "3·H", scaled ? "no √D" : "√D", masked ? "no mask" : "causal"};
+  ImVec2 at = corner(area);
+  const float end = at.x + float(area.width), u = context.scale;
+  ImFont* sans = context.fonts.sans;
+  const ImVec2 size = segmented_control_size(context, names);
+  const float y = std::round(at.y + 0.5f * (size.y - sans->FontSize));
+  const std::string pin = fmt::format("pin this ({})", first_key_text(CommandId::pin_scenario));
+  const float before = width_of(sans, "compare with") + 8 * u, behind = width_of(sans, pin) + 36 * u;
+  const bool all = before + size.x + behind <= end - at.x;
+  if (all) {
+    context.painter().text(sans, {at.x, y}, context.palette.text_dim, "compare with");
+    at.x += before;
+  }
+  ImGui::SetCursorScreenPos(at);
+  int chosen = static_cast<int>(context.selection.compare_with);
+  const bool fits = size.x <= end - at.x;
+  if (stage_choice(context, "beside", fits ? names : short_names, chosen, end - at.x)) {
+    action.selection = context.selection;
+    action.selection->compare_with = static_cast<CompareWith>(chosen);
+  }
+  tooltip(context,
+          "what to compare this scenario with: the pinned one; the same parameters read as one wide head; "
+          "in_proj stored as one, 3 or 3·H matrices; without the scale 1/√D; without the mask (or with a "
+          "causal one if there is none)");
+  const float right = ImGui::GetItemRectMax().x;
+  if (right + behind <= end) {
+    ImGui::SetCursorScreenPos({right + 14 * u, at.y + std::round(0.5f * (size.y - 26 * u))});
+    if (text_button(context, "pin", pin)) action.command = CommandId::pin_scenario;
+    named_item(context, "stage/pin", "keep this result, to compare it with later ones");
+  }
+  return size.y;
+}
 
+// Why there is no other side to draw; else empty.
+std::string no_other_side(const PanelContext& context, TensorName name) {
+  const OtherSide* side = context.other_side;
+  if (!side) return "computing the other side …";
+  if (!side->computation) {
+    if (context.selection.compare_with != CompareWith::pinned || context.picture) return side->why;
+    return fmt::format(
+        "{}: press {} to keep this result, then change something, or choose above what to compare it with",
+        side->why, first_key_text(CommandId::pin_scenario));
+  }
+  const Trace& trace = *side->computation->trace;
+  if (trace.tensor(name)) return "";
+  return fmt::format("{} has no {}: {}", side->name, to_string(name), why_absent(trace, name));
+}
+
+constexpr double low_area = 330.0;  // in units: with less than this below the choice, lines give way to the maps
+
+// The range of the maps of all heads, both sides together: the same number has the same colour.
+ValueRange common_range(const PanelContext& context, const StagePart& other, const StagePart& present,
+                        const Trace& trace, ValueRanges& ranges) {
+  const bool probabilities = tensor_entry(present.matrix.name.id).probabilities;
+  const auto of = [&](const StagePart& part, Index batch) {
+    const TensorPtr mask = part.spec.mask ? part.spec.mask->tensor : nullptr;
+    return ranges.of(part.matrix.view.tensor, batch, probabilities, mask, part.spec.blocked_at);
+  };
+  const Selection there = selection_within(context.selection, trace);
+  return joined(of(other, there.batch), of(present, context.selection.batch));
+}
+
+// Wrapped lines; returns their height, drawn or not.
+float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width, bool draws) {
+  if (text.empty()) return 0.0f;
+  ImFont* font = context.fonts.sans;
+  if (draws)
+    ui_probe("stage/compare/sentence", context.painter().wrapped(width, font, at, context.palette.text, text));
+  return size_in(font, width, text).y + 4.0f * context.scale;
+}
+
+// "attn_weights[0,3,8,1]  it → animal   pinned 0.123   now 0.456   difference 0.333"
+void draw_values(const PanelContext& context, const std::vector<ComparedMap>& maps, const RectF& line,
+                 std::optional<std::pair<Index, Index>> cell, const StageMatrix& matrix) {
+  ImFont* font = context.fonts.mono_small;
+  float x = float(line.x);
+  const float end = float(line.x + line.width), y = float(line.y);
+  const auto write = [&](const std::string& text, Rgba8 color, float gap, ImFont* with) {
+    if (x >= end) return;
+    x = context.painter().text_within(end - x, with, {x, y}, color, text).max.x + gap * context.scale;
+  };
+  if (!cell) {
+    write("Move the mouse over a cell of any map to highlight it in all of them.", context.palette.text_dim,
+          0, context.fonts.small);
+    return;
+  }
+  const auto [row, col] = *cell;
+  if (row < matrix.view.rows && col < matrix.view.cols) {
+    const CellRef present = cell_at(matrix, row, col);
+    write(box_text(context.trace, box_of(present)), context.palette.text_dim, 10, font);
+    write(cell_tokens(context.trace, context.inputs.labels, present), context.palette.text_dim, 16,
+          context.fonts.small);
+  } else {
+    write(fmt::format("row {}, column {}", row, col), context.palette.text_dim, 16, font);
+  }
+  for (const ComparedMap& map : maps) {
+    const MatrixView& values = map.part.spec.values;
+    const bool has = row < values.rows && col < values.cols;
+    write(map.title, context.palette.text_dim, 6, context.fonts.small);
+    write(has ? decimal_text(values.value(row, col), 4) : "no such cell", context.palette.text, 18, font);
+  }
+  ui_probe("stage/compare/values", {float(line.x), y}, {x, y + font->FontSize});
+}
+
+// Sets `changes.map`. The two must have the same rows and columns.
 const MapDifference& map_difference(CompareChanges& changes, const HeatmapSpec& before,
                                     const HeatmapSpec& after) {
   std::optional<MapDifference>& known = changes.map;
@@ -91,12 +205,15 @@ const MapDifference& map_difference(CompareChanges& changes, const HeatmapSpec& 
   return *known;
 }
 
+// " The output: max |Δ| = …." alone; empty where the outputs cannot be compared. Here and above, `side` must have a
+// computation.
 std::string output_words(const PanelContext& context, CompareChanges& changes, const OtherSide& side) {
   const TensorPtr& other = side.computation->trace->tensors.output;
   const TensorChange* output = update(changes.output, other, context.trace.tensors.output);
   return output ? fmt::format(" The output: {}.", change_text(*output, side.name)) : "";
 }
 
+// What the numbers say about the map in `changes`, which belongs to `part`, about all heads, and about the output.
 std::string change_words(const PanelContext& context, CompareChanges& changes, const StagePart& part,
                          const OtherSide& side) {
   const StageMatrix& matrix = part.matrix;
@@ -116,73 +233,6 @@ std::string change_words(const PanelContext& context, CompareChanges& changes, c
   }
   if (matrix.name.id != TensorId::output) text += output_words(context, changes, side);
   return text;
-}
-
-namespace {
-
-// "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
-float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
-  if (context.picture) return 0.0f;  // the titles of the maps say what is beside what
-  // Each describes the other side, as app/session/other_side.cpp computes it.
-  const bool scaled = score_scale(context.trace.options).scale != 1.0,
-             masked = context.trace.tensors.mask_bias != nullptr;
-  const std::array<std::string_view, compare_with_count> names{"pinned",
-                                                               "one wide head",
-                                                               "packed",
-                                                               "as 3",
-                                                               "as 3·H",
-                                                               scaled ? "no scale" : "with scale",
-                                                               masked ? "no mask" : "causal mask"};
-  const std::array<std::string_view, compare_with_count> short_names{
-      "pin", "1 head", "W", "3", "3·H", scaled ? "no √D" : "√D", masked ? "no mask" : "causal"};
-  ImVec2 at = corner(area);
-  const float end = at.x + static_cast<float>(area.width), u = context.scale;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* sans = context.fonts.sans;
-  const ImVec2 size = segmented_control_size(context.widgets(), names);
-  const float y = std::round(at.y + 0.5f * (size.y - sans->FontSize));
-  const std::string pin = fmt::format("pin this ({})", first_key_text(CommandId::pin_scenario));
-  const float before = width_of(sans, "compare with") + 8 * u, behind = width_of(sans, pin) + 36 * u;
-  const bool all = before + size.x + behind <= end - at.x;
-  if (all) {
-    list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "compare with");
-    at.x += before;
-  }
-  ImGui::SetCursorScreenPos(at);
-  int chosen = static_cast<int>(context.selection.compare_with);
-  const bool fits = size.x <= end - at.x;
-  if (stage_choice(context, "beside", fits ? names : short_names, chosen, end - at.x)) {
-    action.selection = context.selection;
-    action.selection->compare_with = static_cast<CompareWith>(chosen);
-  }
-  tooltip(context.widgets(),
-          "what to compare this scenario with: the pinned one; the same parameters read as one wide head; "
-          "in_proj stored as one, 3 or 3·H matrices; without the scale 1/√D; without the mask (or with a "
-          "causal one if there is none)");
-  const float right = ImGui::GetItemRectMax().x;
-  if (right + behind <= end) {
-    ImGui::SetCursorScreenPos({right + 14 * u, at.y + std::round(0.5f * (size.y - 26 * u))});
-    if (text_button(context.widgets(), "pin", pin)) action.command = CommandId::pin_scenario;
-    ui_probe_item("stage/pin");
-    tooltip(context.widgets(), "keep this result, to compare it with later ones");
-  }
-  return size.y;
-}
-
-// Why there is no other side to draw; else empty.
-std::string no_other_side(const PanelContext& context, TensorName name) {
-  const OtherSide* side = context.other_side;
-  if (!side) return "computing the other side …";
-  if (!side->computation) {
-    if (context.selection.compare_with != CompareWith::pinned || context.picture) return side->why;
-    return fmt::format(
-        "{}: press {} to keep this result, then change something, or choose above what to "
-        "compare it with",
-        side->why, first_key_text(CommandId::pin_scenario));
-  }
-  const Trace& trace = *side->computation->trace;
-  if (trace.tensor(name)) return "";
-  return fmt::format("{} has no {}: {}", side->name, to_string(name), why_absent(trace, name));
 }
 
 }  // namespace
@@ -212,74 +262,6 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
   if (const auto head = maps.draw(under_mouse)) action.selection = looking_at_head(context, *head);
   return action;
 }
-
-namespace {
-
-constexpr double low_area = 330.0;  // in units: with less than this below the choice, lines give way to the maps
-
-// The range of the maps of all heads, both sides together: the same number has the same colour.
-ValueRange common_range(const PanelContext& context, const StagePart& other, const StagePart& present,
-                        const Trace& trace, ValueRanges& ranges) {
-  const bool probabilities = tensor_entry(present.matrix.name.id).probabilities;
-  const auto of = [&](const StagePart& part, Index batch) {
-    const TensorPtr mask = part.spec.mask ? part.spec.mask->tensor : nullptr;
-    return ranges.of(part.matrix.view.tensor, batch, probabilities, mask, part.spec.blocked_at);
-  };
-  const Selection there = selection_within(context.selection, trace);
-  return joined(of(other, there.batch), of(present, context.selection.batch));
-}
-
-// Wrapped lines; returns their height, drawn or not.
-float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width, bool draws) {
-  if (text.empty()) return 0.0f;
-  ImFont* font = context.fonts.sans;
-  const std::string lines = with_line_breaks(text, font, width);
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.c_str());
-  if (draws) {
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text),
-                                        lines.c_str(), nullptr, width);
-    ui_probe("stage/compare/sentence", at, {at.x + size.x, at.y + size.y});
-  }
-  return size.y + 4.0f * context.scale;
-}
-
-// "attn_weights[0,3,8,1]  it → animal   pinned 0.123   now 0.456   difference 0.333"
-void draw_values(const PanelContext& context, const std::vector<ComparedMap>& maps, const RectF& line,
-                 std::optional<std::pair<Index, Index>> cell, const StageMatrix& matrix) {
-  ImFont* font = context.fonts.mono_small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  float x = static_cast<float>(line.x);
-  const float end = static_cast<float>(line.x + line.width), y = static_cast<float>(line.y);
-  const auto write = [&](const std::string& text, Rgba8 color, float gap, ImFont* with) {
-    if (x >= end) return;
-    const std::string fitted = fitted_text(text, with, end - x);
-    list->AddText(with, with->FontSize, {std::floor(x), y}, im_color(color), fitted.c_str());
-    x += width_of(with, fitted) + gap * context.scale;
-  };
-  if (!cell) {
-    write("Move the mouse over a cell of any map to highlight it in all of them.", context.palette.text_dim,
-          0, context.fonts.small);
-    return;
-  }
-  const auto [row, col] = *cell;
-  if (row < matrix.view.rows && col < matrix.view.cols) {
-    const CellRef present = cell_at(matrix, row, col);
-    write(box_text(context.trace, box_of(present)), context.palette.text_dim, 10, font);
-    write(cell_tokens(context.trace, context.inputs.labels, present), context.palette.text_dim, 16,
-          context.fonts.small);
-  } else {
-    write(fmt::format("row {}, column {}", row, col), context.palette.text_dim, 16, font);
-  }
-  for (const ComparedMap& map : maps) {
-    const MatrixView& values = map.part.spec.values;
-    const bool has = row < values.rows && col < values.cols;
-    write(map.title, context.palette.text_dim, 6, context.fonts.small);
-    write(has ? decimal_text(values.value(row, col), 4) : "no such cell", context.palette.text, 18, font);
-  }
-  ui_probe("stage/compare/values", {static_cast<float>(line.x), y}, {x, y + font->FontSize});
-}
-
-}  // namespace
 
 RectF without_top(const RectF& area, double height) {
   return {area.x, area.y + height, area.width, std::max(0.0, area.height - height)};
@@ -337,8 +319,7 @@ RectF CompareMaps::draw_words(RectF area) {
   const bool low = area.height < low_area * u, values_stand_in = low && focus_;
   const bool no_values = low || (context_.picture && !focus_);  // a picture has no mouse to ask for
   if (values_stand_in) values_line_ = RectF{area.x, area.y, area.width, 0};
-  const float height =
-      draw_sentence(context_, sentence, corner(area), static_cast<float>(area.width), !values_stand_in);
+  const float height = draw_sentence(context_, sentence, corner(area), float(area.width), !values_stand_in);
   area = without_top(area, height + 4 * u);
   if (no_values) return area;
   values_line_ = RectF{area.x, area.y, area.width, 0};
@@ -351,7 +332,7 @@ bool CompareMaps::place(const RectF& area) {
     CompareShape shape{map.part.spec.values.rows, map.part.spec.values.cols, 0, 0};
     shape.row_label_width = row_label_width(context_, map.part, shape.rows);
     if (map.part.col_labels)
-      shape.col_label_width = column_label_width(context_.widgets(), *map.part.col_labels, shape.cols);
+      shape.col_label_width = column_label_width(context_, *map.part.col_labels, shape.cols);
     shapes.push_back(shape);
   }
   area_ = area;
@@ -392,28 +373,27 @@ void CompareMaps::draw_title(std::size_t i) const {
   const float u = context_.scale;
   const bool last = layout_.stacked || i + 1 == maps_.size();
   const double end = last ? area_.x + area_.width : layout_.places[i + 1].map.x - 8 * u;
-  const float room = static_cast<float>(end - map.plane.x);
+  const float room = float(end - map.plane.x);
   if (i < 2) {
     draw_part_title(context_, i == 0 ? other_ : present_, map.plane, room, map.title + ":");
     return;
   }
   ImFont* font = context_.fonts.mono;
-  const float y = static_cast<float>(map.plane.y) - 7.0f * u - font->Ascent;
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {corner(map.plane).x, std::floor(y)},
-                                      im_color(context_.palette.text),
-                                      fitted_text(fmt::format("now − {}", side_.name), font, room).c_str());
+  const float y = float(map.plane.y) - 7.0f * u - font->Ascent;
+  context_.painter().text(font, {corner(map.plane).x, y}, context_.palette.text,
+                          fitted_text(fmt::format("now − {}", side_.name), font, room));
 }
 
 // Draws what is on and around a map. `hovered` receives the focused cell; returns the head whose number was clicked.
 std::optional<Index> CompareMaps::draw_map(std::size_t i, Place& hovered) const {
   const ComparedMap& map = maps_[i];
   const std::vector<StageMark> marks = linked(i) ? marks_ : std::vector<StageMark>{};
-  ui_probe(map.probe, corner(map.plane), far_corner(map.plane));
+  ui_probe(map.probe, map.plane);
   draw_part_overlay(context_, map.part, map.plane, marks);
   if (!linked(i) && focus_ && focus_->first < map.plane.rows && focus_->second < map.plane.cols) {
     const CellBox box{focus_->first, focus_->first + 1, focus_->second, focus_->second + 1};
-    draw_box_outline(context_.widgets(), ImGui::GetWindowDrawList(), map.plane, box,
-                     im_color(context_.palette.focus), std::max(2.0f, std::round(2.0f * context_.scale)));
+    draw_box_outline(context_.painter(), map.plane, box, im_color(context_.palette.focus),
+                     std::max(2.0f, std::round(2.0f * context_.scale)));
   }
   draw_title(i);
   if (map.place.row_labels)
@@ -434,11 +414,9 @@ void CompareMaps::draw_bars() const {
   bool explained = false;  // beside the first bar that has room for it
   const auto bar = [&](const RectF& rect, const HeatmapSpec& spec, const std::string& caption, double end) {
     if (rect.height <= 0) return;
-    const float words_end =
-        draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), rect, spec.color_map, context_.theme,
-                       spec.range, caption, static_cast<float>(end - rect.x));
-    explained =
-        explained || draw_legend_beside(context_, state_.legend, rect, words_end, static_cast<float>(end));
+    const float words_end = draw_color_bar(context_.painter(), rect, spec.color_map, context_.theme,
+                                           spec.range, caption, float(end - rect.x));
+    explained = explained || draw_legend_beside(context_, state_.legend, rect, words_end, float(end));
   };
   const bool heads = head_count(context_.trace, present_.matrix.name) > 1;
   bar(layout_.bar, maps_[0].part.spec, fmt::format("{}, both{}", name_, heads ? ", all heads" : ""), middle);

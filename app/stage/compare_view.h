@@ -40,17 +40,6 @@ struct CompareChanges {
   WholeChange all_heads, output;
 };
 
-// Sets `changes.map`. The two must have the same rows and columns.
-const MapDifference& map_difference(CompareChanges& changes, const HeatmapSpec& before,
-                                    const HeatmapSpec& after);
-
-// What the numbers say about the map in `changes`, which belongs to `part`, about all heads, and about the output.
-std::string change_words(const PanelContext& context, CompareChanges& changes, const StagePart& part,
-                         const OtherSide& side);
-// " The output: max |Δ| = …." alone; empty where the outputs cannot be compared. Here and above, `side` must have a
-// computation.
-std::string output_words(const PanelContext& context, CompareChanges& changes, const OtherSide& side);
-
 struct CompareState {
   CompareChanges changes;
   CellLegend legend;

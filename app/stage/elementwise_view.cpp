@@ -8,7 +8,6 @@
 
 #include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/stage/axis_light.h"
 #include "app/stage/query_choice.h"
 #include "app/stage/stage_cells.h"
@@ -17,7 +16,6 @@
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 
@@ -90,7 +88,7 @@ void View::place() {
   const Index rows = std::max<Index>(key_count(), 1), width = std::max<Index>(keys().cols, 1);
   const double labels = context_.inputs.labels.key.empty()
                             ? 0.0
-                            : label_width(context_.widgets(), context_.inputs.labels.key, rows) + 10 * u;
+                            : label_width(context_, context_.inputs.labels.key, rows) + 10 * u;
   figures_ = figures_of(context_);
   const double figure = (context_.hall ? 76 : 62) * u, gap = 26 * u;
   const double room = area_.width - labels - 2 * gap - figure * static_cast<double>(figures_.size());
@@ -118,12 +116,12 @@ void View::draw_strip() const {
   spec.mask.reset();
   spec.values.offset = q_.matrix.view.flat(query_, 0);
   spec.values.rows = 1;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_heatmap_plane(list, context_.heatmaps, spec, corner(strip_), far_corner(strip_));
-  draw_heatmap_plane(list, context_.heatmaps, spec, corner(strip_again_), far_corner(strip_again_));
+  const Painter paint = context_.painter();
+  draw_heatmap_plane(paint.list, context_.heatmaps, spec, corner(strip_), far_corner(strip_));
+  draw_heatmap_plane(paint.list, context_.heatmaps, spec, corner(strip_again_), far_corner(strip_again_));
   for (const PlaneGeometry* plane : {&strip_, &strip_again_}) {
-    draw_cell_digits(context_.widgets(), list, *plane, spec, false);
-    list->AddRect(corner(*plane), far_corner(*plane), im_color(context_.palette.q), 0, 0, context_.scale);
+    draw_cell_digits(paint, *plane, spec, false);
+    paint.outline(*plane, context_.palette.q, context_.scale);
   }
 }
 
@@ -150,7 +148,7 @@ void View::outline(const StagePart& part, const PlaneGeometry& plane,
     const bool own =
         mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned || mark.kind == MarkKind::pointed;
     const Rgba8 color = own ? context_.palette.focus : tensor_hue(context_.palette, part.matrix.name.id);
-    draw_box_outline(context_.widgets(), ImGui::GetWindowDrawList(), plane, *box,
+    draw_box_outline(context_.painter(), plane, *box,
                      im_color(color, mark.kind == MarkKind::consumer ? 0.6f : 1.0f), thick);
   }
 }
@@ -208,49 +206,40 @@ ImFont* View::figure_font() const {
 }
 
 void View::draw_figures(std::optional<CellRef>& under_mouse) const {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   ImFont* mono = figure_font();
   ImFont* small = context_.hall ? context_.fonts.sans : context_.fonts.small;
   for (const Figure& figure : figures_) {
     const PlaneGeometry rows = plane_geometry(figure.rect, key_count(), 1);
-    const auto right = static_cast<float>(figure.rect.x + figure.rect.width);
-    list->AddText(
-        small, small->FontSize,
-        {right - width_of(small, figure.caption), static_cast<float>(figure.rect.y) - small->FontSize - 5},
-        im_color(context_.palette.text_dim), figure.caption.c_str());
-    name_tensor(
-        context_, {figure.id},
-        {right - width_of(small, figure.caption), static_cast<float>(figure.rect.y) - small->FontSize - 6},
-        {right, static_cast<float>(figure.rect.y) - 2});
+    const auto right = float(figure.rect.x + figure.rect.width);
+    const Box caption = paint.text(small, {right, float(figure.rect.y) - small->FontSize - 5},
+                                   context_.palette.text_dim, figure.caption, Align::right);
+    name_tensor(context_, {figure.id}, {caption.min.x, caption.min.y - 1}, {right, caption.max.y + 3});
     const TensorPtr tensor = context_.trace.tensor(figure.id);
-    const bool digits = static_cast<float>(rows.height) >= static_cast<float>(rows.rows) * mono->FontSize;
+    const bool digits = float(rows.height) >= float(rows.rows) * mono->FontSize;
     for (Index key = 0; key < key_count(); ++key) {
       const double value = tensor->at(cell(figure.id, key).index);
       const RectF box = rows.cell(key, 0);
       if (figure.id == Id::attn_weights && std::isfinite(value)) {
-        const auto length = static_cast<float>((box.width - 8 * context_.scale) * std::clamp(value, 0.0, 1.0));
-        const float y = static_cast<float>(box.y), bottom = static_cast<float>(box.y + box.height);
-        list->AddRectFilled({right - length, y + 1}, {right, bottom - 1},
-                            im_color(context_.palette.bar, 0.45f));
+        const auto length = float((box.width - 8 * context_.scale) * std::clamp(value, 0.0, 1.0));
+        const float y = float(box.y), bottom = float(box.y + box.height);
+        paint.fill({right - length, y + 1}, {right, bottom - 1}, {context_.palette.bar, 0.45f});
       }
       if (!digits) continue;
       const bool crossed = is_blocked(figure.id, key);
-      const std::string text = figure_text(figure, key);
-      list->AddText(mono, mono->FontSize,
-                    {std::floor(right - width_of(mono, text) - 2 * context_.scale),
-                     std::floor(static_cast<float>(box.y + box.height / 2) - mono->FontSize / 2)},
-                    im_color(crossed ? context_.palette.text_dim : context_.palette.text), text.c_str());
+      paint.text_beside(mono, {right - 2 * context_.scale, Box(box).middle().y},
+                        crossed ? context_.palette.text_dim : context_.palette.text, figure_text(figure, key),
+                        Align::right);
       if (crossed) ui_says("×", corner(box));
     }
     if (const auto hit = plane_cell_looked_at(context_, figure.caption, rows))
       under_mouse = cell(figure.id, hit->first);
-    ui_probe(fmt::format("stage/figure/{}", tensor_entry(figure.id).name), corner(rows), far_corner(rows));
+    ui_probe(fmt::format("stage/figure/{}", tensor_entry(figure.id).name), rows);
   }
 }
 
 void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) const {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const WidgetContext widgets = context_.widgets();
+  const Painter paint = context_.painter();
   HeatmapSpec keys_spec = k_.spec;
   keys_spec.mask.reset();
   keys_spec.values = keys();
@@ -258,26 +247,24 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   product_spec.values = matrix_view(products);
   const MatrixView product_view = product_spec.values;
   product_spec.range = range_of(std::span(&product_view, 1), true, false);
-  draw_heatmap_plane(list, context_.heatmaps, keys_spec, corner(keys_), far_corner(keys_));
-  draw_heatmap_plane(list, context_.heatmaps, product_spec, corner(products_), far_corner(products_));
-  draw_cell_digits(widgets, list, keys_, keys_spec, false, 5.0f);
-  draw_cell_digits(widgets, list, products_, product_spec, false, 5.0f);
+  draw_heatmap_plane(paint.list, context_.heatmaps, keys_spec, corner(keys_), far_corner(keys_));
+  draw_heatmap_plane(paint.list, context_.heatmaps, product_spec, corner(products_), far_corner(products_));
+  draw_cell_digits(paint, keys_, keys_spec, false, 5.0f);
+  draw_cell_digits(paint, products_, product_spec, false, 5.0f);
   draw_strip();
   if (!context_.inputs.labels.key.empty()) {
-    draw_row_labels(widgets, list, keys_, context_.inputs.labels.key, std::nullopt);
+    draw_row_labels(paint, keys_, context_.inputs.labels.key, std::nullopt);
   }
   ImFont* mono = title_font();
   // Followed by the sizes if there is room; the name lights up the tensor, the letters their axes.
   const auto title = [&](const PlaneGeometry& over, const std::string& text, Rgba8 color,
                          const std::string& shape = "", std::optional<Id> tensor = {}) {
-    const std::string fitted = fitted_text(text, mono, static_cast<float>(over.width));
-    const ImVec2 at(static_cast<float>(over.x), static_cast<float>(over.y) - mono->FontSize - 5);
-    list->AddText(mono, mono->FontSize, at, im_color(color), fitted.c_str());
-    const float end = at.x + width_of(mono, fitted);
+    const ImVec2 at(float(over.x), float(over.y) - mono->FontSize - 5);
+    const float end = paint.text_within(float(over.width), mono, at, color, text).max.x;
     if (tensor) name_tensor(context_, {*tensor}, {at.x, at.y - 1}, {end, at.y + mono->FontSize + 2});
     const float gap = 7.0f * context_.scale;
-    if (!shape.empty() && end + gap + width_of(mono, shape) <= static_cast<float>(over.x + over.width))
-      draw_shape_text(context_, list, mono, {std::floor(end + gap), at.y}, context_.palette.text_dim, shape);
+    if (!shape.empty() && end + gap + width_of(mono, shape) <= float(over.x + over.width))
+      draw_shape_text(context_, mono, {std::floor(end + gap), at.y}, context_.palette.text_dim, shape);
   };
   const Palette& palette = context_.palette;
   const std::string key_axis = k_.matrix.col_axis;
@@ -296,15 +283,15 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
     under_mouse = cell_at(k_.matrix, hit->second, hit->first);
   if (const auto hit = plane_cell_looked_at(context_, "products", products_))
     under_mouse = cell(Id::scores, hit->first);
-  ui_probe("stage/keys", corner(keys_), far_corner(keys_));
-  ui_probe("stage/products", corner(products_), far_corner(products_));
+  ui_probe("stage/keys", keys_);
+  ui_probe("stage/products", products_);
   draw_figures(under_mouse);
   draw_light(products);
 
   const double u = context_.scale, y = area_.y + area_.height - 26 * u;
   const auto bar = [&](double x, const HeatmapSpec& spec, const std::string& caption) {
-    draw_color_bar(widgets, list, {x, y, 150 * u, 8 * u}, spec.color_map, context_.theme, spec.range, caption,
-                   static_cast<float>(products_.x - keys_.x));
+    draw_color_bar(paint, {x, y, 150 * u, 8 * u}, spec.color_map, context_.theme, spec.range, caption,
+                   float(products_.x - keys_.x));
   };
   bar(area_.x, keys_spec, "q and k, all heads");
   bar(area_.x + 190 * u, product_spec, "q ∘ k, this query");
@@ -333,9 +320,8 @@ PanelAction draw_elementwise(const PanelContext& context, ElementwiseState& stat
   const MatrixView& q = scores.left->matrix.view;
   const MatrixView k = scores.above->matrix.view.transposed();
   const Index query = shown_query(context, state.query, q.rows);
-  const float height = draw_query_choice(context, state.query, query, q.rows, action,
-                                         {static_cast<float>(area.x), static_cast<float>(area.y)})
-                           .y;
+  const float height =
+      draw_query_choice(context, state.query, query, q.rows, action, {float(area.x), float(area.y)}).y;
   if (state.products_of_q.lock() != q.tensor || state.products_of_k.lock() != k.tensor ||
       state.products_q_offset != q.flat(query, 0) || state.products_k_offset != k.offset || !state.products) {
     state.products = elementwise_products(q, query, k);

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "app/content/gradient_layout.h"
-#include "app/platform/fonts.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
@@ -17,7 +16,6 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -65,10 +63,9 @@ std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value,
 }
 
 PairShape shape_of(const PanelContext& context, const StagePart& part) {
-  const WidgetContext widgets = context.widgets();
   PairShape shape{part.matrix.view.rows, part.matrix.view.cols, 0, 0};
   shape.row_label_width = row_label_width(context, part, shape.rows);
-  if (part.col_labels) shape.col_label_width = column_label_width(widgets, *part.col_labels, shape.cols);
+  if (part.col_labels) shape.col_label_width = column_label_width(context, *part.col_labels, shape.cols);
   return shape;
 }
 
@@ -86,17 +83,15 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
   const TensorPtr& given = context.inputs.grad_output;
   constexpr std::array<std::string_view, 4> short_names{"Σ", "first", "±", "given"};
   const std::size_t count = given ? 4 : 3;
-  const bool fits = segmented_control_size(context.widgets(), std::span(names).first(count)).x <= width;
+  const bool fits = segmented_control_size(context, std::span(names).first(count)).x <= width;
   const std::span choices = std::span(fits ? names : short_names).first(count);
-  ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* sans = context.fonts.sans;
-  const ImVec2 size = segmented_control_size(context.widgets(), choices);
+  const ImVec2 size = segmented_control_size(context, choices);
   const float end = at.x + width;
   const float y = context.picture ? at.y : std::round(at.y + 0.5f * (size.y - sans->FontSize));
   const auto write = [&](const std::string& text) {
     const std::string fitted = fitted_text(text, sans, std::max(0.0f, end - at.x));
-    list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), fitted.c_str());
-    at.x += width_of(sans, fitted) + 8 * context.scale;
+    at.x = context.painter().text(sans, {at.x, y}, context.palette.text_dim, fitted).max.x + 8 * context.scale;
   };
   if (context.picture) {  // nothing to choose: what was chosen
     write(loss_text(resolved_loss(context.selection.loss, context.trace, given), context.trace));
@@ -110,7 +105,7 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
     action.selection = context.selection;
     action.selection->loss = static_cast<Loss>(chosen);
   }
-  tooltip(context.widgets(), "the scalar that is differentiated: d(loss)/d(each cell)");
+  tooltip(context, "the scalar that is differentiated: d(loss)/d(each cell)");
   at.x = ImGui::GetItemRectMax().x + 12 * context.scale;
   if (at.x < end) write(loss_text(loss, context.trace));
   return size.y;
@@ -118,8 +113,7 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
 
 // "grad.k_heads, this head": if that is too long, the name alone.
 std::string short_caption(const PanelContext& context, const std::string& caption, float room) {
-  ImFont* small = context.fonts.small;
-  const bool fits = width_of(small, caption) <= room;
+  const bool fits = width_of(context.fonts.small, caption) <= room;
   return fits ? caption : caption.substr(0, caption.find(','));
 }
 
@@ -143,7 +137,7 @@ std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const Gradi
                          double end) {
       planes.push_back({name, &part, plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols), bar,
                         part.matrix.name.gradient, place.col_labels, place.slanted,
-                        static_cast<float>(end - rect.x - 8 * scale)});
+                        float(end - rect.x - 8 * scale)});
     };
     // The first pair has a line of its own.
     const bool last = i == 0 || i + 1 == layout.pairs.size();
@@ -154,6 +148,21 @@ std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const Gradi
     }
   }
   return planes;
+}
+
+// Of the result and its gradient, beside the first of their bars that has room for it.
+void draw_gradient_legend(const PanelContext& context, CellLegend& legend, const std::vector<Drawn>& drawn,
+                          float right) {
+  std::vector<const HeatmapSpec*> specs;
+  for (std::size_t i = 0; i < drawn.size() && i < 2; ++i) specs.push_back(&drawn[i].part->spec);
+  legend.update(specs);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const RectF& bar = drawn[i].bar;
+    const float end = i + 1 < drawn.size() && drawn[i + 1].bar.x > bar.x
+                          ? float(drawn[i + 1].bar.x) - 8.0f * context.scale
+                          : right;
+    if (bar.height > 0 && draw_legend_beside(context, legend, bar, drawn[i].bar_end, end)) return;
+  }
 }
 
 }  // namespace
@@ -187,30 +196,10 @@ std::vector<GradientPair> gradient_pairs(const Trace& trace, const StageContent&
   return pairs;
 }
 
-namespace {
-
-// Of the result and its gradient, beside the first of their bars that has room for it.
-void draw_gradient_legend(const PanelContext& context, CellLegend& legend, const std::vector<Drawn>& drawn,
-                          float right) {
-  std::vector<const HeatmapSpec*> specs;
-  for (std::size_t i = 0; i < drawn.size() && i < 2; ++i) specs.push_back(&drawn[i].part->spec);
-  legend.update(specs);
-  for (std::size_t i = 0; i < drawn.size(); ++i) {
-    const RectF& bar = drawn[i].bar;
-    const float end = i + 1 < drawn.size() && drawn[i + 1].bar.x > bar.x
-                          ? static_cast<float>(drawn[i + 1].bar.x) - 8.0f * context.scale
-                          : right;
-    if (bar.height > 0 && draw_legend_beside(context, legend, bar, drawn[i].bar_end, end)) return;
-  }
-}
-
-}  // namespace
-
 PanelAction draw_gradients(const PanelContext& context, GradientsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  const float line = draw_loss_choice(context, action, {static_cast<float>(area.x), static_cast<float>(area.y)},
-                                      static_cast<float>(area.width));
+  const float line = draw_loss_choice(context, action, {float(area.x), float(area.y)}, float(area.width));
   const double used = line + 8 * context.scale;
   area.y += used;
   area.height = std::max(0.0, area.height - used);
@@ -227,20 +216,19 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     return action;
   }
   // Above the next pair's labels: whose they are.
-  ImFont* small = context.fonts.small;
-  const double label_room = static_cast<double>(width_of(small, "query ↓")) + 8 * context.scale;
+  const double label_room = static_cast<double>(width_of(context.fonts.small, "query ↓")) + 8 * context.scale;
   std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
   std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);
 
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   std::vector<HeatmapPlane> planes;
   for (const Drawn& each : drawn)
     planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
-  draw_heatmap_planes(list, context.heatmaps, planes);
+  draw_heatmap_planes(paint.list, context.heatmaps, planes);
   std::optional<Index> head;
   for (Drawn& each : drawn) {
-    ui_probe(each.name, corner(each.plane), far_corner(each.plane));
+    ui_probe(each.name, each.plane);
     draw_part_overlay(context, *each.part, each.plane, marks);
     draw_part_title(context, *each.part, each.plane, each.room);
     if (!each.gradient)
@@ -252,11 +240,11 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
     if (each.bar.height > 0) {
       const HeatmapSpec& spec = each.part->spec;
-      each.bar_end = draw_color_bar(context.widgets(), list, each.bar, spec.color_map, context.theme,
-                                    spec.range, short_caption(context, spec.range_note, each.room), each.room);
+      each.bar_end = draw_color_bar(paint, each.bar, spec.color_map, context.theme, spec.range,
+                                    short_caption(context, spec.range_note, each.room), each.room);
     }
   }
-  draw_gradient_legend(context, state.legend, drawn, static_cast<float>(area.x + area.width));
+  draw_gradient_legend(context, state.legend, drawn, float(area.x + area.width));
   for (std::size_t i = 0; i < layout.pairs.size(); ++i) {
     if (!pairs[i].gradient) draw_stage_sentence(context, pairs[i].absent, layout.pairs[i].gradient);
   }

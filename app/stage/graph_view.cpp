@@ -10,11 +10,10 @@
 #include "app/content/graph_layout.h"
 #include "app/content/stage_content.h"
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -25,25 +24,23 @@ namespace {
 // level.
 void draw_edge(const PanelContext& context, const GraphNode& from, const GraphNode& to, bool below,
                float bottom, float shift) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const float u = context.scale;
   const ImU32 color = im_color(context.palette.text_faint);
-  const ImVec2 begin(static_cast<float>(from.rect.x + from.rect.width) + shift,
-                     std::floor(static_cast<float>(from.rect.y + from.rect.height / 2)) + 0.5f);
-  const ImVec2 end(static_cast<float>(to.rect.x) + shift,
-                   std::floor(static_cast<float>(to.rect.y + to.rect.height / 2)) + 0.5f);
+  const ImVec2 begin(float(from.rect.x + from.rect.width) + shift,
+                     std::floor(float(from.rect.y + from.rect.height / 2)) + 0.5f);
+  const ImVec2 end(float(to.rect.x) + shift, std::floor(float(to.rect.y + to.rect.height / 2)) + 0.5f);
   if (below) {
-    const float left = static_cast<float>(from.rect.x) + shift;
-    const ImVec2 up(end.x + static_cast<float>(to.rect.width) / 2,
-                    static_cast<float>(to.rect.y + to.rect.height));
+    const float left = float(from.rect.x) + shift;
+    const ImVec2 up(end.x + float(to.rect.width) / 2, float(to.rect.y + to.rect.height));
     const ImVec2 path[] = {ImVec2(left, begin.y), ImVec2(left - 6 * u, begin.y), ImVec2(left - 6 * u, bottom),
                            ImVec2(up.x, bottom), up};
-    list->AddPolyline(path, 5, color, ImDrawFlags_None, u);
+    paint.list->AddPolyline(path, 5, color, ImDrawFlags_None, u);
     return;
   }
   const float turn = std::min(11.0f * u, (end.x - begin.x));
   const ImVec2 path[] = {begin, ImVec2(end.x - turn, begin.y), end};
-  list->AddPolyline(path, 3, color, ImDrawFlags_None, u);
+  paint.list->AddPolyline(path, 3, color, ImDrawFlags_None, u);
 }
 
 // How much of the node's tensor the reach of the cell covers; empty if there is no reach, or none of it.
@@ -71,59 +68,44 @@ bool is_pointed_at(const PanelContext& context, TensorId id) {
   });
 }
 
-// Where a node lies on the screen.
-struct NodeRect {
-  ImVec2 min, max;
-};
-
-struct NodeUse {
-  bool hovered = false, pressed = false;
-};
-
 // The node as a control: its mouse and keyboard handling. Nodes scrolled out of sight come into view when they get keyboard
 // focus.
-NodeUse use_node(const PanelContext& context, TensorId id, const std::string& reach, const NodeRect& rect,
-                 ImVec2 sides, GraphState& state) {
-  NodeUse use;
+PressItem use_node(const PanelContext& context, TensorId id, const std::string& reach, const Box& rect,
+                   ImVec2 sides, GraphState& state) {
   ImGui::SetCursorScreenPos(rect.min);
-  use.pressed = ImGui::InvisibleButton("node", ImVec2(rect.max.x - rect.min.x, rect.max.y - rect.min.y));
-  const bool focused = focus_stop(context.focus, ImGui::GetID("node"), FocusKeys::press);
-  use.hovered = ImGui::IsItemHovered() || focused;
-  if (focused && press_key_pressed()) use.pressed = true;
-  if (focused && context.focus->moved) {
+  PressItem use = press_item(context, "node", {rect.width(), rect.height()});
+  use.hovered = use.hovered || use.focused;
+  if (use.focused && context.focus->moved) {
     const float left = sides.x - rect.min.x, right = rect.max.x - sides.y;
     state.scroll += left > 0.0f ? -left : std::max(0.0f, right);
   }
-  tooltip(context.widgets(), std::string(tensor_entry(id).what) + "  " +
-                                 context.trace.tensor(id)->shape().to_string() +
-                                 (reach.empty() ? "" : "\non this number's path: " + reach));
+  tooltip(context, std::string(tensor_entry(id).what) + "  " + context.trace.tensor(id)->shape().to_string() +
+                       (reach.empty() ? "" : "\non this number's path: " + reach));
   if (use.hovered) point_at_tensor(context, {id});
   return use;
 }
 
 // When a number is traced, `reach`, how much of the tensor is on its way, replaces the sizes; the rest is dimmed.
-void draw_node(const PanelContext& context, const GraphNode& node, const std::string& reach,
-               const NodeRect& rect, bool present, bool hovered) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+void draw_node(const PanelContext& context, const GraphNode& node, const std::string& reach, const Box& rect,
+               bool present, bool hovered) {
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
-  const auto& [min, max] = rect;
   const float rounding = 3.0f * context.scale;
-  list->AddRectFilled(min, max, im_color(present ? palette.control : palette.field), rounding);
-  list->AddRect(min, max,
-                im_color(present                           ? palette.focus
-                         : is_pointed_at(context, node.id) ? palette.text
-                         : hovered                         ? palette.text_faint
-                                                           : palette.border),
-                rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));
+  paint.fill(rect, present ? palette.control : palette.field, rounding);
+  paint.outline(rect,
+                present                           ? palette.focus
+                : is_pointed_at(context, node.id) ? palette.text
+                : hovered                         ? palette.text_faint
+                                                  : palette.border,
+                std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)), rounding);
   const Rgba8 hue = tensor_hue(palette, node.id);
-  if (!reach.empty())
-    list->AddRectFilled({min.x, max.y - 2.0f * context.scale}, max, im_color(hue), rounding);
+  if (!reach.empty()) paint.fill({rect.min.x, rect.max.y - 2.0f * context.scale}, rect.max, hue, rounding);
 }
 
 // The name, and the sizes below or after it.
 void draw_node_text(const PanelContext& context, const GraphNode& node, const std::string& reach,
-                    const NodeRect& rect, const GraphLayout& layout) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+                    const Box& rect, const GraphLayout& layout) {
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
   ImFont* mono = context.fonts.mono_small;
   const float ink = context.reach && reach.empty() ? 0.4f : 1.0f;
@@ -131,14 +113,13 @@ void draw_node_text(const PanelContext& context, const GraphNode& node, const st
   const ImU32 sizes_color = im_color(reach.empty() ? context.palette.text_dim : context.palette.focus, ink);
   const bool two_lines = layout.two_lines && !node.sizes.empty();
   const float middle = (rect.min.y + rect.max.y) / 2;
-  const ImVec2 at(rect.min.x + static_cast<float>(layout.padding),
+  const ImVec2 at(rect.min.x + float(layout.padding),
                   std::floor(two_lines ? middle - font->FontSize - 1.0f : middle - font->FontSize / 2));
-  list->AddText(font, font->FontSize, at, name_color, node.name.c_str());
+  paint.text(font, at, name_color, node.name);
   const float beside = two_lines ? 0.0f : width_of(font, node.name) + 5.0f * context.scale;
   const std::string sizes = fitted_text(reach.empty() ? node.sizes : reach, mono, rect.max.x - at.x - beside);
-  list->AddText(mono, mono->FontSize,
-                {at.x + beside, std::floor(two_lines ? middle + 1.0f : middle - mono->FontSize / 2)},
-                sizes_color, sizes.c_str());
+  paint.text(mono, {at.x + beside, two_lines ? middle + 1.0f : middle - mono->FontSize / 2}, sizes_color,
+             sizes);
 }
 
 }  // namespace
@@ -153,7 +134,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
                      return width_of(sizes ? context.fonts.mono_small : context.fonts.small, text);
                    });
 
-  const float overflow = std::max(0.0f, static_cast<float>(layout.width) - size.x);
+  const float overflow = std::max(0.0f, float(layout.width) - size.x);
   if (ImGui::IsWindowHovered() && overflow > 0.0f)
     state.scroll -= ImGui::GetIO().MouseWheel * 60.0f * context.scale;
   state.scroll = std::clamp(state.scroll, 0.0f, overflow);
@@ -165,14 +146,13 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
   const std::optional<StepPicture> shown = shown_picture(context.trace, context.selection);
   for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
     const GraphNode& node = layout.nodes[i];
-    const ImVec2 min(static_cast<float>(node.rect.x) + shift, static_cast<float>(node.rect.y));
-    const NodeRect rect{
-        min, {min.x + static_cast<float>(node.rect.width), min.y + static_cast<float>(node.rect.height)}};
+    const ImVec2 min(float(node.rect.x) + shift, float(node.rect.y));
+    const Box rect{min, {min.x + float(node.rect.width), min.y + float(node.rect.height)}};
     const std::string reach = reach_of_node(context, node.id);
     ImGui::PushID(static_cast<int>(i));
-    const NodeUse use = use_node(context, node.id, reach, rect, {origin.x, origin.x + size.x}, state);
+    const PressItem use = use_node(context, node.id, reach, rect, {origin.x, origin.x + size.x}, state);
     ImGui::PopID();
-    ui_probe("graph/" + std::string(tensor_entry(node.id).name), rect.min, rect.max);
+    ui_probe("graph/" + std::string(tensor_entry(node.id).name), rect);
     const bool present =
         shown && first_name(context.trace, {shown->result}) == first_name(context.trace, {node.id});
     draw_node(context, node, reach, rect, present, use.hovered);

@@ -40,7 +40,7 @@ std::string range_text(ValueRange range) {
 }
 
 ImVec2 color_choice_size(const PanelContext& context) {
-  return segmented_control_size(context.widgets(), ways);
+  return segmented_control_size(context, ways);
 }
 
 void draw_color_choice(const PanelContext& context, PanelAction& action) {
@@ -49,10 +49,9 @@ void draw_color_choice(const PanelContext& context, PanelAction& action) {
     action.selection = context.selection;
     action.selection->colors_by_head = chosen == 1;
   }
-  tooltip(context.widgets(),
+  tooltip(context,
           "Colour scale of the maps. Shared: equal numbers have equal colours in every map. Per head: each "
-          "head's "
-          "colours end at its own largest number, so that weak patterns show beside strong ones.");
+          "head's colours end at its own largest number, so that weak patterns show beside strong ones.");
 }
 
 std::string own_colors_caption(const StagePart& map) {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/platform/fonts.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/traced_habits.h"
 #include "core/model/heads/head_scores.h"

@@ -14,7 +14,6 @@
 #include "app/content/cell_terms.h"
 #include "app/content/query_key_layout.h"
 #include "app/content/stage_marks.h"
-#include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/head_gains.h"
 #include "app/session/token_predictions.h"
@@ -28,7 +27,6 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
@@ -111,12 +109,12 @@ void HeadRowsView::choose_heads(float x, float end, PanelAction& action) {
   if (context_.picture || (!is_wide && now <= 1)) return;
   const std::string many = fmt::format("{} heads", is_wide ? state_.wide->many.attention.num_heads : now);
   const std::array<std::string_view, 2> ways{many, "one wide head"};
-  const ImVec2 size = segmented_control_size(context_.widgets(), ways);
+  const ImVec2 size = segmented_control_size(context_, ways);
   x = std::max(x, end - size.x);
   int way = is_wide ? 1 : 0;
   ImGui::SetCursorScreenPos({std::floor(x), corner(area_).y});
   const bool changed = stage_choice(context_, "heads", ways, way, std::max(end - x, 1.0f));
-  tooltip(context_.widgets(),
+  tooltip(context_,
           !why.empty()
               ? "one wide head is not possible here: " + why
               : fmt::format(
@@ -171,11 +169,11 @@ void HeadRowsView::draw_row(const HeadRowsLayout& layout, const PlaneGeometry& p
                             PanelAction& action) const {
   const Index head = state_.first_row + row;
   const Palette& palette = context_.palette;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   const RectF line = plane.rect({row, row + 1, 0, keys()});
   const double air = std::min(3.0 * u(), 0.1 * line.height);
   const RectF strip{line.x, line.y + air, line.width, line.height - 2 * air};
-  list->AddRectFilled(corner(strip), far_corner(strip), im_color(palette.field));
+  paint.fill(strip, palette.field);
   const Rgba8 hue = head_hue(palette, head);
   const bool numbers =
       line.width / static_cast<double>(keys()) >= 1.2 * width_of(context_.fonts.mono_small, ".00") &&
@@ -186,17 +184,15 @@ void HeadRowsView::draw_row(const HeadRowsLayout& layout, const PlaneGeometry& p
     cell.y = strip.y;
     cell.height = strip.height;
     const Rgba8 ground = shade(palette, hue, value);
-    if (value >= least_shown) list->AddRectFilled(corner(cell), far_corner(cell), im_color(ground));
+    if (value >= least_shown) paint.fill(cell, ground);
     const std::string text =
         numbers && (value >= 0.005 || std::isnan(value)) ? cell_number(value, 2, true) : "";
-    if (!text.empty()) draw_cell_word(context_.widgets(), list, cell, {.text = text, .ground = ground});
+    if (!text.empty()) draw_cell_word(paint, cell, {.text = text, .ground = ground});
   }
-  list->AddRect(corner(strip), far_corner(strip),
-                im_color(is_marked_head(context_, head) ? palette.focus : palette.border), 0.0f, 0,
-                std::max(1.0f, u()));
-  if (head_gain_of(context_.scenario, head) == 0.0) draw_muted(context_.widgets(), list, strip);
-  if (is_frozen(context_.scenario, head)) draw_lock(context_.widgets(), list, strip);
-  ui_probe("head_rows/row", static_cast<int>(head), corner(strip), far_corner(strip));
+  paint.outline(strip, is_marked_head(context_, head) ? palette.focus : palette.border, std::max(1.0f, u()));
+  if (head_gain_of(context_.scenario, head) == 0.0) draw_muted(paint, strip);
+  if (is_frozen(context_.scenario, head)) draw_lock(paint, strip);
+  ui_probe("head_rows/row", static_cast<int>(head), strip);
   PanelAction asked = draw_head_number(context_, layout.name(row), head, name(head));
   if (asked.scenario || asked.selection) action = std::move(asked);
 }
@@ -234,9 +230,9 @@ void HeadRowsView::draw_words(const HeadRowsLayout& layout) const {
   const std::string words =
       context_.predictions ? context_.predictions->why : std::string(context_.no_predictions);
   ImVec2 at = corner(layout.words);
-  for (const TextLine& line : text_layouts().of(words, *font, static_cast<float>(layout.words.width))) {
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context_.palette.text_dim),
-                                        words.data() + line.begin, words.data() + line.end);
+  for (const TextLine& line : text_layouts().of(words, *font, float(layout.words.width))) {
+    context_.painter().text(font, at, context_.palette.text_dim,
+                            {words.data() + line.begin, words.data() + line.end});
     at.y += 1.25f * font->FontSize;
   }
   ui_probe("head_rows/no_words", corner(layout.words), {far_corner(layout.words).x, at.y});
@@ -252,7 +248,7 @@ PanelAction HeadRowsView::draw(std::optional<CellRef>& under_mouse) {
         std::max(shape.name_width, static_cast<double>(width_of(context_.fonts.bold, name(head))));
   shape.name_width += 30.0 * u();
   const auto& labels = context_.inputs.labels.key;
-  if (!labels.empty()) shape.key_label_width = column_label_width(context_.widgets(), labels, keys());
+  if (!labels.empty()) shape.key_label_width = column_label_width(context_, labels, keys());
   shape.words = offers_prediction(context_.scenario);
   ImFont* small = context_.fonts.small;
   const double foot = 1.2 * static_cast<double>(small->FontSize);
@@ -287,21 +283,17 @@ PanelAction HeadRowsView::draw(std::optional<CellRef>& under_mouse) {
   if (outlined && column && outlined->index[1] >= state_.first_row &&
       outlined->index[1] < state_.first_row + layout.row_count) {
     const Index row = outlined->index[1] - state_.first_row;
-    draw_box_outline(context_.widgets(), ImGui::GetWindowDrawList(), plane,
-                     {row, row + 1, *column, *column + 1}, im_color(context_.palette.focus),
-                     std::max(1.5f, 1.5f * u()));
+    draw_box_outline(context_.painter(), plane, {row, row + 1, *column, *column + 1},
+                     im_color(context_.palette.focus), std::max(1.5f, 1.5f * u()));
   }
   if (layout.key_labels)
-    draw_column_labels(context_.widgets(), ImGui::GetWindowDrawList(), plane, labels, column,
-                       layout.slanted ? 45.0f : 0.0f);
-  ui_probe("head_rows/cells", corner(plane), far_corner(plane));
+    draw_column_labels(context_.painter(), plane, labels, column, layout.slanted ? 45.0f : 0.0f);
+  ui_probe("head_rows/cells", plane);
   if (layout.row_count < heads()) {
     const std::string some = fmt::format("heads {} to {} of {}", state_.first_row,
                                          state_.first_row + layout.row_count - 1, heads());
-    ImGui::GetWindowDrawList()->AddText(
-        small, small->FontSize,
-        {static_cast<float>(area.x), static_cast<float>(area.y + area.height) - small->FontSize},
-        im_color(context_.palette.text_dim), some.c_str());
+    context_.painter().text(small, {float(area.x), float(area.y + area.height) - small->FontSize},
+                            context_.palette.text_dim, some);
   }
   draw_words(layout);
   return action;

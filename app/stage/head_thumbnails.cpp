@@ -7,14 +7,12 @@
 #include <cmath>
 #include <string_view>
 
-#include "app/platform/fonts.h"
 #include "app/session/head_gains.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/layer_scenario.h"
@@ -38,8 +36,7 @@ struct Item {
 Item item_over(const char* id, Index number, const RectF& rect) {
   ImGui::PushID(static_cast<int>(number));
   ImGui::SetCursorScreenPos(corner(rect));
-  ImGui::InvisibleButton(id, ImVec2(std::max(1.0f, static_cast<float>(rect.width)),
-                                    std::max(1.0f, static_cast<float>(rect.height))));
+  ImGui::InvisibleButton(id, ImVec2(std::max(1.0f, float(rect.width)), std::max(1.0f, float(rect.height))));
   ui_probe_item(id, static_cast<int>(number));
   const Item item{ImGui::IsItemHovered(), ImGui::IsItemClicked(),
                   ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)};
@@ -101,11 +98,11 @@ std::string caption_text(const PanelContext& context, float width) {
 
 // Above the thumbnails; at the end of its line the choice of colours, if the line has room for both.
 void draw_caption(const PanelContext& context, const RectF& line, PanelAction& action) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* small = context.fonts.small;
   const ImU32 color = im_color(context.palette.text_dim);
   const float choice = color_choice_size(context).x + 12.0f * context.scale;
-  float width = static_cast<float>(line.width);
+  float width = float(line.width);
   const bool chooses = !context.picture && context.trace.options.num_heads > 1 &&
                        fits(small, shortest_caption, width - choice);
   if (chooses) {
@@ -116,12 +113,12 @@ void draw_caption(const PanelContext& context, const RectF& line, PanelAction& a
     draw_color_choice(context, action);
   }
   const std::string caption = caption_text(context, width);
-  list->AddText(small, small->FontSize, corner(line), color, caption.c_str());
+  paint.text(small, corner(line), color, caption);
   // A label for the choice, if the caption leaves room for it.
   const std::string of_what = "colour scale";
   if (chooses && fits(small, caption + "   " + of_what, width)) {
     const float left = corner(line).x + width - width_of(small, of_what);
-    list->AddText(small, small->FontSize, {std::floor(left), corner(line).y}, color, of_what.c_str());
+    paint.text(small, {left, corner(line).y}, color, of_what);
   }
 }
 
@@ -135,12 +132,11 @@ PanelAction look_at_head(const PanelContext& context, Index head) {
 // On the map of a head: its marks and its tooltip; returns what a click requests.
 void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, const StagePart* map,
                     const std::string& measured, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  if (head_gain_of(context.scenario, head) == 0.0) draw_muted(widgets, list, rect);
+  if (head_gain_of(context.scenario, head) == 0.0) draw_muted(paint, rect);
   const bool frozen = is_frozen(context.scenario, head), chosen = is_marked_head(context, head);
-  if (frozen) draw_lock(widgets, list, rect);
+  if (frozen) draw_lock(paint, rect);
   const Item item = item_over("heads/thumbnail", head, rect);
   const auto description = head_description(context, head);
   std::string words = description
@@ -149,10 +145,9 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
   if (!measured.empty()) words += "; " + measured;
   if (frozen) words += ". Frozen: its attention weights are fixed";
   if (context.selection.colors_by_head && map) words += ". Colours: " + range_text(map->spec.range);
-  tooltip(widgets, words);
-  if (chosen || item.hovered)
-    draw_head_frame(context, corner(rect), far_corner(rect), chosen ? palette.focus : palette.text_dim);
-  if (head == context.right_head) draw_right_head(context, corner(rect), far_corner(rect));
+  tooltip(paint, words);
+  if (chosen || item.hovered) draw_head_frame(context, rect, chosen ? palette.focus : palette.text_dim);
+  if (head == context.right_head) draw_right_head(context, rect);
   if (item.double_clicked && has_gains(context)) {
     action = edit(toggle_solo(context.scenario, head));
   } else if (item.clicked) {
@@ -166,20 +161,18 @@ void draw_name(const PanelContext& context, const RectF& line, Index head, const
   if (name.empty()) return;
   if (!context.picture) {
     if (item_over("heads/name", head, line).clicked) action = look_at_head(context, head);
-    tooltip(context.widgets(), fmt::format("head {}: {}", head, reason));
+    tooltip(context, fmt::format("head {}: {}", head, reason));
   }
-  ImFont* small = context.fonts.small;
   const bool chosen = is_marked_head(context, head);
-  ImGui::GetWindowDrawList()->AddText(
-      small, small->FontSize, {std::floor(corner(line).x), std::floor(corner(line).y)},
-      im_color(chosen ? context.palette.text : context.palette.text_dim), name.c_str());
+  context.painter().text(context.fonts.small, {corner(line).x, corner(line).y},
+                         chosen ? context.palette.text : context.palette.text_dim, name);
 }
 
 // If the whole reach is to be lit up: marks on the maps what the focused number depends on, and what it feeds.
 void draw_way(const PanelContext& context, const HeadGrid& grid, const std::vector<StagePart>& parts) {
   if (!context.reach) return;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float line = std::max(1.0f, std::round(context.scale * context.palette.stroke));
+  const Painter paint = context.painter();
+  const float line = context.hairline(context.palette.stroke);
   const auto mark = [&](std::size_t head, const BoxRef& box, float opacity) {
     const StageMatrix& matrix = parts[head].matrix;
     const auto drawn = drawn_box(matrix, box);
@@ -187,17 +180,26 @@ void draw_way(const PanelContext& context, const HeadGrid& grid, const std::vect
     const RectF thumbnail = grid.thumbnail(static_cast<Index>(head));
     const RectF rect = plane_geometry(thumbnail, matrix.view.rows, matrix.view.cols).rect(*drawn);
     // One cell of a thumbnail may be a few pixels wide: the outline lies around it, on a hairline of the ground.
-    const ImVec2 min(corner(rect).x - line, corner(rect).y - line);
-    const ImVec2 max(far_corner(rect).x + line, far_corner(rect).y + line);
-    list.AddRect({min.x - line, min.y - line}, {max.x + line, max.y + line},
-                 im_color(context.palette.panel, 0.8f), 0.0f, 0, line);
-    list.AddRect(min, max, im_color(context.palette.focus, opacity), 0.0f, 0, line);
-    ui_probe("heads/way", static_cast<int>(head), min, max);
+    const Box frame = Box(rect).grown(line);
+    paint.outline(frame.grown(line), {context.palette.panel, 0.8f}, line);
+    paint.outline(frame, {context.palette.focus, opacity}, line);
+    ui_probe("heads/way", static_cast<int>(head), frame);
   };
   for (std::size_t head = 0; head < parts.size(); ++head) {
     for (const BoxRef& box : context.reach->forward) mark(head, box, 0.6f);
     for (const BoxRef& box : context.reach->back) mark(head, box, 1.0f);
   }
+}
+
+// Whether the text has each of these words, which are separated by spaces.
+bool has_words(const std::vector<std::string>& labels, std::string_view words) {
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    const std::string_view word = words.substr(at, end - at);
+    if (std::ranges::none_of(labels, [&](const std::string& label) { return label == word; })) return false;
+    at = end + 1;
+  }
+  return true;
 }
 
 }  // namespace
@@ -227,20 +229,16 @@ void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& pa
   }
 }
 
-void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 color) {
-  const float out = std::round(2.0f * context.scale);
-  ImGui::GetWindowDrawList()->AddRect({min.x - out, min.y - out}, {max.x + out, max.y + out}, im_color(color),
-                                      2.0f * context.scale, 0,
-                                      std::max(1.0f, std::round(1.5f * context.scale)));
+void draw_head_frame(const PanelContext& context, const Box& map, Rgba8 color) {
+  context.painter().outline(map.grown(std::round(2.0f * context.scale)), color, context.hairline(1.5f),
+                            2.0f * context.scale);
 }
 
-void draw_right_head(const PanelContext& context, ImVec2 min, ImVec2 max) {
-  const float out = std::round(4.0f * context.scale);
-  const ImVec2 from{min.x - out, min.y - out}, to{max.x + out, max.y + out};
-  ImGui::GetWindowDrawList()->AddRect(from, to, im_color(right_answer_hue(context.palette)),
-                                      3.0f * context.scale, 0,
-                                      std::max(2.0f, std::round(2.5f * context.scale)));
-  ui_probe("stage/right_head", from, to);
+void draw_right_head(const PanelContext& context, const Box& map) {
+  const Box frame = map.grown(std::round(4.0f * context.scale));
+  context.painter().outline(frame, right_answer_hue(context.palette),
+                            std::max(2.0f, std::round(2.5f * context.scale)), 3.0f * context.scale);
+  ui_probe("stage/right_head", frame);
 }
 
 Selection looking_at_head(const PanelContext& context, Index head) {
@@ -258,21 +256,6 @@ Selection looking_at_head(const PanelContext& context, Index head) {
 bool is_marked_head(const PanelContext& context, Index head) {
   return head == context.selection.head && !context.points_at_heads;
 }
-
-namespace {
-
-// Whether the text has each of these words, which are separated by spaces.
-bool has_words(const std::vector<std::string>& labels, std::string_view words) {
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t end = std::min(words.find(' ', at), words.size());
-    const std::string_view word = words.substr(at, end - at);
-    if (std::ranges::none_of(labels, [&](const std::string& label) { return label == word; })) return false;
-    at = end + 1;
-  }
-  return true;
-}
-
-}  // namespace
 
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
   // What it does might be the answer, or tell where it looks.
@@ -302,22 +285,21 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
                              const std::string& number, bool several) {
   PanelAction action;
   const Palette& palette = context.palette;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const bool chosen = is_marked_head(context, head);
   const bool dotted = has_gains(context) && !several && !context.picture;
   const double gain = head_gain_of(context.scenario, head);
   const float u = context.scale;
 
-  const float radius = std::clamp(static_cast<float>(line.width) * 0.08f, 2.5f * u, 4.5f * u);
-  const ImVec2 dot(far_corner(line).x - radius - 1.0f,
-                   corner(line).y + static_cast<float>(line.height) * 0.55f);
+  const float radius = std::clamp(float(line.width) * 0.08f, 2.5f * u, 4.5f * u);
+  const ImVec2 dot(far_corner(line).x - radius - 1.0f, corner(line).y + float(line.height) * 0.55f);
   const double reach =
       dotted ? std::min(line.width * 0.5, std::max(9.0 * u, 2.0 * radius) + radius + 2.0) : 0.0;
   if (item_over("heads/number", head, {line.x, line.y, line.width - reach, line.height}).clicked)
     action = look_at_head(context, head);
   const std::size_t name_at = number.find(' ');  // what the head does, after its number
   const bool named = name_at != std::string::npos;
-  tooltip(context.widgets(), named ? fmt::format("show head {}", number) : "show this head");
+  tooltip(context, named ? fmt::format("show head {}", number) : "show this head");
   constexpr float least_shrunk = 0.82f;
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
   if (context.hall) {  // as large as its line has room for, below the frame around the map
@@ -325,13 +307,13 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
     for (ImFont* larger :
          {chosen ? fonts.title : fonts.caption, chosen ? fonts.bold : fonts.sans, fonts.sans, fonts.small}) {
       font = larger;
-      if (least_shrunk * width_of(larger, number) <= static_cast<float>(line.width) &&
-          larger->FontSize <= 1.1f * static_cast<float>(line.height))
+      if (least_shrunk * width_of(larger, number) <= float(line.width) &&
+          larger->FontSize <= 1.1f * float(line.height))
         break;
     }
   }
   // What a head does gives way to the dot, its number never.
-  const float room = static_cast<float>(line.width - reach);
+  const float room = float(line.width - reach);
   const float needed = width_of(font, number);
   // A little smaller before it is cut.
   const float shrink = named ? std::clamp(room / std::max(needed, 1.0f), least_shrunk, 1.0f) : 1.0f;
@@ -340,20 +322,19 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   if (named && shown != number && shown.size() < name_at + 1 + fewest_letters + std::string_view("…").size())
     shown = number.substr(0, name_at);
   const float size = std::floor(font->FontSize * shrink);
-  list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2)),
-                im_color(chosen ? palette.text : palette.text_dim), shown.c_str());
+  paint.text({font, size}, {corner(line).x, dot.y - size / 2}, chosen ? palette.text : palette.text_dim, shown);
   if (!dotted) return action;
 
   const Item mute = item_over("heads/dot", head, {line.x + line.width - reach, line.y, reach, line.height});
-  tooltip(context.widgets(), fmt::format("{} head {}", gain == 0.0 ? "unmute" : "mute", head));
+  tooltip(context, fmt::format("{} head {}", gain == 0.0 ? "unmute" : "mute", head));
   if (mute.clicked) action = edit(toggle_mute(context.scenario, head));
   const Rgba8 color = mute.hovered ? palette.text : head_hue(palette, head);
   if (gain == 0.0) {
-    list->AddCircle(dot, radius - 0.5f, im_color(color), 0, u);
+    paint.ring(dot, radius - 0.5f, color, u);
   } else {
     // A head with a small gain has a smaller dot: a paler one would lose its contrast to the ground.
     const double share = std::clamp(std::abs(gain), 0.5, 1.0);
-    list->AddCircleFilled(dot, radius * static_cast<float>(share), im_color(color));
+    paint.dot(dot, radius * float(share), color);
   }
   return action;
 }

@@ -32,9 +32,9 @@ PanelAction draw_heads_strip(const PanelContext& context, const StageContent& co
                              double largest, HeadRanges& ranges, const std::vector<HeadName>& names);
 
 // Draws a frame from `min` to `max` around the map of a head: the current one, or the one under the mouse.
-void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 color);
+void draw_head_frame(const PanelContext& context, const Box& map, Rgba8 color);
 // Around that: of the head that a page asked for, once it has answered.
-void draw_right_head(const PanelContext& context, ImVec2 min, ImVec2 max);
+void draw_right_head(const PanelContext& context, const Box& map);
 
 // Next to a map: the head's number on the left and its dot on the right in the head's hue: filled where the head is active, a
 // ring where it is muted; no dot where `several` heads share the map. Returns what a click on the dot (mute) or on the rest

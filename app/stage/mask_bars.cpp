@@ -7,11 +7,9 @@
 #include <cmath>
 #include <string>
 
-#include "app/platform/fonts.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 #include "core/trace/blocked_cells.h"
@@ -133,34 +131,31 @@ void draw_mask_bars(const PanelContext& context, const StageContent& content, co
 
   const PlaneGeometry result = part_plane(layout.result, *content.result);
   const RowBars bars(context, *place, result, keys, tallest_weight(now, was));
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   const float line = std::max(1.0f, std::round(palette.stroke * context.scale));
-  const auto baseline = static_cast<float>(bars.baseline());
+  const auto baseline = float(bars.baseline());
   const RectF first = bars.bar(0, 0.0), last = bars.bar(keys - 1, 0.0);
-  list->AddRectFilled({corner(first).x, baseline - line}, {far_corner(last).x, baseline},
-                      im_color(palette.text_faint));
+  paint.fill({corner(first).x, baseline - line}, {far_corner(last).x, baseline}, palette.text_faint);
   for (Index key = 0; key < keys; ++key) {
     const auto at = static_cast<std::size_t>(key);
     const RectF filled = bars.bar(key, now[at]);
-    list->AddRectFilled(corner(filled), far_corner(filled), im_color(palette.bar));
-    ui_probe(fmt::format("stage/mask_bars/now/{}", key), corner(filled), far_corner(filled));
+    paint.fill(filled, palette.bar);
+    ui_probe(fmt::format("stage/mask_bars/now/{}", key), filled);
     if (is_blocked(context.trace, {TensorId::attn_weights}, {batch, head, query, key}))
-      list->AddRectFilled({corner(filled).x, baseline - 3 * line}, {far_corner(filled).x, baseline},
-                          im_color(blocked_color(context.theme)));
+      paint.fill({corner(filled).x, baseline - 3 * line}, {far_corner(filled).x, baseline},
+                 blocked_color(context.theme));
     if (was.empty()) continue;
     const RectF outlined = bars.bar(key, was[at]);
-    if (outlined.height > 0.0)
-      list->AddRect(corner(outlined), far_corner(outlined), im_color(palette.text), 0.0f, 0, line);
-    ui_probe(fmt::format("stage/mask_bars/before/{}", key), corner(outlined), far_corner(outlined));
+    if (outlined.height > 0.0) paint.outline(outlined, palette.text, line);
+    ui_probe(fmt::format("stage/mask_bars/before/{}", key), outlined);
   }
   ImFont* small = context.fonts.small;
-  const auto room = static_cast<float>(area.x + area.width - place->rect.x);
+  const auto room = float(area.x + area.width - place->rect.x);
   const std::string words = fitted_clauses(row_caption(context, pair, now, was), small, room);
-  list->AddText(small, small->FontSize, {std::floor(corner(place->rect).x), std::floor(corner(place->rect).y)},
-                im_color(palette.text_dim), words.c_str());
+  paint.text(small, {corner(place->rect).x, corner(place->rect).y}, palette.text_dim, words);
   ui_says(words, corner(place->rect));
-  ui_probe("stage/mask_bars", corner(place->rect), far_corner(place->rect));
+  ui_probe("stage/mask_bars", place->rect);
 }
 
 }  // namespace headwise

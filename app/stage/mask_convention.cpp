@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -31,14 +30,12 @@ bool is_boolean(const MatrixView& mask_bias) {
   return true;
 }
 
-bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,
-                       const PlaneGeometry& plane, MaskConvention reading) {
+bool draw_mask_letters(const Painter& paint, const StagePart& part, const PlaneGeometry& plane,
+                       MaskConvention reading) {
   if (reading == MaskConvention::added || part.matrix.name != TensorName{TensorId::mask_bias}) return false;
-  ImFont* font = context.fonts.mono_small;
+  ImFont* font = paint.fonts.mono_small;
   const float width = width_of(font, "T");
-  const auto side = [](int length, Index count) {
-    return static_cast<float>(length) / static_cast<float>(count);
-  };
+  const auto side = [](int length, Index count) { return float(length) / float(count); };
   const MatrixView& values = part.spec.values;
   if (side(plane.width, plane.cols) < width + 4 || side(plane.height, plane.rows) < font->FontSize - 1 ||
       !is_boolean(values))
@@ -50,7 +47,7 @@ bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const Sta
       const bool blocked = cell_kind(part.spec, row, col) == CellKind::blocked;
       const Rgba8 ground = blocked ? blocked_color(part.spec.theme) : color_at(value, part.spec.range, table);
       const std::string letter = is_true(value, reading) ? "T" : "F";
-      draw_cell_word(context, list, plane.cell(row, col), {letter, ground, blocked});
+      draw_cell_word(paint, plane.cell(row, col), {letter, ground, blocked});
     }
   }
   return true;

@@ -6,7 +6,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/session/selection.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 #include "core/code/code_style.h"
 #include "core/picture/cell_geometry.h"
 
@@ -17,8 +17,8 @@ bool is_boolean(const MatrixView& mask_bias);
 
 // T and F in the cells of mask_bias, where they fit; false if nothing was drawn: no boolean convention is selected, the
 // plane is not a mask or not boolean, or its cells are too small.
-bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,
-                       const PlaneGeometry& plane, MaskConvention reading);
+bool draw_mask_letters(const Painter& paint, const StagePart& part, const PlaneGeometry& plane,
+                       MaskConvention reading);
 
 // The code that makes a boolean attn_mask of mask_bias, and a comment on which libraries read it this way; none for
 // MaskConvention::added.

@@ -9,11 +9,9 @@
 #include <imgui.h>
 
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/operation_counts.h"
@@ -23,15 +21,16 @@ namespace headwise {
 namespace {
 
 // Offsets in the cells if the largest fits; else the first and last of each row.
-void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryReading& reading) {
+void draw_offsets(const PanelContext& context, const MemoryReading& reading) {
   const PlaneGeometry& plane = reading.plane;
   const std::vector<Index>& floats = reading.floats();
   const std::vector<Rgba8>& colors = reading.colors();
   ImFont* font = context.fonts.mono_small;
   const float u = context.scale, small = std::round(0.84f * font->FontSize);
-  const float cell_width = static_cast<float>(plane.width) / static_cast<float>(plane.cols);
-  const float row_height = static_cast<float>(plane.height) / static_cast<float>(plane.rows);
+  const float cell_width = float(plane.width) / float(plane.cols);
+  const float row_height = float(plane.height) / float(plane.rows);
   const std::string largest = std::to_string(reading.scene.floats() - 1);
+  const Painter paint = context.painter();
   const auto fits = [&](float size) {
     return row_height >= size && width_of(font, largest, size) + 2.5f * u <= cell_width;
   };
@@ -43,30 +42,30 @@ void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryRea
     return std::to_string(floats[static_cast<std::size_t>(row * plane.cols + col)]);
   };
   const auto y_of = [&](const RectF& cell) {
-    return std::floor(static_cast<float>(cell.y + 0.5 * cell.height) - 0.5f * size);
+    return std::floor(float(cell.y + 0.5 * cell.height) - 0.5f * size);
   };
   // On a backing rectangle, because it is wider than its cell.
   const auto at_the_side = [&](Index row, Index col, float x) {
     const std::string text = number(row, col);
     const RectF cell = plane.cell(row, col);
-    list->AddRectFilled({x - 2 * u, static_cast<float>(cell.y)},
-                        {x + width_of(font, text, size) + 2 * u, static_cast<float>(cell.y + cell.height)},
-                        im_color(context.palette.panel, 0.82f));
-    list->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(context.palette.text), text.c_str());
+    paint.fill({x - 2 * u, float(cell.y)},
+               {x + width_of(font, text, size) + 2 * u, float(cell.y + cell.height)},
+               {context.palette.panel, 0.82f});
+    paint.text({font, size}, {x, y_of(cell)}, context.palette.text, text);
   };
   for (Index row = 0; row < plane.rows; ++row) {
     for (Index col = 0; each && col < plane.cols; ++col) {
       const RectF cell = plane.cell(row, col);
       const std::string text = number(row, col);
-      const float x = static_cast<float>(cell.x + 0.5 * cell.width) - 0.5f * width_of(font, text, size);
+      const float x = float(cell.x + 0.5 * cell.width) - 0.5f * width_of(font, text, size);
       const Rgba8 ink = ink_on(colors[static_cast<std::size_t>(row * plane.cols + col)]);
-      list->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(ink), text.c_str());
+      paint.text({font, size}, {x, y_of(cell)}, ink, text);
     }
     if (each) continue;
-    at_the_side(row, 0, static_cast<float>(plane.x) + 2 * u);
+    at_the_side(row, 0, float(plane.x) + 2 * u);
     const float width = width_of(font, number(row, plane.cols - 1), size);
-    if (static_cast<float>(plane.width) > 3.0f * width && plane.cols > 1)
-      at_the_side(row, plane.cols - 1, static_cast<float>(plane.x + plane.width) - width - 2 * u);
+    if (float(plane.width) > 3.0f * width && plane.cols > 1)
+      at_the_side(row, plane.cols - 1, float(plane.x + plane.width) - width - 2 * u);
   }
 }
 
@@ -89,89 +88,6 @@ std::string owner_words(const PanelContext& context, const MemoryScene& scene, I
   const std::optional<Index> head = head_of_float(order, first_float);
   return head ? fmt::format("{}, head {}", text, *head) : text;
 }
-
-}  // namespace
-
-void draw_reading_cells(const PanelContext& context, const MemoryReading& reading) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const PlaneGeometry& plane = reading.plane;
-  const std::vector<Rgba8>& colors = reading.colors();
-  const bool cells = plane.width >= 5 * static_cast<int>(plane.cols);
-  for (Index row = 0; row < plane.rows; ++row) {
-    const auto color_of = [&](Index col) { return colors[static_cast<std::size_t>(row * plane.cols + col)]; };
-    for (Index col = 0; col < plane.cols;) {
-      Index end = col + 1;
-      while (!cells && end < plane.cols && color_of(end) == color_of(col)) ++end;
-      const RectF rect = plane.rect({row, row + 1, col, end});
-      list->AddRectFilled({static_cast<float>(rect.x), static_cast<float>(rect.y)},
-                          {static_cast<float>(rect.x + rect.width),
-                           static_cast<float>(rect.y + rect.height) - (plane.gap > 0 ? 0.0f : 1.0f)},
-                          im_color(color_of(col)));
-      col = end;
-    }
-  }
-  draw_offsets(context, list, reading);
-  if (reading.looked_at) {
-    const Rgba8 color = reading.wrong ? context.palette.warning : context.palette.focus;
-    draw_box_outline(context.widgets(), list, plane, *reading.looked_at, im_color(color),
-                     std::max(2.0f, std::round(2.0f * context.palette.stroke * context.scale)));
-  }
-}
-
-void draw_reading_words(const PanelContext& context, const MemoryReading& reading, float width,
-                        bool says_owner) {
-  const MemoryScene& scene = reading.scene;
-  const MemoryWindow& window = reading.window;
-  const PlaneGeometry& plane = reading.plane;
-  const bool wrong = reading.wrong;
-  const Palette& palette = context.palette;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* mono = context.fonts.mono_small;
-  ImFont* small = context.fonts.small;
-  const float line = std::round(mono->FontSize * 1.3f), x = static_cast<float>(plane.x);
-  const float title = static_cast<float>(plane.y) - line - 2.0f * context.scale;
-  const std::string leading =
-      scene.matrix.leading.empty() ? "" : fmt::format("[{}]", join(scene.matrix.leading, ","));
-  const std::string name = wrong ? scene.order.wrong_code + leading : matrix_name(scene.matrix);
-  const std::string fitted = fitted_text(name, mono, width);
-  list->AddText(mono, mono->FontSize, {x, title},
-                im_color(wrong ? palette.warning : tensor_hue(palette, scene.matrix.name.id)), fitted.c_str());
-  float end = x + width_of(mono, fitted) + 7.0f * context.scale;
-  if (wrong) {
-    const auto& right = window.right;
-    const auto same = std::ranges::count(std::views::iota(std::size_t{0}, right.size()), true,
-                                         [&](std::size_t i) { return right[i] == window.wrong[i]; });
-    const std::string verdict = fmt::format("{} of {} correct", same, right.size());
-    if (width_of(small, verdict) <= x + width - end)
-      list->AddText(small, small->FontSize, {end, title}, im_color(palette.text_dim), verdict.c_str());
-  } else {
-    name_tensor(context, scene.matrix.name, {x, title}, {end, title + mono->FontSize + 3.0f});
-    std::string sizes = matrix_sizes(scene.matrix);
-    if (window.rows < scene.matrix.view.rows)
-      sizes += fmt::format(", rows {} to {}", window.row_begin, window.row_begin + window.rows - 1);
-    if (window.cols < scene.matrix.view.cols)
-      sizes += fmt::format(", columns {} to {}", window.col_begin, window.col_begin + window.cols - 1);
-    if (width_of(mono, sizes) <= x + width - end)
-      draw_shape_text(context, list, mono, {end, title}, palette.text_dim, sizes);
-  }
-  const auto& states = wrong ? scene.order.wrong : scene.order.states;
-  float y = static_cast<float>(plane.y + plane.height) + 4.0f * context.scale;
-  auto formulas = offset_formulas(states, scene.cell);
-  const bool all_fit =
-      std::ranges::all_of(formulas, [&](const std::string& each) { return width_of(mono, each) <= width; });
-  if (!all_fit) formulas = offset_formulas(states, scene.cell, false);
-  for (const std::string& formula : formulas) {
-    list->AddText(mono, mono->FontSize, {x, y}, im_color(wrong ? palette.warning : palette.text),
-                  fitted_text(formula, mono, width).c_str());
-    y += line;
-  }
-  if (!says_owner) return;
-  const Index shown = wrong ? float_of(states, states.size() - 1, scene.cell) : scene.first_float;
-  list->AddText(mono, mono->FontSize, {x, y}, im_color(palette.text_dim),
-                fitted_text(owner_words(context, scene, shown), mono, width).c_str());
-}
-
-namespace {
 
 constexpr float lane_units = 13.0f, mark_units = 4.0f;
 constexpr float least_block_units = 2.0f;  // of the contiguous floats of one head
@@ -202,7 +118,7 @@ bool colored_by_key(const MemoryScene& scene) {
 class Strips {
  public:
   Strips(const PanelContext& context, MemoryStripState& state, const MemoryScene& scene, RectF area)
-      : context_(context), state_(state), scene_(scene), area_(area), list_(ImGui::GetWindowDrawList()) {
+      : context_(context), state_(state), scene_(scene), area_(area), paint_(context.painter()) {
     block_ = block_length();
     const auto most = static_cast<Index>(area.width / (least_block_units * context.scale));
     count_ = std::min(scene.floats(), std::max<Index>(1, most) * block_);
@@ -235,8 +151,7 @@ class Strips {
     return place_of(scene_.order.states, scene_.last_in(memory), first_float);
   }
   float x_of(Index place) const {
-    return static_cast<float>(area_.x + area_.width * static_cast<double>(place - begin_) /
-                                            static_cast<double>(count_));
+    return float(area_.x + area_.width * static_cast<double>(place - begin_) / static_cast<double>(count_));
   }
   void keep_in_sight();
   std::optional<Index> caption(const MarkedFloats& marked, float y) const;
@@ -249,7 +164,7 @@ class Strips {
   MemoryStripState& state_;
   const MemoryScene& scene_;
   RectF area_;
-  ImDrawList* list_;
+  Painter paint_;
   Index block_ = 1, count_ = 1, begin_ = 0;
 };
 
@@ -269,7 +184,7 @@ std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const 
   ImFont* small = context_.fonts.small;
   ImFont* mono = context_.fonts.mono_small;
   const Palette& palette = context_.palette;
-  const float u = context_.scale, right = static_cast<float>(area_.x + area_.width);
+  const float u = context_.scale, right = float(area_.x + area_.width);
   const std::string& source = scene_.order.states.front().code;
   const bool part = count_ < scene_.floats();
   std::string text = part ? fmt::format("floats {} to {} of {}'s {}", begin_, begin_ + count_ - 1, source,
@@ -279,42 +194,34 @@ std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const 
   float end = right;
   const Index heads = scene_.order.heads;
   const float chip = std::round(small->FontSize * 1.15f);
-  const float all = chip * static_cast<float>(heads);
-  if (heads > 1 && all + width_of(small, "head ") <= 0.45f * static_cast<float>(area_.width)) {
+  const float all = chip * float(heads);
+  if (heads > 1 && all + width_of(small, "head ") <= 0.45f * float(area_.width)) {
     float x = std::floor(right - all);
     end = x - width_of(small, "head ") - 8.0f * u;
-    list_->AddText(small, small->FontSize, {end + 4.0f * u, y}, im_color(palette.text_dim), "head");
+    paint_.text(small, {end + 4.0f * u, y}, palette.text_dim, "head");
     const Index sharing = std::max<Index>(1, context_.trace.options.num_heads / heads);
     for (Index head = 0; head < heads; ++head) {
       const ImVec2 min(x, y), max(x + chip - u, y + chip - 2 * u);
       const Rgba8 color = colored_by_key(scene_) ? palette.control : head_color(context_, head, heads);
-      list_->AddRectFilled(min, max, im_color(color));
+      paint_.fill(min, max, color);
       const std::string number = std::to_string(head);
       const float size = number.size() < 2 ? mono->FontSize : 0.8f * mono->FontSize;
-      const ImVec2 extent = mono->CalcTextSizeA(size, FLT_MAX, 0.0f, number.c_str());
-      list_->AddText(
-          mono, size,
-          {std::floor(0.5f * (min.x + max.x - extent.x)), std::floor(0.5f * (min.y + max.y - extent.y))},
-          im_color(ink_on(color)), number.c_str());
-      if (head == scene_.map)
-        list_->AddRect({min.x - 1, min.y - 1}, {max.x + 1, max.y + 1}, im_color(palette.focus), 0, 0,
-                       std::max(1.0f, u));
+      paint_.text_beside({mono, size}, Box(min, max).middle(), ink_on(color), number, Align::middle);
+      if (head == scene_.map) paint_.outline(Box(min, max).grown(1), palette.focus, std::max(1.0f, u));
       if (!context_.picture) {
         ImGui::SetCursorScreenPos(min);
         ImGui::PushID(static_cast<int>(head));
         if (ImGui::InvisibleButton("head", {chip, chip})) clicked = head * sharing;
         ImGui::PopID();
-        tooltip(context_.widgets(), "the colour of this head's floats; click to show the head");
+        tooltip(context_, "the colour of this head's floats; click to show the head");
         ui_probe(fmt::format("stage/memory/head/{}", head), min, max);
       }
       x += chip;
     }
   }
-  float x = static_cast<float>(area_.x);
+  float x = float(area_.x);
   const auto write = [&](const std::string& words, Rgba8 color) {
-    const std::string fitted = fitted_text(words, small, end - x);
-    list_->AddText(small, small->FontSize, {x, y}, im_color(color), fitted.c_str());
-    x += width_of(small, fitted) + 12.0f * u;
+    x = paint_.text_within(end - x, small, {x, y}, color, words).max.x + 12.0f * u;
   };
   write(text, palette.text_dim);
   if (!marked.right.empty()) write("▔ " + marked.what, palette.text);
@@ -328,18 +235,17 @@ void Strips::marks(std::size_t memory, const std::vector<Index>& floats, float y
   places.reserve(floats.size());
   for (const Index each : floats) places.push_back(place_in(memory, each));
   std::ranges::sort(places);
-  const float height = std::round((mark_units - 1.0f) * context_.scale),
-              least = std::max(1.0f, std::round(1.5f * context_.scale));
+  const float height = std::round((mark_units - 1.0f) * context_.scale), least = context_.hairline(1.5f);
   for (std::size_t i = 0; i < places.size();) {
     std::size_t end = i + 1;
     while (end < places.size() && places[end] == places[end - 1] + 1) ++end;
     const Index first = std::max(places[i], begin_), last = std::min(places[end - 1] + 1, begin_ + count_);
     if (first < last) {
       const float left = std::floor(x_of(first));
-      list_->AddRectFilled(
+      paint_.fill(
           {left, y},
           {std::max(left + least, std::floor(x_of(last)) - (last - first > 1 ? 1.0f : 0.0f)), y + height},
-          im_color(color));
+          color);
     }
     i = end;
   }
@@ -357,8 +263,7 @@ void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<
     Index end = std::min(begin_ + count_, (place / block_ + 1) * block_);
     while (end < begin_ + count_ && color_of(end) == color) end = std::min(begin_ + count_, end + block_);
     const float left = std::floor(x_of(place)), right = std::floor(x_of(end));
-    list_->AddRectFilled({left, top}, {std::max(left + 1.0f, right - (right - left > 4 ? 1.0f : 0.0f)), bottom},
-                         im_color(color));
+    paint_.fill({left, top}, {std::max(left + 1.0f, right - (right - left > 4 ? 1.0f : 0.0f)), bottom}, color);
     place = end;
   }
   marks(memory, marked.right, y, palette.focus);
@@ -368,18 +273,16 @@ void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<
     if (place < begin_ || place >= begin_ + count_) return;
     const float half = std::max(1.0f, std::round(u));
     const float x = std::floor(x_of(place) + 0.5f * (x_of(place + 1) - x_of(place)));
-    list_->AddRectFilled({x - half - 1, y - 1}, {x + half + 1, bottom + mark + 1}, im_color(palette.panel));
-    list_->AddRectFilled({x - half, y}, {x + half, bottom + mark}, im_color(color));
+    paint_.fill({x - half - 1, y - 1}, {x + half + 1, bottom + mark + 1}, palette.panel);
+    paint_.fill({x - half, y}, {x + half, bottom + mark}, color);
   };
   if (wrong_float && memory == 0) needle(*wrong_float, palette.warning);
   needle(scene_.first_float, palette.focus);
-  const ImVec2 min(static_cast<float>(area_.x), y),
-      max(static_cast<float>(area_.x + area_.width), bottom + mark);
-  ui_probe(fmt::format("stage/memory/lane/{}", memory), min, max);
+  const Box box({float(area_.x), y}, {float(area_.x + area_.width), bottom + mark});
+  ui_probe(fmt::format("stage/memory/lane/{}", memory), box);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered() && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y && mouse.y < max.y) {
-    const auto place =
-        begin_ + static_cast<Index>((mouse.x - min.x) / (max.x - min.x) * static_cast<float>(count_));
+  if (ImGui::IsWindowHovered() && box.has(mouse)) {
+    const auto place = begin_ + static_cast<Index>((mouse.x - box.min.x) / box.width() * float(count_));
     under = float_at(memory, std::clamp<Index>(place, begin_, begin_ + count_ - 1));
   }
 }
@@ -391,44 +294,39 @@ void Strips::cells(float y, std::optional<Index> wrong_float, std::optional<Inde
   const float width = width_of(mono, std::to_string(scene_.floats() - 1)) + 7.0f * u;
   const Index count = std::min(scene_.floats(), std::max<Index>(1, static_cast<Index>(area_.width / width)));
   const Index first = std::clamp<Index>(state_.middle - count / 2, 0, scene_.floats() - count);
-  const float begin = static_cast<float>(area_.x);
-  const auto left_of = [&](Index i) { return std::floor(begin + width * static_cast<float>(i - first)); };
+  const float begin = float(area_.x);
+  const auto left_of = [&](Index i) { return std::floor(begin + width * float(i - first)); };
   const auto outline = [&](Index which, Rgba8 color) {
     if (which < first || which >= first + count) return;
-    list_->AddRect({left_of(which) - u, y - u}, {left_of(which + 1), y + height + u}, im_color(color), 0, 0,
+    paint_.outline({left_of(which) - u, y - u}, {left_of(which + 1), y + height + u}, color,
                    std::max(2.0f, std::round(2 * u)));
   };
   for (Index i = first; i < first + count; ++i) {
     const Rgba8 color = memory_color(context_, scene_, i);
-    list_->AddRectFilled({left_of(i), y}, {left_of(i + 1) - 1.0f, y + height}, im_color(color));
-    const std::string text = std::to_string(i);
-    list_->AddText(mono, mono->FontSize,
-                   {std::floor(0.5f * (left_of(i) + left_of(i + 1) - 1.0f - width_of(mono, text))),
-                    std::floor(y + 0.5f * (height - mono->FontSize))},
-                   im_color(ink_on(color)), text.c_str());
+    paint_.fill({left_of(i), y}, {left_of(i + 1) - 1.0f, y + height}, color);
+    paint_.text_beside(mono, {0.5f * (left_of(i) + left_of(i + 1) - 1.0f), y + 0.5f * height}, ink_on(color),
+                       std::to_string(i), Align::middle);
   }
   if (wrong_float) outline(*wrong_float, context_.palette.warning);
   outline(scene_.first_float, context_.palette.focus);
-  const ImVec2 min(begin, y), max(left_of(first + count), y + height);
-  ui_probe("stage/memory/floats", min, max);
+  const Box box({begin, y}, {left_of(first + count), y + height});
+  ui_probe("stage/memory/floats", box);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered() && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y && mouse.y < max.y)
+  if (ImGui::IsWindowHovered() && box.has(mouse))
     under = std::clamp<Index>(first + static_cast<Index>((mouse.x - begin) / width), first, first + count - 1);
 }
 
 std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFloats& marked,
                                   std::optional<Index> wrong_float, std::optional<Index>& under) {
   keep_in_sight();
-  auto y = static_cast<float>(area_.y);
+  auto y = float(area_.y);
   const std::optional<Index> clicked = caption(marked, y);
   y += caption_height(context_);
   for (std::size_t memory = 0; memory < parts.lanes; ++memory) {
     if (memory > 0) {
       ImFont* small = context_.fonts.small;
-      list_->AddText(
-          small, small->FontSize, {static_cast<float>(area_.x), y}, im_color(context_.palette.text_dim),
-          fitted_text("the copy: the same floats in a different order", small, static_cast<float>(area_.width))
-              .c_str());
+      paint_.text(small, {float(area_.x), y}, context_.palette.text_dim,
+                  fitted_text("the copy: the same floats in a different order", small, float(area_.width)));
       y += caption_height(context_);
     }
     lane(memory, marked, wrong_float, y, under);
@@ -440,6 +338,81 @@ std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFlo
 }
 
 }  // namespace
+
+void draw_reading_cells(const PanelContext& context, const MemoryReading& reading) {
+  const Painter paint = context.painter();
+  const PlaneGeometry& plane = reading.plane;
+  const std::vector<Rgba8>& colors = reading.colors();
+  const bool cells = plane.width >= 5 * static_cast<int>(plane.cols);
+  for (Index row = 0; row < plane.rows; ++row) {
+    const auto color_of = [&](Index col) { return colors[static_cast<std::size_t>(row * plane.cols + col)]; };
+    for (Index col = 0; col < plane.cols;) {
+      Index end = col + 1;
+      while (!cells && end < plane.cols && color_of(end) == color_of(col)) ++end;
+      const RectF rect = plane.rect({row, row + 1, col, end});
+      paint.fill({float(rect.x), float(rect.y)},
+                 {float(rect.x + rect.width), float(rect.y + rect.height) - (plane.gap > 0 ? 0.0f : 1.0f)},
+                 color_of(col));
+      col = end;
+    }
+  }
+  draw_offsets(context, reading);
+  if (reading.looked_at) {
+    const Rgba8 color = reading.wrong ? context.palette.warning : context.palette.focus;
+    draw_box_outline(paint, plane, *reading.looked_at, im_color(color),
+                     std::max(2.0f, std::round(2.0f * context.palette.stroke * context.scale)));
+  }
+}
+
+void draw_reading_words(const PanelContext& context, const MemoryReading& reading, float width,
+                        bool says_owner) {
+  const MemoryScene& scene = reading.scene;
+  const MemoryWindow& window = reading.window;
+  const PlaneGeometry& plane = reading.plane;
+  const bool wrong = reading.wrong;
+  const Palette& palette = context.palette;
+  const Painter paint = context.painter();
+  ImFont* mono = context.fonts.mono_small;
+  ImFont* small = context.fonts.small;
+  const float line = std::round(mono->FontSize * 1.3f), x = float(plane.x);
+  const float title = float(plane.y) - line - 2.0f * context.scale;
+  const std::string leading =
+      scene.matrix.leading.empty() ? "" : fmt::format("[{}]", join(scene.matrix.leading, ","));
+  const std::string name = wrong ? scene.order.wrong_code + leading : matrix_name(scene.matrix);
+  const std::string fitted = fitted_text(name, mono, width);
+  paint.text(mono, {x, title}, wrong ? palette.warning : tensor_hue(palette, scene.matrix.name.id), fitted);
+  float end = x + width_of(mono, fitted) + 7.0f * context.scale;
+  if (wrong) {
+    const auto& right = window.right;
+    const auto same = std::ranges::count(std::views::iota(std::size_t{0}, right.size()), true,
+                                         [&](std::size_t i) { return right[i] == window.wrong[i]; });
+    const std::string verdict = fmt::format("{} of {} correct", same, right.size());
+    if (width_of(small, verdict) <= x + width - end)
+      paint.text(small, {end, title}, palette.text_dim, verdict);
+  } else {
+    name_tensor(context, scene.matrix.name, {x, title}, {end, title + mono->FontSize + 3.0f});
+    std::string sizes = matrix_sizes(scene.matrix);
+    if (window.rows < scene.matrix.view.rows)
+      sizes += fmt::format(", rows {} to {}", window.row_begin, window.row_begin + window.rows - 1);
+    if (window.cols < scene.matrix.view.cols)
+      sizes += fmt::format(", columns {} to {}", window.col_begin, window.col_begin + window.cols - 1);
+    if (width_of(mono, sizes) <= x + width - end)
+      draw_shape_text(context, mono, {end, title}, palette.text_dim, sizes);
+  }
+  const auto& states = wrong ? scene.order.wrong : scene.order.states;
+  float y = float(plane.y + plane.height) + 4.0f * context.scale;
+  auto formulas = offset_formulas(states, scene.cell);
+  const bool all_fit =
+      std::ranges::all_of(formulas, [&](const std::string& each) { return width_of(mono, each) <= width; });
+  if (!all_fit) formulas = offset_formulas(states, scene.cell, false);
+  for (const std::string& formula : formulas) {
+    paint.text(mono, {x, y}, wrong ? palette.warning : palette.text, fitted_text(formula, mono, width));
+    y += line;
+  }
+  if (!says_owner) return;
+  const Index shown = wrong ? float_of(states, states.size() - 1, scene.cell) : scene.first_float;
+  paint.text(mono, {x, y}, palette.text_dim, fitted_text(owner_words(context, scene, shown), mono, width));
+}
 
 Rgba8 memory_color(const PanelContext& context, const MemoryScene& scene, Index first_float) {
   const Rgba8 neutral = context.palette.control;
@@ -454,7 +427,7 @@ Rgba8 memory_color(const PanelContext& context, const MemoryScene& scene, Index 
 
 float memory_strips_height(const PanelContext& context, const MemoryStripParts& parts) {
   if (parts.lanes == 0) return 0.0f;
-  return static_cast<float>(parts.lanes) * (caption_height(context) + lane_height(context)) +
+  return float(parts.lanes) * (caption_height(context) + lane_height(context)) +
          (parts.floats ? cells_height(context) : 0.0f) + 4.0f * context.scale;
 }
 

@@ -9,15 +9,12 @@
 #include <imgui.h>
 
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/stage/axis_light.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
-#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/tensor/join.h"
@@ -60,31 +57,25 @@ const char* what_it_does(const MemoryState& state, std::size_t i) {
 
 // `short_form`: omits the axes and the cell, for a low stage.
 float memory_table_height(const PanelContext& context, bool short_form) {
-  return line_height(context) * static_cast<float>(short_form ? short_lines : captions.size());
+  return line_height(context) * float(short_form ? short_lines : captions.size());
 }
 
 class Table {
  public:
   Table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width, bool short_form)
-      : context_(context),
-        scene_(scene),
-        at_(at),
-        width_(width),
-        short_(short_form),
-        list_(ImGui::GetWindowDrawList()) {
+      : context_(context), scene_(scene), at_(at), width_(width), short_(short_form), paint_(context.painter()) {
     font_ = context.fonts.mono_small;
     caption_ = width_of(context.fonts.small, "strides") + 10.0f * context.scale;
     columns_ = scene.order.states.size() + (scene.order.wrong.empty() ? 0 : 1);
-    pitch_ = (width - caption_) / static_cast<float>(columns_);
+    pitch_ = (width - caption_) / float(columns_);
   }
 
   void draw() const {
     const float line = line_height(context_);
-    ImFont* small = context_.fonts.small;
     float y = at_.y;
     for (const std::string_view caption : captions) {
       if (short_ && (caption == "axes" || caption == "cell")) continue;
-      list_->AddText(small, small->FontSize, {at_.x, y}, im_color(context_.palette.text_dim), caption.data());
+      paint_.text(context_.fonts.small, {at_.x, y}, context_.palette.text_dim, caption);
       y += line;
     }
     const auto& states = scene_.order.states;
@@ -102,7 +93,7 @@ class Table {
   void column(const std::vector<MemoryState>& states, std::size_t state, std::size_t place, bool wrong) const {
     const Palette& palette = context_.palette;
     const MemoryState& shown = states[state];
-    const float x = std::floor(at_.x + caption_ + pitch_ * static_cast<float>(place));
+    const float x = std::floor(at_.x + caption_ + pitch_ * float(place));
     const float room = pitch_ - 12.0f * context_.scale, line = line_height(context_);
     const Shape shape = shown.layout.shape();
     // For the wrong reading the same cell is shown, for the others the same float.
@@ -117,14 +108,14 @@ class Table {
     float y = at_.y;
     const auto write = [&](const std::string& text, Rgba8 color) {
       const float size = size_for(text, room);
-      list_->AddText(font_, size, {x, y + 0.5f * (font_->FontSize - size)}, im_color(color),
-                     narrowed(text, font_, room * font_->FontSize / size).c_str());
+      paint_.text({font_, size}, {x, y + 0.5f * (font_->FontSize - size)}, color,
+                  narrowed(text, font_, room * font_->FontSize / size));
       y += line;
     };
     write(code, head);
     const bool letters_fit = width_of(font_, shape.letters()) <= room;
     if (!short_ && letters_fit) {
-      draw_shape_text(context_, list_, font_, {x, y}, palette.text_dim, shape.letters());
+      draw_shape_text(context_, font_, {x, y}, palette.text_dim, shape.letters());
       y += line;
     } else if (!short_) {
       write(shape.letters(), palette.text_dim);
@@ -146,13 +137,13 @@ class Table {
     ImGui::PushID(id.c_str());
     ImGui::Dummy({std::max(room, 1.0f), line});
     ImGui::PopID();
-    tooltip(context_.widgets(), wrong ? fmt::format("{}: the right shape, but a different float in this cell",
-                                                    scene_.order.wrong_code)
-                                      : std::string(what_it_does(shown, state)));
+    tooltip(context_, wrong ? fmt::format("{}: the right shape, but a different float in this cell",
+                                          scene_.order.wrong_code)
+                            : std::string(what_it_does(shown, state)));
     ui_probe("stage/" + id, {x, at_.y}, {x + room, at_.y + line});
     if (wrong) {
       const float left = x - 8.0f * context_.scale;
-      list_->AddLine({left, at_.y}, {left, max.y}, im_color(palette.text_faint), context_.scale);
+      paint_.line({left, at_.y}, {left, max.y}, palette.text_faint, context_.scale);
     }
   }
 
@@ -162,15 +153,9 @@ class Table {
   float width_ = 0.0f, caption_ = 0.0f, pitch_ = 0.0f;
   bool short_ = false;
   std::size_t columns_ = 1;
-  ImDrawList* list_;
+  Painter paint_;
   ImFont* font_ = nullptr;
 };
-
-// `at`: its upper left corner, in pixels.
-void draw_memory_table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width,
-                       bool short_form) {
-  Table(context, scene, at, width, short_form).draw();
-}
 
 // At the lowest row height numbers just fit.
 constexpr double least_row_units = 10.5, roomy_row_units = 15.0, highest_row_units = 34.0;
@@ -192,7 +177,7 @@ Span span_of(Index total, double length, double least, Index chosen) {
 class View {
  public:
   View(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene, RectF area)
-      : context_(context), state_(state), scene_(scene), area_(area), list_(ImGui::GetWindowDrawList()) {}
+      : context_(context), state_(state), scene_(scene), area_(area), paint_(context.painter()) {}
 
   PanelAction draw(std::optional<CellRef>& under_mouse);
 
@@ -216,7 +201,7 @@ class View {
   MemoryViewState& state_;
   const MemoryScene& scene_;
   RectF area_;
-  ImDrawList* list_;
+  Painter paint_;
   RectF grids_;  // what titles, cells and formulas of both share
   double label_width_ = 0.0, grid_width_ = 0.0, gap_ = 0.0;
   int formula_lines_ = 1;
@@ -239,11 +224,10 @@ const std::vector<std::string>* View::row_labels() const {
 // What a learner may try, and PyTorch's answer; then what happens to the floats.
 float View::words(float y, bool draws) const {
   ImFont* small = context_.fonts.small;
-  const auto width = static_cast<float>(area_.width), x = static_cast<float>(area_.x);
+  const auto width = float(area_.width), x = float(area_.x);
   const auto write = [&](const std::string& text, Rgba8 color) {
-    const std::string lines = with_line_breaks(text, small, width);
-    if (draws) list_->AddText(small, small->FontSize, {x, y}, im_color(color), lines.c_str(), nullptr, width);
-    y += small->CalcTextSizeA(small->FontSize, FLT_MAX, width, lines.c_str()).y + 3.0f * context_.scale;
+    if (draws) paint_.wrapped(width, small, {x, y}, color, text);
+    y += size_in(small, width, text).y + 3.0f * context_.scale;
   };
   const MemoryOrder& order = scene_.order;
   if (says_what_happens_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
@@ -256,9 +240,9 @@ void View::place() {
   const double u = context_.scale;
   const MatrixView& view = scene_.matrix.view;
   const auto* labels = row_labels();
-  label_width_ = (labels ? label_width(context_.widgets(), *labels, view.rows)
-                         : width_of(context_.fonts.mono_small, "000")) +
-                 10 * u;
+  label_width_ =
+      (labels ? label_width(context_, *labels, view.rows) : width_of(context_.fonts.mono_small, "000")) +
+      10 * u;
   gap_ = 26 * u;
   const double room = area_.width - label_width_;
   grid_width_ = has_wrong() ? (room - gap_) / 2 : room;
@@ -381,7 +365,7 @@ void View::frame_pointed() const {
                         within(drawn->col_begin, window.col_begin, window.cols),
                         within(drawn->col_end, window.col_begin, window.cols)};
     if (shown.row_begin >= shown.row_end || shown.col_begin >= shown.col_end) continue;
-    draw_box_outline(context_.widgets(), list_, right_, shown, im_color(context_.palette.focus),
+    draw_box_outline(paint_, right_, shown, im_color(context_.palette.focus),
                      std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale)));
   }
 }
@@ -393,7 +377,7 @@ void View::labels(const PlaneGeometry& plane) const {
   for (Index row = window.row_begin; row < window.row_begin + window.rows; ++row)
     shown.push_back(tokens ? (*tokens)[static_cast<std::size_t>(row)] : std::to_string(row));
   const auto box = looked_at();
-  draw_row_labels(context_.widgets(), list_, plane, shown, box ? std::optional(box->row_begin) : std::nullopt);
+  draw_row_labels(paint_, plane, shown, box ? std::optional(box->row_begin) : std::nullopt);
 }
 
 // Heads are marked in the memory as a whole; for a joined or transposed matrix one row or column is clearer.
@@ -427,11 +411,10 @@ std::optional<CellRef> View::under(std::string_view name, const PlaneGeometry& p
 PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   PanelAction action;
   const float u = context_.scale;
-  auto y = static_cast<float>(area_.y);
+  auto y = float(area_.y);
   place();
   give_way();
-  draw_memory_table(context_, scene_, {static_cast<float>(area_.x), y}, static_cast<float>(area_.width),
-                    short_table_);
+  Table(context_, scene_, {float(area_.x), y}, float(area_.width), short_table_).draw();
   y = words(y + memory_table_height(context_, short_table_) + 6.0f * u, true) + 4.0f * u;
   const float strips = memory_strips_height(context_, strips_);
   const double bottom = area_.y + area_.height;
@@ -439,19 +422,16 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   make_window();
   if (right_.height < 1 || right_.width < 1) return action;
 
-  const auto width = static_cast<float>(grid_width_);
+  const auto width = float(grid_width_);
   const MemoryReading right{scene_, state_.window, right_, false, looked_at()};
   draw_reading_cells(context_, right);
   labels(right_);
-  draw_reading_words(context_, right, has_wrong() ? width + static_cast<float>(gap_) * 0.5f : width,
-                     says_owners_);
+  draw_reading_words(context_, right, has_wrong() ? width + float(gap_) * 0.5f : width, says_owners_);
   StagePart part{scene_.matrix, {}, 0, nullptr, nullptr, 0, 0};
   part.col_block = head_block(context_.trace, scene_.matrix.col_axis);
   if (state_.window.rows == scene_.matrix.view.rows && state_.window.cols == scene_.matrix.view.cols)
     draw_axis_light(context_, part, right_);
-  const auto corners = [&](const PlaneGeometry& plane, const char* name) {
-    ui_probe(name, corner(plane), far_corner(plane));
-  };
+  const auto corners = [&](const PlaneGeometry& plane, const char* name) { ui_probe(name, plane); };
   corners(right_, "stage/memory/right");
   frame_pointed();
   under_mouse = under("memory", right_);

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/platform/fonts.h"
 #include "app/stage/head_colors.h"
 #include "app/stage/softmax_drawing.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -20,7 +18,6 @@ constexpr double smallest_result_units = 56.0;  // height of the result that is 
 
 StageShape shape_of(const PanelContext& context, const StageContent& content,
                     const std::vector<HeadName>& names, const RectF& area) {
-  const WidgetContext widgets = context.widgets();
   StageShape shape;
   const StagePart& result = *content.result;
   shape.rows = result.matrix.view.rows;
@@ -39,19 +36,19 @@ StageShape shape_of(const PanelContext& context, const StageContent& content,
   const std::string sign = content.mask_to_come ? "+ mask" : content.sign;
   shape.sign_width = sign.empty() ? 0.0 : width_of(context.fonts.small, sign);
   const bool probabilities = tensor_entry(result.matrix.name.id).probabilities;
-  const ImVec2 digits = least_digit_cell(widgets, result.spec, probabilities);
+  const ImVec2 digits = least_digit_cell(context, result.spec, probabilities);
   shape.digit_width = digits.x;
   shape.digit_height = digits.y;
   for (std::size_t i = 0; i < content.bars.size(); ++i)
     shape.bar_captions.push_back(width_of(context.fonts.small, bar_caption(context, content, i)));
   const StagePart& first = content.left ? *content.left : result;
   shape.row_label_width = row_label_width(context, first, shape.rows);
-  if (result.col_labels) shape.col_label_width = column_label_width(widgets, *result.col_labels, shape.cols);
+  if (result.col_labels) shape.col_label_width = column_label_width(context, *result.col_labels, shape.cols);
   if (content.left && content.left->col_labels) {
-    shape.left_col_label_width = column_label_width(widgets, *content.left->col_labels, *shape.left_cols);
+    shape.left_col_label_width = column_label_width(context, *content.left->col_labels, *shape.left_cols);
   }
   if (content.above && content.above->row_labels && !content.cell_for_cell) {
-    shape.above_label_width = label_width(widgets, *content.above->row_labels, *shape.above_rows);
+    shape.above_label_width = label_width(context, *content.above->row_labels, *shape.above_rows);
   }
   return shape;
 }

@@ -8,7 +8,6 @@
 #include <imgui.h>
 
 #include "app/panels/answer_mask.h"
-#include "app/platform/fonts.h"
 #include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/one_head_layout.h"
@@ -23,8 +22,6 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
-#include "app/widgets/measure.h"
-#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -71,9 +68,8 @@ void draw_chosen_small(const PanelContext& context, const StageContent& content,
   if (at >= small.size()) return;
   const PlaneGeometry plane = part_plane(small_rect(whole, at, small.size(), context.scale), small[at]);
   const CellBox all{0, plane.rows, 0, plane.cols};
-  draw_box_outline(context.widgets(), ImGui::GetWindowDrawList(), plane, all,
-                   im_color(tensor_hue(context.palette, content.result->matrix.name.id)),
-                   std::max(1.0f, std::round(context.scale)));
+  draw_box_outline(context.painter(), plane, all,
+                   im_color(tensor_hue(context.palette, content.result->matrix.name.id)), context.hairline());
 }
 
 // The row maximum and Σ exp of the softmax, cached until another head is shown.
@@ -90,20 +86,17 @@ void draw_figures(const PanelContext& context, OneHeadState& state, const StageC
 
 // The operation that turns the left operand into the result, with an arrow below it, in the gap between them.
 void draw_sign(const PanelContext& context, const std::string& sign, const RectF& left, double gap_end) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
   const float u = context.scale;
-  const float middle = static_cast<float>((left.x + left.width + gap_end) / 2);
-  const float y = static_cast<float>(left.y + left.height / 2);
+  const float middle = float((left.x + left.width + gap_end) / 2);
+  const float y = float(left.y + left.height / 2);
   const ImU32 color = im_color(context.palette.text_dim);
-  list->AddText(font, font->FontSize,
-                ImVec2(std::floor(middle - width_of(font, sign) / 2), y - font->FontSize - 4 * u), color,
-                sign.c_str());
-  ui_says(sign, {middle - width_of(font, sign) / 2, y - font->FontSize - 4 * u});
+  paint.say(font, {middle, y - font->FontSize - 4 * u}, color, sign, Align::middle);
   const float half = 9.0f * u;
-  list->AddLine(ImVec2(middle - half, y + 2 * u), ImVec2(middle + half, y + 2 * u), color, u);
-  list->AddLine(ImVec2(middle + half - 4 * u, y - 2 * u), ImVec2(middle + half, y + 2 * u), color, u);
-  list->AddLine(ImVec2(middle + half - 4 * u, y + 6 * u), ImVec2(middle + half, y + 2 * u), color, u);
+  paint.line({middle - half, y + 2 * u}, {middle + half, y + 2 * u}, color, u);
+  paint.line({middle + half - 4 * u, y - 2 * u}, {middle + half, y + 2 * u}, color, u);
+  paint.line({middle + half - 4 * u, y + 6 * u}, {middle + half, y + 2 * u}, color, u);
 }
 
 // After the colour bars: what grey, crossed or minus-marked cells mean, if the result has any.
@@ -113,8 +106,8 @@ void draw_legend(const PanelContext& context, OneHeadState& state, const StageCo
   const HeatmapSpec* const spec = &content.result->spec;
   state.legend.update(std::span(&spec, 1));
   // The room below the map is the mask's bars' while it is painted.
-  if (const auto end = draw_legend_beside(context, state.legend, layout.bars.back(),
-                                          static_cast<float>(state.foot_right), right))
+  if (const auto end =
+          draw_legend_beside(context, state.legend, layout.bars.back(), float(state.foot_right), right))
     state.foot_right = std::max<double>(state.foot_right, *end);
 }
 
@@ -131,21 +124,18 @@ bool holds_frozen_weights(const PanelContext& context, const StagePart& part) {
 void draw_reason(const PanelContext& context, RectF area) {
   const auto description = head_description(context, context.selection.head);
   if (!description) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* bold = context.fonts.bold;
   ImFont* sans = context.fonts.sans;
-  const float wrap = std::min(static_cast<float>(area.width) - 40.0f * context.scale, 330.0f * context.scale);
+  const float wrap = std::min(float(area.width) - 40.0f * context.scale, 330.0f * context.scale);
   if (wrap < 120.0f * context.scale) return;
   ImVec2 at = corner(area);
   const std::string head =
       fitted_text(fmt::format("head {}: {}", context.selection.head, description->name), bold, wrap);
-  list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), head.c_str());
+  paint.text(bold, at, context.palette.text, head);
   at.y += bold->FontSize * 1.5f;
-  const auto end = static_cast<float>(area.y + area.height);
-  const auto height = [&](ImFont* with, const std::string& text) {
-    const std::string lines = with_line_breaks(text, with, wrap);
-    return with->CalcTextSizeA(with->FontSize, FLT_MAX, wrap, lines.c_str()).y;
-  };
+  const auto end = float(area.y + area.height);
+  const auto height = [&](ImFont* with, const std::string& text) { return size_in(with, wrap, text).y; };
   ImFont* font = at.y + height(sans, description->reason) <= end ? sans : context.fonts.small;
   std::string whole = description->reason, reason = whole;
   while (!whole.empty() && at.y + height(font, reason) > end) {
@@ -153,9 +143,8 @@ void draw_reason(const PanelContext& context, RectF area) {
     whole.resize(space == std::string::npos ? 0 : space);
     reason = whole.empty() ? "" : whole + " …";
   }
-  list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                with_line_breaks(reason, font, wrap).c_str(), nullptr, wrap);
-  ui_probe("stage/reason", at, {at.x + wrap, at.y + height(font, reason)});
+  const Box drawn = paint.wrapped(wrap, font, at, context.palette.text_dim, reason);
+  ui_probe("stage/reason", at, {at.x + wrap, drawn.max.y});
 }
 
 // Down to the label left of the bias, or to the left operand.
@@ -168,18 +157,15 @@ double reason_height(const PanelContext& context, const StageLayout& layout) {
 // The place of a mask that is not there. The pairs under the mouse are those of the map below, so it can be painted here too.
 void draw_mask_to_come(const PanelContext& context, const StagePart& result, const RectF& rect,
                        std::optional<CellRef>& under_mouse) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
   const PlaneGeometry plane = part_plane(rect, result);
-  list->AddRect(corner(plane), far_corner(plane), im_color(context.palette.text_faint), 0.0f, 0,
-                std::max(1.0f, std::round(context.scale)));
-  ui_probe("stage/mask_to_come", corner(plane), far_corner(plane));
-  const float room = static_cast<float>(plane.width) - 12.0f * context.scale;
+  paint.outline(plane, context.palette.text_faint, context.hairline());
+  ui_probe("stage/mask_to_come", plane);
+  const float room = float(plane.width) - 12.0f * context.scale;
   const std::string words = fitted_clauses("no mask, every query may attend to every key", font, room);
-  const ImVec2 at(std::floor(static_cast<float>(plane.x + plane.width / 2) - width_of(font, words) / 2),
-                  std::floor(static_cast<float>(plane.y + plane.height / 2) - font->FontSize / 2));
-  list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), words.c_str());
-  ui_says(words, at);
+  paint.say(font, {float(plane.x + plane.width / 2), float(plane.y + plane.height / 2) - font->FontSize / 2},
+            context.palette.text_dim, words, Align::middle);
   if (keys_decide(context) || !ImGui::IsWindowHovered()) return;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (const auto cell = plane.cell_at(mouse.x, mouse.y))
@@ -190,11 +176,9 @@ void draw_mask_to_come(const PanelContext& context, const StagePart& result, con
 void draw_bias_name(const PanelContext& context, const StagePart& bias, const RectF& row) {
   ImFont* font = context.fonts.mono_small;
   const std::string name = "+ " + matrix_name(bias.matrix);
-  const ImVec2 at(static_cast<float>(row.x) - width_of(font, name) - 6 * context.scale,
-                  static_cast<float>(row.y + row.height / 2) - font->FontSize / 2);
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                      name.c_str());
-  ui_probe("stage/bias_name", at, {at.x + width_of(font, name), at.y + font->FontSize});
+  const ImVec2 end(float(row.x) - 6 * context.scale, float(row.y + row.height / 2));
+  ui_probe("stage/bias_name",
+           context.painter().text_beside(font, end, context.palette.text_dim, name, Align::right));
 }
 
 RectF plane_rect(const PlaneGeometry& plane) {
@@ -281,11 +265,11 @@ PanelAction View::draw_planes(HeadRanges& head_ranges, const std::vector<HeadNam
 void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
   for (const Drawn& each : drawn_) {
     const PlaneGeometry& plane = each.plane;
-    ui_probe("stage/" + each.name, corner(plane), far_corner(plane));
+    ui_probe("stage/" + each.name, plane);
     if (!entering_ || !is_result(each))
       draw_part_overlay(context_, *each.part, plane, marks_, !is_result(each) && !content_.cell_for_cell);
     if (holds_frozen_weights(context_, *each.part) && !entering_) {
-      draw_lock(context_.widgets(), ImGui::GetWindowDrawList(), plane_rect(plane));
+      draw_lock(context_.painter(), plane_rect(plane));
     }
     if (content_.veiled && is_result(each)) {
       // Its cells can be pointed at, or painted, if the page asks for them.
@@ -317,7 +301,7 @@ std::optional<Index> View::draw_words() const {
   if (!layout_.col_figures.empty()) titled.y = static_cast<int>(std::round(layout_.col_figures.front().y));
   std::optional<Index> head;
   if (!left_on_its_way_) {
-    draw_part_title(context_, *content_.result, titled, static_cast<float>(right_ - layout_.result.x));
+    draw_part_title(context_, *content_.result, titled, float(right_ - layout_.result.x));
     head = draw_part_column_labels(context_, *content_.result, result(), marks_, layout_.slanted);
   }
   if (content_.left) {
@@ -338,8 +322,7 @@ std::optional<Index> View::draw_left_words() const {
                                                    : layout_.row_figures.front().x;
   // The captions of the rows above the result share the title line.
   const double captions = layout_.col_figures.empty() ? 0.0 : width_of(context_.fonts.small, "Σ exp");
-  draw_part_title(context_, part, left,
-                  static_cast<float>(end - captions - layout_.left->x - 8 * context_.scale));
+  draw_part_title(context_, part, left, float(end - captions - layout_.left->x - 8 * context_.scale));
   // The rows are those of the result too: a cell's row is named even if the left operand is another head's.
   const auto row = marked_row(part.matrix, marks_);
   draw_part_row_labels(context_, part, left, row ? row : marked_row(content_.result->matrix, marks_));
@@ -354,7 +337,7 @@ void View::draw_above_words() const {
   const std::string sign = content_.cell_for_cell ? "+"
                            : small_.empty()       ? ""
                                                   : fmt::format("{} small matrices:", small_.size());
-  draw_part_title(context_, part, above, static_cast<float>(right_ - layout_.above->x), sign);
+  draw_part_title(context_, part, above, float(right_ - layout_.above->x), sign);
   if (!content_.cell_for_cell) draw_part_row_labels(context_, part, above, marked_row(part.matrix, marks_));
   if (!content_.head_map)
     draw_reason(context_, {area_.x, layout_.above->y - title_height_units * context_.scale,
@@ -369,9 +352,9 @@ double View::draw_bars() const {
     const double end = i + 1 < layout_.bars.size() ? layout_.bars[i + 1].x - 10 * context_.scale : right_;
     const RangeTicks own = own_colors_ticks(bar);
     const bool is_own = context_.selection.colors_by_head && is_of_thumbnails(content_, i);
-    bars_end = draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar.color_map,
-                              context_.theme, bar.range, bar_caption(context_, content_, i),
-                              static_cast<float>(end - strip.x), is_own ? &own : nullptr);
+    bars_end =
+        draw_color_bar(context_.painter(), strip, bar.color_map, context_.theme, bar.range,
+                       bar_caption(context_, content_, i), float(end - strip.x), is_own ? &own : nullptr);
   }
   return bars_end;
 }
@@ -400,7 +383,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if ((content.row_figures || content.col_figures) && !entering)
     draw_figures(context, state, content, layout);
   state.foot_right = view.draw_bars();
-  if (!entering) draw_legend(context, state, content, layout, static_cast<float>(area.x + area.width));
+  if (!entering) draw_legend(context, state, content, layout, float(area.x + area.width));
   if (before) draw_making(context, content, *before, layout);
   return action;
 }

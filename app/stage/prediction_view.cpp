@@ -11,13 +11,11 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/session/token_predictions.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
@@ -62,7 +60,7 @@ class View {
         input_(*predictions.of->inputs.model_input),
         kind_(predicted_token(input_.model->transformer()->config())),
         changed_(std::ranges::any_of(predictions.positions, has_changed)),
-        list_(ImGui::GetWindowDrawList()) {}
+        paint_(context.painter()) {}
 
   PanelAction draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse);
   void details(Index position, RectF area) const;
@@ -94,22 +92,20 @@ class View {
   const ModelInput& input_;
   PredictedToken kind_;
   bool changed_;  // at any position: else there is one column, not two that are equal
-  ImDrawList* list_;
+  Painter paint_;
 };
 
 // The sentences above the list; returns their height.
 double View::summary(RectF area) const {
   ImFont* font = words_font();
-  const auto width = static_cast<float>(area.width);
-  float y = static_cast<float>(area.y);
+  const auto width = float(area.width);
+  float y = float(area.y);
   const auto sentence = [&](const std::string& text, Rgba8 color, std::string_view probe) {
-    const ImVec2 from(static_cast<float>(area.x), y);
+    const ImVec2 from(float(area.x), y);
     float wide = 0.0f;
     for (const TextLine& line : text_layouts().of(text, *font, width)) {
-      const char* const begin = text.data() + line.begin;
-      const char* const end = text.data() + line.end;
-      list_->AddText(font, font->FontSize, {from.x, y}, im_color(color), begin, end);
-      wide = std::max(wide, width_of(font, {begin, end}));
+      const std::string_view words = std::string_view(text).substr(line.begin, line.end - line.begin);
+      wide = std::max(wide, paint_.text(font, {from.x, y}, color, words).width());
       y += 1.2f * font->FontSize;
     }
     ui_probe(probe, from, {from.x + wide, y});
@@ -153,26 +149,21 @@ void View::token_and_probability(float x, float y, float room, const WordChange&
   const std::string number = is_number ? fmt::format("{:.3f}", probability) : "NaN";
   const float number_room = width_of(mono, "0.000") + 8 * u();
   const std::string text = is_number ? fitted_text(word(of.id, font), font, room - number_room) : "–";
-  list_->AddText(font, font->FontSize, {std::floor(x), std::floor(y - 0.5f * font->FontSize)},
-                 im_color(color), text.c_str());
-  list_->AddText(mono, mono->FontSize,
-                 {std::floor(x + room - width_of(mono, number)), std::floor(y - 0.5f * mono->FontSize)},
-                 im_color(context_.palette.text_dim), number.c_str());
+  paint_.text_beside(font, {x, y}, color, text);
+  paint_.text_beside(mono, {x + room, y}, context_.palette.text_dim, number, Align::right);
 }
 
 void View::row(Index position, const RectF& line, bool chosen) const {
   const PredictionChange& change = at(position);
   const Palette& palette = context_.palette;
   const ImVec2 min = corner(line), max = far_corner(line);
-  if (chosen)
-    list_->AddRectFilled({min.x - 4 * u(), min.y + 1}, {max.x, max.y - 1}, im_color(palette.control), 4 * u());
+  if (chosen) paint_.fill({min.x - 4 * u(), min.y + 1}, {max.x, max.y - 1}, palette.control, 4 * u());
   const float y = 0.5f * (min.y + max.y), width = max.x - min.x, gap = 14 * u();
   const float token_room = 0.24f * width, both = width - token_room - 2 * gap;
   const float side = changed_ ? 0.5f * both : both;
   ImFont* font = words_font();
-  list_->AddText(font, font->FontSize, {min.x, std::floor(y - 0.5f * font->FontSize)},
-                 im_color(chosen ? palette.focus : palette.text_dim),
-                 fitted_text(token(position, font), font, token_room).c_str());
+  paint_.text(font, {min.x, y - 0.5f * font->FontSize}, chosen ? palette.focus : palette.text_dim,
+              fitted_text(token(position, font), font, token_room));
   ui_probe("prediction/row", static_cast<int>(position), min, max);
   if (change.before.empty() || change.now.empty()) return;
   token_and_probability(min.x + token_room + gap, y, side, change.before[0], change.before[0].before,
@@ -193,22 +184,20 @@ void View::details(Index position, RectF area) const {
   ImFont* font = words_font();
   ImFont* small = small_font();
   ImFont* mono = number_font();
-  const auto x = static_cast<float>(area.x), width = static_cast<float>(area.width);
-  auto y = static_cast<float>(area.y);
+  const auto x = float(area.x), width = float(area.width);
+  auto y = float(area.y);
   const std::string title =
       fitted_text(fmt::format("{} “{}”", place(), token(position, bold_font())), bold_font(), width);
-  list_->AddText(bold_font(), font->FontSize, {x, y}, im_color(palette.focus), title.c_str());
+  paint_.text({bold_font(), font->FontSize}, {x, y}, palette.focus, title);
   ui_probe("prediction/position", {x, y}, {x + width, y + font->FontSize});
   y += font->FontSize * 1.5f;
   const float number_room = width_of(mono, "0.000"), word_room = 0.36f * width;
   const float bar = x + word_room + 8 * u(), bar_room = width - word_room - number_room - 16 * u();
   const bool both = has_changed(change);
   const auto key = [&](float& at_x, const char* text, Rgba8 color) {
-    list_->AddRectFilled({at_x, y + 0.2f * small->FontSize}, {at_x + 10 * u(), y + 0.8f * small->FontSize},
-                         im_color(color));
+    paint_.fill({at_x, y + 0.2f * small->FontSize}, {at_x + 10 * u(), y + 0.8f * small->FontSize}, color);
     at_x += 15 * u();
-    list_->AddText(small, small->FontSize, {at_x, y}, im_color(palette.text_dim), text);
-    at_x += width_of(small, text) + 14 * u();
+    at_x = paint_.text(small, {at_x, y}, palette.text_dim, text).max.x + 14 * u();
   };
   float key_x = x;
   key(key_x, "original", palette.text_faint);
@@ -228,21 +217,16 @@ void View::details(Index position, RectF area) const {
                            [](const WordChange& word) { return std::max(word.before, word.now); });
   const float pitch = (both ? 2.1f : 1.55f) * font->FontSize;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (y + pitch > static_cast<float>(area.y + area.height)) break;
+    if (y + pitch > float(area.y + area.height)) break;
     const WordChange& word = words[i];
     const float middle = y + 0.5f * pitch;
-    list_->AddText(font, font->FontSize, {x, std::floor(middle - 0.5f * font->FontSize)},
-                   im_color(palette.text), fitted_text(this->word(word.id, font), font, word_room).c_str());
+    paint_.text_beside(font, {x, middle}, palette.text,
+                       fitted_text(this->word(word.id, font), font, word_room));
     const auto side = [&](float bar_y, float height, double probability, Rgba8 color, Rgba8 ink) {
       if (probability > 0.0)
-        list_->AddRectFilled(
-            {bar, bar_y}, {bar + std::max(1.0f, bar_room * static_cast<float>(probability)), bar_y + height},
-            im_color(color));
-      const std::string number = fmt::format("{:.3f}", probability);
-      list_->AddText(mono, mono->FontSize,
-                     {std::floor(x + width - width_of(mono, number)),
-                      std::floor(bar_y + 0.5f * (height - mono->FontSize))},
-                     im_color(ink), number.c_str());
+        paint_.fill({bar, bar_y}, {bar + std::max(1.0f, bar_room * float(probability)), bar_y + height}, color);
+      paint_.text_beside(mono, {x + width, bar_y + 0.5f * height}, ink, fmt::format("{:.3f}", probability),
+                         Align::right);
     };
     const float height = 0.42f * font->FontSize;
     if (both) {
@@ -275,8 +259,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const double list_width = beside ? std::floor(0.56 * area.width) : area.width;
   ImFont* small = small_font();
   const auto caption = [&](double x, const char* text) {
-    list_->AddText(small, small->FontSize, {static_cast<float>(x), static_cast<float>(area.y)},
-                   im_color(context_.palette.text_dim), text);
+    paint_.text(small, {float(x), float(area.y)}, context_.palette.text_dim, text);
   };
   const double gap = 14 * u(), token_room = 0.24 * list_width, side = 0.5 * (list_width - token_room - 2 * gap);
   caption(area.x, place());
@@ -322,9 +305,8 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   if (rows < length()) {
     const std::string more =
         fmt::format("{} to {} of {} positions", state.first_row, state.first_row + rows - 1, length());
-    list_->AddText(small, small->FontSize,
-                   {static_cast<float>(lines.x), static_cast<float>(lines.y + lines.height + 2.0 * u())},
-                   im_color(context_.palette.text_dim), more.c_str());
+    paint_.text(small, {float(lines.x), float(lines.y + lines.height + 2.0 * u())}, context_.palette.text_dim,
+                more);
   }
   if (beside)
     details(chosen, {area.x + list_width + 24 * u(), area.y, area.width - list_width - 24 * u(), area.height});

@@ -7,9 +7,7 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -38,27 +36,26 @@ std::string query_name(const PanelContext& context, Index query) {
 ImVec2 draw_query_choice(const PanelContext& context, Index& chosen, Index query, Index queries,
                          PanelAction& action, ImVec2 at) {
   constexpr std::array<std::string_view, 2> ways{"‹", "›"};
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* sans = context.hall ? context.fonts.caption : context.fonts.sans;
   ImFont* bold = context.hall ? context.fonts.title : context.fonts.bold;
-  const float height = segmented_control_size(context.widgets(), ways).y;
+  const float height = segmented_control_size(context, ways).y;
   const float y = std::round(at.y + 0.5f * (height - sans->FontSize)), gap = 8 * context.scale;
-  list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "query");
+  paint.text(sans, {at.x, y}, context.palette.text_dim, "query");
   float right = at.x + width_of(sans, "query") + gap;
   if (!context.picture) {
     ImGui::SetCursorScreenPos({right, at.y});
     int way = -1;
-    if (segmented_control(context.widgets(), "query", ways, way))
+    if (segmented_control(context, "query", ways, way))
       choose_query(context, chosen, query + (way == 0 ? -1 : 1), queries, action);
     const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-    tooltip(context.widgets(), "the previous or the next query");
+    tooltip(context, "the previous or the next query");
     ui_probe("stage/query/back", min, {0.5f * (min.x + max.x), max.y});
     ui_probe("stage/query/forward", {0.5f * (min.x + max.x), min.y}, max);
     right = max.x + gap;
   }
   const std::string name = query_name(context, query);
-  list->AddText(bold, bold->FontSize, {right, std::round(y + 0.5f * (sans->FontSize - bold->FontSize))},
-                im_color(context.palette.q), name.c_str());
+  paint.text(bold, {right, std::round(y + 0.5f * (sans->FontSize - bold->FontSize))}, context.palette.q, name);
   ui_says("query " + name, {right, y});
   return {right + width_of(bold, name) - at.x, height};
 }

@@ -7,10 +7,8 @@
 #include <imgui.h>
 
 #include "app/content/cell_terms.h"
-#include "app/platform/fonts.h"
 #include "app/stage/stage_cells.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 
@@ -26,46 +24,46 @@ constexpr float least_dot = 2.5f,
                 dot_of_weight = 7.0f;  // radius in units: the area beyond the least is the weight
 
 ImVec2 pixel_of(PlanePoint at) {
-  return {static_cast<float>(at.x), static_cast<float>(at.y)};
+  return {float(at.x), float(at.y)};
 }
 
 // An arrow with a filled head; no head on one that is shorter than it.
-void draw_arrow(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 color, float thick, float head) {
+void draw_arrow(const Painter& paint, ImVec2 from, ImVec2 to, ImU32 color, float thick, float head) {
   const float dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
   if (length < 1.0f) return;
   const float ux = dx / length, uy = dy / length, reach = std::min(head, length);
   const ImVec2 neck(to.x - reach * ux, to.y - reach * uy);
-  list->AddLine(from, neck, color, thick);
+  paint.line(from, neck, color, thick);
   const float wide = 0.45f * reach;
-  list->AddTriangleFilled(to, {neck.x - wide * uy, neck.y + wide * ux},
-                          {neck.x + wide * uy, neck.y - wide * ux}, color);
+  paint.list->AddTriangleFilled(to, {neck.x - wide * uy, neck.y + wide * ux},
+                                {neck.x + wide * uy, neck.y - wide * ux}, color);
 }
 
-void draw_dashes(ImDrawList* list, ImVec2 from, ImVec2 to, ImU32 color, float thick, float dash) {
+void draw_dashes(const Painter& paint, ImVec2 from, ImVec2 to, ImU32 color, float thick, float dash) {
   const float dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
   for (float at = 0.0f; at < length; at += 2 * dash) {
     const float end = std::min(at + dash, length);
-    list->AddLine({from.x + dx * at / length, from.y + dy * at / length},
-                  {from.x + dx * end / length, from.y + dy * end / length}, color, thick);
+    paint.line({from.x + dx * at / length, from.y + dy * at / length},
+               {from.x + dx * end / length, from.y + dy * end / length}, color, thick);
   }
 }
 
 class PlaneDrawing {
  public:
   PlaneDrawing(const PanelContext& context, const ShownQuery& shown)
-      : context_(context), palette_(context.palette), shown_(shown), list_(ImGui::GetWindowDrawList()) {}
+      : context_(context), palette_(context.palette), shown_(shown), paint_(context.painter()) {}
 
   void draw() const {
     const RectF& area = shown_.layout.plane;
-    list_->PushClipRect(corner(area), far_corner(area), true);
+    paint_.list->PushClipRect(corner(area), far_corner(area), true);
     draw_ground();
     draw_other_queries();
     draw_projections();
     draw_keys();
     draw_query();
     draw_labels();
-    list_->PopClipRect();
-    ui_probe("stage/plane", corner(area), far_corner(area));
+    paint_.list->PopClipRect();
+    ui_probe("stage/plane", area);
   }
 
  private:
@@ -76,7 +74,7 @@ class PlaneDrawing {
   float radius(std::size_t key) const {
     const double weight = shown_.now.weights[key];
     const double shown = std::isfinite(weight) ? std::clamp(weight, 0.0, 1.0) : 0.0;
-    return u() * (least_dot + dot_of_weight * static_cast<float>(std::sqrt(shown)));
+    return u() * (least_dot + dot_of_weight * float(std::sqrt(shown)));
   }
   bool is_blocked(std::size_t key) const { return key < shown_.blocked.size() && shown_.blocked[key]; }
 
@@ -90,7 +88,7 @@ class PlaneDrawing {
   const PanelContext& context_;
   const Palette& palette_;
   const ShownQuery& shown_;
-  ImDrawList* list_;
+  Painter paint_;
 };
 
 // The border, and the axes through the origin, where a score is 0.
@@ -98,9 +96,9 @@ void PlaneDrawing::draw_ground() const {
   const RectF& area = shown_.layout.plane;
   const ImVec2 min = corner(area), max = far_corner(area), zero = origin();
   const ImU32 line = im_color(palette_.border);
-  list_->AddRect(min, max, line, 0.0f, 0, stroke(1.0f));
-  list_->AddLine({min.x, zero.y}, {max.x, zero.y}, line);
-  list_->AddLine({zero.x, min.y}, {zero.x, max.y}, line);
+  paint_.outline(min, max, line, stroke(1.0f));
+  paint_.line({min.x, zero.y}, {max.x, zero.y}, line);
+  paint_.line({zero.x, min.y}, {zero.x, max.y}, line);
 }
 
 void PlaneDrawing::draw_other_queries() const {
@@ -111,9 +109,9 @@ void PlaneDrawing::draw_other_queries() const {
     const bool pointed = shown_.other == static_cast<Index>(l);
     const ImU32 color = im_color(palette_.q, pointed ? 0.9f : 0.35f);
     if (lines || pointed) {
-      draw_arrow(list_, origin(), at(queries[l]), color, stroke(pointed ? 1.5f : 1.0f), 7.0f * u());
+      draw_arrow(paint_, origin(), at(queries[l]), color, stroke(pointed ? 1.5f : 1.0f), 7.0f * u());
     } else {
-      list_->AddCircleFilled(at(queries[l]), 1.5f * u(), color);
+      paint_.dot(at(queries[l]), 1.5f * u(), color);
     }
     ui_probe("qk/query", static_cast<int>(l), {at(queries[l]).x - 3, at(queries[l]).y - 3},
              {at(queries[l]).x + 3, at(queries[l]).y + 3});
@@ -126,7 +124,7 @@ void PlaneDrawing::draw_projections() const {
   const PlanePoint tip = shown_.tip();
   const auto line = line_through(shown_.layout, tip);
   if (!line) return;
-  draw_dashes(list_, pixel_of(line->first), pixel_of(line->second), im_color(palette_.q, 0.6f), stroke(1.0f),
+  draw_dashes(paint_, pixel_of(line->first), pixel_of(line->second), im_color(palette_.q, 0.6f), stroke(1.0f),
               4.0f * u());
   const auto& keys = shown_.plane.keys;
   const bool all = keys.size() <= most_plane_lines;
@@ -134,10 +132,10 @@ void PlaneDrawing::draw_projections() const {
     const bool pointed = shown_.key == static_cast<Index>(s);
     if (!all && !pointed) continue;
     const ImVec2 foot = at(foot_on_line(tip, keys[s]));
-    list_->AddLine(at(keys[s]), foot, im_color(pointed ? palette_.focus : palette_.k, pointed ? 0.9f : 0.4f),
-                   stroke(pointed ? 1.5f : 1.0f));
-    list_->AddCircleFilled(foot, (pointed ? 3.0f : 2.0f) * u(),
-                           im_color(pointed ? palette_.focus : palette_.k, is_blocked(s) ? 0.4f : 0.9f));
+    paint_.line(at(keys[s]), foot, {pointed ? palette_.focus : palette_.k, pointed ? 0.9f : 0.4f},
+                stroke(pointed ? 1.5f : 1.0f));
+    paint_.dot(foot, (pointed ? 3.0f : 2.0f) * u(),
+               {pointed ? palette_.focus : palette_.k, is_blocked(s) ? 0.4f : 0.9f});
     ui_probe("qk/foot", static_cast<int>(s), {foot.x - 2, foot.y - 2}, {foot.x + 2, foot.y + 2});
   }
 }
@@ -148,12 +146,12 @@ void PlaneDrawing::draw_keys() const {
     const ImVec2 middle = at(shown_.plane.keys[s]);
     const float r = radius(s);
     if (is_blocked(s)) {
-      list_->AddCircle(middle, r, im_color(palette_.text_faint), 0, stroke(1.0f));
+      paint_.ring(middle, r, palette_.text_faint, stroke(1.0f));
     } else {
-      list_->AddCircleFilled(middle, r, im_color(palette_.k, 0.85f));
+      paint_.dot(middle, r, {palette_.k, 0.85f});
     }
     if (shown_.key == static_cast<Index>(s))
-      list_->AddCircle(middle, r + 2.5f * u(), im_color(palette_.focus), 0, stroke(1.5f));
+      paint_.ring(middle, r + 2.5f * u(), palette_.focus, stroke(1.5f));
     const float reach = std::max(r, 4.0f * u());
     ui_probe("qk/key", static_cast<int>(s), {middle.x - reach, middle.y - reach},
              {middle.x + reach, middle.y + reach});
@@ -165,11 +163,11 @@ void PlaneDrawing::draw_query() const {
   const ImVec2 tip = at(shown_.tip());
   if (shown_.moved()) {
     const ImVec2 was = at(shown_.plane.queries[static_cast<std::size_t>(shown_.query)]);
-    draw_dashes(list_, origin(), was, im_color(palette_.q, 0.8f), stroke(1.5f), 3.0f * u());
-    list_->AddCircle(was, 3.0f * u(), im_color(palette_.q, 0.8f), 0, stroke(1.0f));
+    draw_dashes(paint_, origin(), was, im_color(palette_.q, 0.8f), stroke(1.5f), 3.0f * u());
+    paint_.ring(was, 3.0f * u(), {palette_.q, 0.8f}, stroke(1.0f));
   }
-  draw_arrow(list_, origin(), tip, im_color(palette_.q), stroke(2.5f), 12.0f * u());
-  list_->AddCircleFilled(origin(), 2.0f * u(), im_color(palette_.text_dim));
+  draw_arrow(paint_, origin(), tip, im_color(palette_.q), stroke(2.5f), 12.0f * u());
+  paint_.dot(origin(), 2.0f * u(), palette_.text_dim);
   ui_probe("qk/tip", {tip.x - 5 * u(), tip.y - 5 * u()}, {tip.x + 5 * u(), tip.y + 5 * u()});
 }
 
@@ -217,11 +215,51 @@ void PlaneDrawing::draw_labels() const {
   const auto places = place_labels(marks, shown_.layout.plane);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!places[i]) continue;
-    const ImVec2 from(std::floor(static_cast<float>(places[i]->x)),
-                      std::floor(static_cast<float>(places[i]->y)));
-    list_->AddText(labels[i].font, labels[i].font->FontSize, from, im_color(labels[i].color),
-                   labels[i].text.c_str());
-    ui_says(labels[i].text, from);
+    const ImVec2 from(std::floor(float(places[i]->x)), std::floor(float(places[i]->y)));
+    paint_.say(labels[i].font, from, labels[i].color, labels[i].text);
+  }
+}
+
+// Three columns of a row: the token, its score, the bar of its weight with the number.
+struct RowColumns {
+  float token = 0, token_end = 0, score_end = 0, bar = 0, bar_end = 0, number_end = 0;
+};
+
+RowColumns columns_of(const PanelContext& context, const RectF& rows) {
+  const float u = context.scale, width = float(rows.width), x = float(rows.x);
+  const float number = width_of(context.fonts.mono_small, "0.000") + 6.0f * u;
+  RowColumns columns;
+  columns.token = x + 4.0f * u;
+  columns.token_end = x + 0.31f * width;
+  columns.score_end = x + 0.54f * width;
+  columns.bar = columns.score_end + 10.0f * u;
+  columns.number_end = x + width - 2.0f * u;
+  columns.bar_end = columns.number_end - number;
+  return columns;
+}
+
+void write_right(const PanelContext& context, float end, float middle, const std::string& text, Rgba8 color) {
+  ImFont* mono = context.fonts.mono_small;
+  context.painter().text_beside(mono, {end, middle}, color, text, Align::right);
+  ui_says(text, {end, middle});
+}
+
+// Three decimals, however small: the column is as wide.
+std::string weight_text(double weight) {
+  return std::isfinite(weight) ? fmt::format("{:.3f}", weight) : decimal_text(weight, 3);
+}
+
+// Filled to the weight as it is now; outlined to the weight before the arrow was moved.
+void draw_weight_bar(const PanelContext& context, const RowColumns& columns, float top, float bottom,
+                     double before, double now, bool moved) {
+  const Painter paint = context.painter();
+  const float room = columns.bar_end - columns.bar;
+  const auto end = [&](double weight) { return columns.bar + room * float(std::clamp(weight, 0.0, 1.0)); };
+  if (std::isfinite(now) && now > 0.0)
+    paint.fill({columns.bar, top}, {std::max(end(now), columns.bar + 1.0f), bottom}, context.palette.bar);
+  if (moved && std::isfinite(before)) {
+    paint.outline({columns.bar, top - 1}, {std::max(end(before), columns.bar + 2.0f), bottom + 1},
+                  context.palette.text, std::max(1.0f, context.scale * context.palette.stroke));
   }
 }
 
@@ -236,95 +274,39 @@ void draw_query_key_plane(const PanelContext& context, const ShownQuery& shown) 
   PlaneDrawing(context, shown).draw();
 }
 
-namespace {
-
-// Three columns of a row: the token, its score, the bar of its weight with the number.
-struct RowColumns {
-  float token = 0, token_end = 0, score_end = 0, bar = 0, bar_end = 0, number_end = 0;
-};
-
-RowColumns columns_of(const PanelContext& context, const RectF& rows) {
-  const float u = context.scale, width = static_cast<float>(rows.width), x = static_cast<float>(rows.x);
-  const float number = width_of(context.fonts.mono_small, "0.000") + 6.0f * u;
-  RowColumns columns;
-  columns.token = x + 4.0f * u;
-  columns.token_end = x + 0.31f * width;
-  columns.score_end = x + 0.54f * width;
-  columns.bar = columns.score_end + 10.0f * u;
-  columns.number_end = x + width - 2.0f * u;
-  columns.bar_end = columns.number_end - number;
-  return columns;
-}
-
-void write_right(const PanelContext& context, float end, float middle, const std::string& text, Rgba8 color) {
-  ImFont* mono = context.fonts.mono_small;
-  ImGui::GetWindowDrawList()->AddText(
-      mono, mono->FontSize,
-      {std::floor(end - width_of(mono, text)), std::floor(middle - 0.5f * mono->FontSize)}, im_color(color),
-      text.c_str());
-  ui_says(text, {end, middle});
-}
-
-// Three decimals, however small: the column is as wide.
-std::string weight_text(double weight) {
-  return std::isfinite(weight) ? fmt::format("{:.3f}", weight) : decimal_text(weight, 3);
-}
-
-// Filled to the weight as it is now; outlined to the weight before the arrow was moved.
-void draw_weight_bar(const PanelContext& context, const RowColumns& columns, float top, float bottom,
-                     double before, double now, bool moved) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float room = columns.bar_end - columns.bar;
-  const auto end = [&](double weight) {
-    return columns.bar + room * static_cast<float>(std::clamp(weight, 0.0, 1.0));
-  };
-  if (std::isfinite(now) && now > 0.0)
-    list->AddRectFilled({columns.bar, top}, {std::max(end(now), columns.bar + 1.0f), bottom},
-                        im_color(context.palette.bar));
-  if (moved && std::isfinite(before)) {
-    list->AddRect({columns.bar, top - 1}, {std::max(end(before), columns.bar + 2.0f), bottom + 1},
-                  im_color(context.palette.text), 0.0f, 0,
-                  std::max(1.0f, context.scale * context.palette.stroke));
-  }
-}
-
-}  // namespace
-
 std::optional<Index> draw_query_key_rows(const PanelContext& context, const ShownQuery& shown) {
   const QueryKeyLayout& layout = shown.layout;
   if (layout.row_count == 0) return std::nullopt;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   const RowColumns columns = columns_of(context, layout.rows);
   ImFont* small = context.fonts.small;
-  const float caption_y = static_cast<float>(layout.rows.y) - small->FontSize - 5.0f * context.scale;
+  const float caption_y = float(layout.rows.y) - small->FontSize - 5.0f * context.scale;
   const auto keys_count = std::ssize(shown.now.weights);
   const std::string key_caption =
       layout.row_count < keys_count ? fmt::format("{} of {}", layout.row_count, keys_count) : "key";
   const auto caption = [&](float x, const std::string& text) {
-    list->AddText(small, small->FontSize, {std::floor(x), caption_y}, im_color(palette.text_dim), text.c_str());
+    paint.text(small, {x, caption_y}, palette.text_dim, text);
   };
   caption(columns.token, key_caption);
   caption(columns.score_end - width_of(small, "score"), "score");
   caption(columns.bar, "weight");
 
   const std::vector<Index> keys = keys_with_rows(shown.now.weights, layout.row_count);
-  const auto pitch = static_cast<float>(layout.pitch);
+  const auto pitch = float(layout.pitch);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto key = static_cast<std::size_t>(keys[i]);
-    const float top = static_cast<float>(layout.rows.y) + pitch * static_cast<float>(i),
-                middle = top + 0.5f * pitch;
+    const float top = float(layout.rows.y) + pitch * float(i), middle = top + 0.5f * pitch;
     const bool chosen = shown.key == keys[i], blocked = key < shown.blocked.size() && shown.blocked[key];
     if (chosen)
-      list->AddRectFilled({static_cast<float>(layout.rows.x), top + 1},
-                          {columns.number_end + 2, top + pitch - 1}, im_color(palette.control),
-                          3 * context.scale);
+      paint.fill({float(layout.rows.x), top + 1}, {columns.number_end + 2, top + pitch - 1}, palette.control,
+                 3 * context.scale);
     const std::string name = fitted_text(key_name(context, keys[i]), small, columns.token_end - columns.token);
-    list->AddText(small, small->FontSize, {columns.token, std::floor(middle - 0.5f * small->FontSize)},
-                  im_color(chosen    ? palette.focus
-                           : blocked ? palette.text_dim
-                                     : palette.text),
-                  name.c_str());
+    paint.text(small, {columns.token, middle - 0.5f * small->FontSize},
+               chosen    ? palette.focus
+               : blocked ? palette.text_dim
+                         : palette.text,
+               name);
     write_right(context, columns.score_end, middle, decimal_text(shown.now.scores[key], 2),
                 blocked ? palette.text_dim : palette.text);
     const float half = 0.28f * pitch;
@@ -332,7 +314,7 @@ std::optional<Index> draw_query_key_rows(const PanelContext& context, const Show
                     shown.now.weights[key], shown.moved());
     write_right(context, columns.number_end, middle, blocked ? "masked" : weight_text(shown.now.weights[key]),
                 blocked ? palette.text_dim : palette.text);
-    ui_probe("qk/row", static_cast<int>(keys[i]), {static_cast<float>(layout.rows.x), top},
+    ui_probe("qk/row", static_cast<int>(keys[i]), {float(layout.rows.x), top},
              {columns.number_end, top + pitch});
   }
   const PlaneGeometry cells = plane_geometry(layout.rows, layout.row_count, 1);

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "app/content/stage_marks.h"
-#include "app/platform/fonts.h"
 #include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/query_choice.h"
@@ -19,7 +18,6 @@
 #include "app/widgets/button.h"
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
@@ -160,9 +158,8 @@ void PlaneView::draw_head(PanelAction& action) {
   const bool moved = move.x != 0.0 || move.y != 0.0;
   if (moved && !context_.picture) {
     ImGui::SetCursorScreenPos({x, at.y});
-    if (text_button(context_.widgets(), "plane/reset", "Reset")) state_.moves.erase(place(query_));
-    tooltip(context_.widgets(), "returns the query's arrow to where the layer puts it");
-    ui_probe_item("stage/plane/reset");
+    if (text_button(context_, "plane/reset", "Reset")) state_.moves.erase(place(query_));
+    named_item(context_, "stage/plane/reset", "returns the query's arrow to where the layer puts it");
     x = ImGui::GetItemRectMax().x + 10.0f * u();
   }
   if (moved) {
@@ -170,9 +167,7 @@ void PlaneView::draw_head(PanelAction& action) {
     const std::string words = fitted_clauses(
         "What if this query were another vector? The scenario is unchanged.", font, far_corner(area_).x - x);
     const ImVec2 from(x, std::round(at.y + 0.5f * (size.y - font->FontSize)));
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, from, im_color(context_.palette.focus),
-                                        words.c_str());
-    ui_probe("qk/what_if", from, {from.x + width_of(font, words), from.y + font->FontSize});
+    ui_probe("qk/what_if", context_.painter().text(font, from, context_.palette.focus, words));
   }
   const double used = static_cast<double>(size.y) + 5.0 * u();
   area_ = {area_.x, area_.y + used, area_.width, area_.height - used};
@@ -184,10 +179,9 @@ void PlaneView::draw_head(PanelAction& action) {
 // One line, cut at a clause; returns its height.
 double PlaneView::write_line(const std::string& text, const char* probe, Rgba8 color, double y) const {
   ImFont* font = context_.fonts.small;
-  const std::string fitted = fitted_clauses(text, font, static_cast<float>(area_.width));
-  const ImVec2 from(static_cast<float>(area_.x), std::floor(static_cast<float>(y)));
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, from, im_color(color), fitted.c_str());
-  ui_probe(probe, from, {from.x + width_of(font, fitted), from.y + font->FontSize});
+  const std::string fitted = fitted_clauses(text, font, float(area_.width));
+  const ImVec2 from(float(area_.x), std::floor(float(y)));
+  ui_probe(probe, context_.painter().text(font, from, color, fitted));
   return static_cast<double>(font->FontSize) + 8.0 * u();
 }
 

@@ -6,9 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/platform/fonts.h"
 #include "app/widgets/heatmap_plane.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 
@@ -28,7 +26,7 @@ class Figures {
  public:
   Figures(const PanelContext& context, const SoftmaxFigures& figures, const StagePart& scores,
           const StageLayout& layout)
-      : context_(context), figures_(figures), scores_(scores), list_(ImGui::GetWindowDrawList()) {
+      : context_(context), figures_(figures), scores_(scores), paint_(context.painter()) {
     across_ = layout.row_figures.empty();
     rects_ = across_ ? layout.col_figures : layout.row_figures;
     count_ = static_cast<Index>(figures.exp_sum.size());
@@ -49,12 +47,9 @@ class Figures {
   void caption(const RectF& rect, const std::string& text) const {
     ImFont* small = context_.fonts.small;
     const float gap = 4.0f * context_.scale;
-    const ImVec2 at = across_
-                          ? ImVec2(static_cast<float>(rect.x) - gap - width_of(small, text),
-                                   static_cast<float>(rect.y + rect.height / 2) - 0.5f * small->FontSize)
-                          : ImVec2(static_cast<float>(rect.x + rect.width / 2) - 0.5f * width_of(small, text),
-                                   static_cast<float>(rect.y) - small->FontSize - gap);
-    list_->AddText(small, small->FontSize, at, im_color(context_.palette.text_dim), text.c_str());
+    const ImVec2 at = across_ ? ImVec2(float(rect.x) - gap, Box(rect).middle().y - 0.5f * small->FontSize)
+                              : ImVec2(Box(rect).middle().x, float(rect.y) - small->FontSize - gap);
+    paint_.text(small, at, context_.palette.text_dim, text, across_ ? Align::right : Align::middle);
   }
   // The largest type, in the first format tried, in which every number fits.
   template <class Text>
@@ -81,14 +76,9 @@ class Figures {
     ImFont* mono = context_.fonts.mono_small;
     for (Index i = 0; i < count_; ++i) {
       const std::string number = text(i, style.decimals);
-      const RectF box = cell(plane, i);
-      list_->AddText(
-          mono, style.size,
-          {std::floor(static_cast<float>(box.x + box.width / 2) - 0.5f * width_of(mono, number, style.size)),
-           std::floor(static_cast<float>(box.y + box.height / 2) - 0.5f * style.size)},
-          im_color(ink(i)), number.c_str());
+      paint_.text_beside({mono, style.size}, Box(cell(plane, i)).middle(), ink(i), number, Align::middle);
     }
-    ui_probe(probe, corner(plane), far_corner(plane));
+    ui_probe(probe, plane);
     return true;
   }
 
@@ -98,7 +88,7 @@ class Figures {
     spec.values = matrix_view(figures_.maximum);
     if (across_) spec.values = spec.values.transposed();
     const PlaneGeometry plane = plane_of(rect);
-    draw_heatmap_plane(list_, context_.heatmaps, spec, corner(plane), far_corner(plane));
+    draw_heatmap_plane(paint_.list, context_.heatmaps, spec, corner(plane), far_corner(plane));
     const auto value = [&](Index i) { return figures_.maximum->flat(i); };
     const ColorTable& table = color_table(spec.color_map, spec.theme);
     write(
@@ -126,16 +116,15 @@ class Figures {
       const double share = std::clamp(sum(i) / static_cast<double>(std::max<Index>(keys, 1)), 0.0, 1.0);
       const double width = across_ ? box.width : share * box.width;
       const double top = across_ ? box.y + (1.0 - share) * box.height : box.y;
-      list_->AddRectFilled({static_cast<float>(box.x), static_cast<float>(top)},
-                           {static_cast<float>(box.x + width), static_cast<float>(box.y + box.height)},
-                           im_color(context_.palette.bar));
+      paint_.fill({float(box.x), float(top)}, {float(box.x + width), float(box.y + box.height)},
+                  context_.palette.bar);
     }
   }
 
   const PanelContext& context_;
   const SoftmaxFigures& figures_;
   const StagePart& scores_;
-  ImDrawList* list_;
+  Painter paint_;
   bool across_ = false;
   std::vector<RectF> rects_;
   Index count_ = 0;

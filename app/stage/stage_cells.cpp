@@ -4,7 +4,6 @@
 #include <imgui.h>
 
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -43,8 +42,8 @@ std::optional<CellRef> cell_looked_at(const PanelContext& context, std::string_v
 
 std::optional<Index> line_reached(const PanelContext& context, std::string_view name, const RectF& lines,
                                   Index count) {
-  const ImVec2 min(static_cast<float>(lines.x), static_cast<float>(lines.y));
-  const ImVec2 max(min.x + static_cast<float>(lines.width), min.y + static_cast<float>(lines.height));
+  const ImVec2 min(float(lines.x), float(lines.y));
+  const ImVec2 max(min.x + float(lines.width), min.y + float(lines.height));
   const ImGuiID id = map_id(name);
   const auto reached = focus_map(context.focus, id, min, max, {static_cast<int>(count), 1}, {0, 0});
   if (!reached) return std::nullopt;

@@ -10,14 +10,11 @@
 #include "app/content/followed_words.h"
 #include "app/content/stage_layout.h"
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/session/head_gains.h"
 #include "app/stage/axis_light.h"
 #include "app/stage/mask_convention.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
-#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/embeddings.h"
@@ -99,17 +96,16 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
                   context.scenario.inputs.positions ? "sine and cosine of position" : "0, positions are off",
                   layout.constant_pairs > 0 ? "; then 0, 1" : "");
   ImFont* font = context.fonts.mono_small;
-  const auto half =
-      static_cast<float>(plane.rect({0, 1, layout.position_column(), layout.position_column() + 1}).x);
-  const float begin = static_cast<float>(plane.x), end = static_cast<float>(plane.x + plane.width);
+  const auto half = float(plane.rect({0, 1, layout.position_column(), layout.position_column() + 1}).x);
+  const float begin = float(plane.x), end = float(plane.x + plane.width);
   if (begin + width_of(font, word) > half - 6.0f * context.scale || half + width_of(font, place) > end)
     return false;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const ImU32 ink = im_color(context.palette.text_dim);
-  list->AddText(font, font->FontSize, ImVec2(begin, y), ink, word.c_str());
-  list->AddText(font, font->FontSize, ImVec2(std::floor(half), y), ink, place.c_str());
-  list->AddLine(ImVec2(std::floor(half) - 2.5f, static_cast<float>(plane.y)),
-                ImVec2(std::floor(half) - 2.5f, y + font->FontSize), ink, context.scale);
+  paint.text(font, {begin, y}, ink, word);
+  paint.text(font, {half, y}, ink, place);
+  paint.line({std::floor(half) - 2.5f, float(plane.y)}, {std::floor(half) - 2.5f, y + font->FontSize}, ink,
+             context.scale);
   return true;
 }
 
@@ -121,7 +117,7 @@ void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
   const RectF cell = plane.cell(plane.rows - 1, column);
   const double x = cell.x + 0.5 * cell.width, y = plane.y + plane.height + 4.0 * u;
   const std::vector<std::string> own{labels[static_cast<std::size_t>(column)]};
-  const double width = column_label_width(context.widgets(), own, 1);
+  const double width = column_label_width(context, own, 1);
   if (!slanted) {
     context.lit->push_back({x - 0.5 * width - 2 * u, y - 2 * u, width + 4 * u, height + 4 * u});
     return;
@@ -151,18 +147,18 @@ void draw_followed(const PanelContext& context, const StagePart& part, const Pla
   if (!line) return;
   const CellBox box = line->column ? CellBox{0, plane.rows, line->index, line->index + 1}
                                    : CellBox{line->index, line->index + 1, 0, plane.cols};
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const ImU32 color = im_color(context.palette.followed);
-  draw_box_outline(context.widgets(), list, plane, box, color, thin);
+  draw_box_outline(paint, plane, box, color, thin);
   const RectF rect = plane.rect(box);
   const ImVec2 min = corner(rect), max = far_corner(rect);
   const float gap = std::round(context.scale), bar = std::max(2.0f, std::round(3.0f * context.scale));
   if (line->column) {
-    list->AddRectFilled({min.x, min.y - gap - bar}, {max.x, min.y - gap}, color);
-    list->AddRectFilled({min.x, max.y + gap}, {max.x, max.y + gap + bar}, color);
+    paint.fill({min.x, min.y - gap - bar}, {max.x, min.y - gap}, color);
+    paint.fill({min.x, max.y + gap}, {max.x, max.y + gap + bar}, color);
   } else {
-    list->AddRectFilled({min.x - gap - bar, min.y}, {min.x - gap, max.y}, color);
-    list->AddRectFilled({max.x + gap, min.y}, {max.x + gap + bar, max.y}, color);
+    paint.fill({min.x - gap - bar, min.y}, {min.x - gap, max.y}, color);
+    paint.fill({max.x + gap, min.y}, {max.x + gap + bar, max.y}, color);
   }
   ui_probe("followed/" + to_string(part.matrix.name), min, max);
 }
@@ -190,10 +186,8 @@ void draw_right_cells(const PanelContext& context, const StagePart& part, const 
   if (!drawn) return;
   const float thick = std::max(3.0f, std::round(3.0f * context.scale * context.palette.stroke));
   const RectF rect = plane.rect(*drawn);
-  const ImVec2 min = corner(rect), max = far_corner(rect);
-  ImGui::GetWindowDrawList()->AddRect({min.x - thick, min.y - thick}, {max.x + thick, max.y + thick},
-                                      im_color(right_answer_hue(context.palette)), 0.0f, 0, thick);
-  ui_probe("stage/right", min, max);
+  context.painter().outline(Box(rect).grown(thick), right_answer_hue(context.palette), thick);
+  ui_probe("stage/right", rect);
 }
 
 std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
@@ -211,15 +205,14 @@ void draw_head_strips(const PanelContext& context, const StagePart& part, const 
   const auto along = [&](Index block, Index size, bool columns) {
     const Index heads = context.trace.options.num_heads;
     if (block <= 0 || heads < 2 || size != block * heads) return;
-    const float gap = std::max(1.0f, std::round(context.scale)), thick = std::round(2.0f * context.scale);
+    const float gap = context.hairline(), thick = std::round(2.0f * context.scale);
     for (Index head = 0; head < heads; ++head) {
       const CellBox box = columns ? CellBox{0, plane.rows, head * block, (head + 1) * block}
                                   : CellBox{head * block, (head + 1) * block, 0, plane.cols};
       const ImVec2 min = corner(plane.rect(box)), max = far_corner(plane.rect(box));
       const ImVec2 from = columns ? ImVec2(min.x, max.y + gap) : ImVec2(min.x - gap - thick, min.y);
       const ImVec2 to = columns ? ImVec2(max.x - gap, max.y + gap + thick) : ImVec2(min.x - gap, max.y - gap);
-      if (to.x > from.x && to.y > from.y)
-        ImGui::GetWindowDrawList()->AddRectFilled(from, to, im_color(head_hue(context.palette, head)));
+      if (to.x > from.x && to.y > from.y) context.painter().fill(from, to, head_hue(context.palette, head));
     }
   };
   along(part.col_block, plane.cols, true);
@@ -263,33 +256,29 @@ PlaneGeometry part_plane(const RectF& rect, const StagePart& part) {
 
 void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area) {
   ImFont* font = context.fonts.sans;
-  const float wrap = std::min(static_cast<float>(area.width), 460.0f * context.scale);
-  const std::string lines = with_line_breaks(sentence, font, wrap);
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.c_str());
-  const ImVec2 at(static_cast<float>(area.x) + (static_cast<float>(area.width) - size.x) / 2,
-                  static_cast<float>(area.y) + (static_cast<float>(area.height) - size.y) / 3);
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                      lines.c_str(), nullptr, wrap);
+  const float wrap = std::min(float(area.width), 460.0f * context.scale);
+  const ImVec2 size = size_in(font, wrap, sentence);
+  const ImVec2 at(float(area.x) + (float(area.width) - size.x) / 2,
+                  float(area.y) + (float(area.height) - size.y) / 3);
+  context.painter().wrapped(wrap, font, at, context.palette.text_dim, sentence);
 }
 
 void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                      float width, const std::string& sign) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   // For the back row of a hall, all that the line over a matrix has room for.
   ImFont* mono = context.hall ? context.fonts.mono : context.fonts.mono_small;
   ImFont* small = context.hall ? context.fonts.sans : context.fonts.small;
-  const float baseline = std::floor(static_cast<float>(plane.y) - 7.0f * context.scale);
-  float x = static_cast<float>(plane.x);
+  const float baseline = std::floor(float(plane.y) - 7.0f * context.scale);
+  float x = float(plane.x);
   const float end = x + width;
   const auto write = [&](ImFont* font, Rgba8 color, const std::string& text, float gap) {
     const float room = end - x;
     if (room <= 0.0f) return;
     const std::string fitted = fitted_text(text, font, room);
     if (fitted == "…") return;
-    list->AddText(font, font->FontSize, ImVec2(std::floor(x), std::floor(baseline - font->Ascent)),
-                  im_color(color), fitted.c_str());
-    x += width_of(font, fitted) + gap * context.scale;
+    x = paint.text(font, {x, baseline - font->Ascent}, color, fitted).max.x + gap * context.scale;
   };
   if (!sign.empty()) write(context.fonts.mono, palette.text_dim, sign, 6);
   const char letter = family(context, part.matrix);
@@ -314,33 +303,30 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
     write(mono, palette.text_dim, "= attn_weights", 7);
   }
   const float top = std::floor(baseline - mono->Ascent);
-  name_tensor(context, part.matrix.name, {static_cast<float>(plane.x), top},
-              {std::min(x, end), baseline + 3.0f});
+  name_tensor(context, part.matrix.name, {float(plane.x), top}, {std::min(x, end), baseline + 3.0f});
   // Sizes are left out rather than cut: a truncated size would be wrong.
   if (width_of(mono, sizes) <= end - x)
-    draw_shape_text(context, list, mono, ImVec2(std::floor(x), top), palette.text_dim, sizes);
+    draw_shape_text(context, mono, ImVec2(std::floor(x), top), palette.text_dim, sizes);
   if (!part.col_labels) return;
   const std::string columns = axis_title(part.matrix.col_axis, "→");
   const float columns_width = width_of(small, columns);
-  const float columns_x = std::min(static_cast<float>(plane.x + plane.width), end) - columns_width;
+  const float columns_x = std::min(float(plane.x + plane.width), end) - columns_width;
   if (columns_x > x + width_of(mono, sizes) + 10.0f * context.scale)
-    list->AddText(small, small->FontSize, ImVec2(std::floor(columns_x), std::floor(baseline - small->Ascent)),
-                  im_color(palette.text_dim), columns.c_str());
+    paint.text(small, {columns_x, baseline - small->Ascent}, palette.text_dim, columns);
 }
 
 void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                        const std::vector<StageMark>& marks, bool operand) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_column_blocks(widgets, list, plane, part.col_block);
-  draw_row_blocks(widgets, list, plane, part.row_block);
+  const Painter paint = context.painter();
+  draw_column_blocks(paint, plane, part.col_block);
+  draw_row_blocks(paint, plane, part.row_block);
   draw_head_strips(context, part, plane);
   const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
-  const bool letters = draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention);
+  const bool letters = draw_mask_letters(paint, part, plane, context.selection.mask_convention);
   // The values of a mask are worth more than air.
   const float air = part.matrix.name == TensorName{Id::mask_bias} ? 0.0f : operand ? 5.0f : 2.0f;
-  if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, air, 1.0f, context.picture)) {
-    ui_probe("digits/" + to_string(part.matrix.name), corner(plane), far_corner(plane));
+  if (!letters && draw_cell_digits(paint, plane, part.spec, probabilities, air, 1.0f, context.picture)) {
+    ui_probe("digits/" + to_string(part.matrix.name), plane);
   }
 
   const float stroke = context.palette.stroke * context.scale;
@@ -349,11 +335,11 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   const Rgba8 hue = hue_of(context.palette, family(context, part.matrix));
   if (const auto block = chosen_block(context, part.col_block, plane.cols)) {
     const CellBox box{0, plane.rows, *block * part.col_block, (*block + 1) * part.col_block};
-    draw_box_outline(widgets, list, plane, box, im_color(hue), thin);
+    draw_box_outline(paint, plane, box, im_color(hue), thin);
   }
   if (const auto block = chosen_block(context, part.row_block, plane.rows)) {
     const CellBox box{*block * part.row_block, (*block + 1) * part.row_block, 0, plane.cols};
-    draw_box_outline(widgets, list, plane, box, im_color(hue), thin);
+    draw_box_outline(paint, plane, box, im_color(hue), thin);
   }
   draw_followed(context, part, plane, thin);
   for (const StageMark& mark : marks) {
@@ -363,7 +349,7 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
     const bool own = mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned || pointed;
     const ImU32 color =
         own ? im_color(context.palette.focus) : im_color(hue, mark.kind == MarkKind::consumer ? 0.6f : 1.0f);
-    draw_box_outline(widgets, list, plane, *box, color, mark.kind == MarkKind::consumer ? thin : thick);
+    draw_box_outline(paint, plane, *box, color, mark.kind == MarkKind::consumer ? thin : thick);
     if (context.lit && mark.kind != MarkKind::consumer) {
       const RectF lit = plane.rect(*box);
       context.lit->push_back({lit.x - thick, lit.y - thick, lit.width + 2 * thick, lit.height + 2 * thick});
@@ -377,26 +363,24 @@ double row_label_width(const PanelContext& context, const StagePart& part, Index
   if (!part.row_labels) return 0.0;
   const ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
   const double title = width_of(font, axis_title(part.matrix.row_axis, "↓"));
-  return std::max<double>(label_width(context.widgets(), *part.row_labels, rows), title);
+  return std::max<double>(label_width(context, *part.row_labels, rows), title);
 }
 
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                           std::optional<Index> chosen) {
   if (!part.row_labels) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  draw_row_labels(context.widgets(), list, plane, *part.row_labels, chosen,
-                  followed_label(context, part, false));
+  const Painter paint = context.painter();
+  draw_row_labels(paint, plane, *part.row_labels, chosen, followed_label(context, part, false));
   // Above the labels, in the line of the matrix's title.
   ImFont* small = context.hall ? context.fonts.sans : context.fonts.small;
   const std::string rows = axis_title(part.matrix.row_axis, "↓");
-  const ImVec2 title(static_cast<float>(plane.x) - 8.0f * context.scale - width_of(small, rows),
-                     static_cast<float>(plane.y) - 7.0f * context.scale - small->Ascent);
+  const ImVec2 title(float(plane.x) - 8.0f * context.scale - width_of(small, rows),
+                     float(plane.y) - 7.0f * context.scale - small->Ascent);
   if (title.x >= ImGui::GetWindowPos().x)
-    list->AddText(small, small->FontSize, ImVec2(std::floor(title.x), std::floor(title.y)),
-                  im_color(context.palette.text_dim), rows.c_str());
+    paint.text(small, {title.x, title.y}, context.palette.text_dim, rows);
   if (context.lit && chosen) {
     const RectF row = plane.rect({*chosen, *chosen + 1, 0, 1});
-    const double width = label_width(context.widgets(), *part.row_labels, plane.rows) + 12.0 * context.scale;
+    const double width = label_width(context, *part.row_labels, plane.rows) + 12.0 * context.scale;
     const double height = std::max<double>(row.height, 1.2 * context.fonts.bold->FontSize);
     context.lit->push_back({plane.x - width, row.y + 0.5 * (row.height - height), width, height});
   }
@@ -405,27 +389,26 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
 std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,
                                              const PlaneGeometry& plane, const std::vector<StageMark>& marks,
                                              bool slanted, bool upright) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   if (part.col_labels) {
     const std::optional<Index> chosen = marked_col(part.matrix, marks);
-    draw_column_labels(widgets, list, plane, *part.col_labels, chosen,
+    draw_column_labels(paint, plane, *part.col_labels, chosen,
                        upright   ? 90.0f
-                       : slanted ? static_cast<float>(label_slant_degrees)
+                       : slanted ? float(label_slant_degrees)
                                  : 0.0f,
                        followed_label(context, part, true));
     if (context.lit && chosen) light_column_label(context, plane, *part.col_labels, *chosen, slanted);
     return std::nullopt;
   }
   ImFont* font = context.fonts.mono_small;
-  const float y = static_cast<float>(plane.y + plane.height) + 4.0f * context.scale;
+  const float y = float(plane.y + plane.height) + 4.0f * context.scale;
   const Rgba8 dim = context.palette.text_dim;
   const Index blocks = part.col_block > 0 ? plane.cols / part.col_block : 0;
-  const float block_width = blocks > 0 ? static_cast<float>(plane.width) / static_cast<float>(blocks) : 0.0f;
+  const float block_width = blocks > 0 ? float(plane.width) / float(blocks) : 0.0f;
   if (draw_embedding_groups(context, part, plane, y)) return std::nullopt;
   if (blocks <= 1 || block_width < width_of(font, "95 ")) {
     const std::string caption = axis_caption(part.matrix.col_axis, plane.cols);
-    list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), im_color(dim), caption.c_str());
+    paint.text(font, {float(plane.x), y}, dim, caption);
     return std::nullopt;
   }
   std::optional<Index> clicked;
@@ -435,17 +418,16 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
   for (Index block = 0; block < blocks; ++block) {
     const std::string number = fmt::format("{}", block);
     const std::string text = block_width >= width_of(font, "head 95 ") ? "head " + number : number;
-    const float left = static_cast<float>(plane.x) + static_cast<float>(block) * block_width;
+    const float left = float(plane.x) + float(block) * block_width;
     ImGui::SetCursorScreenPos(ImVec2(left, y - 2.0f * context.scale));
     ImGui::PushID(static_cast<int>(block));
     if (ImGui::InvisibleButton("block", ImVec2(block_width, font->FontSize + 4.0f * context.scale))) {
       clicked = block * sharing;
     }
-    tooltip(widgets, "show this head");
+    tooltip(paint, "show this head");
     const bool bright = block == chosen || ImGui::IsItemHovered();
     ImGui::PopID();
-    list->AddText(font, font->FontSize, ImVec2(std::floor(left + (block_width - width_of(font, text)) / 2), y),
-                  im_color(bright ? context.palette.text : dim), text.c_str());
+    paint.text(font, {left + block_width / 2, y}, bright ? context.palette.text : dim, text, Align::middle);
   }
   ImGui::PopID();
   return clicked;

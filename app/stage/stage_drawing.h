@@ -7,7 +7,6 @@
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
 #include "app/panels/panel.h"
-#include "app/widgets/widget_context.h"
 #include "core/picture/cell_geometry.h"
 
 namespace headwise {

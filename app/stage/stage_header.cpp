@@ -11,14 +11,12 @@
 
 #include "app/content/stage_views.h"
 #include "app/content/step_words.h"
-#include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/head_gains.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_choice.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -34,21 +32,21 @@ constexpr const char* turn_caption = "queries as";
 
 float turn_width(const PanelContext& context) {
   return width_of(context.fonts.sans, turn_caption) + 8.0f * context.scale +
-         segmented_control_size(context.widgets(), turn_names).x;
+         segmented_control_size(context, turn_names).x;
 }
 
 // "queries as | rows | columns", as wide as turn_width; the key works everywhere.
 void draw_turn(const PanelContext& context, Selection& selection, ImVec2 at) {
   ImFont* sans = context.fonts.sans;
-  const ImVec2 size = segmented_control_size(context.widgets(), turn_names);
-  ImGui::GetWindowDrawList()->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (size.y - sans->FontSize) / 2),
-                                      im_color(context.palette.text_dim), turn_caption);
+  const ImVec2 size = segmented_control_size(context, turn_names);
+  context.painter().text(sans, {at.x, at.y + (size.y - sans->FontSize) / 2}, context.palette.text_dim,
+                         turn_caption);
   ImGui::SetCursorScreenPos(ImVec2(at.x + turn_width(context) - size.x, at.y));
   int way = selection.queries_as_columns ? 1 : 0;
   if (stage_choice(context, "turn", turn_names, way)) selection.queries_as_columns = way == 1;
-  tooltip(context.widgets(), fmt::format("whether queries are the rows or the columns of a map ({}): papers "
-                                         "and libraries use both. No number changes.",
-                                         first_key_text(CommandId::turn_maps)));
+  tooltip(context, fmt::format("whether queries are the rows or the columns of a map ({}): papers "
+                               "and libraries use both. No number changes.",
+                               first_key_text(CommandId::turn_maps)));
 }
 
 // While the current layer does not reproduce everything its model computes, says so above the numbers.
@@ -60,11 +58,9 @@ void draw_not_computed(const PanelContext& context, float width) {
   const std::string more = told.size() > 1 ? fmt::format("  (+{} more)", told.size() - 1) : "";
   const std::string line =
       fitted_text("Not as the model computes it: " + told.front(), font, width - width_of(font, more)) + more;
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.warning),
-                                      line.c_str());
+  context.painter().text(font, at, context.palette.warning, line);
   ImGui::Dummy({width_of(font, line), font->FontSize});
-  tooltip(context.widgets(), join(told, "\n\n"));
-  ui_probe_item("stage/not_computed");
+  named_item(context, "stage/not_computed", join(told, "\n\n"));
 }
 
 // Title and question, below them the line of controls. If that line has no room for the tensors of the step, or for the
@@ -117,13 +113,12 @@ class Header {
   void draw_head();
 
   ImVec2 size_of(std::span<const std::string_view> names) const {
-    return segmented_control_size(context_.widgets(), names);
+    return segmented_control_size(context_, names);
   }
   // Pixels from the cursor to the end of the line.
   float room() const { return origin_.x + width_ - ImGui::GetCursorScreenPos().x; }
   void write(ImVec2 at, const std::string& text) const {
-    ImGui::GetWindowDrawList()->AddText(context_.fonts.sans, context_.fonts.sans->FontSize, at,
-                                        im_color(context_.palette.text_dim), text.c_str());
+    context_.painter().text(context_.fonts.sans, at, context_.palette.text_dim, text);
   }
 
   const PanelContext& context_;
@@ -161,7 +156,7 @@ void Header::place() {
   chooses_picture_ = pictures_.size() > 1 && !context_.picture;
   const float pictures = size_of(pictures_).x, brushes = size_of(brush_names).x;
   const float views = size_of(view_names_).x + (chooses_picture_ ? pictures + 12.0f * unit_ : 0.0f);
-  const bool views_fit = segmented_control_least_width(context_.widgets(), view_names_) <= width_;
+  const bool views_fit = segmented_control_least_width(context_, view_names_) <= width_;
   const bool one_line = views <= width_;
   picture_at_title_ = !one_line && chooses_picture_ && views_fit && question_x_ + pictures <= width_;
   brushes_at_title_ = paints_ && !picture_at_title_ && question_x_ + brushes <= width_ &&
@@ -181,8 +176,7 @@ void Header::place() {
 void Header::draw_title() {
   ImFont* title = title_font_;
   ImFont* sans = context_.fonts.sans;
-  ImGui::GetWindowDrawList()->AddText(title, title->FontSize, origin_, im_color(context_.palette.text),
-                                      fitted_text(title_, title, width_).c_str());
+  context_.painter().text(title, origin_, context_.palette.text, fitted_text(title_, title, width_));
   const float beside = at_title_ > 0.0f ? at_title_ + 12.0f * unit_ : 0.0f;
   const std::string question = titled_ ? own_title_
                                : entry_.question.empty()
@@ -215,15 +209,15 @@ void Header::choose_view() {
   int chosen = static_cast<int>(std::ranges::find(offered_, selection_.view) - offered_.begin());
   if (stage_choice(context_, "view", whole_names_ ? view_names_ : short_names_, chosen, width_))
     selection_.view = offered_[static_cast<std::size_t>(chosen)];
-  tooltip(context_.widgets(), fmt::format("ways to look at this step: {} ({})", ways_to_look(),
-                                          first_key_text(CommandId::toggle_view)));
+  tooltip(context_, fmt::format("ways to look at this step: {} ({})", ways_to_look(),
+                                first_key_text(CommandId::toggle_view)));
 }
 
 void Header::choose_picture(float room) {
   int chosen = content_.picture < pictures_.size() ? static_cast<int>(content_.picture) : -1;
   if (stage_choice(context_, "picture", pictures_, chosen, room))
     selection_.tensor = content_.pictures[static_cast<std::size_t>(chosen)].result;
-  tooltip(context_.widgets(), "which of this step's tensors to show");
+  tooltip(context_, "which of this step's tensors to show");
 }
 
 // "batch 0 of 3 | ‹ | › |", if there are several.
@@ -244,12 +238,12 @@ void Header::choose_batch() {
     if (selection_.pinned && selection_.pinned->index.size() >= 3)
       selection_.pinned->index[0] = selection_.batch;
   }
-  tooltip(context_.widgets(), "which of the N sequences in the batch to show");
+  tooltip(context_, "which of the N sequences in the batch to show");
 }
 
 void Header::choose_brush() {
   stage_choice(context_, "brush", brush_names, brush_);
-  tooltip(context_.widgets(),
+  tooltip(context_,
           "paint attn_mask on the map: a stroke that starts on an unblocked pair blocks pairs, one that "
           "starts on a blocked pair unblocks them. row and column: all keys of a query, all queries of a "
           "key; box: drag a rectangle. A painted pair is blocked in every head");
@@ -283,8 +277,8 @@ void Header::draw_head() {
   if (words + width_of(sans, head) > room())
     head = fmt::format("head {}", selection_.head);  // a truncated name says nothing
   if (words + width_of(sans, head) <= room()) {
-    ImGui::GetWindowDrawList()->AddCircleFilled({at.x + dot, std::round(at.y + line / 2)}, dot,
-                                                im_color(head_hue(context_.palette, selection_.head)));
+    context_.painter().dot({at.x + dot, std::round(at.y + line / 2)}, dot,
+                           head_hue(context_.palette, selection_.head));
     write({at.x + words, at.y + (line - sans->FontSize) / 2}, head);
   }
   ImGui::NewLine();
@@ -310,7 +304,7 @@ void draw_head_in_hall(const PanelContext& context, const StageContent& content)
   const std::string head = head_line(context, context.selection.head);
   const Type type = type_at(context.fonts, context.scale, 18.0f, head);
   const std::string shown = fitted_text(head, type.font, width * type.font->FontSize / type.size);
-  ImGui::GetWindowDrawList()->AddText(type.font, type.size, at, im_color(context.palette.text), shown.c_str());
+  context.painter().text(type, at, context.palette.text, shown);
   ui_probe("stage/hall_head", at, {at.x + width_in(type, shown), at.y + type.size});
   ui_says(head, at);
 }

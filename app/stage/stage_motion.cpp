@@ -6,11 +6,9 @@
 #include <cmath>
 
 #include "app/content/motion.h"
-#include "app/platform/fonts.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -42,20 +40,15 @@ class Drawing {
       : context_(context),
         content_(content),
         layout_(layout),
-        list_(ImGui::GetWindowDrawList()),
+        paint_(context.painter()),
         plane_(plane_geometry(layout.result, content.result->matrix.view.rows,
                               content.result->matrix.view.cols)) {}
 
   void cover(const RectF& rect, float opacity = 1.0f) const {
     // One more pixel on each side: planes are rounded to whole pixels.
-    list_->AddRectFilled(
-        {static_cast<float>(rect.x) - 1, static_cast<float>(rect.y) - 1},
-        {static_cast<float>(rect.x + rect.width) + 1, static_cast<float>(rect.y + rect.height) + 1},
-        im_color(context_.palette.panel, opacity));
+    paint_.fill(Box(rect).grown(1), {context_.palette.panel, opacity});
   }
-  void frame() const {
-    list_->AddRect(corner(layout_.result), far_corner(layout_.result), im_color(context_.palette.text_faint));
-  }
+  void frame() const { paint_.outline(layout_.result, context_.palette.text_faint); }
   void make(double t) const;
 
  private:
@@ -63,7 +56,7 @@ class Drawing {
   Index cols() const { return plane_.cols; }
   void cover_rows_from(const RectF& column, Index row) const;
   void plane(const HeatmapSpec& spec, const RectF& rect) const {
-    draw_heatmap_plane(list_, context_.heatmaps, spec, corner(rect), far_corner(rect));
+    draw_heatmap_plane(paint_.list, context_.heatmaps, spec, corner(rect), far_corner(rect));
   }
   // The result in other colours, and the numbers written on it.
   void numbers(const HeatmapSpec& like, TensorPtr colors, bool masked, const MatrixView& written,
@@ -83,7 +76,7 @@ class Drawing {
   const PanelContext& context_;
   const StageContent& content_;
   const StageLayout& layout_;
-  ImDrawList* list_;
+  Painter paint_;
   PlaneGeometry plane_;
 };
 
@@ -101,9 +94,8 @@ void Drawing::numbers(const HeatmapSpec& like, TensorPtr colors, bool masked, co
   plane(spec, layout_.result);
   if (opacity <= 0.0) return;
   spec.values = written;
-  draw_cell_digits(context_.widgets(), list_, plane_, spec,
-                   tensor_entry(content_.result->matrix.name.id).probabilities, 2.0f,
-                   static_cast<float>(opacity));
+  draw_cell_digits(paint_, plane_, spec, tensor_entry(content_.result->matrix.name.id).probabilities, 2.0f,
+                   float(opacity));
 }
 
 void Drawing::change(const MatrixView& from, const MatrixView& to, double t) const {
@@ -138,9 +130,9 @@ void Drawing::travel(const SweepFront& front, double t) const {
   plane(spec, place);
   const ImU32 hue = im_color(tensor_hue(context_.palette, left.matrix.name.id));
   const float width = std::max(1.0f, 1.5f * context_.scale);
-  list_->AddRect(corner(place), far_corner(place), hue, 0, 0, width);
-  list_->AddRect(corner(row), far_corner(row), hue, 0, 0, width);
-  list_->AddRect(corner(cell), far_corner(cell), im_color(context_.palette.focus), 0, 0, width);
+  paint_.outline(place, hue, width);
+  paint_.outline(row, hue, width);
+  paint_.outline(cell, context_.palette.focus, width);
 }
 
 void Drawing::sweep(double t) const {
@@ -196,7 +188,7 @@ void Drawing::blocks(const Rule& rule, double t) const {
     spec.mask.reset();
     const RectF place = mixed(begin, end, flown);
     plane(spec, place);
-    list_->AddRect(corner(place), far_corner(place), im_color(context_.palette.panel));
+    paint_.outline(place, context_.palette.panel);
   }
 }
 
@@ -262,7 +254,7 @@ void draw_making(const PanelContext& context, const StageContent& content, const
   const double entered = phase(context.motion, 0.0, entering_share);
   if (entered >= 1.0) return drawing.make(phase(context.motion, entering_share, 1.0));
   // What the previous step did not show fades in from the background.
-  const auto faded = static_cast<float>(1.0 - eased(entered));
+  const auto faded = float(1.0 - eased(entered));
   const auto shown_before = [&](const StagePart& part) {
     for (const auto* other : {&before.result, &before.left, &before.above}) {
       if (*other && same_matrix(part, **other)) return true;

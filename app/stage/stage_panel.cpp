@@ -14,8 +14,6 @@
 #include "app/stage/stage_header.h"
 #include "app/stage/veiled_stage.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/large_type.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -23,52 +21,10 @@ namespace {
 
 constexpr float dimness = 0.82f;  // what lies outside is still recognisable, but recedes
 
-}  // namespace
-
-std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& rectangles) {
-  // Within each band between two edges the same rectangles are cut out.
-  const double bottom = area.y + area.height, right = area.x + area.width;
-  std::vector<double> edges{area.y, bottom};
-  for (const RectF& r : rectangles) {
-    for (const double y : {r.y, r.y + r.height}) {
-      if (y > area.y && y < bottom) edges.push_back(y);
-    }
-  }
-  std::ranges::sort(edges);
-  std::vector<RectF> outside;
-  for (std::size_t band = 0; band + 1 < edges.size(); ++band) {
-    const double from = edges[band], to = edges[band + 1];
-    if (!(to > from)) continue;
-    std::vector<std::pair<double, double>> cuts;
-    for (const RectF& r : rectangles) {
-      if (r.y <= from && r.y + r.height >= to && r.width > 0) cuts.emplace_back(r.x, r.x + r.width);
-    }
-    std::ranges::sort(cuts);
-    double x = area.x;
-    for (const auto& [begin, end] : cuts) {
-      if (begin > x && begin < right) outside.push_back({x, from, begin - x, to - from});
-      x = std::max(x, end);
-    }
-    if (x < right) outside.push_back({x, from, right - x, to - from});
-  }
-  return outside;
-}
-
-void draw_spotlight(const PanelContext& context, const RectF& area, const std::vector<RectF>& lit) {
-  if (lit.empty()) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  for (const RectF& r : outside_of(area, lit)) {
-    list->AddRectFilled(corner(r), far_corner(r), im_color(context.palette.panel, dimness));
-  }
-}
-
-namespace {
-
 // One picture fades into the background, the next one fades in from it.
 void fade(const PanelContext& context, const RectF& area) {
   const double hidden = 1.0 - std::abs(2.0 * context.motion - 1.0);
-  ImGui::GetWindowDrawList()->AddRectFilled(corner(area), far_corner(area),
-                                            im_color(context.palette.panel, static_cast<float>(hidden)));
+  context.painter().fill(area, {context.palette.panel, float(hidden)});
 }
 
 // Whether it is a cell of a map of query-key pairs.
@@ -157,13 +113,9 @@ RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
             : "These tensors belong to no head yet: the Split heads step comes later.";
   ImFont* font = context.fonts.sans;
   const ImVec2 at = corner(area);
-  const auto width = static_cast<float>(area.width);
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, note.c_str());
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                      note.c_str(), nullptr, width);
-  ui_probe("stage/no_heads", at, {at.x + size.x, at.y + size.y});
-  const double height = size.y + 6.0 * context.scale;
-  return {area.x, area.y + height, area.width, std::max(0.0, area.height - height)};
+  const auto width = float(area.width);
+  ui_probe("stage/no_heads", context.painter().wrapped(width, font, at, context.palette.text_dim, note));
+  return without_top(area, size_in(font, width, note).y + 6.0 * context.scale);
 }
 
 // For the back row: the largest type that the rows of the maps have room for, as far as that is known before they are placed.
@@ -177,7 +129,7 @@ Type hall_labels(const PanelContext& context, const StageContent& content, const
   const double pitch = share * area.height / high / static_cast<double>(std::max<Index>(rows, 1));
   std::vector<std::string> labels = context.inputs.labels.query;
   labels.insert(labels.end(), context.inputs.labels.key.begin(), context.inputs.labels.key.end());
-  const Type type = label_type(context.fonts, context.scale, static_cast<float>(pitch), labels);
+  const Type type = label_type(context.fonts, context.scale, float(pitch), labels);
   // Several maps side by side need the width themselves, for their numbers.
   const bool beside = view == StageView::one_head && content.left;
   const bool alone = view == StageView::one_head || view == StageView::tokens || view == StageView::elementwise;
@@ -343,7 +295,45 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
   state.place.hovered.reset();
 }
 
+// Draws over `area` of the current ImGui window. With nothing lit, nothing is dimmed.
+void draw_spotlight(const PanelContext& context, const RectF& area, const std::vector<RectF>& lit) {
+  if (lit.empty()) return;
+  const Painter paint = context.painter();
+  for (const RectF& r : outside_of(area, lit)) {
+    paint.fill(r, {context.palette.panel, dimness});
+  }
+}
+
 }  // namespace
+
+std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& rectangles) {
+  // Within each band between two edges the same rectangles are cut out.
+  const double bottom = area.y + area.height, right = area.x + area.width;
+  std::vector<double> edges{area.y, bottom};
+  for (const RectF& r : rectangles) {
+    for (const double y : {r.y, r.y + r.height}) {
+      if (y > area.y && y < bottom) edges.push_back(y);
+    }
+  }
+  std::ranges::sort(edges);
+  std::vector<RectF> outside;
+  for (std::size_t band = 0; band + 1 < edges.size(); ++band) {
+    const double from = edges[band], to = edges[band + 1];
+    if (!(to > from)) continue;
+    std::vector<std::pair<double, double>> cuts;
+    for (const RectF& r : rectangles) {
+      if (r.y <= from && r.y + r.height >= to && r.width > 0) cuts.emplace_back(r.x, r.x + r.width);
+    }
+    std::ranges::sort(cuts);
+    double x = area.x;
+    for (const auto& [begin, end] : cuts) {
+      if (begin > x && begin < right) outside.push_back({x, from, begin - x, to - from});
+      x = std::max(x, end);
+    }
+    if (x < right) outside.push_back({x, from, right - x, to - from});
+  }
+  return outside;
+}
 
 StageChoices choices_of(const StageState& state) {
   return {state.tokens.share,    state.tokens.per_key,  state.elementwise.query, state.prediction.first_row,

@@ -28,9 +28,6 @@ namespace headwise {
 // The parts of `area` covered by none of the rectangles, as rectangles that do not overlap.
 std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& rectangles);
 
-// Draws over `area` of the current ImGui window. With nothing lit, nothing is dimmed.
-void draw_spotlight(const PanelContext& context, const RectF& area, const std::vector<RectF>& lit);
-
 // What the mouse does on the mask: inspect, or paint pairs, rows or columns.
 struct MaskBrush {
   int shape = 0;          // 0: inspects; else one of BrushShape, counted from 1

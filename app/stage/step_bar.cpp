@@ -11,7 +11,6 @@
 #include "app/session/settings.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/slider.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -34,8 +33,7 @@ constexpr float button_side = 26.0f, room_after_buttons = 14.0f;
 
 void draw_buttons(const PanelContext& context, const StepBarState& state, float height, bool labelled,
                   PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  const float side = std::round(widgets.px(button_side));
+  const float side = std::round(context.px(button_side));
   const float y = ImGui::GetCursorPosY() + std::round(0.5f * (height - side));
   const struct {
     const char* id;
@@ -55,14 +53,13 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
   };
   for (const auto& button : buttons) {
     ImGui::SetCursorPosY(y);
-    if (sign_button(widgets, button.id, button.sign, side, button.label, button.enabled))
+    if (sign_button(context, button.id, button.sign, side, button.label, button.enabled))
       action.command = button.command;
-    ui_probe_item(button.id);
-    tooltip(widgets, tooltip_of(button.command));
+    named_item(context, button.id, tooltip_of(button.command));
     // "play" is the shorter word: the steps beside it stay where they are.
     const bool plays = button.command == CommandId::play && labelled && !state.playing;
     const float shorter = width_of(context.fonts.sans, "pause") - width_of(context.fonts.sans, "play");
-    ImGui::SameLine(0, widgets.px(2) + (plays ? std::ceil(shorter) : 0.0f));
+    ImGui::SameLine(0, context.px(2) + (plays ? std::ceil(shorter) : 0.0f));
   }
 }
 
@@ -81,34 +78,31 @@ float speed_width(const WidgetContext& widgets, bool labelled) {
 // How fast play and each step run: even steps on a logarithmic scale, so that half and double are equally far.
 void draw_speed(const PanelContext& context, StepBarState& state, float right, float top, float height,
                 bool labelled) {
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   ImFont* small = context.fonts.small;
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 ink = im_color(context.palette.text_dim);
   const float text_y = std::round(top + 0.5f * (height - small->FontSize));
   const std::string value = speed_text(state.speed);
   const float value_x = right - width_of(small, "0.12×");
-  float x = right - speed_width(widgets, labelled) + widgets.px(room_before_speed);
+  float x = right - speed_width(paint, labelled) + paint.px(room_before_speed);
   if (labelled) {
-    draw.AddText(small, small->FontSize, {std::floor(x), text_y}, ink, "speed");
-    x += width_of(small, "speed") + widgets.px(8);
+    x = paint.text(small, {x, text_y}, ink, "speed").max.x + paint.px(8);
   }
-  draw.AddText(small, small->FontSize, {std::floor(value_x), text_y}, ink, value.c_str());
+  paint.text(small, {value_x, text_y}, ink, value);
   double octave = std::log2(static_cast<double>(state.speed));
-  ImGui::SetCursorScreenPos({std::floor(x), std::round(top + 0.5f * (height - widgets.px(22)))});
-  const SliderResult moved = slider(widgets, "speed", octave,
+  ImGui::SetCursorScreenPos({std::floor(x), std::round(top + 0.5f * (height - paint.px(22)))});
+  const SliderResult moved = slider(paint, "speed", octave,
                                     {.least = std::log2(static_cast<double>(Settings::slowest_motion)),
                                      .most = std::log2(static_cast<double>(Settings::fastest_motion)),
                                      .step = 0.25,
                                      .normal = 0.0,
-                                     .width = widgets.px(slider_width)});
-  ui_probe_item("step_bar/speed");
-  tooltip(widgets,
-          fmt::format("speed of the animation: {} normal speed. Double-click for normal; {} halves it, {} "
-                      "doubles it",
-                      speed_text(state.speed), first_key_text(CommandId::slower_motion),
-                      first_key_text(CommandId::faster_motion)));
-  if (moved.changed) state.speed = static_cast<float>(std::exp2(octave));
+                                     .width = paint.px(slider_width)});
+  named_item(paint, "step_bar/speed",
+             fmt::format("speed of the animation: {} normal speed. Double-click for normal; {} halves it, {} "
+                         "doubles it",
+                         speed_text(state.speed), first_key_text(CommandId::slower_motion),
+                         first_key_text(CommandId::faster_motion)));
+  if (moved.changed) state.speed = float(std::exp2(octave));
 }
 
 struct Chips {
@@ -130,7 +124,7 @@ float name_size(const WidgetContext& widgets, bool brief) {
 
 // The chosen name is bold, which is wider; the steps keep their positions all the same.
 Chips place_chips(const WidgetContext& widgets, float available, bool brief) {
-  const auto count = static_cast<float>(step_entries().size());
+  const auto count = float(step_entries().size());
   const auto width = [&](const StepEntry& entry) {
     return std::ceil(width_of(widgets.fonts.bold, step_name(entry, brief), name_size(widgets, brief)));
   };
@@ -161,15 +155,15 @@ void slide_by_keys(double now, double last, PanelAction& action) {
 // position held.
 void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
                    PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   std::vector<float> middle;
   for (std::size_t i = 0; i + 1 < chips.left.size(); ++i)
     middle.push_back(origin.x + 0.5f * (chips.left[i] + chips.left[i + 1] - chips.separator));
-  const float y = std::round(origin.y + height - widgets.px(4)), reach = widgets.px(6);
+  const float y = std::round(origin.y + height - paint.px(4)), reach = paint.px(6);
   const auto x_at = [&](double position) {
     const auto i = std::min(static_cast<std::size_t>(position), middle.size() - 2);
-    return middle[i] + (middle[i + 1] - middle[i]) * static_cast<float>(position - static_cast<double>(i));
+    return middle[i] + (middle[i + 1] - middle[i]) * float(position - static_cast<double>(i));
   };
   const auto position_at = [&](float x) {
     const auto next = std::ranges::upper_bound(middle, x);
@@ -179,32 +173,29 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
     return static_cast<double>(i) + static_cast<double>((x - middle[i]) / (middle[i + 1] - middle[i]));
   };
   ImGui::SetCursorScreenPos({middle.front() - reach, y - reach});
-  ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + widgets.px(4)});
+  ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + paint.px(4)});
   const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
-  ui_probe_item("step_bar/timeline");
-  tooltip(widgets, "drag, or use the arrows, to move back and forth through the animation at any speed");
+  named_item(paint, "step_bar/timeline",
+             "drag, or use the arrows, to move back and forth through the animation at any speed");
   const bool focused = focus_stop(context.focus, ImGui::GetID("timeline"), FocusKeys::slide);
   if (held) action.timeline = position_at(ImGui::GetIO().MousePos.x);
   const double now = timeline_position(context.selection.step, context.motion);
   if (focused) slide_by_keys(now, static_cast<double>(middle.size() - 1), action);
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float thick = widgets.px(2);
-  draw.AddLine({middle.front(), y}, {middle.back(), y}, im_color(palette.text_faint), thick);
-  draw.AddLine({middle.front(), y}, {x_at(now), y}, im_color(palette.text_dim), thick);
+  const float thick = paint.px(2);
+  paint.line({middle.front(), y}, {middle.back(), y}, palette.text_faint, thick);
+  paint.line({middle.front(), y}, {x_at(now), y}, palette.text_dim, thick);
   // Where each step is complete: the handle can be dropped there, and anywhere between.
   for (const float at : middle)
-    draw.AddLine({at, y - widgets.px(3)}, {at, y + widgets.px(2)}, im_color(palette.text_faint), widgets.px(1));
+    paint.line({at, y - paint.px(3)}, {at, y + paint.px(2)}, palette.text_faint, paint.px(1));
   // A handle with a grip, like that of a tape: it is there to be taken hold of.
   const bool bright = held || hovered || focused;
   if (held || hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  const ImVec2 half{widgets.px(8), widgets.px(4)}, at{std::round(x_at(now)), y};
+  const ImVec2 half{paint.px(8), paint.px(4)}, at{std::round(x_at(now)), y};
   const Rgba8 body = bright ? palette.focus : palette.text;
-  draw.AddRectFilled({at.x - half.x, at.y - half.y}, {at.x + half.x, at.y + half.y}, im_color(body),
-                     widgets.px(3));
+  paint.fill({at.x - half.x, at.y - half.y}, {at.x + half.x, at.y + half.y}, body, paint.px(3));
   for (const float line : {-2.5f, 0.0f, 2.5f}) {
-    const float grip = at.x + widgets.px(line);
-    draw.AddLine({grip, at.y - widgets.px(2)}, {grip, at.y + widgets.px(2)}, im_color(palette.panel),
-                 widgets.px(1));
+    const float grip = at.x + paint.px(line);
+    paint.line({grip, at.y - paint.px(2)}, {grip, at.y + paint.px(2)}, palette.panel, paint.px(1));
   }
 }
 
@@ -212,24 +203,24 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
 
 PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   PanelAction action;
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   const float height = ImGui::GetContentRegionAvail().y;
-  const float buttons = 3 * std::round(widgets.px(button_side)) + widgets.px(2 + 2 + room_after_buttons) +
-                        std::ceil(width_of(context.fonts.sans, "pause") + widgets.px(6));
-  const bool brief = buttons + place_chips(widgets, 0.0f, false).left.back() > ImGui::GetContentRegionAvail().x;
+  const float buttons = 3 * std::round(paint.px(button_side)) + paint.px(2 + 2 + room_after_buttons) +
+                        std::ceil(width_of(context.fonts.sans, "pause") + paint.px(6));
+  const bool brief = buttons + place_chips(paint, 0.0f, false).left.back() > ImGui::GetContentRegionAvail().x;
   draw_buttons(context, state, height, !brief, action);
 
-  ImGui::SameLine(0, widgets.px(room_after_buttons));
+  ImGui::SameLine(0, paint.px(room_after_buttons));
   const ImVec2 origin{ImGui::GetCursorScreenPos().x,
                       ImGui::GetWindowPos().y + ImGui::GetWindowContentRegionMin().y};
   const float whole = std::max(1.0f, ImGui::GetContentRegionAvail().x);
   // The steps come first: the speed takes room only where all their names fit beside it.
-  const float names = place_chips(widgets, 0.0f, brief).left.back();
-  const bool labelled = names + speed_width(widgets, true) <= whole;
-  const bool has_speed = names + speed_width(widgets, false) <= whole;
-  const float available = has_speed ? whole - speed_width(widgets, labelled) : whole;
-  const Chips chips = place_chips(widgets, available, brief);
+  const float names = place_chips(paint, 0.0f, brief).left.back();
+  const bool labelled = names + speed_width(paint, true) <= whole;
+  const bool has_speed = names + speed_width(paint, false) <= whole;
+  const float available = has_speed ? whole - speed_width(paint, labelled) : whole;
+  const Chips chips = place_chips(paint, available, brief);
   const std::vector<float>& left = chips.left;
   const auto current = static_cast<std::size_t>(context.selection.step);
   // If they do not all fit, the current one stays in the middle.
@@ -239,9 +230,8 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
                        left.back() - available);
   }
 
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.PushClipRect({origin.x, origin.y}, {origin.x + available, origin.y + height}, true);
-  const float chip_height = std::round(widgets.px(26));
+  paint.list->PushClipRect({origin.x, origin.y}, {origin.x + available, origin.y + height}, true);
+  const float chip_height = std::round(paint.px(26));
   const float top = origin.y + std::round(0.5f * (height - chip_height));
   for (const StepEntry& entry : step_entries()) {
     const auto i = static_cast<std::size_t>(entry.step);
@@ -250,41 +240,37 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     if (max.x < origin.x || min.x > origin.x + available) continue;
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetCursorScreenPos(min);
-    const bool pressed = ImGui::InvisibleButton("step", {std::max(1.0f, max.x - min.x), chip_height});
-    const bool focused = focus_stop(context.focus, ImGui::GetID("step"), FocusKeys::press);
-    const bool hovered = ImGui::IsItemHovered();
-    if (pressed || (focused && press_key_pressed())) {
+    const PressItem item = press_item(paint, "step", {std::max(1.0f, max.x - min.x), chip_height});
+    if (item.pressed) {
       Selection selection = context.selection;
       selection.step = entry.step;
       selection.tensor.reset();
       action.selection = selection;
     }
     ui_probe_item("step_bar/step", static_cast<int>(i));
-    tooltip(widgets, brief ? fmt::format("{}: {}", entry.name, entry.question) : std::string(entry.question));
+    tooltip(paint, brief ? fmt::format("{}: {}", entry.name, entry.question) : std::string(entry.question));
     ImGui::PopID();
 
     const bool on = i == current;
     const std::string_view name = step_name(entry, brief);
-    if (on || hovered) {
-      draw.AddRectFilled(min, max, im_color(on ? palette.control : palette.control_hover), widgets.px(6));
-    }
+    if (on || item.hovered) paint.fill(min, max, on ? palette.control : palette.control_hover, paint.px(6));
     ImFont* font = on ? context.fonts.bold : context.fonts.sans;
-    const float size = name_size(widgets, brief);
+    const float size = name_size(paint, brief);
     const float width = width_of(font, name, size);
     const Rgba8 ink = on ? palette.focus : i < current ? palette.text : palette.text_dim;
-    draw.AddText(font, size,
-                 {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))},
-                 im_color(ink), name.data(), name.data() + name.size());
+    paint.text({font, size},
+               {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))}, ink,
+               name);
     if (i + 1 < step_entries().size()) {
       const std::string_view sign = "›";
       const float sign_width = width_of(context.fonts.sans, sign, size);
-      draw.AddText(context.fonts.sans, size,
-                   {std::round(max.x + 0.5f * (chips.separator - sign_width)),
-                    std::round(0.5f * (min.y + max.y - size))},
-                   im_color(palette.text_faint), sign.data(), sign.data() + sign.size());
+      paint.text({context.fonts.sans, size},
+                 {std::round(max.x + 0.5f * (chips.separator - sign_width)),
+                  std::round(0.5f * (min.y + max.y - size))},
+                 palette.text_faint, sign);
     }
   }
-  draw.PopClipRect();
+  paint.list->PopClipRect();
   // Only where every name stands over its place on the line.
   if (left.back() <= available) draw_timeline(context, chips, origin, height, action);
   if (has_speed) draw_speed(context, state, origin.x + whole, origin.y, height, labelled);

@@ -13,7 +13,6 @@
 #include "app/content/stage_layout.h"
 #include "app/content/stage_matrix.h"
 #include "app/panels/named_text.h"
-#include "app/platform/fonts.h"
 #include "app/stage/axis_light.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
@@ -21,8 +20,6 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/dotted_line.h"
 #include "app/widgets/heatmap_plane.h"
-#include "app/widgets/large_type.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -44,8 +41,8 @@ struct TokenColumn {
   float top = 0.0f, pitch = 1.0f;
   bool right = false;
 
-  float y(Index i) const { return top + (static_cast<float>(i) + 0.5f) * pitch; }
-  float bottom() const { return top + static_cast<float>(count) * pitch; }
+  float y(Index i) const { return top + (float(i) + 0.5f) * pitch; }
+  float bottom() const { return top + float(count) * pitch; }
   // Returns the token under the mouse, which may be up to `reach` pixels outside the column, on the side of its label.
   std::optional<Index> token_at(ImVec2 mouse, float reach) const;
 };
@@ -73,14 +70,14 @@ std::optional<Index> TokenColumn::token_at(ImVec2 mouse, float reach) const {
 }
 
 TokenColumns token_columns(const PanelContext& context, const MatrixView& weights, const RectF& area) {
-  const float u = context.scale, width = static_cast<float>(area.width);
+  const float u = context.scale, width = float(area.width);
   const float label_room = std::min(0.25f * width, 150.0f * u);
-  const auto height = static_cast<float>(std::max(1.0, area.height - 16.0 * u));
-  const auto longest = static_cast<float>(std::max<Index>({weights.rows, weights.cols, 1}));
-  const float pitch = std::min(
-      height / longest, static_cast<float>(context.hall ? widest_in_hall_units : widest_pitch_units) * u);
+  const auto height = float(std::max(1.0, area.height - 16.0 * u));
+  const auto longest = float(std::max<Index>({weights.rows, weights.cols, 1}));
+  const float pitch =
+      std::min(height / longest, float(context.hall ? widest_in_hall_units : widest_pitch_units) * u);
   const float span = std::clamp(width - 2 * label_room - 16 * u, 60.0f * u, 460.0f * u);
-  const float left = static_cast<float>(area.x) + label_room, top = static_cast<float>(area.y) + 14 * u;
+  const float left = float(area.x) + label_room, top = float(area.y) + 14 * u;
   const TokenLabels& labels = context.inputs.labels;
   return {{&labels.query, weights.rows, left, top, pitch, false},
           {&labels.key, weights.cols, left + span, top, pitch, true},
@@ -91,13 +88,12 @@ TokenColumns token_columns(const PanelContext& context, const MatrixView& weight
 // Draws "queries L 12 … S 12 keys" above the columns; the sizes, with their letters, are between the captions, if there is
 // room.
 void draw_token_captions(const PanelContext& context, const TokenColumns& columns, const StageMatrix& weights) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float u = context.scale, y = static_cast<float>(columns.top) - 4 * u;
+  const float u = context.scale, y = float(columns.top) - 4 * u;
   const auto caption = [&](const TokenColumn& column, const char* text, Rgba8 color) {
     ImFont* bold = context.fonts.bold;
     const float size = context.hall ? bold->FontSize : context.fonts.small->FontSize;
     const float x = column.right ? column.x + 8 * u : column.x - 8 * u - width_of(bold, text);
-    list->AddText(bold, size, {std::floor(x), y}, im_color(color), text);
+    context.painter().text({bold, size}, {x, y}, color, text);
   };
   caption(columns.queries, "queries", context.palette.q);
   caption(columns.keys, "keys", context.palette.k);
@@ -106,7 +102,7 @@ void draw_token_captions(const PanelContext& context, const TokenColumns& column
   const auto size = [&](const std::string& axis, const TokenColumn& column) {
     const std::string text = fmt::format("{} {}", axis, column.count);
     const float x = column.right ? column.x - 8 * u - width_of(mono, text) : column.x + 8 * u;
-    draw_shape_text(context, list, mono, {std::floor(x), y}, context.palette.text_dim, text, true);
+    draw_shape_text(context, mono, {std::floor(x), y}, context.palette.text_dim, text, true);
   };
   size(weights.row_axis, columns.queries);
   size(weights.col_axis, columns.keys);
@@ -117,16 +113,16 @@ void draw_token_labels(const PanelContext& context, const TokenColumn& column, s
                        float room) {
   const Type large = context.hall && column.labels
                          ? label_type(context.fonts, context.scale, column.pitch, *column.labels)
-                         : own_size(context.fonts.sans);
+                         : Type(context.fonts.sans);
   ImFont* font = large.size > context.fonts.sans->FontSize ? large.font : context.fonts.sans;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   // If they would touch, they are made smaller, then every second, third … is left out.
   const float size =
       std::round(font->FontSize * std::clamp(column.pitch / (1.1f * font->FontSize), smallest_label, 1.0f));
   Index every = 1;
   for (const Index step : {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}) {
     every = step;
-    if (column.pitch * static_cast<float>(step) >= size * 1.05f) break;
+    if (column.pitch * float(step) >= size * 1.05f) break;
   }
   for (Index i = 0; i < column.count; ++i) {
     if (i % every != 0 && i != chosen) continue;
@@ -138,14 +134,13 @@ void draw_token_labels(const PanelContext& context, const TokenColumn& column, s
     const float gap = 8.0f * context.scale;
     const float x =
         column.right ? column.x + gap : column.x - gap - width_of(face, text) * size / font->FontSize;
-    list->AddText(face, size, {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
-                  im_color(!chosen || i == chosen ? context.palette.text : context.palette.text_dim),
-                  text.c_str());
+    paint.text({face, size}, {x, column.y(i) - 0.5f * size},
+               !chosen || i == chosen ? context.palette.text : context.palette.text_dim, text);
     ui_probe(column.right ? "label/key" : "label/query", static_cast<int>(i),
              {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
              {x + width_of(face, text, size), std::floor(column.y(i) + 0.5f * size)});
     if (!unknown_word(name).empty())
-      draw_dotted_line(list, {std::floor(x), std::floor(column.y(i) + 0.5f * size)},
+      draw_dotted_line(paint.list, {std::floor(x), std::floor(column.y(i) + 0.5f * size)},
                        x + width_of(face, text, size), im_color(context.palette.warning), context.scale);
   }
 }
@@ -195,19 +190,17 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
         "lines for {} {} {}",
         every ? "all" : "the strongest " + std::string(share_names[static_cast<std::size_t>(share)]), between,
         ways[state.per_key ? 1 : 0]);
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                        fitted_text(told, font, width).c_str());
+    context.painter().text(font, at, context.palette.text_dim, fitted_text(told, font, width));
     return font->FontSize;
   }
   const float gap = 8.0f * context.scale;
-  const ImVec2 share_size = segmented_control_size(context.widgets(), share_names);
-  const float controls = share_size.x + gap + segmented_control_size(context.widgets(), ways).x;
+  const ImVec2 share_size = segmented_control_size(context, share_names);
+  const float controls = share_size.x + gap + segmented_control_size(context, ways).x;
   const bool words = controls + width_of(font, before) + width_of(font, between) + 2 * gap <= width;
   const auto write = [&](const std::string& text) {
     if (!words) return;
-    ImGui::GetWindowDrawList()->AddText(font, font->FontSize,
-                                        {at.x, std::round(at.y + 0.5f * (share_size.y - font->FontSize))},
-                                        im_color(context.palette.text_dim), text.c_str());
+    context.painter().text(font, {at.x, std::round(at.y + 0.5f * (share_size.y - font->FontSize))},
+                           context.palette.text_dim, text);
     at.x += width_of(font, text) + gap;
   };
   const ImVec2 origin = at;
@@ -216,14 +209,14 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
   constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
   if (stage_choice(context, "share", share_size.x > width ? short_names : share_names, share, width))
     state.share = share;
-  tooltip(context.widgets(), "draws the strongest lines until they cover this share of the attention");
+  tooltip(context, "draws the strongest lines until they cover this share of the attention");
   at.x = ImGui::GetItemRectMax().x + gap;
   write(between);
   if (controls > width) at = {origin.x, origin.y + share_size.y + gap};
   ImGui::SetCursorScreenPos(at);
   int way = state.per_key ? 1 : 0;
   stage_choice(context, "direction", ways, way, width);
-  tooltip(context.widgets(), "whether the share is counted per query (its row sums to 1) or per key");
+  tooltip(context, "whether the share is counted per query (its row sums to 1) or per key");
   state.per_key = way == 1;
   return at.y + share_size.y - origin.y;
 }
@@ -241,29 +234,29 @@ TokenFocus pinned_focus(const PanelContext& context) {
 
 void draw_lines(const PanelContext& context, const TokensState& state, const TokenColumn& queries,
                 const TokenColumn& keys, const TokenFocus& focus) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   ImFont* mono = context.hall ? context.fonts.caption : context.fonts.mono_small;
   const float bow = 0.4f * (keys.x - queries.x);
   const bool focused = focus.query || focus.key;
   const auto count = static_cast<double>(state.lines.lines.size());
-  const auto crowd = static_cast<float>(1.0 - std::sqrt(std::min(1.0, few_lines / std::max(count, 1.0))));
+  const auto crowd = float(1.0 - std::sqrt(std::min(1.0, few_lines / std::max(count, 1.0))));
   const auto strongest =
-      state.lines.lines.empty() ? 1.0f : static_cast<float>(std::min(state.lines.lines.back().weight, 1.0));
+      state.lines.lines.empty() ? 1.0f : float(std::min(state.lines.lines.back().weight, 1.0));
   for (const bool bright : {false, true}) {
     for (const AttentionLine& line : state.lines.lines) {
       const bool own = !focused || line.query == focus.query || line.key == focus.key;
       if (own != bright) continue;
       const ImVec2 from{queries.x, queries.y(line.query)}, to{keys.x, keys.y(line.key)};
-      const auto weight = static_cast<float>(std::min(line.weight, 1.0));
+      const auto weight = float(std::min(line.weight, 1.0));
       const float alone = focused && own ? 0.0f : crowd;
       const float contrast = 1.0f - alone + alone * weight / strongest;
       const float least =
           focused && own ? 0.35f : 0.06f * (1.0f - 0.7f * alone);  // what is looked at can be followed
       const float opacity = std::max(least, weight * contrast) * (own ? 1.0f : 0.3f);
       const Rgba8 color = !focused || !own ? palette.text : focus.query ? palette.q : palette.k;
-      list->AddBezierCubic(from, {from.x + bow, from.y}, {to.x - bow, to.y}, to, im_color(color, opacity),
-                           (0.75f + 2.5f * weight) * context.scale * (1.0f - 0.4f * alone));
+      paint.list->AddBezierCubic(from, {from.x + bow, from.y}, {to.x - bow, to.y}, to, im_color(color, opacity),
+                                 (0.75f + 2.5f * weight) * context.scale * (1.0f - 0.4f * alone));
     }
   }
   if (!focused) return;
@@ -276,9 +269,9 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Tok
     const float gap = 10.0f * context.scale;
     const float x = other.right ? other.x - gap - width_of(mono, number) : other.x + gap;
     const ImVec2 at{std::floor(x), std::floor(y)};
-    list->AddRectFilled({at.x - 2, at.y}, {at.x + width_of(mono, number) + 2, at.y + mono->FontSize},
-                        im_color(palette.panel, 0.85f));
-    list->AddText(mono, mono->FontSize, at, im_color(palette.text), number.c_str());
+    paint.fill({at.x - 2, at.y}, {at.x + width_of(mono, number) + 2, at.y + mono->FontSize},
+               {palette.panel, 0.85f});
+    paint.text(mono, at, palette.text, number);
   }
 }
 
@@ -299,10 +292,9 @@ void draw_light(const PanelContext& context, const StagePart& map, const TokenCo
   along.matrix.leading.clear();
   draw_axis_light(context, along, asked);
 
-  const float thick = std::max(1.0f, std::round(1.5f * context.scale));
+  const float thick = context.hairline(1.5f);
   const auto frame = [&](float x, float width, const TokenColumn& column) {
-    ImGui::GetWindowDrawList()->AddRect({x, column.top}, {x + width, column.bottom()},
-                                        im_color(context.palette.focus), 0.0f, 0, thick);
+    context.painter().outline({x, column.top}, {x + width, column.bottom()}, context.palette.focus, thick);
   };
   for (const BoxRef& box : context.pointed->boxes) {
     const TensorName name = first_name(context.trace, box.tensor);
@@ -371,8 +363,7 @@ void draw_statistics(const PanelContext& context, const TokensState& state, ImVe
   std::string statistics = statistics_text(context);
   if (state.lines.left_out > 0)
     statistics = fmt::format("{} weaker lines hidden · {}", state.lines.left_out, statistics);
-  ImGui::GetWindowDrawList()->AddText(small, small->FontSize, at, im_color(context.palette.text_dim),
-                                      fitted_text(statistics, small, width).c_str());
+  context.painter().text(small, at, context.palette.text_dim, fitted_text(statistics, small, width));
 }
 
 // What the lines are lit up for: the focused token, else what is pinned. `under_mouse` receives a pair of it.
@@ -402,7 +393,7 @@ bool has_tokens_view(const Trace& trace) {
 PanelAction draw_tokens(const PanelContext& context, TokensState& state, const StageContent& weights,
                         RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  const float u = context.scale, width = static_cast<float>(area.width);
+  const float u = context.scale, width = float(area.width);
   const StagePart& map = *weights.result;
   const MatrixView& view = map.matrix.view;
   const double bottom = area.y + area.height;
@@ -416,10 +407,10 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
                               state.head_ranges, state.head_names.of(context));
     top += strip + 6.0 * u;
   }
-  const ImVec2 at{static_cast<float>(area.x), static_cast<float>(top)};
+  const ImVec2 at{float(area.x), float(top)};
   top += draw_choices(context, state, share_of(state, view), at, width) + 6.0 * u;
   find_lines(view, share_of(state, view), state);
-  if (!context.hall) draw_statistics(context, state, {at.x, static_cast<float>(top)}, width);
+  if (!context.hall) draw_statistics(context, state, {at.x, float(top)}, width);
   top += (context.hall ? 0.0f : context.fonts.small->FontSize) + 12.0 * u;
 
   const TokenColumns columns = token_columns(context, view, {area.x, top, area.width, bottom - top});

@@ -8,7 +8,6 @@
 #include "app/panels/answer_mask.h"
 #include "app/stage/stage_cells.h"
 #include "app/widgets/fitted_clauses.h"
-#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -16,20 +15,20 @@ namespace {
 
 // The borders of the cells, unless they are so small that they would be all borders.
 void draw_borders(const PanelContext& context, const PlaneGeometry& plane) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float line = std::max(1.0f, std::round(context.scale));
+  const Painter paint = context.painter();
+  const float line = context.hairline();
   const double least = 5.0 * context.scale;  // pixels
   const ImU32 border = im_color(context.palette.border);
   if (plane.height >= least * static_cast<double>(plane.rows)) {
     for (Index row = 1; row < plane.rows; ++row) {
-      const auto y = static_cast<float>(plane.cell(row, 0).y);
-      list->AddLine({corner(plane).x, y}, {far_corner(plane).x, y}, border, line);
+      const auto y = float(plane.cell(row, 0).y);
+      paint.line({corner(plane).x, y}, {far_corner(plane).x, y}, border, line);
     }
   }
   if (plane.width >= least * static_cast<double>(plane.cols)) {
     for (Index col = 1; col < plane.cols; ++col) {
-      const auto x = static_cast<float>(plane.cell(0, col).x);
-      list->AddLine({x, corner(plane).y}, {x, far_corner(plane).y}, border, line);
+      const auto x = float(plane.cell(0, col).x);
+      paint.line({x, corner(plane).y}, {x, far_corner(plane).y}, border, line);
     }
   }
 }
@@ -96,29 +95,24 @@ void veil_result(const Veil& veil, StageContent& content) {
 }
 
 void draw_veil(const PanelContext& context, const RectF& area, const VeiledCells& shown) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
-  const float line = std::max(1.0f, std::round(context.scale));
-  list->AddRectFilled(corner(area), far_corner(area), im_color(palette.control));
-  list->AddRect(corner(area), far_corner(area), im_color(palette.border), 0.0f, 0, line);
+  const float line = context.hairline();
+  paint.fill(area, palette.control);
+  paint.outline(area, palette.border, line);
   if (shown.cells) draw_borders(context, *shown.cells);
   if (shown.told) {
-    const float room = static_cast<float>(area.width) - 12.0f * context.scale;
+    const float room = float(area.width) - 12.0f * context.scale;
     ImFont* sign = context.fonts.title;
     ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
     const std::string words = fitted_clauses(shown.told, font, room);
-    const ImVec2 middle(static_cast<float>(area.x + area.width / 2),
-                        static_cast<float>(area.y + area.height / 2));
-    const ImVec2 at(std::floor(middle.x - width_of(font, words) / 2), std::floor(middle.y + 2 * context.scale));
-    const ImVec2 mark(std::floor(middle.x - width_of(sign, "?") / 2), std::floor(middle.y - sign->FontSize));
-    list->AddText(sign, sign->FontSize, mark, im_color(palette.text), "?");
-    list->AddText(font, font->FontSize, at, im_color(palette.text_dim), words.c_str());
-    ui_says(words, at);
+    const ImVec2 middle(float(area.x + area.width / 2), float(area.y + area.height / 2));
+    paint.text(sign, {middle.x, middle.y - sign->FontSize}, palette.text, "?", Align::middle);
+    paint.say(font, {middle.x, middle.y + 2 * context.scale}, palette.text_dim, words, Align::middle);
   }
-  ui_probe("stage/veil", corner(area), far_corner(area));
-  if (!shown.cells || !shown.cell) return;
-  const RectF rect = shown.cells->cell(shown.cell->first, shown.cell->second);
-  list->AddRect(corner(rect), far_corner(rect), im_color(palette.focus), 0.0f, 0, 2 * line);
+  ui_probe("stage/veil", area);
+  if (shown.cells && shown.cell)
+    paint.outline(shown.cells->cell(shown.cell->first, shown.cell->second), palette.focus, 2 * line);
 }
 
 void draw_mask_to_paint(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
@@ -128,46 +122,40 @@ void draw_mask_to_paint(const PanelContext& context, const StagePart& part, cons
   const RectF area{static_cast<double>(plane.x), static_cast<double>(plane.y),
                    static_cast<double>(plane.width), static_cast<double>(plane.height)};
   draw_veil(context, area, {&plane, {}, mask.touched ? nullptr : "hidden: paint the pairs that are blocked"});
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float line = std::max(1.0f, std::round(context.scale));
+  const Painter paint = context.painter();
+  const float line = context.hairline();
   const ImU32 ground = im_color(context.palette.text_faint), cross = im_color(context.palette.text);
   const ImU32 outside = im_color(context.palette.panel);
   for (Index row = 0; row < plane.rows; ++row) {
     for (Index col = 0; col < plane.cols; ++col) {
       const auto [query, key] = pair_of(part, row, col);
-      const RectF rect = plane.cell(row, col);
-      const ImVec2 min = corner(rect), max = far_corner(rect);
+      const Box box = plane.cell(row, col);
       if (!mask.has(query, key)) {
-        list->AddRectFilled(min, max, outside);  // is not asked for
+        paint.fill(box, outside);  // is not asked for
       } else if (mask.blocked[mask.place(query, key)]) {
-        list->AddRectFilled(min, max, ground);
-        list->AddLine(min, max, cross, line);
-        list->AddLine({min.x, max.y}, {max.x, min.y}, cross, line);
+        paint.fill(box, ground);
+        paint.line(box.min, box.max, cross, line);
+        paint.line({box.min.x, box.max.y}, {box.max.x, box.min.y}, cross, line);
       }
     }
   }
-  if (!cell) return;
-  const RectF rect = plane.cell(cell->first, cell->second);
-  list->AddRect(corner(rect), far_corner(rect), im_color(context.palette.focus), 0.0f, 0, 2 * line);
+  if (cell) paint.outline(plane.cell(cell->first, cell->second), context.palette.focus, 2 * line);
 }
 
 void draw_wrong_pairs(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
   const AnswerMask& mask = *context.answer_mask;
   if (mask.wrong.empty() || !is_pair_map(part.matrix)) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const float line = std::max(2.0f, std::round(2.0f * context.scale * context.palette.stroke));
   const float inset = std::floor(line / 2);
   for (Index row = 0; row < plane.rows; ++row) {
     for (Index col = 0; col < plane.cols; ++col) {
       const auto [query, key] = pair_of(part, row, col);
       if (!mask.has(query, key) || !mask.wrong[mask.place(query, key)]) continue;
-      const RectF rect = plane.cell(row, col);
-      const ImVec2 min = corner(rect), max = far_corner(rect);
-      list->AddRect({min.x + inset, min.y + inset}, {max.x - inset, max.y - inset},
-                    im_color(context.palette.error), 0.0f, 0, line);
+      paint.outline(Box(plane.cell(row, col)).grown(-inset), context.palette.error, line);
     }
   }
-  ui_probe("stage/wrong_pairs", corner(plane), far_corner(plane));
+  ui_probe("stage/wrong_pairs", plane);
 }
 
 }  // namespace headwise

@@ -15,6 +15,7 @@
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -30,10 +31,8 @@ constexpr std::array buttons{TrainingChange::one_wide_head,  TrainingChange::no_
 
 // The last button: in the colour of the second run.
 void mark_as_trained(const PanelContext& context) {
-  const WidgetContext widgets = context.widgets();
-  ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
-                                      im_color(color_of_run(context.palette, 1)), widgets.px(4), 0,
-                                      widgets.px(2) * context.palette.stroke);
+  context.painter().outline(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), color_of_run(context.palette, 1),
+                            context.px(2) * context.palette.stroke, context.px(4));
   ui_probe_item("training/chosen_change");
 }
 
@@ -50,57 +49,54 @@ std::vector<std::string> paragraphs(const PanelContext& context, const LiveTrain
 ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTraining& training,
                                        TrainingViewState& state, const RectF& area) {
   ChangesRowAction action;
-  const WidgetContext widgets = context.widgets();
   ImFont* font = context.fonts.small;
   const TrainingSettings& settings = training.runs().front().settings;
-  write_text(ImGui::GetWindowDrawList(), font,
-             {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
-             im_color(context.palette.text_dim), std::string(row_words));
-  const float gap = widgets.px(6);
-  float x = static_cast<float>(area.x) + width_of(font, row_words) + widgets.px(10);
-  const float padding = widgets.px(22);  // of a button around its label, and a little more
+  context.painter().say(font, {float(area.x), float(area.y) + context.px(5)}, context.palette.text_dim,
+                        std::string(row_words));
+  const float gap = context.px(6);
+  float x = float(area.x) + width_of(font, row_words) + context.px(10);
+  const float padding = context.px(22);  // of a button around its label, and a little more
   const bool beside = training.runs().size() > 1;
-  const float list_width = drop_down_size(widgets, std::string(more_words)).x;
-  const float end = static_cast<float>(area.x + area.width) - list_width -
+  const float list_width = drop_down_size(context, std::string(more_words)).x;
+  const float end = float(area.x + area.width) - list_width -
                     (beside ? width_of(font, one_word) + padding + gap : 0.0f) - gap;
   for (const TrainingChange change : buttons) {
     if (!changed_settings(settings, change)) continue;
     const TrainingChangeEntry& entry = training_change_entry(change);
     const float width = width_of(context.fonts.sans, entry.label) + padding;
     if (x + width > end) continue;
-    ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
+    ImGui::SetCursorScreenPos({x, float(area.y)});
     const bool chosen = beside && training.runs()[1].change == change;
     const std::string name(entry.name);
-    if (text_button(widgets, name.c_str(), entry.label)) action.begin = change;
+    if (text_button(context, name.c_str(), entry.label)) action.begin = change;
     ui_probe_item("training/change/" + name);
     if (chosen) mark_as_trained(context);
-    tooltip(widgets, entry.question);
+    tooltip(context, entry.question);
     x = ImGui::GetItemRectMax().x + gap;
   }
-  ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
+  ImGui::SetCursorScreenPos({x, float(area.y)});
   DropDownGroup all;
   for (const TrainingChangeEntry& entry : training_change_entries())
     if (changed_settings(settings, entry.change)) all.words.emplace_back(entry.label);
   const DropDownResult chosen =
-      drop_down(widgets, "training/changes", std::string(more_words), std::span(&all, 1), state.changes);
+      drop_down(context, "training/changes", std::string(more_words), std::span(&all, 1), state.changes);
   x = ImGui::GetItemRectMax().x + gap;
   if (chosen.chosen)
     for (const TrainingChangeEntry& entry : training_change_entries())
       if (entry.label == *chosen.chosen) action.begin = entry.change;
   if (!beside) return action;
-  ImGui::SetCursorScreenPos({x, static_cast<float>(area.y)});
-  action.end = text_button(widgets, "alone", one_word);
-  ui_probe_item("training/alone");
-  tooltip(widgets,
-          "Shows the first model alone. The changed one goes on with its steps when you choose the change "
-          "again.");
+  ImGui::SetCursorScreenPos({x, float(area.y)});
+  action.end = text_button(context, "alone", one_word);
+  named_item(context, "training/alone",
+             "Shows the first model alone. The changed one goes on with its steps when you choose the change "
+             "again.");
   return action;
 }
 
 float change_answer_height(const PanelContext& context, const LiveTraining& training, float width) {
   if (!training.answer()) return 0.0f;
   const ImFont* font = context.fonts.small;
-  const float between = context.widgets().px(answer_gap) + 2.0f * ImGui::GetStyle().ItemSpacing.y;
+  const float between = context.px(answer_gap) + 2.0f * ImGui::GetStyle().ItemSpacing.y;
   float height = 0.0f;
   for (const std::string& paragraph : paragraphs(context, training, width))
     height += font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, paragraph.c_str()).y + between;
@@ -108,31 +104,30 @@ float change_answer_height(const PanelContext& context, const LiveTraining& trai
 }
 
 void draw_change_answer(const PanelContext& context, const LiveTraining& training, const RectF& area) {
-  const WidgetContext widgets = context.widgets();
   ImGui::SetCursorScreenPos(corner(area));
   // Each answer begins at its top.
   ImGui::BeginChild(fmt::format("answer {} {}", training.number(), training.step()).c_str(),
-                    {static_cast<float>(area.width), static_cast<float>(area.height)});
+                    {float(area.width), float(area.height)});
   ImGui::PushFont(context.fonts.small);
-  scroll_by_keys(widgets);
+  scroll_by_keys(context);
   if (training.runs().front().losses_from > 0) {
     dim_sentence(
-        widgets,
+        context,
         "What the change did is not known: the folder of this training has no curve.csv with the losses of "
         "its first steps.");
   } else if (!training.answer()) {
-    dim_sentence(widgets, "To see here what the change did, pause (Space) when both are at the same step.");
+    dim_sentence(context, "To see here what the change did, pause (Space) when both are at the same step.");
   } else {
     const ImVec2 begin = ImGui::GetCursorScreenPos();
     for (const std::string& paragraph : paragraphs(context, training, ImGui::GetContentRegionAvail().x)) {
       ImGui::TextUnformatted(paragraph.c_str());
-      ImGui::Dummy({1, widgets.px(answer_gap)});
+      ImGui::Dummy({1, context.px(answer_gap)});
     }
     ui_probe("training/answer_words", begin, ImGui::GetItemRectMax());
   }
   ImGui::PopFont();
   ImGui::EndChild();
-  ui_probe(training.answer() ? "training/answer" : "training/no_answer", corner(area), far_corner(area));
+  ui_probe(training.answer() ? "training/answer" : "training/no_answer", area);
 }
 
 }  // namespace headwise

@@ -17,8 +17,6 @@ Rgba8 color_of_habit(const Palette& palette, Habit habit);
 // What a head has come to do at a point of a run that has habits.
 std::optional<Habit> habit_at(const WatchedRun& run, const TrainingPoint& point, Index layer, Index head);
 
-// A dot in the habit's colour, on a line of text that begins at `at`. Returns where its name begins.
-float draw_habit_dot(const PanelContext& context, ImVec2 at, Habit habit);
 // A dot in its colour before each habit's name, as far as they fit before `right`, in pixels. With a tooltip.
 void draw_habit_legend(const PanelContext& context, ImVec2 at, float right);
 // How wide that is, in pixels.

@@ -13,6 +13,7 @@
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -59,43 +60,40 @@ struct PlotScale {
   double steps, top;
 
   ImVec2 at(double step, double value) const {
-    return {static_cast<float>(inside.x + inside.width * std::min(step / steps, 1.0)),
-            static_cast<float>(inside.y + inside.height * (1.0 - std::clamp(value / top, 0.0, 1.02)))};
+    return {float(inside.x + inside.width * std::min(step / steps, 1.0)),
+            float(inside.y + inside.height * (1.0 - std::clamp(value / top, 0.0, 1.02)))};
   }
 };
 
 void draw_axes(const PanelContext& context, const TrainingViewState& state, const PlotScale& scale,
                const std::vector<double>& ticks) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.mono_small;
   const ImU32 line = im_color(context.palette.border), ink = im_color(context.palette.text_dim);
-  const auto left = static_cast<float>(scale.inside.x),
-             right = static_cast<float>(scale.inside.x + scale.inside.width);
+  const auto left = float(scale.inside.x), right = float(scale.inside.x + scale.inside.width);
   for (const double tick : ticks) {
     const float y = std::round(scale.at(0, tick).y);
-    list->AddLine({left, y}, {right, y}, line);
+    paint.line({left, y}, {right, y}, line);
     const std::string text = state.curve == TrainingCurve::accuracy ? fmt::format("{:.0f}%", 100.0 * tick)
                                                                     : fmt::format("{:.3g}", tick);
-    write_text_before(list, font, left - widgets.px(6), y - 0.5f * font->FontSize, ink, text);
+    paint.say(font, {left - paint.px(6), y - 0.5f * font->FontSize}, ink, text, Align::right);
   }
   const std::vector<double> steps = axis_ticks(scale.steps, 7);
-  const auto bottom = static_cast<float>(scale.inside.y + scale.inside.height);
+  const auto bottom = float(scale.inside.y + scale.inside.height);
   float free_from = left;
   for (const double step : steps) {
     if (step > scale.steps) continue;
     const std::string text = step == 0.0 ? "step 0" : fmt::format("{:.0f}", step);
     const float x = scale.at(step, 0).x, half = 0.5f * width_of(font, text);
     const float from = std::clamp(x - half, free_from, right - 2 * half);
-    write_text(list, font, {from, bottom + widgets.px(4)}, ink, text);
-    free_from = from + 2 * half + widgets.px(10);
+    paint.say(font, {from, bottom + paint.px(4)}, ink, text);
+    free_from = from + 2 * half + paint.px(10);
   }
 }
 
 void draw_curves(const PanelContext& context, const LiveTraining& training, const TrainingViewState& state,
                  const PlotScale& scale) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   for (std::size_t i = training.runs().size(); i-- > 0;) {
     const WatchedRun& run = training.runs()[i];
     const ImU32 color = im_color(color_of_run(context.palette, i));
@@ -103,78 +101,67 @@ void draw_curves(const PanelContext& context, const LiveTraining& training, cons
     for (const CurvePoint& point : thinned_curve(curve_of(run, state.curve), static_cast<Index>(scale.steps),
                                                  static_cast<int>(scale.inside.width)))
       line.push_back(scale.at(point.step, point.value));
-    list->AddPolyline(line.data(), static_cast<int>(line.size()), color, 0,
-                      widgets.px(1.8f) * context.palette.stroke);
+    paint.list->AddPolyline(line.data(), static_cast<int>(line.size()), color, 0,
+                            paint.px(1.8f) * context.palette.stroke);
   }
 }
 
 // What a guess costs, over the curves: their last steps lie where its words stand.
 void draw_guess(const PanelContext& context, const LiveTraining& training, const PlotScale& scale) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto left = static_cast<float>(scale.inside.x),
-             right = static_cast<float>(scale.inside.x + scale.inside.width);
+  const Painter paint = context.painter();
+  const auto left = float(scale.inside.x), right = float(scale.inside.x + scale.inside.width);
   const ImU32 ink = im_color(context.palette.text_dim);
   const double guess = cost_of_guessing(training);
   const float y = std::round(scale.at(0, guess).y);
-  for (float x = left; x < right; x += widgets.px(8))
-    list->AddLine({x, y}, {std::min(x + widgets.px(4), right), y}, im_color(context.palette.text_faint));
+  for (float x = left; x < right; x += paint.px(8))
+    paint.line({x, y}, {std::min(x + paint.px(4), right), y}, context.palette.text_faint);
   // Above its line, or below where there is no room; the lines of the grid end at it.
   const std::string words = fmt::format("uniform guess: ln {} = {:.3g}", training.task().vocabulary, guess);
-  const float height = context.fonts.small->FontSize, above = y - height - widgets.px(1);
-  const float top = above >= static_cast<float>(scale.inside.y) ? above : y + widgets.px(2);
-  list->AddRectFilled({right - width_of(context.fonts.small, words) - widgets.px(4), top},
-                      {right, top + height}, ImGui::GetColorU32(ImGuiCol_PopupBg, 0.8f));
-  write_text_before(list, context.fonts.small, right, top, ink, words);
+  const float height = context.fonts.small->FontSize, above = y - height - paint.px(1);
+  const float top = above >= float(scale.inside.y) ? above : y + paint.px(2);
+  paint.fill({right - width_of(context.fonts.small, words) - paint.px(4), top}, {right, top + height},
+             ImGui::GetColorU32(ImGuiCol_PopupBg, 0.8f));
+  paint.say(context.fonts.small, {right, top}, ink, words, Align::right);
 }
 
 // Where it stands: a line through the curve, with its step.
 void draw_place(const PanelContext& context, const PlotScale& scale, Index step) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
   const float x = std::round(scale.at(static_cast<double>(step), 0).x);
-  const auto top = static_cast<float>(scale.inside.y),
-             bottom = static_cast<float>(scale.inside.y + scale.inside.height);
-  list->AddLine({x, top}, {x, bottom}, im_color(context.palette.text), std::max(1.0f, widgets.px(1.2f)));
+  const auto top = float(scale.inside.y), bottom = float(scale.inside.y + scale.inside.height);
+  context.painter().line({x, top}, {x, bottom}, context.palette.text, std::max(1.0f, context.px(1.2f)));
 }
 
 float width_of_runs(const PanelContext& context, const LiveTraining& training) {
   float width = 0.0f;
   for (const WatchedRun& run : training.runs())
-    width += width_of(context.fonts.small, label_of_run(run)) + context.widgets().px(swatch + between_names);
+    width += width_of(context.fonts.small, label_of_run(run)) + context.px(swatch + between_names);
   return width;
 }
 
 // "■ 8 heads of 8   ■ one wide head", from the right; as much as there is room for.
 void draw_runs(const PanelContext& context, const LiveTraining& training, float right, float y, float room) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
-  const float most = room / static_cast<float>(training.runs().size()) - widgets.px(swatch + between_names);
+  const float most = room / float(training.runs().size()) - paint.px(swatch + between_names);
   float x = right;
   for (std::size_t i = training.runs().size(); i-- > 0;) {
     const std::string whole = label_of_run(training.runs()[i]);
     const std::string label = room < width_of_runs(context, training) ? fitted_text(whole, font, most) : whole;
-    x -= width_of(font, label);
-    write_text(list, font, {x, y}, im_color(context.palette.text), label);
-    x -= widgets.px(swatch);
+    x = paint.say(font, {x, y}, context.palette.text, label, Align::right).min.x - paint.px(swatch);
     const float middle = std::round(y + 0.55f * font->FontSize);
-    list->AddLine({x, middle}, {x + widgets.px(10), middle}, im_color(color_of_run(context.palette, i)),
-                  widgets.px(3));
-    x -= widgets.px(between_names);
+    paint.line({x, middle}, {x + paint.px(10), middle}, color_of_run(context.palette, i), paint.px(3));
+    x -= paint.px(between_names);
   }
 }
 
 // Before the first step: what it waits for.
 void draw_waiting(const PanelContext& context, const RectF& inside) {
   ImFont* font = context.fonts.sans;
-  const std::string words =
-      fitted_clauses("Space, or Train, begins: the curve grows here; the heads change below", font,
-                     static_cast<float>(inside.width));
-  const ImVec2 at{static_cast<float>(inside.x + 0.5 * inside.width) - 0.5f * width_of(font, words),
-                  static_cast<float>(inside.y + 0.5 * inside.height) - 0.5f * font->FontSize};
-  write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text), words);
-  ui_probe("training/waiting", at, {at.x + width_of(font, words), at.y + font->FontSize});
+  const std::string words = fitted_clauses(
+      "Space, or Train, begins: the curve grows here; the heads change below", font, float(inside.width));
+  const ImVec2 at{float(inside.x + 0.5 * inside.width),
+                  float(inside.y + 0.5 * inside.height) - 0.5f * font->FontSize};
+  ui_probe("training/waiting", context.painter().say(font, at, context.palette.text, words, Align::middle));
 }
 
 }  // namespace
@@ -192,28 +179,26 @@ std::string label_of_run(const WatchedRun& run) {
 
 void draw_training_plot(const PanelContext& context, const LiveTraining& training, TrainingViewState& state,
                         const RectF& area, Index steps) {
-  const WidgetContext widgets = context.widgets();
   ImGui::SetCursorScreenPos(corner(area));
   int curve = static_cast<int>(state.curve);
-  const auto right = static_cast<float>(area.x + area.width) - widgets.px(right_of_plot);
-  const float beside = right - static_cast<float>(area.x) - widgets.px(16) - width_of_runs(context, training);
-  const bool fits = segmented_control_size(widgets, curve_names).x <= beside;
-  if (segmented_control(widgets, "curve", fits ? curve_names : brief_curve_names, curve))
+  const auto right = float(area.x + area.width) - context.px(right_of_plot);
+  const float beside = right - float(area.x) - context.px(16) - width_of_runs(context, training);
+  const bool fits = segmented_control_size(context, curve_names).x <= beside;
+  if (segmented_control(context, "curve", fits ? curve_names : brief_curve_names, curve))
     state.curve = static_cast<TrainingCurve>(curve);
-  ui_probe_item("training/curve");
-  tooltip(widgets,
-          "Loss: the mean cross-entropy of a step's batch, over the positions where the answer is "
-          "determined. Accuracy: the "
-          "share of those positions where the likeliest token is the right one.");
-  const float below_choice = ImGui::GetItemRectMax().x + widgets.px(16);
-  draw_runs(context, training, right, static_cast<float>(area.y) + widgets.px(5), right - below_choice);
+  named_item(
+      context, "training/curve",
+      "Loss: the mean cross-entropy of a step's batch, over the positions where the answer is "
+      "determined. Accuracy: the share of those positions where the likeliest token is the right one.");
+  const float below_choice = ImGui::GetItemRectMax().x + context.px(16);
+  draw_runs(context, training, right, float(area.y) + context.px(5), right - below_choice);
 
   const double top = top_of_axis(training, state.curve);
   const std::vector<double> ticks = axis_ticks(top, 6);
   PlotScale scale;
-  scale.inside = {area.x + widgets.px(left_of_plot), area.y + widgets.px(title_height + 8),
-                  area.width - widgets.px(left_of_plot + right_of_plot),
-                  area.height - widgets.px(title_height + 8 + below_plot)};
+  scale.inside = {area.x + context.px(left_of_plot), area.y + context.px(title_height + 8),
+                  area.width - context.px(left_of_plot + right_of_plot),
+                  area.height - context.px(title_height + 8 + below_plot)};
   scale.steps = static_cast<double>(steps);
   scale.top = std::max(top, ticks.back());
   draw_axes(context, state, scale, ticks);
@@ -224,8 +209,7 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
   if (training.reached() == 0 && !training.busy()) draw_waiting(context, scale.inside);
 
   ImGui::SetCursorScreenPos(corner(scale.inside));
-  ImGui::InvisibleButton("plot",
-                         {static_cast<float>(scale.inside.width), static_cast<float>(scale.inside.height)});
+  ImGui::InvisibleButton("plot", {float(scale.inside.width), float(scale.inside.height)});
   ui_probe_item("training/plot");
   const auto step_at_mouse = static_cast<Index>(std::lround((ImGui::GetIO().MousePos.x - scale.inside.x) /
                                                             scale.inside.width * static_cast<double>(steps)));

@@ -15,6 +15,7 @@
 #include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -264,9 +265,8 @@ void draw_sum(const PanelContext& context, const LiveTraining& training, const T
       text += fmt::format(" · {} stays at step {}, in the list of tasks", training.name(), training.reached());
   }
   ImFont* font = context.fonts.small;
-  write_text(ImGui::GetWindowDrawList(), font, at,
-             im_color(draft.error.empty() ? context.palette.text : context.palette.error),
-             fitted_text(text, font, width));
+  context.painter().say(font, at, draft.error.empty() ? context.palette.text : context.palette.error,
+                        fitted_text(text, font, width));
   ui_probe(draft.error.empty() ? "training/setup/sum" : "training/setup/error", at,
            {at.x + width, at.y + font->FontSize});
 }
@@ -275,18 +275,16 @@ void draw_sum(const PanelContext& context, const LiveTraining& training, const T
 
 TrainingSetupWish draw_training_setup(const PanelContext& context, const LiveTraining& training,
                                       TrainingSetupState& state, const RectF& area) {
-  const WidgetContext widgets = context.widgets();
   if (state.number != training.number()) {
     state.draft = draft_of(training);
     state.number = training.number();
   }
-  DraftRows rows(widgets, state.draft);
-  const float gap = widgets.px(column_gap);
-  const float width = std::floor((static_cast<float>(area.width) - 2 * gap) / 3.0f);
-  const float height = static_cast<float>(area.height) - widgets.px(buttons_height);
+  DraftRows rows(context, state.draft);
+  const float gap = context.px(column_gap);
+  const float width = std::floor((float(area.width) - 2 * gap) / 3.0f);
+  const float height = float(area.height) - context.px(buttons_height);
   const auto column = [&](int number, auto&& draw) {
-    ImGui::SetCursorScreenPos({static_cast<float>(area.x) + static_cast<float>(number) * (width + gap),
-                               static_cast<float>(area.y)});
+    ImGui::SetCursorScreenPos({float(area.x) + float(number) * (width + gap), float(area.y)});
     ImGui::BeginChild(fmt::format("setup {}", number).c_str(), {width, height});
     draw();
     ImGui::EndChild();
@@ -299,25 +297,22 @@ TrainingSetupWish draw_training_setup(const PanelContext& context, const LiveTra
   column(2, [&] { draw_training_rows(rows); });
   if (rows.changed()) weigh(state.draft);
 
-  const float bottom = static_cast<float>(area.y) + height;
-  draw_sum(context, training, state.draft, {static_cast<float>(area.x), bottom + widgets.px(6)},
-           static_cast<float>(area.width));
+  const float bottom = float(area.y) + height;
+  draw_sum(context, training, state.draft, {float(area.x), bottom + context.px(6)}, float(area.width));
   TrainingSetupWish wish = TrainingSetupWish::none;
-  ImGui::SetCursorScreenPos({static_cast<float>(area.x), bottom + widgets.px(30)});
-  if (text_button(widgets, "begin", "Begin at step 0", ButtonLook::filled,
+  ImGui::SetCursorScreenPos({float(area.x), bottom + context.px(30)});
+  if (text_button(context, "begin", "Begin at step 0", ButtonLook::filled,
                   state.draft.error.empty() && !rows.is_mistyped()))
     wish = TrainingSetupWish::begin;
-  ui_probe_item("training/setup/begin");
-  tooltip(widgets, "Begins a training with these settings, paused before its first step.");
-  ImGui::SameLine(0, widgets.px(8));
-  if (text_button(widgets, "usual", "Usual for this task")) state.draft = usual_draft(state.draft.source);
-  ui_probe_item("training/setup/usual");
-  tooltip(widgets, "Sets all of this to what the task is usually learned with.");
-  ImGui::SameLine(0, widgets.px(8));
-  if (text_button(widgets, "close", "Back to the training", ButtonLook::plain))
+  named_item(context, "training/setup/begin",
+             "Begins a training with these settings, paused before its first step.");
+  ImGui::SameLine(0, context.px(8));
+  if (text_button(context, "usual", "Usual for this task")) state.draft = usual_draft(state.draft.source);
+  named_item(context, "training/setup/usual", "Sets all of this to what the task is usually learned with.");
+  ImGui::SameLine(0, context.px(8));
+  if (text_button(context, "close", "Back to the training", ButtonLook::plain))
     wish = TrainingSetupWish::close;
-  ui_probe_item("training/setup/close");
-  tooltip(widgets, "Nothing is changed (Escape).");
+  named_item(context, "training/setup/close", "Nothing is changed (Escape).");
   return wish;
 }
 

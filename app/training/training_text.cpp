@@ -22,11 +22,11 @@ std::vector<std::string> wrapped_lines(const std::string& text, ImFont* font, fl
   return lines;
 }
 
-float write_lines(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color,
+float write_lines(const Painter& paint, ImFont* font, ImVec2 at, const Ink& ink,
                   const std::vector<std::string>& lines) {
   const float pitch = std::round(1.25f * font->FontSize), top = at.y;
   for (const std::string& line : lines) {
-    write_text(list, font, at, color, line);
+    paint.say(font, at, ink, line);
     at.y += pitch;
   }
   return at.y - top;

@@ -16,6 +16,7 @@
 #include "app/widgets/slider.h"
 #include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -52,14 +53,13 @@ std::vector<FirstNamed> first_named_heads(const WatchedRun& run) {
 // stand side by side.
 void draw_first_named(const PanelContext& context, const WatchedRun& run, const auto& x_of, float y,
                       float right, std::string& told) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float radius = widgets.px(mark_radius), reach = radius + widgets.px(1);
+  const Painter paint = context.painter();
+  const float radius = paint.px(mark_radius), reach = radius + paint.px(1);
   float free_from = 0.0f;
   for (const FirstNamed& mark : first_named_heads(run)) {
     const float x = std::min(right, std::max(x_of(mark.step), free_from));
-    free_from = x + 2 * radius + widgets.px(1);
-    list->AddCircleFilled({x, y}, radius, im_color(color_of_habit(context.palette, mark.habit)));
+    free_from = x + 2 * radius + paint.px(1);
+    paint.dot({x, y}, radius, color_of_habit(context.palette, mark.habit));
     const ImVec2 from{x - reach, y - reach}, to{x + reach, y + reach};
     const std::string name = trained_head_name(mark.layer, mark.head);
     ui_probe(fmt::format("training/named/{}", name), from, to);
@@ -73,72 +73,70 @@ bool is_free(const FocusOrder* focus, Key key) {
   return !focus || !focus_keeps(*focus, {key, false, false});
 }
 
+constexpr std::string_view back_words = "Back to the training", on_words = "Go on with the training";
+constexpr Index most_ticks = 40;
+constexpr float strip_text_down = 5.0f, strip_gap = 12.0f, least_track = 80.0f;  // design units
+
 }  // namespace
 
 TimelineMove draw_training_timeline(const PanelContext& context, const LiveTraining& training,
                                     TrainingViewState& state, const RectF& area, Index steps) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   TimelineMove move = TimelineMove::none;
-  const float height = widgets.px(button_height), gap = widgets.px(6);
+  const float height = paint.px(button_height), gap = paint.px(6);
   ImGui::SetCursorScreenPos(corner(area));
   const bool playing = training.playing();
-  if (sign_button(widgets, "back", ButtonSign::back, height)) move = TimelineMove::back;
-  ui_probe_item("training/back");
-  tooltip(widgets, "One step back (←)");
+  if (sign_button(paint, "back", ButtonSign::back, height)) move = TimelineMove::back;
+  named_item(paint, "training/back", "One step back (←)");
   ImGui::SameLine(0, gap);
-  if (sign_button(widgets, "play", playing ? ButtonSign::pause : ButtonSign::play, height,
+  if (sign_button(paint, "play", playing ? ButtonSign::pause : ButtonSign::play, height,
                   playing ? "Pause" : "Train"))
     move = TimelineMove::play_or_pause;
-  ui_probe_item("training/play");
-  tooltip(widgets, "Train, or pause (Space)");
+  named_item(paint, "training/play", "Train, or pause (Space)");
   ImGui::SameLine(0, gap);
-  if (sign_button(widgets, "step", ButtonSign::forward, height)) move = TimelineMove::step;
-  ui_probe_item("training/step");
-  tooltip(widgets, "Take one step (→)");
-  const float left = ImGui::GetItemRectMax().x + widgets.px(20);
-  const float right = static_cast<float>(area.x + area.width) - widgets.px(figures_width);
+  if (sign_button(paint, "step", ButtonSign::forward, height)) move = TimelineMove::step;
+  named_item(paint, "training/step", "Take one step (→)");
+  const float left = ImGui::GetItemRectMax().x + paint.px(20);
+  const float right = float(area.x + area.width) - paint.px(figures_width);
 
-  const float y = std::floor(static_cast<float>(area.y) + 0.5f * height);
+  const float y = std::floor(float(area.y) + 0.5f * height);
   const auto x_of = [&](Index step) {
-    return left + (right - left) * static_cast<float>(step) / static_cast<float>(std::max<Index>(1, steps));
+    return left + (right - left) * float(step) / float(std::max<Index>(1, steps));
   };
-  ImGui::SetCursorScreenPos({left, y - widgets.px(12)});
-  ImGui::InvisibleButton("steps", {std::max(1.0f, right - left), widgets.px(24)});
-  ui_probe("training/steps", {left, y - widgets.px(12)}, {right, y + widgets.px(12)});
-  tooltip(widgets,
+  ImGui::SetCursorScreenPos({left, y - paint.px(12)});
+  ImGui::InvisibleButton("steps", {std::max(1.0f, right - left), paint.px(24)});
+  ui_probe("training/steps", {left, y - paint.px(12)}, {right, y + paint.px(12)});
+  tooltip(paint,
           "Drag to any step that was taken. Home and End go to the first and the last one. A dot above the "
-          "line marks the "
-          "step at which a head was named for the first time, in the colour of what it does.");
+          "line marks the step at which a head was named for the first time, in the colour of what it does.");
   if (ImGui::IsItemActive()) {
     const double at = (ImGui::GetIO().MousePos.x - left) / std::max(1.0f, right - left);
     state.target = std::clamp<Index>(static_cast<Index>(std::lround(at * static_cast<double>(steps))), 0,
                                      training.reached());
   }
   const Index step = state.target.value_or(training.step());
-  const float half = 0.5f * widgets.px(track_height);
+  const float half = 0.5f * paint.px(track_height);
   const auto track = [&](float from, float to, ImU32 color) {
-    list->AddRectFilled({from, y - half}, {to, y + half}, color, half);
+    paint.fill({from, y - half}, {to, y + half}, color, half);
   };
   track(left, right, im_color(context.palette.border));
   track(left, x_of(training.reached()), im_color(context.palette.text_faint));
   track(left, x_of(step), im_color(color_of_run(context.palette, 0)));
-  list->AddCircleFilled({x_of(step), y}, widgets.px(thumb_radius), im_color(context.palette.text));
+  paint.dot({x_of(step), y}, paint.px(thumb_radius), context.palette.text);
 
   if (!training.runs().empty())
-    draw_first_named(context, training.runs().front(), x_of, y - widgets.px(mark_above), right, state.told);
+    draw_first_named(context, training.runs().front(), x_of, y - paint.px(mark_above), right, state.told);
 
   ImFont* font = context.fonts.mono_small;
   const std::string at = fmt::format("step {}", step);
   const float text_width = width_of(font, at);
-  write_text(list, font,
-             {std::clamp(x_of(step) - 0.5f * text_width, left, right - text_width), y + widgets.px(12)},
-             im_color(context.palette.text), at);
-  const auto end = static_cast<float>(area.x + area.width);
-  write_text_before(list, font, end, y - widgets.px(13), im_color(context.palette.text_dim),
-                    fmt::format("{} {} taken", training.reached(), training.reached() == 1 ? "step" : "steps"));
-  write_text_before(list, font, end, y + widgets.px(2), im_color(context.palette.text_dim),
-                    speed_text(training));
+  paint.say(font, {std::clamp(x_of(step) - 0.5f * text_width, left, right - text_width), y + paint.px(12)},
+            context.palette.text, at);
+  const auto end = float(area.x + area.width);
+  paint.say(font, {end, y - paint.px(13)}, context.palette.text_dim,
+            fmt::format("{} {} taken", training.reached(), training.reached() == 1 ? "step" : "steps"),
+            Align::right);
+  paint.say(font, {end, y + paint.px(2)}, context.palette.text_dim, speed_text(training), Align::right);
   return move;
 }
 
@@ -154,21 +152,13 @@ TimelineMove timeline_keys(const PanelContext& context) {
   return TimelineMove::none;
 }
 
-namespace {
-
-constexpr std::string_view back_words = "Back to the training", on_words = "Go on with the training";
-constexpr Index most_ticks = 40;
-constexpr float strip_text_down = 5.0f, strip_gap = 12.0f, least_track = 80.0f;  // design units
-
-}  // namespace
-
 CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const CheckpointStrip& strip,
                                             const RectF& area) {
   CheckpointStripAction action;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = widgets.painter();
   ImFont* font = widgets.fonts.small;
-  const float y = static_cast<float>(area.y) + widgets.px(strip_text_down), gap = widgets.px(strip_gap);
-  auto right = static_cast<float>(area.x + area.width);
+  const float y = float(area.y) + widgets.px(strip_text_down), gap = widgets.px(strip_gap);
+  auto right = float(area.x + area.width);
   const bool in_view = strip.watched || strip.goes_on;
   if (in_view || strip.can_go_on) {
     const std::string_view words = in_view ? back_words : on_words;
@@ -192,14 +182,13 @@ CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const 
   }
   // The widest place that there can be, so that the line does not move while it is dragged.
   const float place_width = width_of(font, strip.place) + widgets.px(16);
-  const std::string name = fitted_text(
-      "training: " + strip.name, font,
-      std::max(0.0f, right - static_cast<float>(area.x) - place_width - widgets.px(least_track) - 2 * gap));
-  write_text(list, font, {static_cast<float>(area.x), y}, im_color(widgets.palette.text_dim), name);
-  const float left = static_cast<float>(area.x) + width_of(font, name) + gap;
-  write_text(list, font, {right - place_width + widgets.px(8), y}, im_color(widgets.palette.text), strip.place);
+  const std::string name =
+      fitted_text("training: " + strip.name, font,
+                  std::max(0.0f, right - float(area.x) - place_width - widgets.px(least_track) - 2 * gap));
+  const float left = paint.say(font, {float(area.x), y}, widgets.palette.text_dim, name).max.x + gap;
+  paint.say(font, {right - place_width + widgets.px(8), y}, widgets.palette.text, strip.place);
   right -= place_width + gap;
-  ImGui::SetCursorScreenPos({left, static_cast<float>(area.y) + widgets.px(2)});
+  ImGui::SetCursorScreenPos({left, float(area.y) + widgets.px(2)});
   auto place = static_cast<double>(strip.shown);
   const auto last = static_cast<double>(strip.count - 1);
   const SliderResult moved = slider(widgets, "place", place,
@@ -210,10 +199,9 @@ CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const 
                                      .normal = last,
                                      .width = std::max(widgets.px(least_track), right - left),
                                      .enabled = strip.count > 1});
-  ui_probe_item("checkpoint/place");
-  tooltip(widgets,
-          "Drag: every step of the training is a model, and the whole window shows it. Double-click: the "
-          "last one.");
+  named_item(widgets, "checkpoint/place",
+             "Drag: every step of the training is a model, and the whole window shows it. Double-click: the "
+             "last one.");
   if (moved.changed) action.place = std::clamp<Index>(std::lround(place), 0, strip.count - 1);
   action.held = moved.held;
   return action;

@@ -6,7 +6,6 @@
 
 #include "app/panels/panel.h"
 #include "app/training/training_view.h"
-#include "app/widgets/widget_context.h"
 #include "core/picture/picture.h"
 
 namespace headwise {

@@ -23,7 +23,6 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/widgets/widget_context.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -81,9 +80,8 @@ constexpr std::array<StepsPerSecond, 3> paces{10.0, 30.0, 0.0};
 // "Save ▾" at the right end, which moves to the left of it. Of two runs each has its words.
 std::optional<TrainingToSave> draw_save_choice(const PanelContext& context, const LiveTraining& training,
                                                TrainingViewState& state, float& right, float y) {
-  const WidgetContext widgets = context.widgets();
   const std::string word = "save as";
-  right -= drop_down_size(widgets, word).x;
+  right -= drop_down_size(context, word).x;
   ImGui::SetCursorScreenPos({right, y});
   DropDownGroup forms;
   for (const WatchedRun& run : training.runs())
@@ -91,8 +89,8 @@ std::optional<TrainingToSave> draw_save_choice(const PanelContext& context, cons
       forms.words.emplace_back(training_form_entry(static_cast<TrainingForm>(i)).name);
       if (run.change) forms.words.back() += fmt::format(", {}", training_change_entry(*run.change).with);
     }
-  const DropDownResult chosen = drop_down(widgets, "training/save", word, std::span(&forms, 1), state.forms);
-  right -= widgets.px(16);
+  const DropDownResult chosen = drop_down(context, "training/save", word, std::span(&forms, 1), state.forms);
+  right -= context.px(16);
   if (!chosen.chosen || !training.begun()) return std::nullopt;
   const auto at = static_cast<int>(std::ranges::find(forms.words, *chosen.chosen) - forms.words.begin());
   return TrainingToSave{static_cast<TrainingForm>(at % training_form_count),
@@ -107,33 +105,29 @@ Index goes_on_to(const LiveTraining& training) {
 // The task, and how fast it goes.
 std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTraining& training,
                                            TrainingViewState& state, const RectF& area, bool& own_task) {
-  const WidgetContext widgets = context.widgets();
+  const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float text_y = static_cast<float>(area.y) + widgets.px(5);
-  write_text(list, font, {static_cast<float>(area.x), text_y}, im_color(context.palette.text_dim), "task");
-  ImGui::SetCursorScreenPos(
-      {static_cast<float>(area.x) + width_of(font, "task") + widgets.px(8), static_cast<float>(area.y)});
-  own_task = draw_training_tasks(widgets, training, state);
-  ImGui::SetCursorScreenPos({ImGui::GetItemRectMax().x + widgets.px(8), static_cast<float>(area.y)});
-  if (text_button(widgets, "setup", "set up", ButtonLook::filled, training.begun()))
+  const float text_y = float(area.y) + paint.px(5);
+  paint.say(font, {float(area.x), text_y}, context.palette.text_dim, "task");
+  ImGui::SetCursorScreenPos({float(area.x) + width_of(font, "task") + paint.px(8), float(area.y)});
+  own_task = draw_training_tasks(paint, training, state);
+  ImGui::SetCursorScreenPos({ImGui::GetItemRectMax().x + paint.px(8), float(area.y)});
+  if (text_button(paint, "setup", "set up", ButtonLook::filled, training.begun()))
     state.setup.open = !state.setup.open;
-  ui_probe_item("training/setup");
-  tooltip(widgets, "The task's sizes, the model, and how it is trained.");
-  const float left = ImGui::GetItemRectMax().x + widgets.px(16);
+  named_item(paint, "training/setup", "The task's sizes, the model, and how it is trained.");
+  const float left = ImGui::GetItemRectMax().x + paint.px(16);
 
-  const ImVec2 size = segmented_control_size(widgets, pace_names);
-  auto right = static_cast<float>(area.x + area.width);
+  const ImVec2 size = segmented_control_size(paint, pace_names);
+  auto right = float(area.x + area.width);
   const std::optional<TrainingToSave> to_save =
-      draw_save_choice(context, training, state, right, static_cast<float>(area.y));
-  ImGui::SetCursorScreenPos({right - size.x, static_cast<float>(area.y)});
-  if (segmented_control(widgets, "pace", pace_names, state.pace) && training.playing())
+      draw_save_choice(context, training, state, right, float(area.y));
+  ImGui::SetCursorScreenPos({right - size.x, float(area.y)});
+  if (segmented_control(paint, "pace", pace_names, state.pace) && training.playing())
     training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));
-  ui_probe_item("training/pace");
-  tooltip(widgets, "How many steps are taken a second. What is learned does not depend on it.");
+  named_item(paint, "training/pace",
+             "How many steps are taken a second. What is learned does not depend on it.");
   const std::string per_second = "steps a second";
-  write_text_before(list, font, right - size.x - widgets.px(8), text_y, im_color(context.palette.text_dim),
-                    per_second);
+  paint.say(font, {right - size.x - paint.px(8), text_y}, context.palette.text_dim, per_second, Align::right);
   if (!training.begun()) return to_save;
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
@@ -142,9 +136,9 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
                   model.layers, model.layers == 1 ? "layer" : "layers", model.heads,
                   model.heads == 1 ? "head" : "heads", model.width, settings.batch, training.task().length,
                   settings.seed, bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
-  const float room = right - size.x - width_of(font, per_second) - widgets.px(24) - left;
-  write_text(list, context.fonts.mono_small, {left, text_y}, im_color(context.palette.text_dim),
-             fitted_text(facts, context.fonts.mono_small, room));
+  const float room = right - size.x - width_of(font, per_second) - paint.px(24) - left;
+  paint.say(context.fonts.mono_small, {left, text_y}, context.palette.text_dim,
+            fitted_text(facts, context.fonts.mono_small, room));
   return to_save;
 }
 
@@ -193,16 +187,15 @@ void begin_change(LiveTraining& training, TrainingViewState& state, TrainingChan
 // The habits of the heads; beside another training, those of both and what the change did.
 void draw_beside_plot(const PanelContext& context, const LiveTraining& training, TrainingViewState& state,
                       const RectF& area, Index steps) {
-  const WidgetContext widgets = context.widgets();
   if (training.runs().size() < 2) {
     ImFont* font = context.fonts.small;
-    const double title = widgets.px(26);
+    const double title = context.px(26);
     const std::string words = "where each head looks";
-    const float used = width_of(font, words) + widgets.px(14), right = static_cast<float>(area.x + area.width);
-    ImVec2 at{static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)};
+    const float used = width_of(font, words) + context.px(14), right = float(area.x + area.width);
+    ImVec2 at{float(area.x), float(area.y) + context.px(5)};
     // Where there is no room for both, the legend says more.
     if (at.x + used + habit_legend_width(context) <= right) {
-      write_text(ImGui::GetWindowDrawList(), font, at, im_color(context.palette.text_dim), words);
+      context.painter().say(font, at, context.palette.text_dim, words);
       at.x += used;
     }
     draw_habit_legend(context, at, right);
@@ -217,13 +210,13 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
   state.answered = answered;
   constexpr std::array<std::string_view, 3> in_full{"without", "with the change", "what it did"},
       brief{"without", "with", "what it did"};
-  const bool fits = static_cast<double>(segmented_control_size(widgets, in_full).x) <= area.width;
+  const bool fits = static_cast<double>(segmented_control_size(context, in_full).x) <= area.width;
   const std::array<std::string_view, 3>& names = fits ? in_full : brief;
   ImGui::SetCursorScreenPos(corner(area));
-  segmented_control(widgets, "beside", names, state.beside);
-  ui_probe_item("training/beside");
-  tooltip(widgets, "Where the heads look without the change and with it, and what the change did, in words.");
-  const double used = ImGui::GetItemRectMax().y - area.y + widgets.px(6);
+  segmented_control(context, "beside", names, state.beside);
+  named_item(context, "training/beside",
+             "Where the heads look without the change and with it, and what the change did, in words.");
+  const double used = ImGui::GetItemRectMax().y - area.y + context.px(6);
   const RectF below{area.x, area.y + used, area.width, area.height - used};
   if (state.beside == 2) return draw_change_answer(context, training, below);
   draw_training_habits(context, training.runs()[static_cast<std::size_t>(state.beside)], below, steps,
@@ -234,13 +227,11 @@ constexpr std::array<std::string_view, 2> below_names{"heads", "one number"};
 
 // At the right of the line above the maps.
 void draw_below_choice(const PanelContext& context, TrainingViewState& state, const RectF& area) {
-  const WidgetContext widgets = context.widgets();
-  const ImVec2 size = segmented_control_size(widgets, below_names);
-  ImGui::SetCursorScreenPos(
-      {static_cast<float>(area.x + area.width) - size.x, static_cast<float>(area.y) - widgets.px(4)});
-  segmented_control(widgets, "below", below_names, state.below);
-  ui_probe_item("training/below");
-  tooltip(widgets, "The maps of the heads; or one number of the model, and how the next step changes it.");
+  const ImVec2 size = segmented_control_size(context, below_names);
+  ImGui::SetCursorScreenPos({float(area.x + area.width) - size.x, float(area.y) - context.px(4)});
+  segmented_control(context, "below", below_names, state.below);
+  named_item(context, "training/below",
+             "The maps of the heads; or one number of the model, and how the next step changes it.");
 }
 
 // What was measured where it stands: of the last step's batch, and on unseen examples.
@@ -280,9 +271,9 @@ Sentence sentence_of(const LiveTraining& training, const TrainingViewState& stat
 
 void draw_sentence(const PanelContext& context, bool wrong, const std::vector<std::string>& lines,
                    const RectF& area) {
-  write_lines(ImGui::GetWindowDrawList(), context.fonts.small, corner(area),
-              im_color(wrong ? context.palette.error : context.palette.text), lines);
-  ui_probe(wrong ? "training/error" : "training/sentence", corner(area), far_corner(area));
+  write_lines(context.painter(), context.fonts.small, corner(area),
+              wrong ? context.palette.error : context.palette.text, lines);
+  ui_probe(wrong ? "training/error" : "training/sentence", area);
 }
 
 TrainingLayout layout_of(const PanelContext& context, const LiveTraining& training,
@@ -294,7 +285,7 @@ TrainingLayout layout_of(const PanelContext& context, const LiveTraining& traini
   parts.heads = model.heads;
   parts.runs = std::ssize(training.runs());
   parts.maps = state.below == 0;
-  const auto width = static_cast<float>(training_layout(area, context.scale, parts).habits.width);
+  const auto width = float(training_layout(area, context.scale, parts).habits.width);
   const bool answers = parts.runs > 1 && state.beside == 2 && training.answer();
   parts.beside = above_beside * context.scale + (answers ? change_answer_height(context, training, width)
                                                          : least_habits_height(context, model));
@@ -361,13 +352,12 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     if (training.playing()) training.pause();
     return action;
   }
-  const WidgetContext widgets = context.widgets();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   if (const auto saved = std::exchange(state.goes_on, std::nullopt))
     go_on_with_training(training, state, *saved);
   if (!training.begun() && state.error.empty()) begin_training(training, state, {.name = state.task});
-  if (!begin_overlay(widgets, "overlay/training", "Train: watch it learn", state.open,
-                     {.width = std::min(sheet_width, (display.x - widgets.px(around)) / context.scale),
+  if (!begin_overlay(context, "overlay/training", "Train: watch it learn", state.open,
+                     {.width = std::min(sheet_width, (display.x - context.px(around)) / context.scale),
                       .closes_outside = false,
                       .inner = &state.setup.open}))
     return action;
@@ -376,15 +366,15 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float above = at.y - ImGui::GetWindowPos().y;
   const RectF area{at.x, at.y, ImGui::GetContentRegionAvail().x,
-                   std::floor(std::max(widgets.px(420), display.y - above - widgets.px(below_and_around)))};
+                   std::floor(std::max(context.px(420), display.y - above - context.px(below_and_around)))};
   const Sentence sentence = sentence_of(training, state);
   const std::vector<std::string> lines =
-      wrapped_lines(sentence.text, context.fonts.small, static_cast<float>(area.width), most_sentence_lines);
+      wrapped_lines(sentence.text, context.fonts.small, float(area.width), most_sentence_lines);
   const TrainingLayout layout = layout_of(context, training, state, area, lines.size());
   action.save = draw_choices(context, training, state, layout.choices, action.own_task);
   draw_sentence(context, sentence.wrong, lines, layout.sentence);
   if (training.begun() && state.setup.open) {
-    const double from = layout.plot.y + widgets.px(10);
+    const double from = layout.plot.y + context.px(10);
     draw_setup(context, training, state, {area.x, from, area.width, area.y + area.height - from});
   } else if (training.begun()) {
     state.told.clear();
@@ -405,9 +395,8 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
       state.told = state.saved;
     else if (state.told.empty())
       state.told = figures_of(training);
-    write_text(ImGui::GetWindowDrawList(), context.fonts.small, corner(layout.told),
-               im_color(context.palette.text),
-               fitted_text(state.told, context.fonts.small, static_cast<float>(layout.told.width)));
+    context.painter().say(context.fonts.small, corner(layout.told), context.palette.text,
+                          fitted_text(state.told, context.fonts.small, float(layout.told.width)));
     const ChangesRowAction changed = draw_training_changes(context, training, state, layout.changes);
     if (changed.begin) begin_change(training, state, *changed.begin);
     if (changed.end) training.end_beside();
@@ -421,7 +410,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     follow_target(training, state);
   }
   ImGui::SetCursorScreenPos({at.x, at.y});
-  ImGui::Dummy({static_cast<float>(area.width), static_cast<float>(area.height)});
+  ImGui::Dummy({float(area.width), float(area.height)});
   ImGui::PopFont();
   end_overlay();
   return action;

@@ -68,10 +68,9 @@ HeatmapSpec update_spec(const UpdatePicture& picture, Theme theme) {
 // The pictures side by side, each with its name; returns the width that they took.
 double draw_pictures(const PanelContext& context, const ExplainedCell& cell, UpdateViewState& state,
                      const RectF& area, std::string& told) {
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const std::vector<UpdatePicture> pictures = pictures_shown(cell);
-  const double gap = widgets.px(picture_gap), title = widgets.px(picture_title);
+  const double gap = paint.px(picture_gap), title = paint.px(picture_title);
   const double most_width =
       (area.width - gap * static_cast<double>(pictures.size() - 1)) / static_cast<double>(pictures.size());
   const double most_height = area.height - title;
@@ -82,27 +81,22 @@ double draw_pictures(const PanelContext& context, const ExplainedCell& cell, Upd
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const HeatmapSpec& spec = specs[i];
     const auto rows = static_cast<double>(spec.values.rows), columns = static_cast<double>(spec.values.cols);
-    const double side =
-        std::min({most_width / columns, most_height / rows, static_cast<double>(widgets.px(24))});
+    const double side = std::min({most_width / columns, most_height / rows, static_cast<double>(paint.px(24))});
     // A long vector is a strip that is still to be seen.
-    const double width = std::max(1.0, side * columns), height = std::max<double>(widgets.px(6), side * rows);
+    const double width = std::max(1.0, side * columns), height = std::max<double>(paint.px(6), side * rows);
     const PlaneGeometry plane =
         plane_geometry({x, area.y + title, width, height}, spec.values.rows, spec.values.cols);
-    write_text(
-        list, context.fonts.small, {static_cast<float>(x), static_cast<float>(area.y)},
-        im_color(context.palette.text_dim),
-        fitted_text(pictures[i].name, context.fonts.small, static_cast<float>(std::max(width, most_width))));
-    draw_heatmap_plane(list, context.heatmaps, spec, corner(plane), far_corner(plane));
+    paint.say(context.fonts.small, {float(x), float(area.y)}, context.palette.text_dim,
+              fitted_text(pictures[i].name, context.fonts.small, float(std::max(width, most_width))));
+    draw_heatmap_plane(paint.list, context.heatmaps, spec, corner(plane), far_corner(plane));
     const CellPlace marked = pictures[i].of_parameter ? cell.place : CellPlace{cell.sequence, cell.position};
-    draw_box_outline(widgets, list, plane,
-                     CellBox{marked.row, marked.row + 1, marked.column, marked.column + 1},
-                     im_color(context.palette.focus), widgets.px(1.5f));
+    draw_box_outline(paint, plane, CellBox{marked.row, marked.row + 1, marked.column, marked.column + 1},
+                     im_color(context.palette.focus), paint.px(1.5f));
     ImGui::SetCursorScreenPos(corner(plane));
     const std::string id = fmt::format("picture {}", i);
-    const bool pressed = ImGui::InvisibleButton(
-        id.c_str(), {static_cast<float>(plane.width), static_cast<float>(plane.height)});
-    ui_probe("training/picture", static_cast<int>(i), corner(plane), far_corner(plane));
-    tooltip(widgets, pictures[i].what);
+    const bool pressed = ImGui::InvisibleButton(id.c_str(), {float(plane.width), float(plane.height)});
+    ui_probe("training/picture", static_cast<int>(i), plane);
+    tooltip(paint, pictures[i].what);
     std::optional<std::pair<Index, Index>> at;
     if (ImGui::IsItemHovered()) at = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
     const auto keyed =
@@ -116,7 +110,7 @@ double draw_pictures(const PanelContext& context, const ExplainedCell& cell, Upd
                          at->second, spec.values.value(at->first, at->second));
     if (at && pictures[i].of_parameter && (pressed || (keyed && context.focus->cell_pressed)))
       state.place = CellPlace{at->first, at->second};
-    x += std::max(width, std::min(most_width, static_cast<double>(widgets.px(70)))) + gap;
+    x += std::max(width, std::min(most_width, static_cast<double>(paint.px(70)))) + gap;
   }
   return x - gap - area.x;
 }
@@ -125,33 +119,28 @@ void draw_lines(const PanelContext& context, const ExplainedCell& cell, const st
                 const RectF& area) {
   // They are scrolled where they do not fit.
   ImGui::SetCursorScreenPos(corner(area));
-  ImGui::BeginChild("update lines", {static_cast<float>(area.width), static_cast<float>(area.height)});
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* mono = context.fonts.mono_small;
-  ImFont* small = context.fonts.small;
+  ImGui::BeginChild("update lines", {float(area.width), float(area.height)});
   const ImVec2 from = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
   float y = from.y;
   const auto line = [&](ImFont* font, Rgba8 color, const std::string& text) {
     const std::string broken = with_line_breaks(text, font, room);
-    write_text(list, font, {from.x, y}, im_color(color), broken);
-    y += 1.3f * font->FontSize * static_cast<float>(1 + std::ranges::count(broken, '\n'));
+    context.painter().say(font, {from.x, y}, color, broken);
+    y += 1.3f * font->FontSize * float(1 + std::ranges::count(broken, '\n'));
   };
   std::string before = of;
   for (const UpdateLine& each : update_lines(cell)) {
-    line(each.computed ? mono : small, each.result ? context.palette.text : context.palette.text_dim,
-         before + each.text);
+    line(each.computed ? context.fonts.mono_small : context.fonts.small,
+         each.result ? context.palette.text : context.palette.text_dim, before + each.text);
     before.clear();
   }
   ImGui::Dummy({1, y - from.y});
   ImGui::EndChild();
-  tooltip(context.widgets(),
+  tooltip(context,
           "lr is the learning rate: how far a step goes, after warm-up and schedule. g is the gradient. β₁ "
-          "and β₂ are how much of "
-          "the running means m of the gradients and v of their squares is kept in each step; m̂ and v̂ are "
-          "those means corrected "
-          "for beginning at 0. ε keeps the division from failing. λ is the weight decay: it draws the number "
-          "towards 0.");
+          "and β₂ are how much of the running means m of the gradients and v of their squares is kept in "
+          "each step; m̂ and v̂ are those means corrected for beginning at 0. ε keeps the division from "
+          "failing. λ is the weight decay: it draws the number towards 0.");
   ui_probe("training/formula", corner(area), {far_corner(area).x, std::min(y, far_corner(area).y)});
 }
 
@@ -159,33 +148,30 @@ void draw_lines(const PanelContext& context, const ExplainedCell& cell, const st
 
 void draw_update_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
                       UpdateViewState& state, std::size_t run, const RectF& area, std::string& told) {
-  const WidgetContext widgets = context.widgets();
   const TrainingSettings& settings = training.runs()[run].settings;
   const std::vector<TrainParameter> parameters = train_parameters(settings.model);
   auto chosen = std::ranges::find(parameters, state.parameter, &TrainParameter::name);
   if (chosen == parameters.end())
     chosen = std::ranges::find(parameters, default_parameter(parameters), &TrainParameter::name);
   ImFont* font = context.fonts.small;
-  write_text(ImGui::GetWindowDrawList(), font,
-             {static_cast<float>(area.x), static_cast<float>(area.y) + widgets.px(5)},
-             im_color(context.palette.text_dim), "parameter");
-  ImGui::SetCursorScreenPos(
-      {static_cast<float>(area.x) + width_of(font, "parameter") + widgets.px(8), static_cast<float>(area.y)});
+  context.painter().say(font, {float(area.x), float(area.y) + context.px(5)}, context.palette.text_dim,
+                        "parameter");
+  ImGui::SetCursorScreenPos({float(area.x) + width_of(font, "parameter") + context.px(8), float(area.y)});
   DropDownGroup names;
   for (const TrainParameter& parameter : parameters) names.words.push_back(parameter.name);
   const DropDownResult pick =
-      drop_down(widgets, "training/parameter", chosen->name, std::span(&names, 1), state.parameters);
+      drop_down(context, "training/parameter", chosen->name, std::span(&names, 1), state.parameters);
   if (pick.chosen) {
     state.parameter = *pick.chosen;
     state.place.reset();
     chosen = std::ranges::find(parameters, state.parameter, &TrainParameter::name);
   }
-  const double used = widgets.px(choice_height);
+  const double used = context.px(choice_height);
   const RectF below{area.x, area.y + used, area.width, area.height - used};
   ImGui::SetCursorScreenPos(corner(below));
   const auto standing = training.standing_state(run);
   if (!standing) {
-    dim_sentence(widgets,
+    dim_sentence(context,
                  training.playing()
                      ? "Pause (Space): then the step that comes next can be looked at, number by number."
                      : "Computing …");
@@ -206,14 +192,14 @@ void draw_update_view(const PanelContext& context, LiveTraining& training, Expla
       known->question.parameter == question.parameter)
     outcome = known;
   if (!outcome) {
-    dim_sentence(widgets, "Computing …");
-    if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, 0.05);
+    dim_sentence(context, "Computing …");
+    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, 0.05);
     return;
   }
-  if (!outcome->answer) return error_line(widgets, outcome->error);
+  if (!outcome->answer) return error_line(context, outcome->error);
   // The pictures stand at the left, the words beside them.
-  const double text = std::min(0.5 * below.width, static_cast<double>(widgets.px(words_width)));
-  const double gap = widgets.px(2 * picture_gap);
+  const double text = std::min(0.5 * below.width, static_cast<double>(context.px(words_width)));
+  const double gap = context.px(2 * picture_gap);
   const double used_width = draw_pictures(context, *outcome->answer, state,
                                           {below.x, below.y, below.width - text - gap, below.height}, told);
   const std::string of = training.runs().size() > 1 ? label_of_run(training.runs()[run]) + ". " : "";

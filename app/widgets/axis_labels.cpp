@@ -77,7 +77,7 @@ std::string fitted_label(const WidgetContext& context, const std::string& label,
 Type hall_type(const WidgetContext& context, double pitch, double lines, float most,
                const std::vector<std::string>& labels) {
   if (!context.labels.font) return {};
-  const auto room = static_cast<float>(pitch / lines);
+  const auto room = float(pitch / lines);
   Type type = context.labels;
   if (type.size > most) type = type_at(context.fonts, context.scale, most / context.scale, "");
   return type.size <= room ? type : label_type(context.fonts, context.scale, room * 1.25f, labels);
@@ -86,6 +86,18 @@ Type hall_type(const WidgetContext& context, double pitch, double lines, float m
 Type in_bold(const WidgetContext& context, const Type& type, const std::string& label) {
   const Type bold = type_at(context.fonts, context.scale, type.size / context.scale, axis_word(label), true);
   return bold.size >= type.size ? bold : type;
+}
+
+float hall_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count,
+                       const Type& type) {
+  float widest = 0.0f;
+  const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
+  const std::size_t step = shown / most_measured + 1;
+  for (std::size_t i = 0; i < shown; i += step) {
+    const Type bold = in_bold(context, type, labels[i]);
+    widest = std::max(widest, width_in(bold, shown_label(labels[i], bold.font)));
+  }
+  return std::min(widest, most_width(context, type));
 }
 
 }  // namespace
@@ -141,22 +153,6 @@ std::string drawable_text(const std::string& text, const ImFont* font) {
   return shown;
 }
 
-namespace {
-
-float hall_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count,
-                       const Type& type) {
-  float widest = 0.0f;
-  const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
-  const std::size_t step = shown / most_measured + 1;
-  for (std::size_t i = 0; i < shown; i += step) {
-    const Type bold = in_bold(context, type, labels[i]);
-    widest = std::max(widest, width_in(bold, shown_label(labels[i], bold.font)));
-  }
-  return std::min(widest, most_width(context, type));
-}
-
-}  // namespace
-
 float column_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
   if (!context.labels.font || context.labels.size <= context.px(most_column_label))
     return label_width(context, labels, count);
@@ -177,15 +173,13 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
   return std::min(widest, most);
 }
 
-void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                     const std::vector<std::string>& labels, std::optional<Index> chosen,
-                     std::optional<MarkedLabel> marked) {
+void draw_row_labels(const Painter& paint, const PlaneGeometry& plane, const std::vector<std::string>& labels,
+                     std::optional<Index> chosen, std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
-  Type large = hall_type(context, pitch, hall_row, FLT_MAX, labels);
-  double closest = context.px(closest_rows);
+  Type large = hall_type(paint, pitch, hall_row, FLT_MAX, labels);
+  double closest = paint.px(closest_rows);
   // A little smaller before every second one is left out.
-  if (const float fits = std::floor(static_cast<float>(pitch / hall_row));
-      large.font && fits >= context.px(least_row)) {
+  if (const float fits = std::floor(float(pitch / hall_row)); large.font && fits >= paint.px(least_row)) {
     large.size = std::min(large.size, fits);
     closest = std::min<double>(closest, hall_row * large.size);
   }
@@ -194,87 +188,77 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
   for (Index row = 0; row < plane.rows && row < static_cast<Index>(labels.size()); ++row) {
     if (!is_drawn(row, step, chosen, marked)) continue;
     const bool bold = row == chosen || (marked && row == marked->index);
-    ImFont* font = bold                      ? context.fonts.bold
-                   : pitch >= context.px(17) ? context.fonts.sans
-                                             : context.fonts.small;
+    ImFont* font = bold ? paint.fonts.bold : pitch >= paint.px(17) ? paint.fonts.sans : paint.fonts.small;
     const std::string& label = labels[static_cast<std::size_t>(row)];
-    const Type type = !large.font ? own_size(font) : bold ? in_bold(context, large, label) : large;
-    const std::string text = fitted_label(context, label, type);
+    const Type type = !large.font ? Type(font) : bold ? in_bold(paint, large, label) : large;
+    const std::string text = fitted_label(paint, label, type);
     const RectF cell = plane.cell(row, 0);
     const float width = width_in(type, text);
-    const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width),
-                    std::floor(static_cast<float>(cell.y + cell.height / 2) - type.size / 2));
-    list->AddText(type.font, type.size, at, im_color(label_color(context, row, bold || !others_dim, marked)),
-                  text.c_str());
+    const ImVec2 at(std::floor(float(cell.x) - paint.px(row_gap) - width),
+                    std::floor(float(cell.y + cell.height / 2) - type.size / 2));
+    paint.text(type, at, label_color(paint, row, bold || !others_dim, marked), text);
     if (!unknown_word(label).empty())
-      draw_dotted_line(list, {at.x, at.y + type.size}, at.x + width, im_color(context.palette.warning),
-                       context.scale);
+      draw_dotted_line(paint.list, {at.x, at.y + type.size}, at.x + width, im_color(paint.palette.warning),
+                       paint.scale);
     if (large.font) ui_probe("label/row", static_cast<int>(row), at, {at.x + width, at.y + type.size});
   }
 }
 
-void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+void draw_column_labels(const Painter& paint, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
                         std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.width) / static_cast<double>(std::max<Index>(plane.cols, 1));
   const bool upright = degrees > 89.0f;
   const double lines = upright ? hall_upright : degrees > 0 ? hall_column : 0.5;
-  Type large = hall_type(context, pitch, lines, context.px(most_column_label), labels);
+  Type large = hall_type(paint, pitch, lines, paint.px(most_column_label), labels);
   // A little smaller before every second one is left out.
-  if (const float fits = std::floor(static_cast<float>(pitch / lines));
-      degrees > 0 && large.font && fits >= context.px(least_turned))
+  if (const float fits = std::floor(float(pitch / lines));
+      degrees > 0 && large.font && fits >= paint.px(least_turned))
     large.size = std::min(large.size, fits);
   const bool others_dim = !large.font || chosen;
-  const double closest = large.font ? std::min<double>(lines * large.size, context.px(closest_turned))
-                                    : context.px(closest_turned);
+  const double closest =
+      large.font ? std::min<double>(lines * large.size, paint.px(closest_turned)) : paint.px(closest_turned);
   const Index step = degrees > 0 ? step_for(pitch, closest) : 1;
   for (Index col = 0; col < plane.cols && col < static_cast<Index>(labels.size()); ++col) {
     if (!is_drawn(col, step, chosen, marked)) continue;
     const bool bold = col == chosen || (marked && col == marked->index);
-    ImFont* font = bold                      ? context.fonts.bold
-                   : pitch >= context.px(24) ? context.fonts.sans
-                                             : context.fonts.small;
+    ImFont* font = bold ? paint.fonts.bold : pitch >= paint.px(24) ? paint.fonts.sans : paint.fonts.small;
     const std::string& label = labels[static_cast<std::size_t>(col)];
-    const Type type = !large.font ? own_size(font) : bold ? in_bold(context, large, label) : large;
-    const std::string text = fitted_label(context, label, type);
-    const ImU32 color = im_color(label_color(context, col, bold || !others_dim, marked));
+    const Type type = !large.font ? Type(font) : bold ? in_bold(paint, large, label) : large;
+    const std::string text = fitted_label(paint, label, type);
+    const ImU32 color = im_color(label_color(paint, col, bold || !others_dim, marked));
     const RectF cell = plane.cell(plane.rows - 1, col);
-    const float x = static_cast<float>(cell.x + cell.width / 2);
-    const float y = static_cast<float>(plane.y + plane.height) + context.px(column_gap);
+    const float x = float(cell.x + cell.width / 2);
+    const float y = float(plane.y + plane.height) + paint.px(column_gap);
     const bool unknown = !unknown_word(label).empty();
-    const ImU32 dots = unknown ? im_color(context.palette.warning) : 0;
+    const ImU32 dots = unknown ? im_color(paint.palette.warning) : 0;
     if (degrees > 0) {
-      const ImVec2 from(upright ? x : x - context.px(3), y + (upright ? 0.0f : context.px(4)));
-      draw_turned_text(list, type, from, degrees, color, text, dots);
+      const ImVec2 from(upright ? x : x - paint.px(3), y + (upright ? 0.0f : paint.px(4)));
+      draw_turned_text(paint, type, from, degrees, color, text, dots);
     } else {
       const float width = width_in(type, text), left = std::floor(x - width / 2);
-      list->AddText(type.font, type.size, ImVec2(left, std::floor(y)), color, text.c_str());
+      paint.text(type, {left, y}, color, text);
       if (unknown)
-        draw_dotted_line(list, {left, std::floor(y) + type.size}, left + width, dots, context.scale);
+        draw_dotted_line(paint.list, {left, std::floor(y) + type.size}, left + width, dots, paint.scale);
     }
     if (large.font) ui_probe("label/column", static_cast<int>(col), {x, y}, {x + type.size, y + type.size});
   }
 }
 
-void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
-                      const std::string& text, ImU32 dots) {
-  draw_turned_text(list, own_size(font), pivot, degrees, color, text, dots);
-}
-
-void draw_turned_text(ImDrawList* list, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
+void draw_turned_text(const Painter& paint, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots) {
   // ImGui leaves out letters outside the clip rectangle before they are rotated, so they are placed in its corner first.
-  const ImVec2 corner = list->GetClipRectMin();
+  const ImVec2 corner = paint.list->GetClipRectMin();
   const ImVec2 from(std::ceil(corner.x), std::ceil(corner.y));
-  const int first = list->VtxBuffer.Size;
-  list->AddText(type.font, type.size, from, color, text.c_str());
+  const int first = paint.list->VtxBuffer.Size;
+  paint.text(type, from, color, text);
   if (dots != 0)
-    draw_dotted_line(list, {from.x, from.y + type.size}, from.x + width_in(type, text), dots,
+    draw_dotted_line(paint.list, {from.x, from.y + type.size}, from.x + width_in(type, text), dots,
                      type.size / usual_font_size);
   const float angle = degrees * std::numbers::pi_v<float> / 180.0f;
   const float c = std::cos(angle), s = std::sin(angle);
-  for (int i = first; i < list->VtxBuffer.Size; ++i) {
-    ImVec2& p = list->VtxBuffer[i].pos;
+  for (int i = first; i < paint.list->VtxBuffer.Size; ++i) {
+    ImVec2& p = paint.list->VtxBuffer[i].pos;
     const float x = p.x - from.x, y = p.y - from.y - type.size / 2;
     p = ImVec2(pivot.x + c * x - s * y, pivot.y + s * x + c * y);
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 #include "core/picture/cell_geometry.h"
 
 namespace headwise {
@@ -32,11 +32,10 @@ struct MarkedLabel {
 };
 
 // Right-aligned, left of the plane.
-void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                     const std::vector<std::string>& labels, std::optional<Index> chosen,
-                     std::optional<MarkedLabel> marked = {});
+void draw_row_labels(const Painter& paint, const PlaneGeometry& plane, const std::vector<std::string>& labels,
+                     std::optional<Index> chosen, std::optional<MarkedLabel> marked = {});
 // Below the plane, centred, or slanted by `degrees` > 0 from the column's middle down to the right; 90: straight down.
-void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+void draw_column_labels(const Painter& paint, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
                         std::optional<MarkedLabel> marked = {});
 
@@ -45,9 +44,7 @@ std::string axis_word(const std::string& label);
 
 // Text whose left end, at half its height, lies at `pivot`, rotated by `degrees` clockwise; with a dotted line below it if
 // `dots` is a colour other than 0.
-void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
-                      const std::string& text, ImU32 dots = 0);
-void draw_turned_text(ImDrawList* list, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
+void draw_turned_text(const Painter& paint, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots = 0);
 
 }  // namespace headwise

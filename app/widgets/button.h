@@ -4,9 +4,16 @@
 #include <string>
 #include <string_view>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
+
+// An invisible ImGui item at the cursor, pressed by a click or, with the focus, by Enter or Space.
+struct PressItem {
+  Box box;
+  bool pressed = false, hovered = false, focused = false;
+};
+PressItem press_item(const WidgetContext& context, const char* id, ImVec2 size, bool enabled = true);
 
 enum class ButtonLook { plain, filled };  // plain has no background until the mouse is over it
 enum class ButtonSign { back, play, pause, forward };

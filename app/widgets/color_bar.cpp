@@ -15,48 +15,43 @@ constexpr int pieces = 64;  // between one colour and the next; 64 are smooth at
 
 }  // namespace
 
-float draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
-                     Theme theme, ValueRange range, const std::string& caption, float caption_width,
-                     const RangeTicks* ends) {
+float draw_color_bar(const Painter& paint, const RectF& strip, ColorMap map, Theme theme, ValueRange range,
+                     const std::string& caption, float caption_width, const RangeTicks* ends) {
   const ColorTable& table = color_table(map, theme);
-  const ImVec2 min(std::round(static_cast<float>(strip.x)), std::round(static_cast<float>(strip.y)));
-  const ImVec2 max(min.x + std::round(static_cast<float>(strip.width)),
-                   min.y + std::max(4.0f, std::round(static_cast<float>(strip.height))));
+  const ImVec2 min(std::round(float(strip.x)), std::round(float(strip.y)));
+  const ImVec2 max(min.x + std::round(float(strip.width)),
+                   min.y + std::max(4.0f, std::round(float(strip.height))));
   const float width = (max.x - min.x) / pieces;
   for (int i = 0; i < pieces; ++i) {
     const ImU32 left = im_color(table[static_cast<std::size_t>(i * 255 / pieces)]);
     const ImU32 right = im_color(table[static_cast<std::size_t>((i + 1) * 255 / pieces)]);
-    list->AddRectFilledMultiColor(ImVec2(min.x + static_cast<float>(i) * width, min.y),
-                                  ImVec2(min.x + static_cast<float>(i + 1) * width, max.y), left, right,
-                                  right, left);
+    paint.list->AddRectFilledMultiColor(ImVec2(min.x + float(i) * width, min.y),
+                                        ImVec2(min.x + float(i + 1) * width, max.y), left, right, right, left);
   }
-  ImFont* font = context.fonts.small;
-  const ImU32 dim = im_color(context.palette.text_dim);
+  ImFont* font = paint.fonts.small;
+  const ImU32 dim = im_color(paint.palette.text_dim);
   std::string shown = fitted_clauses(caption, font, caption_width);
   if (shown.empty())
     shown = fitted_text(caption, font, caption_width);  // the beginning of a name still identifies it
-  const ImVec2 at(min.x, min.y - font->FontSize - context.px(3));
-  list->AddText(font, font->FontSize, at, dim, shown.c_str());
-  const float caption_end = at.x + width_of(font, shown);
-  ui_probe("color_bar/" + shown, at, {caption_end, at.y + font->FontSize});
+  const ImVec2 at(min.x, min.y - font->FontSize - paint.px(3));
+  const Box written = paint.text(font, at, dim, shown);
+  ui_probe("color_bar/" + shown, written);
 
-  ImFont* mono = context.fonts.mono_small;
-  const float y = max.y + context.px(2);
+  ImFont* mono = paint.fonts.mono_small;
+  const float y = max.y + paint.px(2);
   const RangeTicks ticks = ends ? *ends : range_ticks(range, false, false);
-  const auto tick = [&](const std::string& text, float at, float align) {
-    const float text_width = width_of(mono, text);
-    list->AddText(mono, mono->FontSize, ImVec2(std::floor(at - text_width * align), y), dim, text.c_str());
-    return text_width;
+  const auto tick = [&](const std::string& text, float x, Align align) {
+    return paint.text(mono, {x, y}, dim, text, align).width();
   };
-  const float lo = tick(ticks.lo, min.x, 0.0f), between = context.px(6);
+  const float lo = tick(ticks.lo, min.x, Align::left), between = paint.px(6);
   // Right of a short strip, if both do not fit below it.
   const float hi_end = std::max(max.x, min.x + lo + between + width_of(mono, ticks.hi));
-  const float used = lo + tick(ticks.hi, hi_end, 1.0f);
+  const float used = lo + tick(ticks.hi, hi_end, Align::right);
   if (ticks.zero && used < (max.x - min.x) * 0.75f) {
     const double zero = -range.lo / (range.hi - range.lo);
-    tick("0", min.x + (max.x - min.x) * static_cast<float>(zero), 0.5f);
+    tick("0", min.x + (max.x - min.x) * float(zero), Align::middle);
   }
-  return std::max(hi_end, caption_end);
+  return std::max(hi_end, written.max.x);
 }
 
 }  // namespace headwise

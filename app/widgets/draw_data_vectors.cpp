@@ -116,8 +116,7 @@ class Writer {
     if (batch >= planes_.batches.size()) return;
     for (const PlaneItem& plane : planes_.batches[batch]) {
       const RectF& r = plane.rect;
-      if (!clip_to(command.ClipRect, {static_cast<float>(r.x), static_cast<float>(r.y)},
-                   {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)}))
+      if (!clip_to(command.ClipRect, {float(r.x), float(r.y)}, {float(r.x + r.width), float(r.y + r.height)}))
         continue;
       draw_plane(canvas_, plane, ground_, cells_as_shapes_);
     }
@@ -179,7 +178,7 @@ class Writer {
     const float distance = dot(way, along), width = space ? space->AdvanceX * scale : 0.0f;
     const int spaces = width > 0.0f ? static_cast<int>(std::lround(distance / width)) : 0;
     if (spaces < 0 || spaces > most_spaces) return false;
-    if (std::abs(distance - static_cast<float>(spaces) * width) > same_place) return false;
+    if (std::abs(distance - float(spaces) * width) > same_place) return false;
     run_->text.append(static_cast<std::size_t>(spaces), ' ');
     return true;
   }

@@ -75,8 +75,7 @@ void move_by_keys_in_list(std::size_t count, DropDownState& state) {
 void draw_list_text(const WidgetContext& context, ImFont* font, ImVec2 min, float height, Rgba8 color,
                     std::string_view text) {
   const float y = std::round(min.y + 0.5f * (height - font->FontSize));
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::round(min.x + context.px(list_padding)), y},
-                                      im_color(color), text.data(), text.data() + text.size());
+  context.painter().text(font, {std::round(min.x + context.px(list_padding)), y}, color, text);
 }
 
 // The word that was clicked, if any. The lit one follows the mouse while that moves.
@@ -100,9 +99,7 @@ std::optional<std::string> draw_lines_of_list(const WidgetContext& context, cons
     if (hovered && (moved.x != 0.0f || moved.y != 0.0f)) state.lit = number;
     if (pressed) clicked = name;
     const ImVec2 max{min.x + width, min.y + height};
-    if (number == state.lit)
-      ImGui::GetWindowDrawList()->AddRectFilled(min, max, im_color(context.palette.control_hover),
-                                                context.px(4));
+    if (number == state.lit) context.painter().fill(min, max, context.palette.control_hover, context.px(4));
     draw_list_text(context, context.fonts.sans, min, height,
                    line.text == word ? context.palette.focus : context.palette.text, line.text);
     ++number;
@@ -154,7 +151,7 @@ std::optional<std::string> draw_open_list(const WidgetContext& context, const ch
   const float room = ImGui::GetContentRegionAvail().y;
   ImGui::BeginChild("words", {0, room}, false, ImGuiWindowFlags_NoNav);
   if (std::exchange(state.scroll_to, false) && !list.words.empty()) {
-    const float top = static_cast<float>(list.words[state.lit]) * height;
+    const float top = float(list.words[state.lit]) * height;
     ImGui::SetScrollY(std::clamp(ImGui::GetScrollY(), std::max(0.0f, top + height - room), top));
   }
   std::optional<std::string> chosen =
@@ -184,19 +181,18 @@ std::optional<std::string> stepped_to(std::span<const DropDownGroup> groups, con
 
 void draw_chip(const WidgetContext& context, ImVec2 min, ImVec2 max, const std::string& word, bool hovered) {
   const Palette& palette = context.palette;
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const float rounding = context.px(4);
-  draw.AddRectFilled(min, max, im_color(hovered ? palette.control_hover : palette.control), rounding);
-  draw.AddRect(min, max, im_color(palette.border), rounding, 0, std::max(1.0f, std::floor(context.scale)));
+  paint.fill(min, max, hovered ? palette.control_hover : palette.control, rounding);
+  paint.outline(min, max, palette.border, std::max(1.0f, std::floor(context.scale)), rounding);
   ImFont* font = context.fonts.sans;
-  draw.AddText(
-      font, font->FontSize,
-      {std::round(min.x + context.px(chip_padding)), std::round(0.5f * (min.y + max.y - font->FontSize))},
-      im_color(palette.text), word.c_str());
+  paint.text(
+      font, {std::round(min.x + context.px(chip_padding)), std::round(0.5f * (min.y + max.y - font->FontSize))},
+      palette.text, word);
   const float r = std::round(context.px(3.5f));
   const ImVec2 c{std::round(max.x - context.px(chip_padding) - r), std::round(0.5f * (min.y + max.y))};
-  draw.AddTriangleFilled({c.x - r, c.y - 0.6f * r}, {c.x + r, c.y - 0.6f * r}, {c.x, c.y + 0.8f * r},
-                         im_color(palette.text_dim));
+  paint.list->AddTriangleFilled({c.x - r, c.y - 0.6f * r}, {c.x + r, c.y - 0.6f * r}, {c.x, c.y + 0.8f * r},
+                                im_color(palette.text_dim));
 }
 
 }  // namespace
@@ -231,7 +227,7 @@ DropDownResult drop_down(const WidgetContext& context, const char* id, const std
   if (!ImGui::IsPopupOpen(name.c_str())) return result;
   const std::size_t lines = listed(groups, "").lines.size();
   const float padding = std::round(context.px(list_padding));
-  const auto shown = static_cast<float>(std::min<std::size_t>(lines, most_lines) + 1);
+  const auto shown = float(std::min<std::size_t>(lines, most_lines) + 1);
   const float width = list_width(context, groups, size.x);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {padding, padding});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});

@@ -103,8 +103,8 @@ std::vector<FormulaRun> formula_runs(std::string_view formula) {
   return runs;
 }
 
-float draw_formula(const WidgetContext& context, ImDrawList* list, ImVec2 at, float width,
-                   std::string_view formula, ImFont* font, const FormulaRunSeen& seen) {
+float draw_formula(const Painter& paint, ImVec2 at, float width, std::string_view formula, ImFont* font,
+                   const FormulaRunSeen& seen) {
   const std::vector<FormulaRun> runs = formula_runs(formula);
   const float line = std::round(font->FontSize * 1.35f);
   const auto run_width = [&](const FormulaRun& run) {
@@ -121,11 +121,10 @@ float draw_formula(const WidgetContext& context, ImDrawList* list, ImVec2 at, fl
         y += line;
       }
     }
-    if (list && !runs[i].breaks) {
+    if (paint.list && !runs[i].breaks) {
       const float size = runs[i].subscript ? font->FontSize * subscript_size : font->FontSize;
       const float drop = runs[i].subscript ? font->FontSize * subscript_drop : 0.0f;
-      list->AddText(font, size, ImVec2(std::floor(at.x + x), std::floor(at.y + y + drop)),
-                    im_color(color_of(context.palette, runs[i].hue)), runs[i].text.c_str());
+      paint.text({font, size}, {at.x + x, at.y + y + drop}, color_of(paint.palette, runs[i].hue), runs[i].text);
       if (seen) {
         const ImVec2 min(at.x + x, at.y + y);
         seen(runs[i], min, ImVec2(min.x + run_width(runs[i]), min.y + line));

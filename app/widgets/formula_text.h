@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 
@@ -27,8 +27,8 @@ std::vector<FormulaRun> formula_runs(std::string_view formula);
 using FormulaRunSeen = std::function<void(const FormulaRun& run, ImVec2 min, ImVec2 max)>;
 
 // Draws it at `at`, in lines of at most `width` pixels; returns the height of all lines. `list` null: measures only.
-float draw_formula(const WidgetContext& context, ImDrawList* list, ImVec2 at, float width,
-                   std::string_view formula, ImFont* font, const FormulaRunSeen& seen = {});
+float draw_formula(const Painter& paint, ImVec2 at, float width, std::string_view formula, ImFont* font,
+                   const FormulaRunSeen& seen = {});
 // Width of the formula in one line.
 float formula_width(std::string_view formula, ImFont* font);
 

@@ -8,20 +8,6 @@ namespace {
 
 PlaneRecording* active = nullptr;
 
-}  // namespace
-
-void record_planes(PlaneRecording* recording) {
-  active = recording;
-}
-
-PlaneRecording* plane_recording() {
-  return active;
-}
-
-void recorded_planes(const ImDrawList*, const ImDrawCmd*) {}
-
-namespace {
-
 PixelRect to_pixels(ImVec2 min, ImVec2 max) {
   // Far outside any screen, and still within an int.
   const auto pixel = [](float x) { return static_cast<int>(std::round(std::clamp(x, -1e8f, 1e8f))); };
@@ -49,6 +35,16 @@ void record(PlaneRecording& recording, ImDrawList* list, std::span<const Heatmap
 }
 
 }  // namespace
+
+void record_planes(PlaneRecording* recording) {
+  active = recording;
+}
+
+PlaneRecording* plane_recording() {
+  return active;
+}
+
+void recorded_planes(const ImDrawList*, const ImDrawCmd*) {}
 
 void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<const HeatmapPlane> planes) {
   if (PlaneRecording* recording = plane_recording()) return record(*recording, list, planes);

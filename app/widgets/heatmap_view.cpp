@@ -17,8 +17,8 @@ namespace {
 // First and one past the last index of `count` cells that a span of pixels touches.
 std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Index count) {
   const double cell = static_cast<double>(pixels) / static_cast<double>(count);
-  const auto first = static_cast<Index>(std::floor((from - static_cast<float>(begin)) / cell));
-  const auto last = static_cast<Index>(std::ceil((to - static_cast<float>(begin)) / cell));
+  const auto first = static_cast<Index>(std::floor((from - float(begin)) / cell));
+  const auto last = static_cast<Index>(std::ceil((to - float(begin)) / cell));
   return {std::clamp<Index>(first, 0, count), std::clamp<Index>(last, 0, count)};
 }
 
@@ -78,8 +78,8 @@ struct LargeDigits {
 
 LargeDigits large_digits(const WidgetContext& context, const HeatmapSpec& spec, bool probability,
                          double cell_width, double cell_height) {
-  const float across = static_cast<float>(cell_width) - context.px(8),
-              down = std::min(static_cast<float>(cell_height) - context.px(3), context.fonts.formula->FontSize);
+  const float across = float(cell_width) - context.px(8),
+              down = std::min(float(cell_height) - context.px(3), context.fonts.formula->FontSize);
   const int most = cell_decimals(spec.range);
   for (const int decimals : {most, probability ? most : fewer_cell_decimals(spec.range)}) {
     std::vector<std::string> numbers;
@@ -109,41 +109,40 @@ ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, b
   return {std::ceil(least.width) + 1.0f, std::ceil(least.height) + 1.0f};
 }
 
-bool draw_cell_word(const WidgetContext& context, ImDrawList* list, const RectF& cell, const CellWord& word) {
-  ImFont* font = word.font ? word.font : context.fonts.mono_small;
+bool draw_cell_word(const Painter& paint, const RectF& cell, const CellWord& word) {
+  ImFont* font = word.font ? word.font : paint.fonts.mono_small;
   const float size = word.size > 0.0f ? word.size : font->FontSize;
   const float width = width_of(font, word.text, size);
   if (static_cast<double>(width) > cell.width) return false;
-  const float x = static_cast<float>(cell.x + cell.width / 2), y = static_cast<float>(cell.y + cell.height / 2);
+  const float x = float(cell.x + cell.width / 2), y = float(cell.y + cell.height / 2);
   if (word.plated) {
     // As large as the cross (core/picture/plane_rule.h), or as the text.
     const double cross = 0.2 * std::min(cell.width, cell.height) + 2.0;
     const auto half = [&](float text, double side) {
-      return static_cast<float>(std::min(std::max(text / 2 + 1.0, cross), side / 2));
+      return float(std::min(std::max(text / 2 + 1.0, cross), side / 2));
     };
     const float across = half(width, cell.width), down = half(size, cell.height);
-    list->AddRectFilled({std::floor(x - across), std::floor(y - down)},
-                        {std::ceil(x + across), std::ceil(y + down)}, im_color(word.ground, word.opacity));
+    paint.fill({std::floor(x - across), std::floor(y - down)}, {std::ceil(x + across), std::ceil(y + down)},
+               {word.ground, word.opacity});
   }
-  list->AddText(font, size, {std::floor(x - width / 2), std::floor(y - size / 2)},
-                im_color(ink_on(word.ground), word.opacity), word.text.c_str());
+  paint.text({font, size}, {x - width / 2, y - size / 2}, {ink_on(word.ground), word.opacity}, word.text);
   return true;
 }
 
-bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability, float air, float opacity, bool large) {
+bool draw_cell_digits(const Painter& paint, const PlaneGeometry& plane, const HeatmapSpec& spec,
+                      bool probability, float air, float opacity, bool large) {
   if (plane.rows <= 0 || plane.cols <= 0) return false;
   const double cell_width = static_cast<double>(plane.width) / static_cast<double>(plane.cols) - plane.gap;
   const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
-  const DigitStyle style = digit_style(context, spec, probability, air, cell_width, cell_height);
+  const DigitStyle style = digit_style(paint, spec, probability, air, cell_width, cell_height);
   if (style.size <= 0.0f) return false;
   const LargeDigits larger =
-      large ? large_digits(context, spec, probability, cell_width, cell_height) : LargeDigits{};
+      large ? large_digits(paint, spec, probability, cell_width, cell_height) : LargeDigits{};
   const int decimals = larger.type.font ? larger.decimals : style.decimals;
   const float size = larger.type.font ? larger.type.size : style.size;
 
   const ColorTable& table = color_table(spec.color_map, spec.theme);
-  const ImVec2 clip_min = list->GetClipRectMin(), clip_max = list->GetClipRectMax();
+  const ImVec2 clip_min = paint.list->GetClipRectMin(), clip_max = paint.list->GetClipRectMax();
   const auto [row_begin, row_end] = visible(clip_min.y, clip_max.y, plane.y, plane.height, plane.rows);
   const auto [col_begin, col_end] = visible(clip_min.x, clip_max.x, plane.x, plane.width, plane.cols);
   for (Index row = row_begin; row < row_end; ++row) {
@@ -156,65 +155,54 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
       if (text.empty()) continue;
       const Rgba8 ground = blocked ? blocked_color(spec.theme) : color_at(value, spec.range, table);
       // Not drawn where it does not fit: a value far outside the range of the colours.
-      draw_cell_word(context, list, plane.cell(row, col),
-                     {text, ground, !plain, size, opacity, larger.type.font});
+      draw_cell_word(paint, plane.cell(row, col), {text, ground, !plain, size, opacity, larger.type.font});
     }
   }
   return true;
 }
 
-void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                        Index block) {
+void draw_column_blocks(const Painter& paint, const PlaneGeometry& plane, Index block) {
   if (block <= 0) return;
   const float width =
-      std::max(1.0f, std::round(context.px(plane.width / (plane.cols / block + 1) > 24 ? 3.0f : 1.0f)));
+      std::max(1.0f, std::round(paint.px(plane.width / (plane.cols / block + 1) > 24 ? 3.0f : 1.0f)));
   for (Index col = block; col < plane.cols; col += block) {
-    const float x = std::floor(static_cast<float>(plane.rect({0, 1, col, col + 1}).x) - width / 2);
-    list->AddRectFilled(ImVec2(x, static_cast<float>(plane.y)),
-                        ImVec2(x + width, static_cast<float>(plane.y + plane.height)),
-                        im_color(context.palette.panel));
+    const float x = std::floor(float(plane.rect({0, 1, col, col + 1}).x) - width / 2);
+    paint.fill({x, float(plane.y)}, {x + width, float(plane.y + plane.height)}, paint.palette.panel);
   }
 }
 
-void draw_row_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane, Index block) {
+void draw_row_blocks(const Painter& paint, const PlaneGeometry& plane, Index block) {
   if (block <= 0) return;
   const float width =
-      std::max(1.0f, std::round(context.px(plane.height / (plane.rows / block + 1) > 24 ? 3.0f : 1.0f)));
+      std::max(1.0f, std::round(paint.px(plane.height / (plane.rows / block + 1) > 24 ? 3.0f : 1.0f)));
   for (Index row = block; row < plane.rows; row += block) {
-    const float y = std::floor(static_cast<float>(plane.rect({row, row + 1, 0, 1}).y) - width / 2);
-    list->AddRectFilled(ImVec2(static_cast<float>(plane.x), y),
-                        ImVec2(static_cast<float>(plane.x + plane.width), y + width),
-                        im_color(context.palette.panel));
+    const float y = std::floor(float(plane.rect({row, row + 1, 0, 1}).y) - width / 2);
+    paint.fill({float(plane.x), y}, {float(plane.x + plane.width), y + width}, paint.palette.panel);
   }
 }
 
-void draw_box_outline(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const CellBox& box, ImU32 color, float width) {
+void draw_box_outline(const Painter& paint, const PlaneGeometry& plane, const CellBox& box, ImU32 color,
+                      float width) {
   const RectF rect = plane.rect(box);
-  const float around = std::floor(width / 2);
-  const ImVec2 min(corner(rect).x - around, corner(rect).y - around);
-  const ImVec2 max(far_corner(rect).x + around, far_corner(rect).y + around);
-  const float hairline = std::max(1.0f, std::round(context.scale));
+  const Box edge = Box(rect).grown(std::floor(width / 2));
+  const float hairline = std::max(1.0f, std::round(paint.scale));
   const float out = width / 2 + hairline / 2;
-  const ImU32 ground = im_color(context.palette.panel, 0.8f);
-  list->AddRect(ImVec2(min.x - out, min.y - out), ImVec2(max.x + out, max.y + out), ground, 0.0f, 0, hairline);
-  if (rect.width > 4 * width && rect.height > 4 * width) {
-    list->AddRect(ImVec2(min.x + out, min.y + out), ImVec2(max.x - out, max.y - out), ground, 0.0f, 0,
-                  hairline);
-  }
-  list->AddRect(min, max, color, 0.0f, 0, width);
+  const ImU32 ground = im_color(paint.palette.panel, 0.8f);
+  paint.outline(edge.grown(out), ground, hairline);
+  if (rect.width > 4 * width && rect.height > 4 * width) paint.outline(edge.grown(-out), ground, hairline);
+  paint.outline(edge, color, width);
 }
 
-void draw_muted(const WidgetContext& context, ImDrawList* list, const RectF& rect) {
+void draw_muted(const Painter& paint, const RectF& rect) {
   const ImVec2 min = corner(rect), max = far_corner(rect);
-  list->AddRectFilled(min, max, im_color(context.palette.panel, 0.55f));
-  list->PushClipRect(min, max, true);
-  const float step = std::max(4.0f, std::round(context.px(6)));
+  paint.fill(min, max, {paint.palette.panel, 0.55f});
+  paint.list->PushClipRect(min, max, true);
+  const float step = std::max(4.0f, std::round(paint.px(6)));
   const float height = max.y - min.y;
   for (float x = min.x - height; x < max.x; x += step) {
-    list->AddLine(ImVec2(x, max.y), ImVec2(x + height, min.y), im_color(context.palette.panel), context.px(2));
+    paint.line({x, max.y}, {x + height, min.y}, paint.palette.panel, paint.px(2));
   }
-  list->PopClipRect();
+  paint.list->PopClipRect();
 }
 
 }  // namespace headwise

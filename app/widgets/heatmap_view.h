@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 #include "core/picture/cell_geometry.h"
 #include "core/picture/heatmap.h"
 
@@ -13,9 +13,8 @@ namespace headwise {
 // list's clip rectangle are considered. A blocked cell shows its blocked_text (core/picture/cell_text.h) instead of its cross.
 // Returns false if they do not fit, and then draws nothing. `opacity` from 0 to 1. `large`: for the back row, in the largest
 // font that the cells have room for.
-bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability, float air = 2.0f, float opacity = 1.0f,
-                      bool large = false);
+bool draw_cell_digits(const Painter& paint, const PlaneGeometry& plane, const HeatmapSpec& spec,
+                      bool probability, float air = 2.0f, float opacity = 1.0f, bool large = false);
 
 // A word or a number in the middle of a cell, in the ink that its colour `ground` asks for, as it stands in draw_cell_digits.
 // `plated`: on a box of that colour, which covers the cross or the hatch of a blocked cell. Draws nothing and returns false
@@ -28,23 +27,22 @@ struct CellWord {
   float opacity = 1.0f;
   ImFont* font = nullptr;  // null: the small one of digits
 };
-bool draw_cell_word(const WidgetContext& context, ImDrawList* list, const RectF& cell, const CellWord& word);
+bool draw_cell_word(const Painter& paint, const RectF& cell, const CellWord& word);
 
 // The smallest cell, including its gap, in which draw_cell_digits writes numbers of this spec.
 ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability,
                         float air = 2.0f);
 
 // A line in the background colour between blocks of `block` columns (or rows); nothing for 0.
-void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                        Index block);
-void draw_row_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane, Index block);
+void draw_column_blocks(const Painter& paint, const PlaneGeometry& plane, Index block);
+void draw_row_blocks(const Painter& paint, const PlaneGeometry& plane, Index block);
 
 // `width` in pixels, outside the box's cells, with a hairline in the background colour around it so that it stands out on
 // any cell.
-void draw_box_outline(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const CellBox& box, ImU32 color, float width);
+void draw_box_outline(const Painter& paint, const PlaneGeometry& plane, const CellBox& box, ImU32 color,
+                      float width);
 
 // Diagonal lines in the background colour over the whole plane, and the plane itself paler: marks it as muted.
-void draw_muted(const WidgetContext& context, ImDrawList* list, const RectF& rect);
+void draw_muted(const Painter& paint, const RectF& rect);
 
 }  // namespace headwise

@@ -298,11 +298,10 @@ RowLettersInUse::~RowLettersInUse() {
 }
 
 void section_caption(const WidgetContext& context, std::string_view caption) {
-  ImFont* font = context.fonts.small;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool first = ImGui::GetCursorPosY() <= ImGui::GetStyle().WindowPadding.y + 1.0f;
   const float above = first ? 0.0f : context.px(8);
-  draw_text(font, {at.x, at.y + above}, context.palette.text_dim, caption);
+  draw_text(context.fonts.small, {at.x, at.y + above}, context.palette.text_dim, caption);
   ImGui::Dummy({1, std::round(above + context.px(17))});
 }
 
@@ -333,9 +332,9 @@ bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<c
                                          {.width = width != natural ? width : 0.0f, .enabled = enabled});
   for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
     const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
-    const float part = (max.x - min.x) / static_cast<float>(labels.size());
-    ui_probe(fmt::format("{}/{}", label.id, labels[i]), {min.x + part * static_cast<float>(i), min.y},
-             {min.x + part * static_cast<float>(i + 1), max.y});
+    const float part = (max.x - min.x) / float(labels.size());
+    ui_probe(fmt::format("{}/{}", label.id, labels[i]), {min.x + part * float(i), min.y},
+             {min.x + part * float(i + 1), max.y});
   }
   end_row(context, label, next);
   return changed;

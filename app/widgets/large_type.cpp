@@ -19,11 +19,6 @@ std::array<ImFont*, 5> faces(const Fonts& fonts, bool bold) {
   return {fonts.small, fonts.sans, fonts.caption, fonts.formula, fonts.display};
 }
 
-// The lines of a text, measured as if the font had its own size.
-std::string broken(const Type& type, float wrap, const std::string& text) {
-  return with_line_breaks(text, type.font, wrap * type.font->FontSize / type.size);
-}
-
 }  // namespace
 
 bool has_characters(const ImFont& font, std::string_view text) {
@@ -55,9 +50,15 @@ float width_in(const Type& type, std::string_view text) {
   return width_of(type.font, text, type.size);
 }
 
+std::string lines_in(const Type& type, float wrap, std::string_view text) {
+  // Measured as if the font had its own size.
+  const bool own = type.size == type.font->FontSize;
+  return with_line_breaks(text, type.font, own ? wrap : wrap * type.font->FontSize / type.size);
+}
+
 ImVec2 size_in(const Type& type, float wrap, const std::string& text) {
   if (text.empty()) return {0, 0};
-  return type.font->CalcTextSizeA(type.size, FLT_MAX, wrap, broken(type, wrap, text).c_str());
+  return type.font->CalcTextSizeA(type.size, FLT_MAX, wrap, lines_in(type, wrap, text).c_str());
 }
 
 float widest_word(const Type& type, std::string_view text) {
@@ -72,7 +73,7 @@ float widest_word(const Type& type, std::string_view text) {
 
 void draw_text_in(ImDrawList* list, const Type& type, ImVec2 at, ImU32 ink, float wrap,
                   const std::string& text) {
-  list->AddText(type.font, type.size, at, ink, broken(type, wrap, text).c_str(), nullptr, wrap);
+  list->AddText(type.font, type.size, at, ink, lines_in(type, wrap, text).c_str(), nullptr, wrap);
 }
 
 Type label_type(const Fonts& fonts, float scale, float pitch, const std::vector<std::string>& labels) {
@@ -86,7 +87,7 @@ Type label_type(const Fonts& fonts, float scale, float pitch, const std::vector<
                     [&](const std::string& label) { return has_characters(*type.font, axis_word(label)); }))
       return type;
   }
-  return own_size(pitch >= 17.0f * scale ? fonts.sans : fonts.small);
+  return Type(pitch >= 17.0f * scale ? fonts.sans : fonts.small);
 }
 
 }  // namespace headwise

@@ -15,9 +15,13 @@ namespace headwise {
 struct Type {
   ImFont* font = nullptr;
   float size = 0.0f;
+  Type() = default;
+  Type(ImFont* own) : font(own), size(own->FontSize) {}  // in its own size
+  Type(ImFont* face, float pixels) : font(face), size(pixels) {}
 };
+
 inline Type own_size(ImFont* font) {
-  return {font, font->FontSize};
+  return font;
 }
 
 // Whether the font has all of these characters; those that are never drawn do not count.
@@ -33,6 +37,8 @@ ImVec2 size_in(const Type& type, float wrap, const std::string& text);
 // The text's widest word: in a column that is narrower it would be broken.
 float widest_word(const Type& type, std::string_view text);
 
+// The text with the breaks that size_in counts.
+std::string lines_in(const Type& type, float wrap, std::string_view text);
 void draw_text_in(ImDrawList* list, const Type& type, ImVec2 at, ImU32 ink, float wrap,
                   const std::string& text);
 

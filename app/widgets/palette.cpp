@@ -99,7 +99,7 @@ Rgba8 head_hue(const Palette& palette, Index head) {
 }
 
 ImU32 im_color(Rgba8 color, float opacity) {
-  const float alpha = static_cast<float>(color.a) * std::clamp(opacity, 0.0f, 1.0f);
+  const float alpha = float(color.a) * std::clamp(opacity, 0.0f, 1.0f);
   return IM_COL32(color.r, color.g, color.b, static_cast<int>(alpha + 0.5f));
 }
 

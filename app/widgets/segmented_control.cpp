@@ -20,9 +20,9 @@ std::vector<float> edges(const WidgetContext& context, std::span<const std::stri
   for (const std::string_view label : labels) {
     at.push_back(at.back() + std::ceil(width_of(context.fonts.small, label) + 2 * context.px(label_padding)));
   }
-  const float even = (width - at.back()) / static_cast<float>(std::max<std::size_t>(labels.size(), 1));
+  const float even = (width - at.back()) / float(std::max<std::size_t>(labels.size(), 1));
   const float extra = width > 0.0f ? std::max(even, -1.5f * context.px(label_padding)) : 0.0f;
-  for (std::size_t i = 0; i < at.size(); ++i) at[i] = std::round(at[i] + extra * static_cast<float>(i));
+  for (std::size_t i = 0; i < at.size(); ++i) at[i] = std::round(at[i] + extra * float(i));
   return at;
 }
 
@@ -46,8 +46,7 @@ ImVec2 segmented_control_size(const WidgetContext& context, std::span<const std:
 }
 
 float segmented_control_least_width(const WidgetContext& context, std::span<const std::string_view> labels) {
-  return edges(context, labels, 0.0f).back() -
-         1.4f * context.px(label_padding) * static_cast<float>(labels.size());
+  return edges(context, labels, 0.0f).back() - 1.4f * context.px(label_padding) * float(labels.size());
 }
 
 bool segmented_control(const WidgetContext& context, const char* id, std::span<const std::string_view> labels,
@@ -73,7 +72,7 @@ bool segmented_control(const WidgetContext& context, const char* id, std::span<c
   }
 
   const Palette& palette = context.palette;
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const float rounding = context.px(4), line = std::max(1.0f, std::floor(context.scale));
   for (int i = 0; i < count; ++i) {
     const float left = min.x + at[static_cast<std::size_t>(i)],
@@ -83,17 +82,17 @@ bool segmented_control(const WidgetContext& context, const char* id, std::span<c
         (i == 0 ? ImDrawFlags_RoundCornersLeft : 0) | (i + 1 == count ? ImDrawFlags_RoundCornersRight : 0);
     const ImDrawFlags rounded = corners == 0 ? ImDrawFlags_RoundCornersNone : corners;
     if (on || i == under_mouse) {
-      draw.AddRectFilled({left, min.y}, {right, max.y},
-                         im_color(on ? palette.control : palette.control_hover), rounding, rounded);
+      paint.list->AddRectFilled({left, min.y}, {right, max.y},
+                                im_color(on ? palette.control : palette.control_hover), rounding, rounded);
     }
     const std::string_view label = labels[static_cast<std::size_t>(i)];
     ImFont* font = context.fonts.small;
     const float x = std::round(0.5f * (left + right - width_of(font, label)));
     const float y = std::round(0.5f * (min.y + max.y - font->FontSize));
     const Rgba8 ink = !options.enabled ? palette.text_faint : on ? palette.focus : palette.text_dim;
-    draw.AddText(font, font->FontSize, {x, y}, im_color(ink), label.data(), label.data() + label.size());
+    paint.text(font, {x, y}, ink, label);
   }
-  draw.AddRect(min, max, im_color(palette.border), rounding, 0, line);
+  paint.outline(min, max, palette.border, line, rounding);
   return chosen != before;
 }
 

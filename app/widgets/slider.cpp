@@ -57,18 +57,16 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
   result.changed = value != before;
 
   const Palette& palette = context.palette;
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const float y = std::round(min.y + 0.5f * size.y), thick = context.px(2);
   const auto x_of = [&](double at) {
     const double share = range > 0.0 ? std::clamp((at - options.least) / range, 0.0, 1.0) : 0.0;
-    return left + static_cast<float>(share) * (right - left);
+    return left + float(share) * (right - left);
   };
-  draw.AddLine({left, y}, {right, y}, im_color(palette.text_faint), thick);
-  draw.AddLine({left, y}, {x_of(value), y}, im_color(options.enabled ? palette.text_dim : palette.text_faint),
-               thick);
+  paint.line({left, y}, {right, y}, palette.text_faint, thick);
+  paint.line({left, y}, {x_of(value), y}, options.enabled ? palette.text_dim : palette.text_faint, thick);
   const auto tick = [&](double at) {
-    draw.AddLine({x_of(at), y - context.px(4)}, {x_of(at), y + context.px(4)}, im_color(palette.text_faint),
-                 context.scale);
+    paint.line({x_of(at), y - context.px(4)}, {x_of(at), y + context.px(4)}, palette.text_faint, context.scale);
   };
   if (options.stops > 1) {
     for (int stop = 0; stop < options.stops; ++stop) tick(options.least + range * stop / (options.stops - 1));
@@ -76,10 +74,10 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
     tick(options.normal);
   }
   const bool bright = hovered || result.held || focused;
-  draw.AddCircleFilled({x_of(value), y}, context.px(bright ? knob : knob - 0.5f),
-                       im_color(bright            ? palette.focus
-                                : options.enabled ? palette.text
-                                                  : palette.text_faint));
+  paint.dot({x_of(value), y}, context.px(bright ? knob : knob - 0.5f),
+            bright            ? palette.focus
+            : options.enabled ? palette.text
+                              : palette.text_faint);
   return result;
 }
 

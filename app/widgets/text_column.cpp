@@ -6,7 +6,7 @@
 
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/focus_order.h"
+#include "app/widgets/button.h"
 #include "app/widgets/formula_text.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
@@ -33,7 +33,7 @@ std::string word_at(ImFont* font, const std::string& line, float x) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   const float letter = width_of(font, "0");
   const float column = x / letter;
-  if (column < 0.0f || column >= static_cast<float>(line.size())) return "";
+  if (column < 0.0f || column >= float(line.size())) return "";
   auto begin = static_cast<std::size_t>(column);
   if (!is_part(line[begin])) return "";
   std::size_t end = begin;
@@ -67,16 +67,14 @@ void TextColumn::heading(std::string_view text) {
   need_characters(text, *font);
   // A hint at its end is left out rather than cut.
   if (width_of(font, text) > width_) text = text.substr(0, text.rfind(" · "));
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, cursor(), im_color(context_.palette.text_dim),
-                                      text.data(), text.data() + text.size());
-  ui_says(text, cursor());
+  context_.painter().say(font, cursor(), context_.palette.text_dim, text);
   skip(font->FontSize + context_.px(8));
 }
 
 void TextColumn::paragraph(std::string_view text, Rgba8 color) {
   ui_says(text, cursor());
   ImFont* font = context_.fonts.sans;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   const float line = std::round(font->FontSize * 1.38f);
   const std::string lines = with_line_breaks(text, font, width_);
   const char* at = lines.data();
@@ -85,7 +83,7 @@ void TextColumn::paragraph(std::string_view text, Rgba8 color) {
     // A word wider than the column is broken where it is full.
     const char* stop = font->CalcWordWrapPositionA(1.0f, at, std::find(at, end, '\n'), width_);
     if (stop == at) ++stop;
-    list->AddText(font, font->FontSize, cursor(), im_color(color), at, stop);
+    paint.text(font, cursor(), color, {at, stop});
     skip(line);
     at = stop;
     while (at < end && (*at == ' ' || *at == '\n')) ++at;
@@ -95,14 +93,14 @@ void TextColumn::paragraph(std::string_view text, Rgba8 color) {
 void TextColumn::formula(std::string_view text, bool large, const FormulaRunSeen& seen) {
   ImFont* font = large && formula_width(text, context_.fonts.formula) <= width_ ? context_.fonts.formula
                                                                                 : context_.fonts.sans;
-  skip(draw_formula(context_, ImGui::GetWindowDrawList(), cursor(), width_, text, font, seen));
+  skip(draw_formula(context_.painter(), cursor(), width_, text, font, seen));
 }
 
 void TextColumn::row(std::string_view name, std::string_view number, std::string_view remark) {
   ImFont* sans = context_.fonts.sans;
   ImFont* mono = context_.fonts.mono;
   ImFont* small = context_.fonts.small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   const ImVec2 at = cursor();
   ui_says(std::string(name).append(": ").append(number), at);
   if (!remark.empty()) ui_says(std::string(name).append(": ").append(number).append(" ").append(remark), at);
@@ -111,22 +109,19 @@ void TextColumn::row(std::string_view name, std::string_view number, std::string
   const float number_x = at.x + width_ - remark_width - width_of(mono, number);
   const std::string fitted =
       fitted_text(std::string(name), sans, std::max(0.0f, number_x - at.x - context_.px(8)));
-  list->AddText(sans, sans->FontSize, at, im_color(context_.palette.text_dim), fitted.c_str());
+  paint.text(sans, at, context_.palette.text_dim, fitted);
   const float base = at.y + sans->FontSize;
-  list->AddText(mono, mono->FontSize, ImVec2(std::floor(number_x), std::floor(base - mono->FontSize)),
-                im_color(context_.palette.text), number.data(), number.data() + number.size());
+  paint.text(mono, {number_x, base - mono->FontSize}, context_.palette.text, number);
   if (!remark.empty()) {
-    list->AddText(
-        small, small->FontSize,
-        ImVec2(std::floor(at.x + width_ - width_of(small, remark)), std::floor(base - small->FontSize)),
-        im_color(context_.palette.text_dim), remark.data(), remark.data() + remark.size());
+    paint.text(small, {at.x + width_ - width_of(small, remark), base - small->FontSize},
+               context_.palette.text_dim, remark);
   }
   skip(line);
 }
 
 bool TextColumn::code(const char* id, const std::vector<Line>& lines, std::string* word) {
   ImFont* font = context_.fonts.mono_small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   const float pad = context_.px(10), line_height = std::round(font->FontSize * 1.5f);
   const auto columns = static_cast<std::size_t>(std::max(8.0f, (width_ - 2 * pad) / width_of(font, "0")));
   std::vector<Line> wrapped;
@@ -137,23 +132,18 @@ bool TextColumn::code(const char* id, const std::vector<Line>& lines, std::strin
     copied += line.text + "\n";
   }
   const ImVec2 at = cursor();
-  const float height = static_cast<float>(wrapped.size()) * line_height + 2 * pad - context_.px(4);
+  const float height = float(wrapped.size()) * line_height + 2 * pad - context_.px(4);
   const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, 0.0f));
-  bool pressed = ImGui::InvisibleButton(id, ImVec2(width_, height));
+  const auto [box, pressed, hovered, focused] = press_item(context_, id, {width_, height});
   ImGui::PopStyleVar();
-  const bool hovered = ImGui::IsItemHovered();
-  if (focus_stop(context_.focus, ImGui::GetID(id), FocusKeys::press) && press_key_pressed()) pressed = true;
-  const ImVec2 end(at.x + width_, at.y + height);
-  list->AddRectFilled(at, end, im_color(context_.palette.field), context_.px(4));
-  list->AddRect(at, end, im_color(hovered ? context_.palette.text_faint : context_.palette.border),
-                context_.px(4));
+  paint.fill(box, context_.palette.field, context_.px(4));
+  paint.outline(box, hovered ? context_.palette.text_faint : context_.palette.border, 1.0f, context_.px(4));
   float y = at.y + pad;
   for (const Line& line : wrapped) {
     need_characters(line.text, *font);
-    list->AddText(font, font->FontSize, ImVec2(at.x + pad, std::floor(y)),
-                  im_color(line.comment ? context_.palette.text_dim : context_.palette.text),
-                  line.text.c_str());
+    paint.text(font, {at.x + pad, y}, line.comment ? context_.palette.text_dim : context_.palette.text,
+               line.text);
     if (word && hovered && !line.comment) {
       const ImVec2 mouse = ImGui::GetIO().MousePos;
       if (mouse.y >= y && mouse.y < y + line_height) *word = word_at(font, line.text, mouse.x - at.x - pad);
@@ -170,18 +160,14 @@ TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 c
   const ImVec2 at = cursor();
   const ImVec2 size(width_of(font, text), std::round(font->FontSize * 1.45f));
   Link link;
-  link.clicked = ImGui::InvisibleButton(id, size);
-  link.hovered = ImGui::IsItemHovered();
-  const bool focused = focus_stop(context_.focus, ImGui::GetID(id), FocusKeys::press);
-  if (focused && press_key_pressed()) link.clicked = true;
-  if (link.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  link.hovered = link.hovered || focused;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddText(font, font->FontSize, at, im_color(color), text.data(), text.data() + text.size());
-  const bool bright = link.hovered || focused;
+  const PressItem item = press_item(context_, id, size);
+  link.clicked = item.pressed;
+  if (item.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  link.hovered = item.hovered || item.focused;
+  const Painter paint = context_.painter();
+  paint.text(font, at, color, text);
   const float y = std::floor(at.y + font->FontSize + context_.px(2)) + 0.5f;
-  list->AddLine(ImVec2(at.x, y), ImVec2(at.x + size.x, y),
-                im_color(bright ? color : context_.palette.text_faint), context_.scale);
+  paint.line({at.x, y}, {at.x + size.x, y}, link.hovered ? color : context_.palette.text_faint, context_.scale);
   tooltip(context_, told);
   return link;
 }

@@ -44,7 +44,7 @@ class TextColumn {
   void skip(float pixels);
 
  private:
-  const WidgetContext& context_;
+  WidgetContext context_;
   float width_;
 };
 

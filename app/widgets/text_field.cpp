@@ -151,7 +151,7 @@ void follow_mouse(const Layout& layout, const std::string& text, TextCursor& cur
   const ImGuiIO& io = ImGui::GetIO();
   const float y = io.MousePos.y - layout.origin.y + scroll_y;
   const auto line = static_cast<std::size_t>(
-      std::clamp(std::floor(y / layout.line_height), 0.0f, static_cast<float>(layout.lines.size() - 1)));
+      std::clamp(std::floor(y / layout.line_height), 0.0f, float(layout.lines.size() - 1)));
   const std::size_t place = layout.place_at(text, line, io.MousePos.x - layout.origin.x + scroll_x);
   if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     const std::size_t begin = previous_word(text, next_character(text, place));
@@ -167,11 +167,11 @@ void follow_mouse(const Layout& layout, const std::string& text, TextCursor& cur
 
 void draw_lines(const WidgetContext& context, const Layout& layout, const std::string& text, ImVec2 shift,
                 const TextCursor* cursor, ImVec2 clip_min, ImVec2 clip_max) {
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const std::size_t cursor_line = cursor ? line_of(layout.lines, cursor->at) : layout.lines.size();
   for (std::size_t i = 0; i < layout.lines.size(); ++i) {
     const TextLine& line = layout.lines[i];
-    const float top = layout.origin.y - shift.y + static_cast<float>(i) * layout.line_height;
+    const float top = layout.origin.y - shift.y + float(i) * layout.line_height;
     if (top > clip_max.y) break;
     if (top + layout.line_height < clip_min.y) continue;
     const float left = layout.origin.x - shift.x + layout.left_of(text, line);
@@ -179,17 +179,15 @@ void draw_lines(const WidgetContext& context, const Layout& layout, const std::s
     if (cursor && cursor->first() < line.end && cursor->last() > line.begin) {
       const float from = x_of(std::max(cursor->first(), line.begin)),
                   to = x_of(std::min(cursor->last(), line.end));
-      draw.AddRectFilled({from, top}, {to, top + layout.line_height}, im_color(context.palette.q, 0.35f));
+      paint.fill({from, top}, {to, top + layout.line_height}, {context.palette.q, 0.35f});
     }
     const std::string shown = drawable(std::string_view(text).substr(line.begin, line.end - line.begin));
     need_characters(shown, *layout.font);
-    draw.AddText(layout.font, layout.font->FontSize, {std::round(left), std::round(top)},
-                 im_color(context.palette.text), shown.data(), shown.data() + shown.size());
+    paint.text(layout.font, {std::round(left), std::round(top)}, context.palette.text, shown);
     if (i == cursor_line) {
       const float x = std::round(x_of(cursor->at));
-      draw.AddRectFilled({x, top},
-                         {x + std::max(1.0f, std::floor(1.5f * context.scale)), top + layout.line_height},
-                         im_color(context.palette.focus));
+      paint.fill({x, top}, {x + std::max(1.0f, std::floor(1.5f * context.scale)), top + layout.line_height},
+                 context.palette.focus);
     }
   }
 }
@@ -234,8 +232,8 @@ Field field_at_cursor(const WidgetContext& context, const std::string& text, con
   field.lay_out(text);
   const std::size_t written = text.find_last_not_of(" \t\r\n");
   const std::size_t filled = written == std::string::npos ? 1 : line_of(field.layout.lines, written) + 1;
-  const float lines = static_cast<float>(
-      std::clamp<std::size_t>(filled, multi_line ? 2 : 1, static_cast<std::size_t>(options.lines)));
+  const float lines =
+      float(std::clamp<std::size_t>(filled, multi_line ? 2 : 1, static_cast<std::size_t>(options.lines)));
   field.size = {width, std::round(lines * field.layout.line_height + 2 * padding.y)};
   return field;
 }
@@ -266,7 +264,7 @@ void edit(Field& field, std::string& text, TextFieldResult& result) {
   const float x = layout.width_of(text, layout.lines[line].begin, cursor.at);
   if (!layout.multi_line) field.scroll_x = std::clamp(field.scroll_x, std::max(0.0f, x - layout.width), x);
   focus.scroll = field.scroll_x;
-  const float top = static_cast<float>(line) * layout.line_height;
+  const float top = float(line) * layout.line_height;
   if (result.changed || moving_key_pressed())
     *field.scroll_y = std::clamp(*field.scroll_y, top + layout.line_height - field.inner_height(), top);
 }
@@ -274,7 +272,7 @@ void edit(Field& field, std::string& text, TextFieldResult& result) {
 // With the mouse wheel, if there is more than the field shows.
 void scroll(Field& field, bool hovered) {
   const float line = field.layout.line_height;
-  const float overflow = static_cast<float>(field.layout.lines.size()) * line - field.inner_height();
+  const float overflow = float(field.layout.lines.size()) * line - field.inner_height();
   if (hovered && field.layout.multi_line && overflow > 0.0f) {
     ImGui::SetItemUsingMouseWheel();
     *field.scroll_y -= ImGui::GetIO().MouseWheel * 2 * line;
@@ -299,7 +297,7 @@ std::optional<std::size_t> draw_marks(const Field& field, const std::string& tex
       const float left = layout.origin.x - field.scroll_x + layout.left_of(text, line);
       const float from = std::round(left + layout.width_of(text, line.begin, at));
       const float until = left + layout.width_of(text, line.begin, to);
-      const float top = layout.origin.y - *field.scroll_y + static_cast<float>(number) * layout.line_height;
+      const float top = layout.origin.y - *field.scroll_y + float(number) * layout.line_height;
       const float y = std::round(top + layout.font->FontSize + context.px(1));
       const bool shown = y > field.min.y && top < field.max().y;
       if (shown)
@@ -317,27 +315,26 @@ std::optional<std::size_t> draw_marks(const Field& field, const std::string& tex
 std::optional<std::size_t> draw(const Field& field, const std::string& text, bool focused) {
   const WidgetContext& context = field.context;
   const Layout& layout = field.layout;
-  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const ImVec2 max = field.max();
   const float rounding = context.px(4);
-  list.AddRectFilled(field.min, max, im_color(context.palette.field), rounding);
+  paint.fill(field.min, max, context.palette.field, rounding);
   const Rgba8 outline = field.options.wrong ? context.palette.error
                         : focused           ? context.palette.text_dim
                                             : context.palette.border;
-  list.AddRect(field.min, max, im_color(outline), rounding, 0, std::max(1.0f, std::floor(context.scale)));
-  list.PushClipRect({field.min.x + 1, field.min.y + 1}, {max.x - 1, max.y - 1}, true);
+  paint.outline(field.min, max, outline, std::max(1.0f, std::floor(context.scale)), rounding);
+  paint.list->PushClipRect({field.min.x + 1, field.min.y + 1}, {max.x - 1, max.y - 1}, true);
   if (text.empty() && !field.options.placeholder.empty()) {
     const std::string placeholder(field.options.placeholder);
     const float room = layout.width - width_of(layout.font, placeholder);
     const float left = layout.align_right ? std::max(0.0f, room) : 0.0f;
-    list.AddText(layout.font, layout.font->FontSize,
-                 {std::round(layout.origin.x + left), std::round(layout.origin.y)},
-                 im_color(context.palette.text_dim), placeholder.c_str());
+    paint.text(layout.font, {std::round(layout.origin.x + left), std::round(layout.origin.y)},
+               context.palette.text_dim, placeholder);
   }
   draw_lines(context, layout, text, {field.scroll_x, *field.scroll_y},
              focused ? &context.focus->cursor : nullptr, field.min, max);
   const std::optional<std::size_t> mark = draw_marks(field, text);
-  list.PopClipRect();
+  paint.list->PopClipRect();
   return mark;
 }
 
@@ -347,7 +344,7 @@ ImVec2 below_cursor(const Field& field, const std::string& text) {
   const TextLine& line = layout.lines[number];
   const float x = layout.left_of(text, line) + layout.width_of(text, line.begin, at);
   return {layout.origin.x - field.scroll_x + x,
-          layout.origin.y - *field.scroll_y + static_cast<float>(number + 1) * layout.line_height};
+          layout.origin.y - *field.scroll_y + float(number + 1) * layout.line_height};
 }
 
 }  // namespace

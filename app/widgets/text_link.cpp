@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/widgets/focus_order.h"
+#include "app/widgets/button.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -19,21 +19,16 @@ bool text_link(const WidgetContext& context, const char* id, std::string_view wo
   ImFont* font = context.fonts.small;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size(text_link_width(context, words), font->FontSize + context.px(2));
-  bool pressed = ImGui::InvisibleButton(id, size);
-  const bool hovered = ImGui::IsItemHovered();
-  const bool focused = focus_stop(context.focus, ImGui::GetID(id), FocusKeys::press);
-  if (focused && press_key_pressed()) pressed = true;
+  const auto [box, pressed, hovered, focused] = press_item(context, id, size);
   if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  ui_probe_item(id);
-  tooltip(context, what);
+  named_item(context, id, what);
   const Palette& palette = context.palette;
   const Rgba8 ink = hovered || focused ? palette.text : palette.text_dim;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)}, im_color(ink), words.data(),
-                words.data() + words.size());
+  const Painter paint = context.painter();
+  paint.text(font, {std::round(at.x), std::round(at.y)}, ink, words);
   const float y = std::floor(at.y + font->FontSize + context.px(1)) + 0.5f;
-  list->AddLine({at.x, y}, {at.x + size.x, y},
-                im_color(hovered || focused ? palette.text : palette.text_faint), context.scale);
+  paint.line({at.x, y}, {at.x + size.x, y}, hovered || focused ? palette.text : palette.text_faint,
+             context.scale);
   return pressed;
 }
 

@@ -37,7 +37,7 @@ double rested_seconds() {
   const ImGuiID x = ImGui::GetID("tooltip/x"), y = ImGui::GetID("tooltip/y"),
                 since = ImGui::GetID("tooltip/since");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const auto now = static_cast<float>(ImGui::GetTime());
+  const auto now = float(ImGui::GetTime());
   if (memory().GetFloat(x, -1.0f) != mouse.x || memory().GetFloat(y, -1.0f) != mouse.y) {
     memory().SetFloat(x, mouse.x);
     memory().SetFloat(y, mouse.y);
@@ -55,7 +55,7 @@ bool sent_away(double rested) {
   const double now = ImGui::GetTime(),
                came = now - rested - 0.5 * static_cast<double>(ImGui::GetIO().DeltaTime);
   const ImGuiID key = ImGui::GetID("tooltip/key");
-  if (any_key_down()) memory().SetFloat(key, static_cast<float>(now));
+  if (any_key_down()) memory().SetFloat(key, float(now));
   if (static_cast<double>(memory().GetFloat(key, -1.0f)) >= came) return true;
   const ImGuiIO& io = ImGui::GetIO();
   for (int button = 0; button < ImGuiMouseButton_COUNT; ++button) {
@@ -147,6 +147,11 @@ void tooltip(const WidgetContext& context, std::string_view text) {
     wake_after(context, left);
   }
   draw_tooltip(context, text, asked);
+}
+
+void named_item(const WidgetContext& context, std::string_view name, std::string_view text) {
+  ui_probe_item(name);
+  tooltip(context, text);
 }
 
 void tooltip_at_once(const WidgetContext& context, std::string_view text) {

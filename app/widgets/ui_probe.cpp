@@ -22,12 +22,12 @@ bool ui_probes_wanted() {
   return listener != nullptr;
 }
 
-void ui_probe(std::string_view name, ImVec2 min, ImVec2 max) {
-  if (listener != nullptr) listener->insert_or_assign(std::string(name), UiRect{min, max});
+void ui_probe(std::string_view name, const Box& box) {
+  if (listener != nullptr) listener->insert_or_assign(std::string(name), box);
 }
 
-void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max) {
-  if (listener != nullptr) ui_probe(fmt::format("{}/{}", name, index), min, max);
+void ui_probe(std::string_view name, int index, const Box& box) {
+  if (listener != nullptr) ui_probe(fmt::format("{}/{}", name, index), box);
 }
 
 void ui_probe_item(std::string_view name) {

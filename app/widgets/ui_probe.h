@@ -8,11 +8,11 @@
 
 #include <imgui.h>
 
+#include "app/widgets/measure.h"
+
 namespace headwise {
 
-struct UiRect {
-  ImVec2 min, max;
-};
+using UiRect = Box;
 
 // What the last frame has drawn. Names are "panel/thing", followed by indices: "heads/thumbnail/3".
 using UiProbes = std::map<std::string, UiRect, std::less<>>;
@@ -22,9 +22,15 @@ void set_ui_probes(UiProbes* probes);
 UiProbes* ui_probes();
 bool ui_probes_wanted();
 
-void ui_probe(std::string_view name, ImVec2 min, ImVec2 max);
+void ui_probe(std::string_view name, const Box& box);
+inline void ui_probe(std::string_view name, ImVec2 min, ImVec2 max) {
+  ui_probe(name, Box(min, max));
+}
 // The same with "/index" appended to the name.
-void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max);
+void ui_probe(std::string_view name, int index, const Box& box);
+inline void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max) {
+  ui_probe(name, index, Box(min, max));
+}
 // The rectangle of ImGui's last item.
 void ui_probe_item(std::string_view name);
 void ui_probe_item(std::string_view name, int index);

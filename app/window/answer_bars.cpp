@@ -238,7 +238,7 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   if (given.bars.size() == right.size() && (!walk.answered || given.made))
     draw_bars_of(context, chart, given.bars, true);
   const auto chosen = looked_at ? std::optional<Index>(static_cast<Index>(*looked_at)) : std::nullopt;
-  draw_column_labels(widgets, list, chart.plane, labels, chosen, chart.degrees);
+  draw_column_labels(widgets.painter(), chart.plane, labels, chosen, chart.degrees);
   const bool tells = !context.picture || walk.answered;
   const std::string told = tells ? fitted_clauses(caption_of(walk, looked_at, font), font, size.x) : "";
   list->AddText(font, font->FontSize, {min.x, at.y}, im_color(context.palette.text_dim), told.c_str());

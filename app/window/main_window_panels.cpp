@@ -100,12 +100,11 @@ void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place,
   // Turned, the name is longer than the strip is wide.
   list->PushClipRectFullScreen();
   const float top = std::round(0.5f * (min.y + max.y - std::min(shown, high)));
-  draw_turned_text(list, font, {std::round(0.5f * (min.x + max.x)), top}, 90.0f, ink, name);
+  draw_turned_text(context.painter(), font, {std::round(0.5f * (min.x + max.x)), top}, 90.0f, ink, name);
   list->PopClipRect();
 }
 
 // What the window suggests to try next (app/session/suggestions.h).
-
 
 // Asked every frame: the presets are read once.
 bool is_text_of_preset(const std::string& text) {

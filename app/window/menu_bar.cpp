@@ -187,7 +187,7 @@ void draw_sizes(const PanelContext& context, const MenuBarInfo& info) {
   };
   // A narrow window keeps the sizes and drops the name, then both.
   if (right - sizes_width < menus_end) return;
-  draw_shape_text(context, &draw, mono,
+  draw_shape_text(context, mono,
                   {std::round(right - sizes_width), std::round(origin.y + 0.5f * (height - mono->FontSize))},
                   context.palette.text, sizes, true);
   float free_end = right - sizes_width - gap;

@@ -37,7 +37,7 @@ std::vector<Drawn> drawn_digits(UiDriver& driver, const HeatmapSpec& spec, bool 
         spec.values.rows, spec.values.cols);
     const int before = list->VtxBuffer.Size;
     drawn.clear();
-    CHECK(draw_cell_digits(context, list, plane, spec, probability));
+    CHECK(draw_cell_digits(Painter(context, list), plane, spec, probability));
     for (int i = before; i < list->VtxBuffer.Size; ++i) {
       const ImDrawVert& vertex = list->VtxBuffer[i];
       const auto channel = [&](int shift) { return static_cast<std::uint8_t>(vertex.col >> shift & 0xffU); };
