@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/painter.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {

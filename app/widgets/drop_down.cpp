@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/painter.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/ui_probe.h"
 

@@ -1,5 +1,8 @@
 #include "app/widgets/painter.h"
 
+#include <cfloat>
+#include <cmath>
+
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +23,7 @@ struct Ink {
 // Which end of a text, or its middle, stands at the place that is given.
 enum class Align { left, middle, right };
 
+// What draws into a list, with everything that widgets are drawn with.
 struct Painter : WidgetContext {
   ImDrawList* list;
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 namespace {
