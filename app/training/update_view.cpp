@@ -15,6 +15,7 @@
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 #include "core/picture/heatmap.h"
 
 namespace headwise {
