@@ -139,7 +139,7 @@ std::vector<Index> possible_heads(const AttentionLayer& layer) {
 }
 
 // An unspecified number of heads is no problem if one is assumed.
-std::string told_problem(const AttentionLayer& layer) {
+std::string reported_problem(const AttentionLayer& layer) {
   return !layer.num_heads && likeliest_heads(layer) ? "" : layer_problem(layer);
 }
 
@@ -173,11 +173,11 @@ std::string model_info_text(const TextModel& model) {
   }
   for (std::size_t first = 0; first < all.size();) {
     const std::string alike = described(all[first]);
-    const std::string problem = told_problem(all[first]);
+    const std::string problem = reported_problem(all[first]);
     const std::vector<std::string> warnings = warnings_of(all[first]), warned = without_numbers(warnings);
     std::size_t last = first;
     while (last + 1 < all.size() && described(all[last + 1]) == alike &&
-           told_problem(all[last + 1]) == problem && without_numbers(warnings_of(all[last + 1])) == warned)
+           reported_problem(all[last + 1]) == problem && without_numbers(warnings_of(all[last + 1])) == warned)
       ++last;
     text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
                           : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),

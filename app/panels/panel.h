@@ -23,7 +23,7 @@ class HeatmapRenderer;  // app/render
 struct AnswerMask;      // app/panels/answer_mask.h
 struct WatchedModel;    // app/session/explained_cell.h
 enum class CommandId : int;
-struct OtherSide;         // app/session/other_side.h
+struct ComparisonTarget;  // app/session/comparison_target.h
 struct TokenPredictions;  // app/session/token_predictions.h
 
 // A page of a built-in lesson (core/playlist/lessons.h).
@@ -55,9 +55,9 @@ struct PanelContext {
   float scale = 1.0f;           // pixels per design unit (HiDPI × font scale)
   FocusOrder* focus = nullptr;  // which control has keyboard focus; null: none in this panel
   double motion = 1.0;  // progress of the motion into the step; 1: nothing moves (app/content/motion.h)
-  bool reduce_motion = false;             // fade from picture to picture instead
-  const OtherSide* other_side = nullptr;  // in the Compare view; null while it is computed
-  std::string_view no_gradients = {};     // why the trace has none although they are needed: a sentence
+  bool reduce_motion = false;                           // fade from picture to picture instead
+  const ComparisonTarget* comparison_target = nullptr;  // in the Compare view; null while it is computed
+  std::string_view no_gradients = {};  // why the trace has none although they are needed: a sentence
   const TokenPredictions* predictions = nullptr;  // in the Prediction view; null while they are computed
   std::string_view no_predictions = {};           // the sentence shown meanwhile
   const Pointed* pointed = nullptr;  // what the mouse pointed at by name in the last frame: it lights up

@@ -204,7 +204,7 @@ constexpr std::array<CommandEntry, command_count> table{{
             "go back to the cell that was pinned before you followed a link",
             {plain(Key::backspace), alt(Key::left)})
         .below_rule(),
-    command(CommandId::let_go, Menu::edit, "Unpin",
+    command(CommandId::unpin, Menu::edit, "Unpin",
             "unpin the cell; also cancels a computation, leaves a field, stops playing", {plain(Key::escape)}),
     command(CommandId::toggle_causal, Menu::edit, "Causal mask", "switch the causal mask on or off",
             {plain(letter('C'))})

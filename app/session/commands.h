@@ -76,7 +76,7 @@ enum class CommandId : int {
   copy_map_image,
   copy_stage_image,
   go_back,
-  let_go,
+  unpin,
   toggle_causal,
   toggle_mute,
   toggle_solo,

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/session/asked_work.h"
+#include "app/session/async_query.h"
 #include "core/answers/head_width_comparison.h"
 #include "core/answers/layout_comparison.h"
 
@@ -33,7 +33,7 @@ class Comparisons {
   void finish() { work_.finish(); }
 
  private:
-  AskedWork<TracePtr, ComputedComparisons> work_;
+  AsyncQuery<TracePtr, ComputedComparisons> work_;
 };
 
 }  // namespace headwise

@@ -81,19 +81,19 @@ std::vector<Index> frozen_heads_of(const Scenario& scenario) {
 // "Head 4 frozen: it keeps its 12 × 12 weights", or empty if the same heads are frozen.
 std::string freeze_sentence(const Scenario& before, const Scenario& after, const Trace& trace) {
   const std::vector<Index> were = frozen_heads_of(before), are = frozen_heads_of(after);
-  std::vector<Index> frozen, let_go;
+  std::vector<Index> frozen, unfrozen;
   std::ranges::copy_if(are, std::back_inserter(frozen),
                        [&](Index h) { return std::ranges::count(were, h) == 0; });
-  std::ranges::copy_if(were, std::back_inserter(let_go),
+  std::ranges::copy_if(were, std::back_inserter(unfrozen),
                        [&](Index h) { return std::ranges::count(are, h) == 0; });
-  const bool one = frozen.size() + let_go.size() == 1;
-  if (!frozen.empty() && let_go.empty() && trace.tensors.attn_weights) {
+  const bool one = frozen.size() + unfrozen.size() == 1;
+  if (!frozen.empty() && unfrozen.empty() && trace.tensors.attn_weights) {
     const Shape& shape = trace.tensors.attn_weights->shape();
     return fmt::format("{} frozen: {} {} {} × {} weights", heads_text(frozen), one ? "it" : "they",
                        one ? "keeps its" : "keep their", shape.size(2), shape.size(3));
   }
-  if (!let_go.empty() && frozen.empty())
-    return fmt::format("{} unfrozen: {} weights follow {} scores again", heads_text(let_go),
+  if (!unfrozen.empty() && frozen.empty())
+    return fmt::format("{} unfrozen: {} weights follow {} scores again", heads_text(unfrozen),
                        one ? "its" : "their", one ? "its" : "their");
   return "";
 }

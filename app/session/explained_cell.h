@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/asked_work.h"
+#include "app/session/async_query.h"
 #include "app/session/live_training.h"
 #include "core/scenario/scenario.h"
 #include "core/trace/cell_provenance.h"
@@ -68,7 +68,7 @@ struct UpdateLine {
 };
 std::vector<UpdateLine> update_lines(const ExplainedCell& cell);
 
-using ExplainedCells = AskedWork<CellQuestion, ExplainedCell>;
+using ExplainedCells = AsyncQuery<CellQuestion, ExplainedCell>;
 
 // The model that the window shows, where it is a step of the training that is watched: its numbers can be explained by that training.
 

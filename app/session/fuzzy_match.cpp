@@ -90,7 +90,7 @@ std::vector<std::string> query_words(std::string_view query) {
   return words;
 }
 
-std::vector<std::string> telling_words(const std::vector<std::string>& words) {
+std::vector<std::string> content_words(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 51> untelling{
       "a",    "an",    "the",   "is",     "are",   "was",  "were",   "be",    "do",  "does", "did",
       "can",  "could", "why",   "how",    "what",  "when", "where",  "which", "who", "of",   "in",

@@ -34,6 +34,6 @@ std::vector<std::string> query_words(std::string_view query);
 
 // Drops the words that any English question may contain ("why", "is", "the" …). Keeps all if nothing else is left, or if
 // there are fewer than three: then each may be the beginning of a name.
-std::vector<std::string> telling_words(const std::vector<std::string>& words);
+std::vector<std::string> content_words(const std::vector<std::string>& words);
 
 }  // namespace headwise

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "app/session/asked_work.h"
+#include "app/session/async_query.h"
 #include "app/session/computation.h"
 #include "app/session/loss.h"
 
@@ -41,7 +41,7 @@ class Gradients {
       return a.computation->trace == b.computation->trace && a.loss == b.loss;
     }
   };
-  using Work = AskedWork<Question, TracePtr>;
+  using Work = AsyncQuery<Question, TracePtr>;
   static TracePtr compute_pass(const Question& question, const Work::AnswerPtr& before);
   static bool is_short(const Question& question);
 

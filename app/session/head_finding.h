@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/asked_work.h"
+#include "app/session/async_query.h"
 #include "core/model/heads/head_muting.h"
 #include "core/model/heads/head_survey.h"
 #include "core/scenario/scenario.h"
@@ -45,8 +45,8 @@ struct HeadFinding {
   // `wake` is called from other threads when there is something new; it may be empty.
   explicit HeadFinding(const std::function<void()>& wake = {});
 
-  AskedWork<HeadQuestion, FoundHeads> survey;
-  AskedWork<HeadQuestion, MutedHeads> muting;
+  AsyncQuery<HeadQuestion, FoundHeads> survey;
+  AsyncQuery<HeadQuestion, MutedHeads> muting;
   std::optional<HeadQuestion> to_mute;  // requested, and not yet available
 
   // Nothing is needed: cancels the work under way and keeps what is known.

@@ -69,12 +69,12 @@ void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   start(false, [this] { keep_point(*runs_.front()); });
 }
 
-void LiveTraining::begin_beside(TrainingChange change) {
+void LiveTraining::start_variant(TrainingChange change) {
   stop();
   if (runs_.size() > 1 && watched_[1].change == change) return start(false, [] {});
   const TrainingSettings settings = changed_settings(watched_.front().settings, change).value();
-  std::unique_ptr<Aside> before = second_aside(change);
-  set_second_aside();
+  std::unique_ptr<ParkedRun> before = take_second(change);
+  park_second();
   number_ = ++last_number_;
   arrived_->runs.emplace_back();
   if (before) {
@@ -89,7 +89,7 @@ void LiveTraining::begin_beside(TrainingChange change) {
 
 void LiveTraining::end_beside() {
   stop();
-  set_second_aside();
+  park_second();
   answer_.reset();
 }
 
@@ -269,14 +269,14 @@ std::vector<KeptTraining> LiveTraining::kept() const {
 
 void LiveTraining::keep_current() {
   if (reached() == 0) return;
-  auto aside = std::make_unique<Aside>(Aside{.number = number_,
-                                             .source = std::move(source_),
-                                             .task = std::move(task_),
-                                             .runs = std::move(runs_),
-                                             .watched = std::move(watched_),
-                                             .tokens = std::move(tokens_),
-                                             .targets = std::move(targets_),
-                                             .seconds = std::move(seconds_aside_)});
+  auto aside = std::make_unique<ParkedRun>(ParkedRun{.number = number_,
+                                                     .source = std::move(source_),
+                                                     .task = std::move(task_),
+                                                     .runs = std::move(runs_),
+                                                     .watched = std::move(watched_),
+                                                     .tokens = std::move(tokens_),
+                                                     .targets = std::move(targets_),
+                                                     .seconds = std::move(seconds_aside_)});
   aside_.insert(aside_.begin(), std::move(aside));
   Index bytes = 0;
   std::size_t fitting = 0;
@@ -291,7 +291,7 @@ void LiveTraining::keep_current() {
 void LiveTraining::return_to(int number) {
   const auto found = std::ranges::find(aside_, number, [](const auto& aside) { return aside->number; });
   if (found == aside_.end()) return;
-  const std::unique_ptr<Aside> wanted = std::move(*found);
+  const std::unique_ptr<ParkedRun> wanted = std::move(*found);
   aside_.erase(found);
   stop();
   keep_current();
@@ -309,10 +309,10 @@ void LiveTraining::return_to(int number) {
   start(false, [] {});
 }
 
-void LiveTraining::set_second_aside() {
+void LiveTraining::park_second() {
   if (runs_.size() < 2) return;
   if (watched_[1].reached() > 0) {
-    auto aside = std::make_unique<Aside>();
+    auto aside = std::make_unique<ParkedRun>();
     aside->runs.push_back(std::move(runs_[1]));
     aside->watched.push_back(std::move(watched_[1]));
     seconds_aside_.insert(seconds_aside_.begin(), std::move(aside));
@@ -323,11 +323,11 @@ void LiveTraining::set_second_aside() {
   arrived_->runs.resize(1);
 }
 
-std::unique_ptr<LiveTraining::Aside> LiveTraining::second_aside(TrainingChange change) {
+std::unique_ptr<LiveTraining::ParkedRun> LiveTraining::take_second(TrainingChange change) {
   const auto found = std::ranges::find(seconds_aside_, std::make_optional(change),
                                        [](const auto& aside) { return aside->watched.front().change; });
   if (found == seconds_aside_.end()) return nullptr;
-  std::unique_ptr<Aside> aside = std::move(*found);
+  std::unique_ptr<ParkedRun> aside = std::move(*found);
   seconds_aside_.erase(found);
   return aside;
 }

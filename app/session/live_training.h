@@ -93,7 +93,7 @@ class LiveTraining {
   const std::string& saved_folder() const;
   // A second one beside the first, from step 0; or, if this change is one of the last two that were trained beside it, that one with its
   // steps. It takes the place of another second one; nothing changes if it is there already. The first one's settings must allow the change.
-  void begin_beside(TrainingChange change);
+  void start_variant(TrainingChange change);
   void end_beside();
 
   // The latest first: at most four, and only the latest if they take more than 512 MiB; the oldest ones are forgotten.
@@ -158,7 +158,7 @@ class LiveTraining {
  private:
   struct Run;
   struct Arrived;
-  struct Aside;
+  struct ParkedRun;
 
   void stand_at_start(TaskSource source,
                       const TrainingSettings& settings);  // begin(), but for what is measured then
@@ -167,9 +167,9 @@ class LiveTraining {
   void answer_if_it_can();
   void stop();
   void keep_current();  // it is stopped; the next one takes its place
-  void set_second_aside();
-  std::unique_ptr<Aside> second_aside(TrainingChange change);  // taken from them; null: it is not among them
-  static Index bytes_of(const Aside& aside);
+  void park_second();
+  std::unique_ptr<ParkedRun> take_second(TrainingChange change);  // taken from them; null: it is not among them
+  static Index bytes_of(const ParkedRun& aside);
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
   Run* late_by_one();            // the one of two that has one step less than the other; null: neither
   // On the worker's thread.
@@ -193,9 +193,9 @@ class LiveTraining {
   TaskSource source_;
   std::shared_ptr<const TrainTask> task_;
   int number_ = 0, last_number_ = 0;
-  std::vector<std::unique_ptr<Aside>> aside_;          // the latest first
-  std::vector<std::unique_ptr<Aside>> seconds_aside_;  // of this training, the latest first
-  std::vector<std::unique_ptr<Run>> runs_;             // the worker's while it is busy
+  std::vector<std::unique_ptr<ParkedRun>> aside_;          // the latest first
+  std::vector<std::unique_ptr<ParkedRun>> seconds_aside_;  // of this training, the latest first
+  std::vector<std::unique_ptr<Run>> runs_;                 // the worker's while it is busy
   std::vector<WatchedRun> watched_;
   std::vector<std::int32_t> tokens_, targets_;
   bool playing_ = false;

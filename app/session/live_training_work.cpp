@@ -244,7 +244,7 @@ Index LiveTraining::most_bytes(const TrainingSettings& settings) {
          map_bytes(settings) * points_kept(settings);
 }
 
-Index LiveTraining::bytes_of(const Aside& aside) {
+Index LiveTraining::bytes_of(const ParkedRun& aside) {
   Index bytes = 0;
   for (const auto& run : aside.runs)
     bytes += TrainingHistory<float>::bytes(run->run.settings(), std::ssize(run->history.steps())) +

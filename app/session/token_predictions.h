@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/asked_work.h"
+#include "app/session/async_query.h"
 #include "app/session/computation.h"
 #include "core/model/transformer/prediction_change.h"
 
@@ -36,7 +36,7 @@ std::string no_predictions(const Computation& computation);
 
 class PredictionRuns {
  public:
-  // `wake` as AskedWork has it.
+  // `wake` as AsyncQuery has it.
   explicit PredictionRuns(std::function<void()> wake = {});
 
   // For sequence `batch`. Those of a small model are ready at once, others later: null until then; never waits.
@@ -63,7 +63,7 @@ class PredictionRuns {
     WordPredictionsPtr predictions;
     Untouched untouched;
   };
-  using Work = AskedWork<Question, Answer>;
+  using Work = AsyncQuery<Question, Answer>;
   static Answer predict(const Question& question, const Work::AnswerPtr& before);
 
   std::optional<Question> known_of_;

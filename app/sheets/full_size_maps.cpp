@@ -267,7 +267,7 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
 }
 
 // In one line or, if too long, in two, the queries above the keys with their number.
-void draw_told(const PanelContext& context, const std::string& told, const RectF& area) {
+void draw_window_notices(const PanelContext& context, const std::string& told, const RectF& area) {
   constexpr std::string_view arrow = " → ";
   ImFont* font = context.fonts.small;
   const auto left = float(area.x), width = float(area.width);
@@ -352,8 +352,8 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
       context, "full_size/top",
       "Upper end of the colour range: further right, small weights become bright, and all weights above "
       "the end look the same.");
-  draw_told(context, told,
-            {area.x + context.px(told_left), y, area.width - context.px(told_left), context.px(12)});
+  draw_window_notices(
+      context, told, {area.x + context.px(told_left), y, area.width - context.px(told_left), context.px(12)});
   if (!told.empty())
     ui_probe("full_size/told", {float(area.x), float(y)}, {float(area.x + area.width), float(y + foot)});
 }

@@ -236,7 +236,7 @@ std::vector<PaletteEntry> palette_entries(const Session& session) {
 std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query) {
   if (query.size() > longest_query) return {};
   const std::vector<std::string> words = query_words(query);
-  const std::vector<std::string> telling = telling_words(words);
+  const std::vector<std::string> telling = content_words(words);
   std::vector<Ranked> ranked;
   std::vector<bool> taken(entries.size(), false);
   for (std::size_t i = 0; i < entries.size(); ++i) {

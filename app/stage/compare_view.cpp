@@ -79,7 +79,7 @@ std::string change_text(const TensorChange& change, const std::string& before, c
 // "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
   if (context.picture) return 0.0f;  // the titles of the maps say what is beside what
-  // Each describes the other side, as app/session/other_side.cpp computes it.
+  // Each describes the other side, as app/session/comparison_target.cpp computes it.
   const bool scaled = score_scale(context.trace.options).scale != 1.0,
              masked = context.trace.tensors.mask_bias != nullptr;
   const std::array<std::string_view, compare_with_count> names{"pinned",
@@ -125,7 +125,7 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
 
 // Why there is no other side to draw; else empty.
 std::string no_other_side(const PanelContext& context, TensorName name) {
-  const OtherSide* side = context.other_side;
+  const ComparisonTarget* side = context.comparison_target;
   if (!side) return "computing the other side …";
   if (!side->computation) {
     if (context.selection.compare_with != CompareWith::pinned || context.picture) return side->why;
@@ -207,7 +207,7 @@ const MapDifference& map_difference(CompareChanges& changes, const HeatmapSpec& 
 
 // " The output: max |Δ| = …." alone; empty where the outputs cannot be compared. Here and above, `side` must have a
 // computation.
-std::string output_words(const PanelContext& context, CompareChanges& changes, const OtherSide& side) {
+std::string output_words(const PanelContext& context, CompareChanges& changes, const ComparisonTarget& side) {
   const TensorPtr& other = side.computation->trace->tensors.output;
   const TensorChange* output = update(changes.output, other, context.trace.tensors.output);
   return output ? fmt::format(" The output: {}.", change_text(*output, side.name)) : "";
@@ -215,7 +215,7 @@ std::string output_words(const PanelContext& context, CompareChanges& changes, c
 
 // What the numbers say about the map in `changes`, which belongs to `part`, about all heads, and about the output.
 std::string change_words(const PanelContext& context, CompareChanges& changes, const StagePart& part,
-                         const OtherSide& side) {
+                         const ComparisonTarget& side) {
   const StageMatrix& matrix = part.matrix;
   const bool named = part.row_labels && part.col_labels;  // a pair of tokens says where a cell is
   const Trace& other = *side.computation->trace;
@@ -248,7 +248,7 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
     return action;
   };
   if (const std::string why = no_other_side(context, present.matrix.name); !why.empty()) return say(why);
-  const OtherSide& side = *context.other_side;
+  const ComparisonTarget& side = *context.comparison_target;
   const Trace& trace = *side.computation->trace;
   Selection there = selection_within(context.selection, trace);
   there.tensor = present.matrix.name.id;

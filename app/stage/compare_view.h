@@ -10,7 +10,7 @@
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
 #include "app/panels/panel.h"
-#include "app/session/other_side.h"
+#include "app/session/comparison_target.h"
 #include "app/stage/cell_legend.h"
 #include "core/answers/tensor_change.h"
 #include "core/picture/cell_geometry.h"
@@ -94,7 +94,7 @@ class CompareMaps {
   CompareState& state_;
   const StagePart& present_;
   const StagePart& other_;
-  const OtherSide& side_ = *context_.other_side;
+  const ComparisonTarget& side_ = *context_.comparison_target;
   const std::string name_ = to_string(present_.matrix.name);
   const bool alike_ = other_.matrix.view.rows == present_.matrix.view.rows &&
                       other_.matrix.view.cols == present_.matrix.view.cols;

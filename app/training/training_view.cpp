@@ -178,7 +178,7 @@ void follow_target(LiveTraining& training, TrainingViewState& state) {
 
 // Trains at once: that is what the button is pressed for.
 void begin_change(LiveTraining& training, TrainingViewState& state, TrainingChange change) {
-  training.begin_beside(change);
+  training.start_variant(change);
   state.target.reset();
   state.beside = 1;
   training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));

@@ -453,9 +453,9 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
     return action;
   }
   if (!walk.edits_words)
-    walk.hand_in_words = true;
+    walk.typing_in_caption = true;
   else if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
-    walk.hand_in_words = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+    walk.typing_in_caption = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   const float side = std::round(widgets.px(side_width));
   // In a column beside the stage the words stand below, in a wide panel to the right.
   const bool column =

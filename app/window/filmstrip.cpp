@@ -17,7 +17,7 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/looked_at.h"
+#include "app/window/frame_snapshot.h"
 #include "app/window/window_state.h"
 #include "core/answers/live_text.h"
 #include "core/scenario/presets.h"
@@ -73,7 +73,7 @@ struct PageThumbnails::Maker {
     arrive(window);
     if (document.session.computing() || document.walk.arrival) return false;
     if (!document.session.error().empty()) return true;
-    LookedAt looked(window);
+    FrameSnapshot looked(window);
     looked.add_gradients(window);
     looked.add_other_side(document);
     looked.add_predictions(document);

@@ -56,8 +56,9 @@ void MainWindow::take_keys() {
   // sentence that is typed then.
   const PlaylistWalk& walk = state_.document.walk;
   FocusOrder caption;
-  if (key_pressed(Key::escape, false) || key_pressed(Key::tab)) state_.document.walk.hand_in_words = false;
-  const bool writes = walk.hand_in_words && state_.view.focus.focused == 0;
+  if (key_pressed(Key::escape, false) || key_pressed(Key::tab))
+    state_.document.walk.typing_in_caption = false;
+  const bool writes = walk.typing_in_caption && state_.view.focus.focused == 0;
   caption.focused = walk.page && walk.edits_words && (!walk.words_have_focus || writes) ? 1 : 0;
   caption.keys = FocusKeys::text;
   for (const CommandEntry& entry : command_entries()) {
@@ -186,7 +187,7 @@ void MainWindow::begin_ground(const WindowLayout& layout, const Fonts& fonts, fl
   grounds_.clear();
 }
 
-void MainWindow::draw_told(const WidgetContext& widgets, const WindowLayout& layout, double seconds) {
+void MainWindow::draw_window_notices(const WidgetContext& widgets, const WindowLayout& layout, double seconds) {
   WindowView& view = state_.view;
   // An edit in the setup that has no trace is reported there while it is typed; afterwards, and for any other edit, above
   // the stage.
@@ -225,7 +226,7 @@ void MainWindow::take_in_changes(const Before& before) {
   }
   // On entering the comparison with nothing pinned, there is still something to compare with.
   const bool came = view.selection.view == StageView::compare && before.selection.view != StageView::compare;
-  if (came && !state_.document.other_sides.pinned() && view.selection.compare_with == CompareWith::pinned)
+  if (came && !state_.document.comparison_targets.pinned() && view.selection.compare_with == CompareWith::pinned)
     view.selection.compare_with = CompareWith::one_wide_head;
   // ImGui's own navigation is used for its menus only: the arrow keys belong to the steps.
   ImGuiIO& io = ImGui::GetIO();
@@ -305,7 +306,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
     draw_opening_over(state_, {palette, fonts, scale, nullptr, &wake_after}, size, stage_.one_head);
   record_pictures(state_);
   ImGui::End();
-  if (!blank) draw_told({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);
+  if (!blank) draw_window_notices({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);
   take_in_changes(before);
   FrameResult result = result_of(input, before, palette, wake_after);
   std::string error;

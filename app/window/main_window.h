@@ -74,7 +74,7 @@ class MainWindow {
   void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);
   void draw_overlays(const Fonts& fonts, float scale, double& wake_after);
   // The focus ring and the notices, on top of everything else.
-  void draw_told(const WidgetContext& widgets, const WindowLayout& layout, double seconds);
+  void draw_window_notices(const WidgetContext& widgets, const WindowLayout& layout, double seconds);
   // Handles the consequences of what this frame requested.
   void take_in_changes(const Before& before);
   FrameResult result_of(const FrameInput& input, const Before& before, const Palette& palette,

@@ -18,7 +18,7 @@
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/widget_context.h"
 #include "app/window/caption_panel.h"
-#include "app/window/looked_at.h"
+#include "app/window/frame_snapshot.h"
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
 #include "app/window/picture_recording.h"
@@ -183,7 +183,7 @@ ImVec2 MainWindow::menu_padding(const WindowLayout& layout, const Fonts& fonts, 
 void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after) {
   WindowDocument& document = state_.document;
   WindowView& view = state_.view;
-  LookedAt looked(state_);
+  FrameSnapshot looked(state_);
   looked.add_gradients(state_);
   looked.add_other_side(document);
   looked.add_predictions(document);
@@ -374,7 +374,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
     dialogs.docs.open = false;
     if (const auto to = page_titled({}, title)) visit_lesson(state_, lesson_playlist(to->lesson), to->page);
   }
-  const LookedAt looked(state_);
+  const FrameSnapshot looked(state_);
   draw_comparison_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), looked.computation->trace,
                         document.comparisons, dialogs.comparison);
   draw_full_size_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), document.full_size_runs,

@@ -131,7 +131,7 @@ void update_page(WindowState& window) {
   if (page == updated) return notices.say("The page shows this already.");
   walk.retired.push_back({std::exchange(page, std::move(updated)), *walk.page, true});
   make_own(window);
-  walk.told_on_arrival = window.document.session.last_edit();
+  walk.arrival_notice = window.document.session.last_edit();
   notices.say(fmt::format("Page {} now shows what the window shows. {}", *walk.page + 1, put_back_hint()));
 }
 

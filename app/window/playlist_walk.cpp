@@ -43,7 +43,7 @@ void take_place(WindowState& window) {
   PlaylistWalk& walk = document.walk;
   if (!walk.arrival || document.session.computing()) return;
   const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
-  walk.told_on_arrival = document.session.last_edit();
+  walk.arrival_notice = document.session.last_edit();
   // A scenario without a trace is reported by the session; the last good picture stays.
   if (!document.session.error().empty()) return;
   const Step from = view.selection.step;
@@ -310,10 +310,10 @@ bool give_up_page(WindowState& window) {
   return true;
 }
 
-std::string told_of_last_edit(const WindowDocument& document) {
+std::string last_edit_notice(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
   const std::string& told = document.session.last_edit();
-  return walk.arrival || told == walk.told_on_arrival ? "" : told;
+  return walk.arrival || told == walk.arrival_notice ? "" : told;
 }
 
 std::string undo_label(const WindowDocument& document) {

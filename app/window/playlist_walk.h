@@ -30,7 +30,8 @@ struct PlaylistWalk {
   std::size_t left_at = 0;          // the page shown when it was left: presenting goes on there
   bool edits_words = false;         // the page's title, question and caption are being written
   bool words_have_focus = false;    // since editing began
-  bool hand_in_words = true;  // the last click, while they are edited, was among them: letters are no commands
+  bool typing_in_caption =
+      true;  // the last click, while they are edited, was among them: letters are no commands
   std::string words_problem;  // why editing cannot end: a number that cannot be read
   bool answered = true;       // false: the page asks a question, and its caption is still hidden
   std::optional<std::size_t> followed_from;  // the page whose link “see …” led here
@@ -134,7 +135,7 @@ struct PlaylistWalk {
     bool answered = true;
   };
   std::optional<CameFrom> came_from;
-  std::string told_on_arrival;  // summary of the edit made by opening the page
+  std::string arrival_notice;  // summary of the edit made by opening the page
 
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
   // The page asks a question, and its answer is not revealed yet.
@@ -210,7 +211,7 @@ bool turn_page_by_key(WindowState& window, CommandId id);
 
 // What the status line says about the last edit. Opening a page does not count: its effect on the output is often the
 // answer to the page's question. Empty until something is changed on the page.
-std::string told_of_last_edit(const WindowDocument& document);
+std::string last_edit_notice(const WindowDocument& document);
 
 // What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless something was
 // changed on the page before, or a page has just been removed, which it puts back.

@@ -11,7 +11,7 @@
 #include "app/widgets/palette.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/caption_panel.h"
-#include "app/window/looked_at.h"
+#include "app/window/frame_snapshot.h"
 #include "core/picture/svg_canvas.h"
 
 namespace headwise {
@@ -71,7 +71,7 @@ StagePictures::StagePictures(int width, int height, Theme theme, Look look)
 
 void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   WindowDocument& document = window.document;
-  LookedAt looked(window);
+  FrameSnapshot looked(window);
   looked.selection.hovered.reset();
   looked.add_gradients(window);
   looked.add_other_side(document);
@@ -129,7 +129,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   ImGui::PopStyleVar(2);
   // What is still being computed is available in the following frames.
   document.gradients.finish();
-  document.other_sides.finish();
+  document.comparison_targets.finish();
   document.predictions.finish();
 }
 

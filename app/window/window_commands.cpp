@@ -118,7 +118,7 @@ void freeze(WindowState& window) {
 }
 
 void pin_scenario(WindowState& window) {
-  window.document.other_sides.pin(window.document.session.computation());
+  window.document.comparison_targets.pin(window.document.session.computation());
   window.view.selection.compare_with = CompareWith::pinned;
   window.view.notices.say(
       "Pinned. Change something: the Compare view shows both results and their difference");
@@ -220,7 +220,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::copy_map_image, [](WindowState& window, int) { copy_map_image(window); }},
     {CommandId::copy_stage_image, [](WindowState& window, int) { copy_stage_image(window); }},
     {CommandId::go_back, [](WindowState& window, int) { go_back(window); }},
-    {CommandId::let_go, [](WindowState& window, int) { let_go(window); }},
+    {CommandId::unpin, [](WindowState& window, int) { unpin(window); }},
     // Edits of the scenario
     {CommandId::toggle_causal, [](WindowState& window, int) { toggle_causal(window); }},
     {CommandId::toggle_mute, [](WindowState& window, int) { change_gain(window, toggle_mute); }},

@@ -47,7 +47,7 @@ void play(WindowView& view) {
     go_to_step(view, backward ? step_count - 1 : 0);
 }
 
-void let_go(WindowState& window) {
+void unpin(WindowState& window) {
   WindowDocument& document = window.document;
   WindowView& view = window.view;
   Selection& selection = view.selection;
@@ -57,7 +57,7 @@ void let_go(WindowState& window) {
   } else if ((document.session.awaited() || document.session.waiting().told()) && give_up_page(window)) {
     release_focus(view.focus);
   } else if ((wants_gradients(selection) && document.gradients.waiting().told()) ||
-             (selection.view == StageView::compare && document.other_sides.waiting().told()) ||
+             (selection.view == StageView::compare && document.comparison_targets.waiting().told()) ||
              ((selection.view == StageView::prediction || selection.view == StageView::head_rows) &&
               document.predictions.waiting().told())) {
     selection.view = StageView::one_head;  // a view that is not shown is not computed

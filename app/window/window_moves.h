@@ -20,6 +20,6 @@ void play(WindowView& view);
 
 // Escape: one thing at a time, the nearest first. Cancels what is being saved or computed; then leaves the focus,
 // full screen, playing, notices, an edit without a result, the pinned cell, a lesson, and the stage alone.
-void let_go(WindowState& window);
+void unpin(WindowState& window);
 
 }  // namespace headwise

@@ -11,13 +11,13 @@
 #include "app/inspector/inspector_panel.h"
 #include "app/opening/opening_scene.h"
 #include "app/session/cell_editing.h"
+#include "app/session/comparison_target.h"
 #include "app/session/comparisons.h"
 #include "app/session/explained_cell.h"
 #include "app/session/full_size_runs.h"
 #include "app/session/gradients.h"
 #include "app/session/head_finding.h"
 #include "app/session/live_training.h"
-#include "app/session/other_side.h"
 #include "app/session/reach_of_cell.h"
 #include "app/session/selection.h"
 #include "app/session/session.h"
@@ -137,7 +137,7 @@ struct WindowDocument {
       : session(first, wake),
         comparisons(wake),
         gradients(wake),
-        other_sides(wake),
+        comparison_targets(wake),
         predictions(wake),
         full_size_runs(wake),
         training(wake),
@@ -150,7 +150,7 @@ struct WindowDocument {
   Session session;
   Comparisons comparisons;
   Gradients gradients;
-  OtherSides other_sides;
+  ComparisonTargets comparison_targets;
   PredictionRuns predictions;
   FullSizeRuns full_size_runs;
   LiveTraining training;

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 // Where the models are that were looked into. They stay until the next program looks into one, so that a scenario that was left unsaved
 // finds its model again.
-fs::path looked_into_folder(const WindowState& window) {
+fs::path inspection_folder(const WindowState& window) {
   const std::string& kept = window.document.kept_folder;
   return (kept.empty() ? fs::temp_directory_path() / "headwise" : fs::path(kept)) / "training";
 }
@@ -38,13 +38,13 @@ std::string folder_of_run(const WindowState& window, std::size_t run) {
   const LiveTraining& training = window.document.training;
   const std::string name =
       fmt::format("{}-{}-{}-{}", ::getpid(), training.source().name, training.number(), run);
-  return (looked_into_folder(window) / name).string();
+  return (inspection_folder(window) / name).string();
 }
 
 // Removes what programs left behind that have ended, except for the model that is open.
 void forget_ended_programs(const WindowState& window, const std::string& open_model) {
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(looked_into_folder(window), ignored)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(inspection_folder(window), ignored)) {
     const std::string path = entry.path().string(), name = entry.path().filename().string();
     const auto program = static_cast<pid_t>(std::atoi(name.c_str()));
     const bool runs = program > 0 && (::kill(program, 0) == 0 || errno == EPERM);

@@ -59,7 +59,7 @@ GlForward::GlForward(const AttentionInputs& inputs, const GlRun& run) {
   state_ = std::make_unique<State>(inputs, run);
   check_not_refused(inputs, state_->programs.limits());
   state_->take_over(inputs);
-  state_->take_room();
+  state_->allocate_buffers();
   state_->plan(GlStage::projections);
 }
 
@@ -74,7 +74,7 @@ void GlForward::follow(const AttentionInputs& inputs) {
     changed = changed_inputs(s.trace->tensors, inputs.tensors);
   s.take_over(inputs);
   if (!fits) {
-    s.take_room();
+    s.allocate_buffers();
   } else {
     if (from <= GlStage::attention) {
       s.take_rotary();

@@ -258,7 +258,7 @@ void GlForward::State::take_over(const AttentionInputs& inputs) {
   trace = now;
 }
 
-void GlForward::State::take_room() {
+void GlForward::State::allocate_buffers() {
   const Index rows = sizes.batch * sizes.heads * sizes.queries;
   const Index key_rows = sizes.batch * sizes.kv_heads * sizes.all_keys;
   // Releases memory before allocating new memory.

@@ -28,7 +28,7 @@ struct GlForward::State {
   // Switches to these inputs. Arrays that are no longer among them are released from the GPU.
   void take_over(const AttentionInputs& inputs);
   // Allocates GPU memory for results, and the masks.
-  void take_room();
+  void allocate_buffers();
   // Only the masks and frozen heads.
   void take_masks();
   void take_gains();

@@ -9,10 +9,10 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/projection_layouts.h"
 #include "core/model/layers/layer_rows.h"
+#include "core/scenario/cell_edits.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/hand_made_heads.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/cell_edits.h"
 #include "core/scenario/made_inputs.h"
 #include "core/scenario/made_up_arrays.h"
 #include "core/scenario/scenario_plan.h"
@@ -63,7 +63,7 @@ Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
 }
 
 // Everything needed to create one scenario's tensors, so that each group is one short function.
-struct Workshop {
+struct InputBuilder {
   const Scenario& scenario;
   const ScenarioPlan& plan;
   const GivenArrays& given;
@@ -367,7 +367,7 @@ MadeTensors check_outlines(const Scenario& scenario, const ScenarioPlan& plan, c
   MadeTensors generated;
   std::vector<std::string> told_later;
   TensorMaker maker(known, generated);
-  const Workshop workshop{scenario, plan, arrays, texts, model, dtype, maker, told_later, true};
+  const InputBuilder workshop{scenario, plan, arrays, texts, model, dtype, maker, told_later, true};
   const bool parameters = need.parameters || !scenario.edits.empty();
   const AttentionInputs outlined{.options = plan.options, .dtype = dtype, .tensors = workshop.made(parameters)};
   if (parameters || scenario.op == Op::scaled_dot_product_attention) check_attention_inputs(outlined);
@@ -419,7 +419,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   if (inputs.layer) inputs.head_count_note = head_count_note(scenario, *inputs.layer, plan.options);
   if (!inputs.head_count_note.empty()) inputs.notes.push_back("num_heads: " + inputs.head_count_note);
   TensorMaker maker(known, inputs.made);
-  const Workshop workshop{scenario, plan, arrays, texts, model, dtype, maker, inputs.notes};
+  const InputBuilder workshop{scenario, plan, arrays, texts, model, dtype, maker, inputs.notes};
   inputs.attention.options = plan.options;
   inputs.attention.dtype = dtype;
   TraceTensors& tensors = inputs.attention.tensors;

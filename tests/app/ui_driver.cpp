@@ -177,7 +177,7 @@ void UiDriver::hold(std::string_view key_name) {
   settle();
 }
 
-void UiDriver::let_go(std::string_view key_name) {
+void UiDriver::release_key(std::string_view key_name) {
   push(KeyChanged{key_of(key_name), false});
   settle();
 }

@@ -37,7 +37,7 @@ class UiDriver {
   // let go.
   void key(std::string_view chord);
   void hold(std::string_view key_name);
-  void let_go(std::string_view key_name);
+  void release_key(std::string_view key_name);
   void type(std::string_view utf8);
   void resize(int width, int height);
   void push(InputEvent event);

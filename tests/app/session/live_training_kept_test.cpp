@@ -71,7 +71,7 @@ TEST_CASE("a training that took steps is kept when another one begins, and goes 
 TEST_CASE("a training is kept with the one beside it") {
   LiveTraining training;
   begin_quick(training, "previous-token", 4);
-  training.begin_beside(TrainingChange::no_scale);
+  training.start_variant(TrainingChange::no_scale);
   training.play(0.0, 5);
   wait_for(training);
   const int number = training.number();
@@ -89,11 +89,11 @@ TEST_CASE("the last two changes that were trained beside come back with their st
   LiveTraining training;
   begin_quick(training, "previous-token", 3);
   const auto train_beside = [&](TrainingChange change, Index steps) {
-    training.begin_beside(change);
+    training.start_variant(change);
     train_to(training, steps);
   };
   const auto begin_again = [&](TrainingChange change) {
-    training.begin_beside(change);
+    training.start_variant(change);
     wait_for(training);
     REQUIRE(training.runs().size() == 2);
     CHECK(training.runs()[1].change == change);

@@ -110,7 +110,7 @@ TEST_CASE(
   REQUIRE(training.runs().front().loss_of(13));
   CHECK(training.runs().front().loss_of(13)->loss == losses_alone(small_settings(), 14)[13]);
   // What is not known of one training is not compared with another.
-  training.begin_beside(TrainingChange::no_scale);
+  training.start_variant(TrainingChange::no_scale);
   train_to(training, 14);
   CHECK(training.runs()[1].step() == 14);
   CHECK_FALSE(training.answer());

@@ -86,7 +86,7 @@ TEST_CASE("the second of two trainings is saved as the first is, with its own se
   const TemporaryFolder folder;
   LiveTraining training;
   begin_small(training);
-  training.begin_beside(TrainingChange::one_wide_head);
+  training.start_variant(TrainingChange::one_wide_head);
   train_to(training, 4);
   training.save(TrainingForm::folder, folder.file("wide"), Theme::dark, 1);
   wait_for(training);

@@ -94,7 +94,7 @@ TEST_CASE("a second training catches up with the first, and both then take the s
   begin_small(training);
   train_to(training, 12);
   const TrainingSettings one_head = *changed_settings(small_settings(), TrainingChange::one_wide_head);
-  training.begin_beside(TrainingChange::one_wide_head);
+  training.start_variant(TrainingChange::one_wide_head);
   wait_for(training);
   REQUIRE(training.runs().size() == 2);
   CHECK(training.runs()[0].step() == 12);
@@ -125,7 +125,7 @@ TEST_CASE("a training that fails stands where it failed, and the one beside it g
   calm.optimiser.learning_rate = 3.0;  // × 30 is too much
   calm.optimiser.warm_up_steps = 0;
   begin_small(training, calm);
-  training.begin_beside(TrainingChange::high_learning_rate);
+  training.start_variant(TrainingChange::high_learning_rate);
   train_to(training, 10);
   CHECK(training.runs()[0].step() == 10);
   REQUIRE(training.runs()[1].failure);
@@ -144,7 +144,7 @@ TEST_CASE("a training that fails stands where it failed, and the one beside it g
 TEST_CASE("two trainings that are paused stand at one step") {
   LiveTraining training;
   begin_small(training);
-  training.begin_beside(TrainingChange::no_scale);
+  training.start_variant(TrainingChange::no_scale);
   for (int i = 0; i < 12; ++i) {
     training.play(0.0, 10'000);
     std::this_thread::sleep_for(std::chrono::milliseconds(7 + i));
@@ -173,7 +173,7 @@ TEST_CASE("what the change did is said once both trainings stand at one step, fr
   LiveTraining training;
   begin_small(training);
   train_to(training, 6);
-  training.begin_beside(TrainingChange::equal_heads);
+  training.start_variant(TrainingChange::equal_heads);
   wait_for(training);
   CHECK_FALSE(training.answer());
   train_to(training, 6);

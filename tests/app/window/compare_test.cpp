@@ -42,15 +42,15 @@ TEST_CASE(
   bench.ui->click("stage/view/Compare");
   // Until something is pinned there is something to compare with.
   CHECK(bench.selection().compare_with == CompareWith::one_wide_head);
-  bench.window->state().document.other_sides.finish();
+  bench.window->state().document.comparison_targets.finish();
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("stage/other"));
-  const int begun = bench.window->state().document.other_sides.begun();
+  const int begun = bench.window->state().document.comparison_targets.begun();
   bench.ui->key("P");
   REQUIRE(bench.ui->has("stage/difference"));
   bench.ui->key("C");
   bench.ui->run_frames(3);
-  CHECK(bench.window->state().document.other_sides.begun() == begun);
+  CHECK(bench.window->state().document.comparison_targets.begun() == begun);
   bench.ui->move_to("panel/graph");
   const Image still = bench.ui->pixels();
   for (const char* plane : {"stage/other", "stage/result", "stage/difference"}) {
@@ -96,7 +96,7 @@ TEST_CASE("the difference on the screen has the colour of now − pinned") {
 
 TEST_CASE("ready-made comparisons are computed while the view is shown, and not before or after") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  const auto begun = [&] { return bench.window->state().document.other_sides.begun(); };
+  const auto begun = [&] { return bench.window->state().document.comparison_targets.begun(); };
   bench.ui->click("step_bar/step/6");
   bench.ui->key("C");
   CHECK(begun() == 0);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/window/looked_at.h"
+#include "app/window/frame_snapshot.h"
 #include "app/window/stage_pictures.h"
 #include "tests/app/window/answers_bench.h"
 
@@ -141,7 +141,7 @@ TEST_CASE(
   CHECK(ui.has("stage/veil"));
   CHECK(ui.has("stage/left"));
   CHECK_FALSE(ui.has("stage/above"));
-  CHECK(LookedAt(asked.bench.window->state()).veil->hides({TensorId::mask_bias}));
+  CHECK(FrameSnapshot(asked.bench.window->state()).veil->hides({TensorId::mask_bias}));
   CHECK_FALSE(std::ranges::any_of(ui.names(),
                                   [](const auto& name) { return name.find("brush") != std::string::npos; }));
   asked.click_at(asked.pair(5, 5));  // is not asked for
@@ -189,7 +189,7 @@ TEST_CASE("a mask is painted with the keys alone") {
     for (int key = query + 1; key < 12; ++key) {
       ui.key("Right");
     }
-    ui.let_go("Space");
+    ui.release_key("Space");
     ui.key("Down");
   }
   CHECK(asked.walk().asking());
@@ -235,7 +235,8 @@ TEST_CASE("a tensor is answered by its map, its name or its digit, and another o
   Drawing wrong(2);
   wrong.bench.ui->click("stage/left");
   wrong.bench.ui->run_until_still();
-  CHECK(answer_verdict(wrong.walk()) == "You chose 1, “query”: wrong. It is projected first. Right is 2, “q”.");
+  CHECK(answer_verdict(wrong.walk()) ==
+        "You chose 1, “query”: wrong. It is projected first. Right is 2, “q”.");
 }
 
 TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no word of the answer") {

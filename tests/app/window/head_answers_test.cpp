@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/window/looked_at.h"
+#include "app/window/frame_snapshot.h"
 #include "app/window/playlist_making.h"
 #include "app/window/stage_pictures.h"
 #include "tests/app/window/answers_bench.h"
@@ -72,7 +72,7 @@ TEST_CASE("while a page asks for a head, none is marked as the one that is shown
   CHECK(same);
   asked.bench.ui->key("0");
   asked.bench.ui->run_until_still();
-  CHECK_FALSE(LookedAt(state).points_at_heads);
+  CHECK_FALSE(FrameSnapshot(state).points_at_heads);
 }
 
 TEST_CASE(

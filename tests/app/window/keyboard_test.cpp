@@ -72,7 +72,7 @@ TEST_CASE("the mask is painted with Space, held over the arrows as a mouse is dr
   bench.ui->hold("Space");
   bench.ui->key("Right");
   bench.ui->key("Right");
-  bench.ui->let_go("Space");
+  bench.ui->release_key("Space");
   const auto blocked = [&](Index query, Index key) {
     const TensorPtr mask = bench.trace().tensors.mask_bias;
     return mask && mask->at({0, 0, query, key}) == -INFINITY;
@@ -161,7 +161,7 @@ TEST_CASE("F10 opens the menus: the arrows go through them, Enter chooses") {
   for (const char* key : {"F10", "Right"}) {
     bench.ui->hold(key);
     bench.ui->run_frames(6);
-    bench.ui->let_go(key);
+    bench.ui->release_key(key);
     bench.ui->run_frames(6);
   }
   REQUIRE(bench.ui->has("menu/Undo"));

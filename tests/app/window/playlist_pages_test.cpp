@@ -52,26 +52,26 @@ TEST_CASE("on a page the line at the foot speaks of what was changed there, not 
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   const WindowState& state = bench.window->state();
   bench.ui->key("C");
-  CHECK(told_of_last_edit(state.document).starts_with("Causal mask on"));
+  CHECK(last_edit_notice(state.document).starts_with("Causal mask on"));
   start_walk(bench.window->state(), lesson_playlist("break_it"));
   for (std::size_t page = 0; page < 4; ++page) {
     if (page > 0) show_page(bench.window->state(), page);
     bench.ui->run_until_still();
     CAPTURE(page);
-    CHECK(told_of_last_edit(state.document).empty());
+    CHECK(last_edit_notice(state.document).empty());
   }
   bench.ui->key("M");
   bench.ui->run_until_still();
-  CHECK(told_of_last_edit(state.document).find("muted") != std::string::npos);
+  CHECK(last_edit_notice(state.document).find("muted") != std::string::npos);
   bench.ui->key("Ctrl+Z");
   bench.ui->run_until_still();
-  CHECK(told_of_last_edit(state.document).starts_with("Undone"));
+  CHECK(last_edit_notice(state.document).starts_with("Undone"));
   show_page(bench.window->state(), 0);
   bench.ui->run_until_still();
-  CHECK(told_of_last_edit(state.document).empty());
+  CHECK(last_edit_notice(state.document).empty());
   leave_walk(bench.window->state());
   bench.ui->run_until_still();
-  CHECK(told_of_last_edit(state.document).empty());  // nothing of one's own has changed
+  CHECK(last_edit_notice(state.document).empty());  // nothing of one's own has changed
 }
 
 TEST_CASE("a page that asks before its step says nothing of the answer, and walks into it") {
@@ -88,7 +88,7 @@ TEST_CASE("a page that asks before its step says nothing of the answer, and walk
   CHECK(bench.selection().step == Step::mask);
   CHECK_FALSE(bench.selection().pinned);
   CHECK_FALSE(bench.selection().tensor);
-  CHECK(told_of_last_edit(state.document).empty());
+  CHECK(last_edit_notice(state.document).empty());
   CHECK(state.document.session.last_edit().find("NaN") != std::string::npos);
 
   bench.ui->key("PageDown");

@@ -128,7 +128,7 @@ TEST_CASE("the keyboard alone chooses a query and moves its arrow") {
   bench.ui->hold("Shift");
   bench.ui->key("Right");
   bench.ui->key("Up");
-  bench.ui->let_go("Shift");
+  bench.ui->release_key("Shift");
   CHECK(bench.ui->has(third));
   CHECK(centre_of(bench.ui->rect("qk/tip")).x > tip.x + 4);
   CHECK(centre_of(bench.ui->rect("qk/tip")).y < tip.y - 4);

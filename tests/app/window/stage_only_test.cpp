@@ -138,7 +138,7 @@ TEST_CASE(
         bench.ui->key("F11");
         state.document.predictions.finish();
         state.document.gradients.finish();
-        state.document.other_sides.finish();
+        state.document.comparison_targets.finish();
         bench.ui->run_until_still();
         bench.ui->run_frames(40, 0.1);
         bench.ui->save_png("hall_" + std::string(stage_view_words[static_cast<std::size_t>(each.view)]) +

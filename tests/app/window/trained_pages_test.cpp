@@ -81,7 +81,7 @@ Seen seen_in(WindowBench& bench) {
           bench.selection(),
           walk.words.ask + "|" + walk.words.caption + "|" + walk.words.key.shown,
           bench.session().undo_label(),
-          told_of_last_edit(bench.window->state().document),
+          last_edit_notice(bench.window->state().document),
           bench.session().error(),
           walk.own_masks_as,
           walk.own_compare_with,

@@ -1,7 +1,7 @@
 // What a page hides while it asks, and answers that are given on the stage.
 #include <doctest/doctest.h>
 
-#include "app/window/looked_at.h"
+#include "app/window/frame_snapshot.h"
 #include "tests/app/window/answers_bench.h"
 
 using namespace headwise;
@@ -73,11 +73,11 @@ TEST_CASE("a cell behind the veil is told by no panel, whatever led to it, and c
   WindowState& state = bench.window->state();
   for (const TensorId hidden : {TensorId::attn_weights, TensorId::head_output, TensorId::output}) {
     state.view.selection.pinned = CellRef{{hidden}, {0, 0, 8, 7}};
-    CHECK_FALSE(LookedAt(state).selection.pinned);
+    CHECK_FALSE(FrameSnapshot(state).selection.pinned);
   }
   for (const TensorId open : {TensorId::masked_scores, TensorId::out_proj_weight, TensorId::v_heads}) {
     state.view.selection.pinned = CellRef{{open}, {0, 0}};
-    CHECK(LookedAt(state).selection.pinned);
+    CHECK(FrameSnapshot(state).selection.pinned);
   }
   state.view.selection.pinned.reset();
   bench.ui->click("caption/number");
@@ -170,7 +170,7 @@ TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling
   CHECK((seen("panel/inspector") == inspector));
   CHECK((seen("panel/status") == status));
   CHECK_FALSE(ui.pixel(edge, static_cast<int>(y)) == before);
-  CHECK_FALSE(LookedAt(asked.bench.window->state()).selection.hovered);
+  CHECK_FALSE(FrameSnapshot(asked.bench.window->state()).selection.hovered);
   ui.click(x, y);
   ui.run_frames(3);
   CHECK_FALSE(asked.walk().asking());

@@ -1,4 +1,4 @@
-#include "app/session/other_side.h"
+#include "app/session/comparison_target.h"
 
 #include <fmt/format.h>
 
@@ -18,10 +18,10 @@ namespace {
 constexpr const char* too_large =
     "the other side does not fit in memory: make the text, embed_dim or batch smaller";
 
-OtherSide wide_head(const Computation& present) {
+ComparisonTarget wide_head(const Computation& present) {
   const AttentionInputs many = traced_inputs(*present.trace);
   WideHead wide = one_wide_head(many);
-  OtherSide side;
+  ComparisonTarget side;
   side.name = fmt::format("1 head of {}", many.options.num_heads * many.options.head_dim);
   if (!wide.not_possible.empty()) {
     side.why = wide.not_possible;
@@ -43,8 +43,8 @@ OtherSide wide_head(const Computation& present) {
   return side;
 }
 
-OtherSide layout(const Computation& present, ProjectionLayout layout, std::string name) {
-  OtherSide side;
+ComparisonTarget layout(const Computation& present, ProjectionLayout layout, std::string name) {
+  ComparisonTarget side;
   side.name = std::move(name);
   if (present.scenario.op == Op::scaled_dot_product_attention) {
     side.why = "scaled_dot_product_attention has no input projection: there is no layout to change";
@@ -60,8 +60,8 @@ OtherSide layout(const Computation& present, ProjectionLayout layout, std::strin
   return side;
 }
 
-OtherSide scale(const Computation& present) {
-  OtherSide side;
+ComparisonTarget scale(const Computation& present) {
+  ComparisonTarget side;
   Scenario scenario = present.scenario;
   const AttentionOptions& options = present.trace->options;
   const bool scaled = score_scale(options).scale != 1.0;
@@ -72,8 +72,8 @@ OtherSide scale(const Computation& present) {
   return side;
 }
 
-OtherSide mask(const Computation& present) {
-  OtherSide side;
+ComparisonTarget mask(const Computation& present) {
+  ComparisonTarget side;
   Scenario scenario = present.scenario;
   if (!present.trace->tensors.mask_bias) {
     side.name = "with the causal mask";
@@ -95,7 +95,7 @@ OtherSide mask(const Computation& present) {
   return side;
 }
 
-OtherSide made(const Computation& present, CompareWith with) {
+ComparisonTarget made(const Computation& present, CompareWith with) {
   switch (with) {
     case CompareWith::pinned:
       break;
@@ -117,8 +117,8 @@ OtherSide made(const Computation& present, CompareWith with) {
 
 }  // namespace
 
-OtherSide other_side(const Computation& present, CompareWith with) {
-  OtherSide side;
+ComparisonTarget comparison_target(const Computation& present, CompareWith with) {
+  ComparisonTarget side;
   std::string why = error_of([&] { side = made(present, with); }, too_large);
   if (why.empty()) return side;
   side = {};
@@ -127,21 +127,21 @@ OtherSide other_side(const Computation& present, CompareWith with) {
   return side;
 }
 
-OtherSides::OtherSides(std::function<void()> wake)
+ComparisonTargets::ComparisonTargets(std::function<void()> wake)
     : work_(
           [](const Wanted& wanted) {
-            OtherSide side = other_side(*wanted.present, wanted.with);
+            ComparisonTarget side = comparison_target(*wanted.present, wanted.with);
             check_cancelled();  // a cancelled computation is not a side
             return side;
           },
           std::move(wake), [](const Wanted& wanted) { return computes_at_once(wanted.present->scenario); }) {}
 
-OtherSidePtr OtherSides::of(const ComputationPtr& present, CompareWith with) {
+ComparisonTargetPtr ComparisonTargets::of(const ComputationPtr& present, CompareWith with) {
   if (with == CompareWith::pinned) {
     work_.rest();
-    OtherSide side{pinned_, "pinned", "", {}};
+    ComparisonTarget side{pinned_, "pinned", "", {}};
     if (!pinned_) side.why = "nothing is pinned yet";
-    return std::make_shared<const OtherSide>(std::move(side));
+    return std::make_shared<const ComparisonTarget>(std::move(side));
   }
   const auto outcome = work_.of({present, with});
   return outcome ? outcome->answer : nullptr;

@@ -1,4 +1,4 @@
-#include "app/session/asked_work.h"
+#include "app/session/async_query.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@ using namespace headwise;
 
 namespace {
 
-using Work = AskedWork<int, std::string>;
+using Work = AsyncQuery<int, std::string>;
 
 // Until what is under way was taken in.
 void wait_until_idle(Work& work) {

@@ -13,12 +13,12 @@
 namespace headwise {
 
 // What the panels show stays the same while they are drawn, whatever they request.
-struct LookedAt {
+struct FrameSnapshot {
   ComputationPtr computation;
   TracePtr trace;  // the computation's, or the same with gradients
   std::string no_gradients;
   bool tells_of_waiting = false;  // shows a sentence that will change shortly
-  OtherSidePtr other_side;
+  ComparisonTargetPtr comparison_target;
   WordPredictionsPtr predictions;
   std::string no_predictions;
   std::optional<WatchedModel> watched;
@@ -29,12 +29,12 @@ struct LookedAt {
   std::optional<TensorId> points_at;
   bool points_at_tensors = false, points_at_heads = false;
 
-  explicit LookedAt(const WindowState& state)
+  explicit FrameSnapshot(const WindowState& state)
       : computation(state.document.session.computation()),
         trace(computation->trace),
         scenario(state.document.session.scenario()),
         error(state.document.session.error()),
-        last_edit(told_of_last_edit(state.document)),
+        last_edit(last_edit_notice(state.document)),
         selection(state.view.selection),
         veil(veil_of(state.document.walk)),
         points_at(tensor_to_point_at(state.document.walk)),
@@ -64,12 +64,12 @@ struct LookedAt {
 
   // The same for the comparison view.
   void add_other_side(WindowDocument& document) {
-    if (selection.view != StageView::compare) return document.other_sides.rest();
-    other_side = document.other_sides.of(computation, selection.compare_with);
-    if (other_side) return;
-    OtherSide none;
-    none.why = told("computing the other side", document.other_sides.waiting());
-    other_side = std::make_shared<const OtherSide>(std::move(none));
+    if (selection.view != StageView::compare) return document.comparison_targets.rest();
+    comparison_target = document.comparison_targets.of(computation, selection.compare_with);
+    if (comparison_target) return;
+    ComparisonTarget none;
+    none.why = told("computing the other side", document.comparison_targets.waiting());
+    comparison_target = std::make_shared<const ComparisonTarget>(std::move(none));
   }
 
   // And for the views with predicted words.
@@ -115,7 +115,7 @@ struct LookedAt {
             .focus = &view.focus,
             .motion = view.motion.progress,
             .reduce_motion = view.settings.reduce_motion,
-            .other_side = other_side.get(),
+            .comparison_target = comparison_target.get(),
             .no_gradients = no_gradients,
             .predictions = predictions.get(),
             .no_predictions = no_predictions,

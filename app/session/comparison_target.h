@@ -9,31 +9,31 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/asked_work.h"
+#include "app/session/async_query.h"
 #include "app/session/computation.h"
 #include "core/playlist/stage_view.h"
 
 namespace headwise {
 
-struct OtherSide {
+struct ComparisonTarget {
   ComputationPtr computation;  // null: there is none, and `why` says why, in a sentence
   std::string name;            // above its map: "pinned", "1 head of 128", "without the scale"
   std::string why;
   std::vector<std::string> notes;  // sentences on what else differs, or could not be kept the same
 };
-using OtherSidePtr = std::shared_ptr<const OtherSide>;
+using ComparisonTargetPtr = std::shared_ptr<const ComparisonTarget>;
 
-class OtherSides {
+class ComparisonTargets {
  public:
   // `wake` is called from another thread when a side is available; it may be empty.
-  explicit OtherSides(std::function<void()> wake = {});
+  explicit ComparisonTargets(std::function<void()> wake = {});
 
   // The result is kept as it is; the scenario may change afterwards.
   void pin(ComputationPtr computation) { pinned_ = std::move(computation); }
   const ComputationPtr& pinned() const { return pinned_; }
 
   // Null while it is computed, which starts here and never waits. What the two sides have in common is shared.
-  OtherSidePtr of(const ComputationPtr& present, CompareWith with);
+  ComparisonTargetPtr of(const ComputationPtr& present, CompareWith with);
   // Nothing is needed: cancels the work under way and releases what was computed; the pinned one stays.
   void rest() { work_.forget(); }
   // How many sides were computed. A pinned one costs nothing.
@@ -51,11 +51,11 @@ class OtherSides {
   };
 
   ComputationPtr pinned_;
-  AskedWork<Wanted, OtherSide> work_;
+  AsyncQuery<Wanted, ComparisonTarget> work_;
 };
 
 // The other side with one thing changed, computed synchronously; `with` is not `pinned`. Never throws Error: failure is
 // reported in `why`.
-OtherSide other_side(const Computation& present, CompareWith with);
+ComparisonTarget comparison_target(const Computation& present, CompareWith with);
 
 }  // namespace headwise

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/session/other_side.h"
+#include "app/session/comparison_target.h"
 #include "core/answers/head_width_comparison.h"
 #include "core/answers/tensor_change.h"
 #include "core/scenario/presets.h"
@@ -22,7 +22,7 @@ ComputationPtr computed(const std::vector<std::string>& settings, const char* pr
 }  // namespace
 
 TEST_CASE("a pinned result is held as it is and costs nothing") {
-  OtherSides sides;
+  ComparisonTargets sides;
   const ComputationPtr pinned = computed({}), present = computed({"mask.is_causal=true"});
   CHECK_FALSE(sides.of(present, CompareWith::pinned)->computation);
   CHECK_FALSE(sides.of(present, CompareWith::pinned)->why.empty());
@@ -35,7 +35,7 @@ TEST_CASE("the three layouts give the same output, whichever of them is there no
   for (const char* now : {"packed", "separate", "per_head"}) {
     const ComputationPtr present = computed({"parameters.layout=" + std::string(now)});
     for (const CompareWith with : {CompareWith::packed, CompareWith::separate, CompareWith::per_head}) {
-      const OtherSide side = other_side(*present, with);
+      const ComparisonTarget side = comparison_target(*present, with);
       REQUIRE(side.computation);
       const TensorChange change =
           tensor_change(side.computation->trace->tensors.output, present->trace->tensors.output);
@@ -47,7 +47,7 @@ TEST_CASE("the three layouts give the same output, whichever of them is there no
 
 TEST_CASE("the wide head is the one that the answers compute, and its scores are the sum over the heads'") {
   const ComputationPtr present = computed({"attention.dropout=0.25"});
-  const OtherSide side = other_side(*present, CompareWith::one_wide_head);
+  const ComparisonTarget side = comparison_target(*present, CompareWith::one_wide_head);
   REQUIRE(side.computation);
   CHECK(side.name == "1 head of 128");
   CHECK_FALSE(side.notes.empty());
@@ -58,17 +58,17 @@ TEST_CASE("the wide head is the one that the answers compute, and its scores are
   CHECK(wide.scores->at({0, 0, 5, 2}) == doctest::Approx(sum).epsilon(1e-5));
   const ComputationPtr plain = computed({});
   const HeadWidthComparison answer = compare_head_width(*plain->trace);
-  const OtherSide of_plain = other_side(*plain, CompareWith::one_wide_head);
+  const ComparisonTarget of_plain = comparison_target(*plain, CompareWith::one_wide_head);
   CHECK(tensor_change(of_plain.computation->trace->tensors.output, plain->trace->tensors.output).largest ==
         doctest::Approx(answer.output.difference));
 }
 
 TEST_CASE("without the scale scaled_scores are the scores; where there is none the other side has 1/√D") {
   const ComputationPtr scaled = computed({});
-  const OtherSide without = other_side(*scaled, CompareWith::scale);
+  const ComparisonTarget without = comparison_target(*scaled, CompareWith::scale);
   CHECK(without.computation->trace->tensors.scaled_scores->at({0, 3, 5, 2}) ==
         scaled->trace->tensors.scores->at({0, 3, 5, 2}));
-  const OtherSide with = other_side(*without.computation, CompareWith::scale);
+  const ComparisonTarget with = comparison_target(*without.computation, CompareWith::scale);
   CHECK(with.computation->trace->tensors.scaled_scores->at({0, 3, 5, 2}) ==
         scaled->trace->tensors.scaled_scores->at({0, 3, 5, 2}));
   // Only what stands behind the scale is computed again.
@@ -81,19 +81,19 @@ TEST_CASE("the other side of a mask is no mask, painted pairs included, and of n
   painted.edits.push_back({"attn_mask", {3, 4}, 1.0});
   painted.edits.push_back({"query", {0, 1, 2}, 0.5});
   const ComputationPtr masked = compute(painted, nullptr);
-  const OtherSide without = other_side(*masked, CompareWith::mask);
+  const ComparisonTarget without = comparison_target(*masked, CompareWith::mask);
   REQUIRE(without.computation);
   CHECK_FALSE(without.computation->trace->tensors.mask_bias);
   CHECK(without.computation->trace->tensors.query->at({0, 1, 2}) == 0.5);
-  const OtherSide causal = other_side(*without.computation, CompareWith::mask);
+  const ComparisonTarget causal = comparison_target(*without.computation, CompareWith::mask);
   REQUIRE(causal.computation->trace->tensors.mask_bias);
   CHECK(causal.computation->trace->tensors.mask_bias->at({0, 0, 1, 2}) == -INFINITY);
 }
 
 TEST_CASE("a side is computed once for each present trace, in the background where it is large") {
-  OtherSides sides;
+  ComparisonTargets sides;
   const ComputationPtr small = computed({});
-  const OtherSidePtr side = sides.of(small, CompareWith::scale);
+  const ComparisonTargetPtr side = sides.of(small, CompareWith::scale);
   REQUIRE(side);
   CHECK(sides.of(small, CompareWith::scale) == side);
   CHECK(sides.begun() == 1);
@@ -104,7 +104,7 @@ TEST_CASE("a side is computed once for each present trace, in the background whe
   const ComputationPtr large = compute(wide, nullptr);
   CHECK_FALSE(sides.of(large, CompareWith::scale));
   sides.finish();
-  const OtherSidePtr arrived = sides.of(large, CompareWith::scale);
+  const ComparisonTargetPtr arrived = sides.of(large, CompareWith::scale);
   REQUIRE(arrived);
   CHECK(arrived->computation->trace->tensors.scores == large->trace->tensors.scores);
   CHECK(sides.begun() == 2);
@@ -112,7 +112,7 @@ TEST_CASE("a side is computed once for each present trace, in the background whe
 
 TEST_CASE("what cannot stand beside is told in a sentence") {
   const ComputationPtr sdpa = computed({"op=scaled_dot_product_attention"}, "random");
-  const OtherSide side = other_side(*sdpa, CompareWith::packed);
+  const ComparisonTarget side = comparison_target(*sdpa, CompareWith::packed);
   CHECK_FALSE(side.computation);
   CHECK(side.why.find("no input projection") != std::string::npos);
 }

@@ -16,7 +16,7 @@ namespace headwise {
 // Question: copied, and compared with ==. Answer: what `make` returns; `make` is called on the thread, may throw, and finds
 // the thread's cancellation and progress set up (core/tensor/cancellation.h, progress.h).
 template <class Question, class Answer>
-class AskedWork {
+class AsyncQuery {
  public:
   using AnswerPtr = std::shared_ptr<const Answer>;
   struct Outcome {
@@ -31,8 +31,8 @@ class AskedWork {
   // null). `wake` is called from the thread when an outcome can be taken; it may be empty. `is_short`: questions answered
   // within of(), without a thread; empty: none. `no_memory` as in error_of.
   template <class Make>
-  AskedWork(Make make, std::function<void()> wake, IsShort is_short = {},
-            const char* no_memory = "this does not fit in memory: make the text shorter")
+  AsyncQuery(Make make, std::function<void()> wake, IsShort is_short = {},
+             const char* no_memory = "this does not fit in memory: make the text shorter")
       : make_([make = std::move(make)](const Question& question, const AnswerPtr& before) -> Answer {
           if constexpr (std::is_invocable_v<const Make&, const Question&>) {
             return make(question);
