@@ -180,8 +180,15 @@ bool words_are_readable(PlaylistWalk& walk, const LiveSubject& subject) {
 
 bool words_are_readable(WindowState& window) {
   const Session& session = window.document.session;
-  return words_are_readable(window.document.walk,
-                            LiveSubject(session.trace(), &session.traced_scenario(), &session.inputs()));
+  PlaylistWalk& walk = window.document.walk;
+  if (words_are_readable(walk, LiveSubject(session.trace(), &session.traced_scenario(), &session.inputs())))
+    return true;
+  // The line below the fields may be out of sight.
+  NoticesState& notices = window.view.notices;
+  const std::string problem = fmt::format("Page {}: {}", *walk.page + 1, walk.words_problem);
+  if (std::ranges::find(notices.notices, problem, &Notice::text) == notices.notices.end())
+    notices.complain(problem);
+  return false;
 }
 
 bool asks_now(const PlaylistWalk& walk) {
@@ -403,6 +410,7 @@ void leave_walk(WindowState& window) {
 
 void step_out(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
+  if (!words_are_readable(window)) return;
   if (!walk.interrupted) return leave_walk(window);
   const bool answered = walk.interrupted->answered;
   take_up_interrupted(walk);

@@ -122,8 +122,7 @@ void save_playlist(WindowState& window, const std::string& path) {
   window.view.notices.say(fmt::format("Saved the playlist, {} {}, in {}.{}", pages,
                                       pages == 1 ? "page" : "pages", path,
                                       edited ? " What you changed on this page is not part of it." : ""));
-  if (!words_are_readable(window))
-    window.view.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, walk.words_problem));
+  words_are_readable(window);
 }
 
 // The tensor that the stage shows: chosen in the graph, else the result of the step.

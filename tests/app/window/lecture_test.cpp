@@ -93,6 +93,12 @@ TEST_CASE(
   CHECK(departs(other_head) == "head 2");
   page.view = StageView::tokens;
   CHECK(departs(other_head) == "head 2");
+  page.view = StageView::head_rows;
+  page.pin = CellRef{{TensorId::attn_weights}, {0, 4, 3, 1}};
+  CHECK(departs([](Selection& now) { now.pinned->index[3] = 2; }).empty());
+  CHECK(departs([](Selection& now) { now.pinned->index[2] = 5; }) == "query 5");
+  CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "another");
+  page.pin.reset();
   page.view = StageView::all_heads;
   CHECK(departs(other_head).empty());
   page.view = StageView::one_head;
@@ -154,7 +160,10 @@ TEST_CASE("what cannot be read in braces is told before a class sees it, and aga
     CHECK(course.walk().page == 0);
     CHECK_FALSE(course.state().view.full_screen);
     CHECK(course.ui().has("error"));
+    CHECK(course.tells("Page 1: " + course.walk().words_problem));
   }
+  perform(course.state(), CommandCall{CommandId::leave_playlist});
+  CHECK(course.walk().page == 0);
   course.ui().key("Ctrl+S");
   course.ui().run_frames(3);
   CHECK(read_playlist_file(course.folder.file("lesson.json")).pages[0].caption == "It is {max scores[0,}.");
