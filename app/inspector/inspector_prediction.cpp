@@ -74,7 +74,7 @@ std::string prediction_place(const std::string& token, Index position, const Tra
 
 bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) {
   if (context.selection.view != StageView::prediction || !context.predictions ||
-      context.predictions->positions.empty())
+      context.predictions->positions.empty() || context.veil)  // what is predicted follows from what is hidden
     return false;
   const ModelInput& input = *context.predictions->of->inputs.model_input;
   const TransformerConfig& config = input.model->transformer()->config();

@@ -40,7 +40,8 @@ TensorId asked_tensor(const PanelContext& context, const PlaylistPage& page) {
 
 // "0,3,8" of a map's pinned row, with the head that is shown; ends before the columns.
 std::vector<Index> asked_row(const PanelContext& context, const PlaylistPage& page, TensorId id) {
-  if (page.pin && page.pin->tensor == TensorName{id} && page.pin->index.size() >= 2)
+  const bool other_head = page.pin && page.pin->index.size() == 4 && page.pin->index[1] != page.head;
+  if (page.pin && page.pin->tensor == TensorName{id} && page.pin->index.size() >= 2 && !other_head)
     return {page.pin->index.begin(), page.pin->index.end() - 1};
   const TensorPtr tensor = context.trace.tensor(id);
   const Index rank = tensor ? tensor->shape().rank() : 2;

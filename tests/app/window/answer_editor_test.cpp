@@ -133,6 +133,15 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   CHECK(ui.has("caption/see"));
 }
 
+TEST_CASE("a pin that was left in another head than the page's does not make the key") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  writing.walk().playlist.pages[0].head = 3;
+  writing.choose(5);
+  CHECK(writing.page().answer->column == "argmax attn_weights[0,3,0,:]");
+}
+
 TEST_CASE("an answer that is still being written does not spoil what is kept or saved") {
   const TemporaryFolder folder;
   Writing writing(folder);
