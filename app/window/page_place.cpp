@@ -39,12 +39,11 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
     add(fmt::format("head {}", place.head), fmt::format("head {}", now.head));
   // Other views mark the pinned cell; these are about its query alone.
   const bool of_query = now.view == StageView::head_rows || now.view == StageView::elementwise;
-  if (of_query && place.pinned && place.pinned->index.size() == 4) {
-    const auto query = [](const CellRef& cell) { return fmt::format("query {}", cell.index[2]); };
-    const bool same = now.pinned && now.pinned->index.size() == 4 && query(*now.pinned) == query(*place.pinned);
-    if (!same)
-      add(query(*place.pinned), now.pinned && now.pinned->index.size() == 4 ? query(*now.pinned) : "another");
-  }
+  const auto query = [](const std::optional<CellRef>& cell) {
+    return cell && cell->index.size() == 4 ? fmt::format("query {}", cell->index[2]) : "another";
+  };
+  if (of_query && place.pinned && place.pinned->index.size() == 4 && query(place.pinned) != query(now.pinned))
+    add(query(place.pinned), query(now.pinned));
   const std::optional<CompareWith>& beside = walk.shown()->beside;
   if (now.view == StageView::compare && beside && *beside != now.compare_with) {
     const auto named = [](CompareWith with) { return compare_with_names[static_cast<std::size_t>(with)]; };

@@ -104,7 +104,7 @@ void duplicate_page(WindowState& window) {
   if (!has_room(window)) return;
   const std::size_t place = *walk.page + 1;
   insert_page(walk, place, *walk.shown());
-  show_page(window, place, walk.answered ? PageEntry::answered : PageEntry::ahead);
+  show_page(window, place, entry_with(walk.answered));
   make_own(window);
 }
 
@@ -175,7 +175,7 @@ void put_back_page(WindowState& window) {
     insert_page(walk, place, std::move(back.page));
   }
   if (walk.page) {
-    show_page(window, place, replaced ? PageEntry::answered : PageEntry::ahead);
+    show_page(window, place, entry_with(replaced));
     walk.changed = true;
   } else {
     walk_own(window, place);

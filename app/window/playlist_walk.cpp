@@ -27,10 +27,6 @@ Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Cho
   return std::exchange(own, std::nullopt).value_or(now);
 }
 
-PageEntry entry_with(bool answered) {
-  return answered ? PageEntry::answered : PageEntry::ahead;
-}
-
 constexpr std::string_view page_label = "page ";
 
 std::string label_of(std::size_t page) {
@@ -120,11 +116,6 @@ void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
   walk.kept.push_back({page.scenario, page.title, page.ask, page.answer, walk.given});
 }
 
-// On the full screen the keys of a map turn the pages again, once what they pointed at has been left.
-void leave_map(WindowView& view) {
-  if (view.full_screen || focuses_map(view.focus)) release_focus(view.focus);
-}
-
 // Without forgetting the answers given.
 void walk_on(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
   PlaylistWalk& walk = window.document.walk;
@@ -201,7 +192,7 @@ void reveal_answer(WindowState& window) {
   window.view.steps.playing = false;
   const PlaylistPage& page = *walk.shown();
   keep_answer(walk, page);
-  if (window.view.full_screen) leave_map(window.view);
+  if (window.view.full_screen) release_focus(window.view.focus);  // its keys turn pages again
   if (!page.asks_covered() && !walk.departure) return;
   if (!walk.arrival) walk.arrival.emplace();
   walk.arrival->selection = selection_of(page, true);
@@ -276,7 +267,8 @@ void show_page(WindowState& window, std::size_t page, PageEntry entry) {
     walk.came_from =
         walk.page ? std::optional(PlaylistWalk::CameFrom{*walk.page, walk.answered}) : std::nullopt;
   walk.followed_from.reset();
-  leave_map(window.view);
+  // What the keys pointed at on a map has been left.
+  if (window.view.full_screen || focuses_map(window.view.focus)) release_focus(window.view.focus);
   walk.page = page;
   walk.edits_words = false;
   window.view.steps.playing = false;

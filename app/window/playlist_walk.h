@@ -30,16 +30,16 @@ struct PlaylistWalk {
   std::size_t left_at = 0;          // the page shown when it was left: presenting goes on there
   bool edits_words = false;         // the page's title, question and caption are being written
   bool words_have_focus = false;    // since editing began
-  bool typing_in_caption =
-      true;  // the last click, while they are edited, was among them: letters are no commands
+  // The last click, while they are edited, was among them: letters are no commands
+  bool typing_in_caption = true;
   std::string words_problem;  // why editing cannot end: a number that cannot be read
   bool answered = true;       // false: the page asks a question, and its caption is still hidden
   std::optional<std::size_t> followed_from;  // the page whose link “see …” led here
 
   // Where the stage is not at the page's own place.
   struct Departure {
-    bool elsewhere =
-        false;  // another step or view: the page's text says nothing about it. Else a detail of the same
+    // It shows another step or view, about which the page's text says nothing; else a detail of the same
+    bool elsewhere = false;
     std::string page, stage;  // "head 7", "head 3": what the page is about, and what the stage shows
   };
   std::optional<Departure> departure;  // none: it shows what the page is about. Of this frame
@@ -180,6 +180,9 @@ void step_out(WindowState& window);
 // How a page is come to: asked about anew unless an answer was given; turned back to, with an answer that was only shown; or
 // with its answer in any case.
 enum class PageEntry { ahead, back, answered };
+constexpr PageEntry entry_with(bool answered) {
+  return answered ? PageEntry::answered : PageEntry::ahead;
+}
 // Shows another page of the playlist being walked; the page must exist.
 void show_page(WindowState& window, std::size_t page, PageEntry entry = PageEntry::ahead);
 // Follows the link of a wrong option to the page about it; go_back leads back.
