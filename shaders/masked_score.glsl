@@ -11,8 +11,8 @@ uniform int window;  // 0: none; else |query + offset − key| < window is seen
 uniform bool fills;  // a blocked cell becomes fill_value, whatever its score is
 uniform float fill_value;
 
-layout(std430, binding = 5) readonly buffer AttnMask { uint attn_mask[]; };  // bits (1 blocks), or floats
-layout(std430, binding = 6) readonly buffer MaskData { uint mask_data[]; };  // bits; places in it: the next uniforms
+layout(std430, binding = 5) restrict readonly buffer AttnMask { uint attn_mask[]; };  // bits (1 blocks), or floats
+layout(std430, binding = 6) restrict readonly buffer MaskData { uint mask_data[]; };  // bits; places in it: the next uniforms
 
 uniform uint attn_mask_kind;    // 0: none, 1: bits, 2: floats
 uniform uvec4 attn_mask_step;   // of n, h, query, key, in cells

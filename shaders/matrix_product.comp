@@ -8,15 +8,15 @@
 layout(local_size_x = 256) in;
 
 #ifdef RAGGED
-layout(std430, binding = 0) readonly buffer A { float a[]; };
-layout(std430, binding = 1) readonly buffer W { float w[]; };
-layout(std430, binding = 3) buffer C { float c[]; };
+layout(std430, binding = 0) restrict readonly buffer A { float a[]; };
+layout(std430, binding = 1) restrict readonly buffer W { float w[]; };
+layout(std430, binding = 3) restrict buffer C { float c[]; };
 #else
-layout(std430, binding = 0) readonly buffer A4 { vec4 a4[]; };
-layout(std430, binding = 1) readonly buffer W4 { vec4 w4[]; };
-layout(std430, binding = 3) buffer C4 { vec4 c4[]; };
+layout(std430, binding = 0) restrict readonly buffer A4 { vec4 a4[]; };
+layout(std430, binding = 1) restrict readonly buffer W4 { vec4 w4[]; };
+layout(std430, binding = 3) restrict buffer C4 { vec4 c4[]; };
 #endif
-layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 2) restrict readonly buffer Bias { float bias[]; };
 
 uniform uint rows;      // M
 uniform uint columns;   // N
@@ -29,13 +29,17 @@ uniform uint c_offset;
 uniform uint c_stride;       // from one row of C to the next
 uniform uint c_part;         // columns that stand side by side
 uniform uint c_part_stride;  // from the first of a part to the first of the next
-uniform uint first_block;    // blocks of C are numbered along its rows
+uniform uint first_block;
 uniform bool has_bias;
 
 const uint BLOCK_M = 64u * ROWS, BLOCK_N = 64u * COLS;
 const uint FOURS_M = BLOCK_M / 4u, FOURS_N = BLOCK_N / 4u, QUADS = DEPTH / 4u;
 // A thread moves blocks of 4×4: four vec4s along a row each, turned round on their way into the strip.
 const uint A_BLOCKS = QUADS * FOURS_M, BLOCKS = A_BLOCKS + QUADS * FOURS_N, EACH = (BLOCKS + 255u) / 256u;
+// Whether block number `moved` is one; a compiler sees where every thread has one.
+bool is_block(uint moved) { return BLOCKS % 256u == 0u || moved < BLOCKS; }
+// Blocks of C that are numbered down before the next column: neighbours read the same rows of W, and a few rows of A.
+const uint BAND = 8u;
 
 // A strip, transposed: column by column, four neighbouring rows a vec4; those of A, then those of W. Eight threads that store blocks at
 // once meet eight different banks by the places that they have in a line.
@@ -49,34 +53,31 @@ const uint STRIPS = 1u;
 const uint A_STRIP = DEPTH * LINE_M, STRIP = A_STRIP + DEPTH * LINE_N;
 shared vec4 strips[STRIPS * STRIP];
 
-// What each thread has written to shared memory is seen by the others from here on.
-void share() {
-  memoryBarrierShared();
-  barrier();
-}
-
-// Columns k … k+3 of a row, 0 beyond the matrix.
+// Columns k … k+3 of a row, 0 beyond the depth. What rows hold that the matrix has not is not stored: they are those of the last one, or 0.
+// Without branches, because a branch waits for what is loaded in it.
 vec4 load_a(uint row, uint k) {
-  if (row >= rows) return vec4(0.0);
 #ifdef RAGGED
+  if (row >= rows) return vec4(0.0);
   vec4 value = vec4(0.0);
   for (uint i = 0u; i < 4u; ++i)
     if (k + i < depth) value[i] = a[a_offset + row * depth + k + i];
   return value;
 #else
-  return k < depth ? a4[(a_offset + row * depth + k) / 4u] : vec4(0.0);
+  vec4 value = a4[(a_offset + min(row, rows - 1u) * depth + min(k, depth - 4u)) / 4u];
+  return k < depth ? value : vec4(0.0);
 #endif
 }
 
 vec4 load_w(uint row, uint k) {
-  if (row >= columns) return vec4(0.0);
 #ifdef RAGGED
+  if (row >= columns) return vec4(0.0);
   vec4 value = vec4(0.0);
   for (uint i = 0u; i < 4u; ++i)
     if (k + i < depth) value[i] = w[w_offset + row * depth + k + i];
   return value;
 #else
-  return k < depth ? w4[(w_offset + row * depth + k) / 4u] : vec4(0.0);
+  vec4 value = w4[(w_offset + min(row, columns - 1u) * depth + min(k, depth - 4u)) / 4u];
+  return k < depth ? value : vec4(0.0);
 #endif
 }
 
@@ -85,7 +86,11 @@ mat4 read_block(uint block, uint first_row, uint first_column, uint k0) {
   uint index = of_a ? block : block - A_BLOCKS;
   uint k = k0 + 4u * (index % QUADS), row = 4u * (index / QUADS);
   mat4 m;
-  for (uint i = 0u; i < 4u; ++i) m[i] = of_a ? load_a(first_row + row + i, k) : load_w(first_column + row + i, k);
+  if (of_a) {
+    for (uint i = 0u; i < 4u; ++i) m[i] = load_a(first_row + row + i, k);
+  } else {
+    for (uint i = 0u; i < 4u; ++i) m[i] = load_w(first_column + row + i, k);
+  }
   return m;
 }
 
@@ -127,8 +132,10 @@ void main() {
   uint thread = gl_LocalInvocationIndex;
   uint tx = thread % 16u, ty = thread / 16u;
   uint block = first_block + gl_WorkGroupID.x, blocks_across = (columns + BLOCK_N - 1u) / BLOCK_N;
-  uint first_row = block / blocks_across * BLOCK_M;
-  uint first_column = block % blocks_across * BLOCK_N;
+  uint first_of_band = block / (BAND * blocks_across) * BAND, in_band = block - first_of_band * blocks_across;
+  uint high = min(BAND, (rows + BLOCK_M - 1u) / BLOCK_M - first_of_band);
+  uint first_row = (first_of_band + in_band % high) * BLOCK_M;
+  uint first_column = in_band / high * BLOCK_N;
 
   vec4 sum[4u * ROWS][COLS];
   for (uint i = 0u; i < 4u * ROWS; ++i)
@@ -148,7 +155,7 @@ void main() {
   uint strip = 0u;
   mat4 next[EACH];
   for (uint n = 0u; n < EACH; ++n)
-    if (thread + 256u * n < BLOCKS) next[n] = read_block(thread + 256u * n, first_row, first_column, depth_range.x);
+    if (is_block(thread + 256u * n)) next[n] = read_block(thread + 256u * n, first_row, first_column, depth_range.x);
 #else
   const uint strip = 0u;
 #endif
@@ -156,15 +163,16 @@ void main() {
 #ifdef LOADS_AHEAD
     // Into the strip that was multiplied before the last: who is still at the last one is not disturbed.
     for (uint n = 0u; n < EACH; ++n)
-      if (thread + 256u * n < BLOCKS) store_block(thread + 256u * n, strip, next[n]);
+      if (is_block(thread + 256u * n)) store_block(thread + 256u * n, strip, next[n]);
     share();
     if (k0 + DEPTH < depth_range.y)
       for (uint n = 0u; n < EACH; ++n)
-        if (thread + 256u * n < BLOCKS) next[n] = read_block(thread + 256u * n, first_row, first_column, k0 + DEPTH);
+        if (is_block(thread + 256u * n)) next[n] = read_block(thread + 256u * n, first_row, first_column, k0 + DEPTH);
 #else
     if (k0 > depth_range.x) share();
-    for (uint moved = thread; moved < BLOCKS; moved += 256u)
-      store_block(moved, strip, read_block(moved, first_row, first_column, k0));
+    for (uint n = 0u; n < EACH; ++n)
+      if (is_block(thread + 256u * n))
+        store_block(thread + 256u * n, strip, read_block(thread + 256u * n, first_row, first_column, k0));
     share();
 #endif
     for (uint k = 0u; k < DEPTH; ++k) {

@@ -11,17 +11,17 @@ layout(local_size_x = 256) in;
 
 // One block a buffer: with those of the masks eight, which every OpenGL 4.3 has.
 #ifdef RAGGED
-layout(std430, binding = 0) readonly buffer Q { float q[]; };
-layout(std430, binding = 1) readonly buffer K { float k[]; };
-layout(std430, binding = 2) readonly buffer V { float v[]; };
+layout(std430, binding = 0) restrict readonly buffer Q { float q[]; };
+layout(std430, binding = 1) restrict readonly buffer K { float k[]; };
+layout(std430, binding = 2) restrict readonly buffer V { float v[]; };
 #else
-layout(std430, binding = 0) readonly buffer Q4 { vec4 q4[]; };
-layout(std430, binding = 1) readonly buffer K4 { vec4 k4[]; };
-layout(std430, binding = 2) readonly buffer V4 { vec4 v4[]; };
+layout(std430, binding = 0) restrict readonly buffer Q4 { vec4 q4[]; };
+layout(std430, binding = 1) restrict readonly buffer K4 { vec4 k4[]; };
+layout(std430, binding = 2) restrict readonly buffer V4 { vec4 v4[]; };
 #endif
-layout(std430, binding = 3) buffer O { float o[]; };
-layout(std430, binding = 4) buffer Statistics { vec2 statistics[]; };  // largest score and Σexp
-layout(std430, binding = 7) readonly buffer Skips { uint skips[]; };  // [0]: k or v holds a number that is not finite
+layout(std430, binding = 3) restrict buffer O { float o[]; };
+layout(std430, binding = 4) restrict buffer Statistics { vec2 statistics[]; };  // largest score and Σexp
+layout(std430, binding = 7) restrict readonly buffer Skips { uint skips[]; };  // [0]: k or v holds a number that is not finite
 
 uniform uint queries;     // L
 uniform uint keys;        // S′
@@ -59,6 +59,9 @@ const uint LARGER = QK_STRIP > V_STRIP ? QK_STRIP : V_STRIP;
 // A thread moves blocks of 4×4 of q and k: four vec4s along a row each, turned round on their way into the strip.
 const uint QUADS = DEPTH / 4u, Q_BLOCKS = QUADS * BLOCK_L / 4u, QK_BLOCKS = Q_BLOCKS + QUADS * BLOCK_S / 4u;
 const uint QK_EACH = (QK_BLOCKS + 255u) / 256u, V_EACH = (V_STRIP + 255u) / 256u;
+// Whether these are block and number of the strips; a compiler sees where every thread has one.
+bool is_qk(uint moved) { return QK_BLOCKS % 256u == 0u || moved < QK_BLOCKS; }
+bool is_v(uint moved) { return V_STRIP % 256u == 0u || moved < V_STRIP; }
 // Keys whose weights are shared at a time: with ROWS = 2 half of a block, so that 32 KiB are enough for everything.
 const uint WEIGHT_KEYS = BLOCK_S / ROWS;
 
@@ -71,23 +74,20 @@ uint place(uint four, uint d) { return four ^ (2u * (d / 4u % 4u)); }
 // Where the weights of a key and four queries stand: eight threads that store those of keys four apart meet eight different banks.
 uint weights_at(uint key, uint four) { return key * (BLOCK_L / 4u) + (four ^ (key / 4u % 8u)); }
 
-// What each thread has written to shared memory is seen by the others from here on.
-void share() {
-  memoryBarrierShared();
-  barrier();
-}
-
+// Without branches, because a branch waits for what is loaded in it: what is beyond the limits is loaded from the beginning.
 vec4 load(uint row, uint limit, uint offset, uint column, uint width, uint which) {
-  if (row >= limit || column >= width) return vec4(0.0);
+  bool inside = row < limit && column < width;
 #ifdef RAGGED
+  if (!inside) return vec4(0.0);
   vec4 value = vec4(0.0);
   for (uint i = 0u; i < 4u; ++i)
     if (column + i < width)
       value[i] = which == 0u ? q[offset + column + i] : which == 1u ? k[offset + column + i] : v[offset + column + i];
   return value;
 #else
-  uint at = (offset + column) / 4u;
-  return which == 0u ? q4[at] : which == 1u ? k4[at] : v4[at];
+  uint at = inside ? (offset + column) / 4u : 0u;
+  vec4 value = which == 0u ? q4[at] : which == 1u ? k4[at] : v4[at];
+  return inside ? value : vec4(0.0);
 #endif
 }
 
@@ -96,9 +96,11 @@ mat4 read_qk(uint block, uint d0, uint first_query, uint q_first, uint first_key
   uint index = of_q ? block : block - Q_BLOCKS;
   uint d = d0 + 4u * (index % QUADS), row = (of_q ? first_query : first_key) + 4u * (index / QUADS);
   mat4 m;
-  for (uint i = 0u; i < 4u; ++i)
-    m[i] = of_q ? load(row + i, queries, q_first + (row + i) * head_dim, d, head_dim, 0u)
-                : load(row + i, keys, k_first + (row + i) * head_dim, d, head_dim, 1u);
+  if (of_q) {
+    for (uint i = 0u; i < 4u; ++i) m[i] = load(row + i, queries, q_first + (row + i) * head_dim, d, head_dim, 0u);
+  } else {
+    for (uint i = 0u; i < 4u; ++i) m[i] = load(row + i, keys, k_first + (row + i) * head_dim, d, head_dim, 1u);
+  }
   return m;
 }
 
@@ -238,7 +240,7 @@ void main() {
   vec4 next_v[V_EACH];
   if (key_block < end_key_block)
     for (uint n = 0u; n < QK_EACH; ++n)
-      if (thread + 256u * n < QK_BLOCKS)
+      if (is_qk(thread + 256u * n))
         next_qk[n] = read_qk(thread + 256u * n, 0u, first_query, q_first, key_block * BLOCK_S, k_first);
 #endif
   while (key_block < end_key_block) {
@@ -250,19 +252,20 @@ void main() {
       share();
 #ifdef LOADS_AHEAD
       for (uint n = 0u; n < QK_EACH; ++n)
-        if (thread + 256u * n < QK_BLOCKS) store_qk(thread + 256u * n, next_qk[n]);
+        if (is_qk(thread + 256u * n)) store_qk(thread + 256u * n, next_qk[n]);
       share();
       if (d0 + DEPTH < head_dim) {
         for (uint n = 0u; n < QK_EACH; ++n)
-          if (thread + 256u * n < QK_BLOCKS)
+          if (is_qk(thread + 256u * n))
             next_qk[n] = read_qk(thread + 256u * n, d0 + DEPTH, first_query, q_first, first_key, k_first);
       } else {
         for (uint n = 0u; n < V_EACH; ++n)
-          if (thread + 256u * n < V_STRIP) next_v[n] = read_v(thread + 256u * n, first_key, v_first);
+          if (is_v(thread + 256u * n)) next_v[n] = read_v(thread + 256u * n, first_key, v_first);
       }
 #else
-      for (uint moved = thread; moved < QK_BLOCKS; moved += 256u)
-        store_qk(moved, read_qk(moved, d0, first_query, q_first, first_key, k_first));
+      for (uint n = 0u; n < QK_EACH; ++n)
+        if (is_qk(thread + 256u * n))
+          store_qk(thread + 256u * n, read_qk(thread + 256u * n, d0, first_query, q_first, first_key, k_first));
       share();
 #endif
       for (uint d = 0u; d < DEPTH; ++d) {
@@ -336,18 +339,19 @@ void main() {
       }
 #ifdef LOADS_AHEAD
       for (uint n = 0u; n < V_EACH; ++n)
-        if (thread + 256u * n < V_STRIP) strip[thread + 256u * n] = next_v[n];
+        if (is_v(thread + 256u * n)) strip[thread + 256u * n] = next_v[n];
       share();
       if (s0 + V_ROWS < last_keys) {
         for (uint n = 0u; n < V_EACH; ++n)
-          if (thread + 256u * n < V_STRIP) next_v[n] = read_v(thread + 256u * n, first_key + s0 + V_ROWS, v_first);
+          if (is_v(thread + 256u * n)) next_v[n] = read_v(thread + 256u * n, first_key + s0 + V_ROWS, v_first);
       } else if (following < end_key_block) {
         for (uint n = 0u; n < QK_EACH; ++n)
-          if (thread + 256u * n < QK_BLOCKS)
+          if (is_qk(thread + 256u * n))
             next_qk[n] = read_qk(thread + 256u * n, 0u, first_query, q_first, following * BLOCK_S, k_first);
       }
 #else
-      for (uint index = thread; index < V_STRIP; index += 256u) strip[index] = read_v(index, first_key + s0, v_first);
+      for (uint n = 0u; n < V_EACH; ++n)
+        if (is_v(thread + 256u * n)) strip[thread + 256u * n] = read_v(thread + 256u * n, first_key + s0, v_first);
       share();
 #endif
       for (uint s = 0u; s < V_ROWS; ++s) {

@@ -103,7 +103,8 @@ void GlForward::finish() {
 }
 
 void GlForward::again() {
-  state_->plan(GlStage::projections);
+  // Heads that are given are there already: to upload them again would take longer than what is computed.
+  state_->plan(state_->is_module() ? GlStage::projections : GlStage::attention);
 }
 
 double GlForward::progress() const {

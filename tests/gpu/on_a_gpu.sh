@@ -94,26 +94,18 @@ done
 mkdir -p "$work/cache"
 export __GL_SHADER_DISK_CACHE_PATH=$work/cache MESA_SHADER_CACHE_DIR=$work/cache
 
-use_carried() {
-  [ -x "$carried/bin/headwise_gpu_bench" ] || return 1
-  programs=$carried/bin
+if [ -z "$programs" ] && [ -x "$carried/bin/headwise_gpu_bench" ]; then
   # What finds a driver is the machine's own, if it has that.
   ldconfig -p 2>/dev/null | grep -q 'libEGL[.]so[.]1' || export LD_LIBRARY_PATH=$carried/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-}
-build_programs() {
-  local generator=() dependencies=()
-  command -v ninja >/dev/null && generator=(-G Ninja)
-  [ -d "$carried/usr/include" ] && dependencies=("-DHEADWISE_DEPENDENCIES=$carried")
-  cmake -S "$root" -B "$work/build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DHEADWISE_GPU_ONLY=ON "${dependencies[@]}" >&2 &&
-    cmake --build "$work/build" -j "$(nproc)" >&2
-}
-starts() { "$programs/headwise_gpu_bench" devices >/dev/null; }
-
+  phase carried_program 30 "$carried/bin/headwise_gpu_bench" devices && programs=$carried/bin
+fi
 if [ -z "$programs" ]; then
-  if ! { use_carried && phase carried_program 30 starts; }; then
-    programs=$work/build
-    phase build 240 build_programs
-  fi
+  programs=$work/build
+  options=(-DCMAKE_BUILD_TYPE=Release -DHEADWISE_GPU_ONLY=ON)
+  command -v ninja >/dev/null && options+=(-G Ninja)
+  [ -d "$carried/usr/include" ] && options+=("-DHEADWISE_DEPENDENCIES=$carried")
+  # shellcheck disable=SC2016
+  phase build 240 bash -c 'cmake -S "$0" -B "$1" "${@:2}" >&2 && cmake --build "$1" -j "$(nproc)" >&2' "$root" "$programs" "${options[@]}"
 fi
 bench=$programs/headwise_gpu_bench
 phase devices 60 "$bench" devices
@@ -129,11 +121,6 @@ elif [ -z "$software" ]; then
   exit 7
 fi
 
-mkdir "$work/binaries"
-# Times of compilations are of compilations.
-phase shaders 120 env __GL_SHADER_DISK_CACHE=0 "$bench" shaders $small --binaries "$work/binaries"
-tar -C "$work" -czf "$out/shaders.tar.gz" binaries 2>>"$log"
-
 if [ -x "$programs/headwise_gpu_tests" ]; then
   tests=("$programs/headwise_gpu_tests")
 else
@@ -141,9 +128,7 @@ else
 fi
 [ -n "$small" ] && tests+=('--test-case=*limits*,*written outside*,*compute shader*')
 tests+=(--no-version --no-colors=true)
-phase tests 100 "${tests[@]}"
-phase tests_without_subgroups 100 env HEADWISE_GPU_LIMITS=no_subgroups "${tests[@]}"
-phase tests_with_32_kib 100 env HEADWISE_GPU_LIMITS=shared=32768 "${tests[@]}"
+phase tests 150 "${tests[@]}"
 phase peak 30 "$bench" peak $small
 phase kernels 110 "$bench" kernels $small
 phase layers 120 "$bench" layers $small
@@ -152,5 +137,12 @@ if command -v python3 >/dev/null && [ -z "$small" ]; then
   phase peak_again 30 "$bench" peak
 fi
 phase extremes 150 "$bench" extremes $small
+phase tests_without_subgroups 100 env HEADWISE_GPU_LIMITS=no_subgroups "${tests[@]}"
+phase tests_with_32_kib 100 env HEADWISE_GPU_LIMITS=shared=32768 "${tests[@]}"
+mkdir "$work/binaries"
+# Times of compilations are of compilations.
+phase shaders 150 env __GL_SHADER_DISK_CACHE=0 "$bench" shaders $small --binaries "$work/binaries"
+tar -C "$work" -czf "$out/shaders.tar.gz" binaries 2>>"$log"
+
 write_summary "$([ $failed = 0 ] && echo 'all passed' || echo 'some failed')"
 exit $failed

@@ -25,10 +25,10 @@ struct Outcome {
   Json summary;
 };
 
-Outcome run_script(const std::string& programs, const std::string& out, const std::string& words) {
-  const std::string command =
-      fmt::format("'{}/tests/gpu/on_a_gpu.sh' --programs '{}' --out '{}' {} >/dev/null 2>&1",
-                  HEADWISE_SOURCE_DIR, programs, out, words);
+Outcome run_script(const std::string& programs, const std::string& out, const std::string& words,
+                   const char* which = "--programs") {
+  const std::string command = fmt::format("'{}/tests/gpu/on_a_gpu.sh' {} '{}' --out '{}' {} >/dev/null 2>&1",
+                                          HEADWISE_SOURCE_DIR, which, programs, out, words);
   const int status = std::system(command.c_str());
   std::ifstream file(out + "/summary.json");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Json::parse(file, nullptr, false)};
@@ -87,6 +87,17 @@ TEST_CASE("where only software computes the command says so and stops, and never
   CHECK_FALSE(stopped.summary["phases"].contains("shaders"));
 }
 
+TEST_CASE("programs that were carried along are tried before any are built") {
+  const TemporaryFolder folder, carried;
+  fs::create_directory(carried.file("bin"));
+  write_program(carried, "bin/headwise_gpu_bench",
+                R"(echo '{"devices": [{"renderer": "llvmpipe", "software": true}]}')");
+  const Outcome stopped = run_script(carried.file(""), folder.file("out"), "--small", "--carried");
+  CHECK(stopped.status == 7);
+  CHECK(stopped.summary["phases"]["carried_program"]["status"] == "0");
+  CHECK_FALSE(stopped.summary["phases"].contains("build"));
+}
+
 TEST_CASE("a phase that fails, crashes or prints nonsense is written down, and the others go on") {
   const TemporaryFolder folder, programs;
   write_program(programs, "headwise_gpu_bench", R"(
@@ -121,7 +132,7 @@ sleep 60)");
   const Outcome told = run_script(programs.file(""), folder.file("out"), "--small");
   unsetenv("HEADWISE_GPU_SECONDS");
   CHECK(told.status == 1);
-  CHECK(told.summary["phases"]["shaders"]["status"] == "124");
-  CHECK(told.summary["phases"]["extremes"]["status"] == "skipped");
+  CHECK(told.summary["phases"]["tests"]["status"] == "124");
+  CHECK(told.summary["phases"]["shaders"]["status"] == "skipped");
   CHECK(told.summary["seconds"] < 30);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/gpu/compute_program.h"
+#include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
@@ -31,11 +32,15 @@ constexpr std::string_view poke =
     "uniform float value;\n"
     "void main() { c[at] = value * float(TIMES); }\n";
 
-// Writes down, while it lives, the order of dispatches (d), barriers for buffer updates (b) and writes (w).
+// Writes down, while it lives, the order of dispatches (d), barriers for buffer updates (b), writes (w), reads (r) and clears (c).
 class CallOrder {
  public:
   CallOrder()
-      : dispatch_(epoxy_glDispatchCompute), barrier_(epoxy_glMemoryBarrier), write_(epoxy_glBufferSubData) {
+      : dispatch_(epoxy_glDispatchCompute),
+        barrier_(epoxy_glMemoryBarrier),
+        write_(epoxy_glCopyBufferSubData),
+        read_(epoxy_glGetBufferSubData),
+        clear_(epoxy_glClearBufferData) {
     order_.clear();
     epoxy_glDispatchCompute = [](GLuint x, GLuint y, GLuint z) {
       order_ += 'd';
@@ -45,15 +50,25 @@ class CallOrder {
       if ((barriers & GL_BUFFER_UPDATE_BARRIER_BIT) != 0) order_ += 'b';
       of_driver<PFNGLMEMORYBARRIERPROC>("glMemoryBarrier")(barriers);
     };
-    epoxy_glBufferSubData = [](GLenum target, GLintptr offset, GLsizeiptr size, const void* data) {
+    epoxy_glCopyBufferSubData = [](GLenum from, GLenum to, GLintptr at, GLintptr into, GLsizeiptr size) {
       order_ += 'w';
-      of_driver<PFNGLBUFFERSUBDATAPROC>("glBufferSubData")(target, offset, size, data);
+      of_driver<PFNGLCOPYBUFFERSUBDATAPROC>("glCopyBufferSubData")(from, to, at, into, size);
+    };
+    epoxy_glGetBufferSubData = [](GLenum target, GLintptr offset, GLsizeiptr size, void* data) {
+      order_ += 'r';
+      of_driver<PFNGLGETBUFFERSUBDATAPROC>("glGetBufferSubData")(target, offset, size, data);
+    };
+    epoxy_glClearBufferData = [](GLenum target, GLenum as, GLenum format, GLenum type, const void* data) {
+      order_ += 'c';
+      of_driver<PFNGLCLEARBUFFERDATAPROC>("glClearBufferData")(target, as, format, type, data);
     };
   }
   ~CallOrder() {
     epoxy_glDispatchCompute = dispatch_;
     epoxy_glMemoryBarrier = barrier_;
-    epoxy_glBufferSubData = write_;
+    epoxy_glCopyBufferSubData = write_;
+    epoxy_glGetBufferSubData = read_;
+    epoxy_glClearBufferData = clear_;
   }
   CallOrder(const CallOrder&) = delete;
   CallOrder& operator=(const CallOrder&) = delete;
@@ -67,7 +82,9 @@ class CallOrder {
   }
   PFNGLDISPATCHCOMPUTEPROC dispatch_;
   PFNGLMEMORYBARRIERPROC barrier_;
-  PFNGLBUFFERSUBDATAPROC write_;
+  PFNGLCOPYBUFFERSUBDATAPROC write_;
+  PFNGLGETBUFFERSUBDATAPROC read_;
+  PFNGLCLEARBUFFERDATAPROC clear_;
   static inline std::string order_;
 };
 
@@ -198,6 +215,33 @@ TEST_CASE("a buffer is zero at first and keeps what is written between its guard
   other.read(0, seen);
   CHECK(seen == std::vector<float>{0, 0, 0, 0, 1, 2, 0, 0, 0, 0});
   CHECK(other.guards_intact());
+}
+
+// A driver is known that clears behind the first write that follows, unless something waits in between.
+TEST_CASE("a buffer has been cleared before anything is written to it") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  const CallOrder order;
+  const StorageBuffer buffer("numbers", 10);
+  CHECK(order.told() == "crbwbw");
+}
+
+TEST_CASE("a pass that is made again uploads nothing that is there") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  AttentionInputs inputs;
+  inputs.options.op = Op::scaled_dot_product_attention;
+  const auto heads = [](const char* rows, const char* width) {
+    return std::make_shared<const Tensor>(Shape{{"N", 1}, {"H", 2}, {rows, 8}, {width, 4}}, DType::f32);
+  };
+  inputs.tensors.query = heads("L", "D");
+  inputs.tensors.key = heads("S", "D");
+  inputs.tensors.value = heads("S", "Dv");
+  GlForward forward(inputs);
+  forward.finish();
+  const CallOrder order;
+  forward.again();
+  CHECK(order.told().find('w') == std::string::npos);
 }
 
 TEST_CASE("a shader that writes beside its numbers is found out") {
