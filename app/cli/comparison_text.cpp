@@ -337,7 +337,7 @@ Report comparison_report(const ComparisonReport& comparison) {
 void LayerReports::add(Index layer, const ComparisonReport& comparison) {
   const ComparedArray* first = comparison.comparison.first_difference();
   const std::size_t count = comparison.comparison.arrays.size();
-  const std::string tensors = count == 1 ? "1 tensor" : fmt::format("{} tensors", count);
+  const std::string tensors = counted(static_cast<Index>(count), "tensor");
   lines += fmt::format("  {:>5}  {:<12} {}{}\n", layer, tensors, first == nullptr ? "ok" : "DIFFERS",
                        first == nullptr ? "" : fmt::format("  first in {}", label(*first)));
   Report report = comparison_report(comparison);

@@ -172,8 +172,7 @@ Report checkpoints_report(const std::string& path) {
   const std::vector<ModelCheckpoint> checkpoints = model_checkpoints(path);
   Report report;
   if (checkpoints.empty()) return report;
-  report.text = fmt::format("{} {} of a training run\n", checkpoints.size(),
-                            checkpoints.size() == 1 ? "checkpoint" : "checkpoints");
+  report.text = counted(std::ssize(checkpoints), "checkpoint") + " of a training run\n";
   Json& list = report.json["checkpoints"];
   for (const ModelCheckpoint& checkpoint : checkpoints) {
     list.push_back({{"step", checkpoint.step}, {"path", checkpoint.path}});
@@ -193,11 +192,10 @@ ArrayFileInfo info_of(const ModelFiles& files) {
 Report arrays_report(const std::string& path, const ArrayFileInfo& info, const TextModel* model,
                      bool every_tensor, const Json* heads) {
   Report report;
-  report.add_line("{}: {}, {} {}, {}\n", {text_cell("file", path),
-                                          {"format", info.format, info.format},
-                                          std::to_string(info.arrays.size()),
-                                          info.arrays.size() == 1 ? "tensor" : "tensors",
-                                          bytes_text(total_bytes(info))});
+  report.add_line("{}: {}, {}, {}\n", {text_cell("file", path),
+                                       {"format", info.format, info.format},
+                                       counted(std::ssize(info.arrays), "tensor"),
+                                       bytes_text(total_bytes(info))});
   const Report checkpoints = checkpoints_report(path);
   report.text += (model ? model_info_text(*model) : "") + checkpoints.text;
   if (model && !info.arrays.empty()) {

@@ -10,6 +10,7 @@
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -56,7 +57,7 @@ std::string scenario_words(const Scenario& scenario) {
   if (nearest.empty()) return words;
   if (least == 0) return words + fmt::format(" (the same as {})", nearest);
   return words +
-         fmt::format(" (differs from {} in {} {})", nearest, least, least == 1 ? "setting" : "settings");
+         fmt::format(" (differs from {} in {})", nearest, counted(static_cast<Index>(least), "setting"));
 }
 
 }  // namespace
@@ -65,11 +66,10 @@ Report playlist_info(const std::string& name, const Playlist& playlist) {
   const std::vector<PlaylistPage>& pages = playlist.pages;
   const std::size_t digits = std::to_string(pages.size()).size();
   Report report;
-  report.add_line("{}: playlist, {} {}{}\n",
+  report.add_line("{}: playlist, {}{}\n",
                   {text_cell("file", name),
                    {"format", "headwise_playlist"},
-                   std::to_string(pages.size()),
-                   pages.size() == 1 ? "page" : "pages",
+                   counted(std::ssize(pages), "page"),
                    {"title", playlist.title, playlist.title.empty() ? "" : ": " + one_line(playlist.title)}});
   Json& list = report.json["pages"] = Json::array();
   std::vector<TextRow> rows;

@@ -20,6 +20,7 @@
 #include "core/playlist/page_words.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -152,11 +153,10 @@ void run_render(CommandOptions& options, const Words& words) {
     ++motions;
   }
   if (one_file) write_file_atomically(wanted.output, document.finish());
-  const std::size_t pages = playlist.pages.size();
   const auto also = [](std::size_t count, const char* what) {
-    return count == 0 ? "" : fmt::format(", and {} {}{}", count, what, count == 1 ? "" : "s");
+    return count == 0 ? "" : ", and " + counted(static_cast<Index>(count), what);
   };
-  print(fmt::format("{}: {} page{} as .{}, {}×{}{}{}\n", wanted.output, pages, pages == 1 ? "" : "s",
+  print(fmt::format("{}: {} as .{}, {}×{}{}{}\n", wanted.output, counted(std::ssize(playlist.pages), "page"),
                     one_file ? "pdf" : format, size.width, size.height, also(questions, "question"),
                     also(motions, "motion")));
 }

@@ -7,6 +7,7 @@
 
 #include "app/content/cell_terms.h"
 #include "core/picture/number_text.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -209,7 +210,7 @@ std::string sum_sentence(const Row& row) {
                        row.key(j));
   const auto others = std::ranges::count_if(weights, [](double weight) { return weight != 0.0; }) -
                       static_cast<std::ptrdiff_t>(largest.size());
-  if (others > 0) sum += fmt::format(" + {} smaller {}", others, others == 1 ? "part" : "parts");
+  if (others > 0) sum += fmt::format(" + {}", counted(others, "smaller part"));
   return fmt::format("Head {} gives it {}: length {}.", row.head, sum, number(length_of(made)));
 }
 

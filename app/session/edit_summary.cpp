@@ -12,6 +12,7 @@
 #include "core/scenario/scenario_difference.h"
 #include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -125,7 +126,7 @@ std::string length_sentence(const Trace& before, const Trace& after) {
   };
   if (length(before) == length(after)) return "";
   const Index now = length(after);
-  return fmt::format("{} {} instead of {}", now, now == 1 ? "token" : "tokens", length(before));
+  return fmt::format("{} instead of {}", counted(now, "token"), length(before));
 }
 
 // "embed_dim 128 → 64", if one of the differing keys is the only one, or gave the edit its label: the other differences
@@ -174,7 +175,7 @@ Cause cause(const std::string& label, const Scenario& before, const Trace& trace
 }
 
 std::string numbers(Index count, const char* what) {
-  return fmt::format("{} {} number{}", count, what, count == 1 ? "" : "s");
+  return counted(count, fmt::format("{} number", what));
 }
 
 std::string output_effect(const TensorPtr& before, const TensorPtr& after) {

@@ -1,4 +1,5 @@
 #include "app/session/operator_switch.h"
+#include "core/tensor/join.h"
 
 #include <fmt/format.h>
 
@@ -81,7 +82,7 @@ std::vector<std::string> left_by_switch(const Scenario& scenario) {
   name(scenario.attention.residual, "residual");
   name(scenario.attention.layer_norm, "layer_norm");
   const auto cells = std::ranges::count_if(scenario.edits, [](const CellEdit& edit) { return !of_mask(edit); });
-  if (cells > 0) left.push_back(fmt::format("{} {} set by hand", cells, cells == 1 ? "cell" : "cells"));
+  if (cells > 0) left.push_back(counted(cells, "cell") + " set by hand");
   return left;
 }
 

@@ -18,6 +18,7 @@
 #include "core/files/json_text.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -62,8 +63,7 @@ struct FoundSession {
 std::string unsaved_text(const UnsavedWork& work) {
   std::string text;
   if (work.playlist) {
-    const std::size_t pages = work.playlist->pages.size();
-    text = fmt::format("a playlist of {} page{}", pages, pages == 1 ? "" : "s");
+    text = "a playlist of " + counted(std::ssize(work.playlist->pages), "page");
   }
   if (work.scenario) text += text.empty() ? "a changed scenario" : " and a changed scenario";
   return text;

@@ -16,6 +16,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -43,7 +44,7 @@ void draw_edits(SetupRows& rows) {
   section_caption(rows.widgets(), "SET BY HAND");
   constexpr std::array<std::string_view, 2> ways{"keep", "discard"};
   int chosen = 0;
-  const std::string name = fmt::format("{} {}", count, count == 1 ? "cell" : "cells");
+  const std::string name = counted(static_cast<Index>(count), "cell");
   if (rows.choice({"setup/edits", name, "", "Numbers set by hand and painted pairs of the mask."}, ways,
                   chosen)) {
     rows.scenario().edits.clear();

@@ -16,6 +16,7 @@
 #include "app/widgets/ui_probe.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -23,12 +24,8 @@ namespace {
 // Design units
 constexpr float sheet_width = 500.0f, line_height = 26.0f, field_width = 84.0f;
 
-std::string heads_text(Index heads) {
-  return fmt::format("{} {}", heads, heads == 1 ? "head" : "heads");
-}
-
 std::string choice_text(const HeadChoice& choice) {
-  std::string text = fmt::format("{} of {}", heads_text(choice.num_heads), choice.head_dim);
+  std::string text = fmt::format("{} of {}", counted(choice.num_heads, "head"), choice.head_dim);
   if (choice.num_kv_heads != choice.num_heads)
     text += fmt::format(", {} for keys and values", choice.num_kv_heads);
   return text;
@@ -169,7 +166,7 @@ std::optional<HeadsAnswer> draw_heads_question(const WidgetContext& context, Hea
   std::optional<HeadsAnswer> answer;
   bool accepted = field.entered && chosen;
   accepted |= text_button(context, "accept",
-                          chosen ? fmt::format("Split into {}", heads_text(chosen->num_heads)) : "Split",
+                          chosen ? fmt::format("Split into {}", counted(chosen->num_heads, "head")) : "Split",
                           ButtonLook::filled, chosen.has_value());
   ui_probe_item("heads_question/accept");
   ImGui::SameLine();

@@ -14,6 +14,7 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -173,8 +174,7 @@ Rgba8 color_of_run(const Palette& palette, std::size_t run) {
 std::string label_of_run(const WatchedRun& run) {
   if (run.change) return std::string(training_change_entry(*run.change).label);
   const TrainModelConfig& model = run.settings.model;
-  return fmt::format("{} {} of width {}", model.heads, model.heads == 1 ? "head" : "heads",
-                     head_width_of(model));
+  return fmt::format("{} of width {}", counted(model.heads, "head"), head_width_of(model));
 }
 
 void draw_training_plot(const PanelContext& context, const LiveTraining& training, TrainingViewState& state,

@@ -17,6 +17,7 @@
 #include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -134,8 +135,7 @@ TimelineMove draw_training_timeline(const PanelContext& context, const LiveTrain
             context.palette.text, at);
   const auto end = float(area.x + area.width);
   paint.say(font, {end, y - paint.px(13)}, context.palette.text_dim,
-            fmt::format("{} {} taken", training.reached(), training.reached() == 1 ? "step" : "steps"),
-            Align::right);
+            counted(training.reached(), "step") + " taken", Align::right);
   paint.say(font, {end, y + paint.px(2)}, context.palette.text_dim, speed_text(training), Align::right);
   return move;
 }

@@ -24,6 +24,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -37,7 +38,7 @@ constexpr std::string_view own_text = "your own text …";
 std::vector<std::string> words_of_kept(const std::vector<KeptTraining>& kept, const std::string& shown) {
   std::vector<std::string> words;
   for (const KeptTraining& each : kept) {
-    std::string word = fmt::format("{}, {} {}", each.name, each.reached, each.reached == 1 ? "step" : "steps");
+    std::string word = fmt::format("{}, {}", each.name, counted(each.reached, "step"));
     if (each.name == shown || std::ranges::count(kept, each.name, &KeptTraining::name) > 1)
       word += fmt::format(", {} × {} heads, E {}", each.settings.model.layers, each.settings.model.heads,
                           each.settings.model.width);
@@ -132,10 +133,10 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
   const TrainingSettings& settings = training.runs().front().settings;
   const TrainModelConfig& model = settings.model;
   const std::string facts =
-      fmt::format("{} {} × {} {} · E {} · {} sequences of {} tokens a step · seed {} · at most {} of memory",
-                  model.layers, model.layers == 1 ? "layer" : "layers", model.heads,
-                  model.heads == 1 ? "head" : "heads", model.width, settings.batch, training.task().length,
-                  settings.seed, bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
+      fmt::format("{} × {} · E {} · {} sequences of {} tokens a step · seed {} · at most {} of memory",
+                  counted(model.layers, "layer"), counted(model.heads, "head"), model.width, settings.batch,
+                  training.task().length, settings.seed,
+                  bytes_text(LiveTraining::most_bytes(settings) * std::ssize(training.runs())));
   const float room = right - size.x - width_of(font, per_second) - paint.px(24) - left;
   paint.say(context.fonts.mono_small, {left, text_y}, context.palette.text_dim,
             fitted_text(facts, context.fonts.mono_small, room));

@@ -156,7 +156,7 @@ LayoutAnswer answer_for(ProjectionLayout layout, const LayoutRun& run, std::opti
 }
 
 std::string products_text(const LayoutAnswer& answer) {
-  return fmt::format("{} {}", answer.products, answer.products == 1 ? "product" : "products");
+  return counted(answer.products, "product");
 }
 
 std::vector<std::string> in_words(const LayoutComparison& comparison, const AttentionInputs& inputs) {

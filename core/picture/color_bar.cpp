@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/picture/label_text.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -118,16 +119,16 @@ std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapCo
     bool blocked;
     std::string text;
   };
-  const auto counted = [](std::string_view what, Index cells) {
-    return fmt::format("{}, {} cell{}", what, cells, cells == 1 ? "" : "s");
+  const auto cells_of = [](std::string_view what, Index cells) {
+    return fmt::format("{}, {}", what, counted(cells, "cell"));
   };
   const Kind kinds[] = {
       {contents.blocked, 0.0, true,
        contents.blocked > 0 && blocked_is_minus_infinity(spec) ? "blocked: −∞" : "blocked"},
       {contents.blocked_values, spec.range.hi == 0.0 ? 1.0 : spec.range.hi, true, "blocked, with a value"},
-      {contents.nans, std::nan(""), false, counted("NaN", contents.nans)},
-      {contents.minus_infs, -infinity, false, counted("−∞", contents.minus_infs)},
-      {contents.plus_infs, infinity, false, counted("+∞", contents.plus_infs)},
+      {contents.nans, std::nan(""), false, cells_of("NaN", contents.nans)},
+      {contents.minus_infs, -infinity, false, cells_of("−∞", contents.minus_infs)},
+      {contents.plus_infs, infinity, false, cells_of("+∞", contents.plus_infs)},
   };
   std::vector<LegendEntry> entries;
   for (const Kind& kind : kinds) {

@@ -93,7 +93,7 @@ std::string number_refusal(Kind kind, const std::vector<Index>& numbers, Index k
       return fmt::format("every document must start before the end, S = {}", keys);
     return "";
   }
-  if (numbers.size() != count) return fmt::format("expected {} number{}", count, count == 1 ? "" : "s");
+  if (numbers.size() != count) return "expected " + counted(static_cast<Index>(count), "number");
   const Index least = kind == Kind::sliding_window || kind == Kind::dilated ? 1 : 0;
   if (std::ranges::any_of(numbers, [&](Index n) { return n < least; }))
     return fmt::format("expected numbers of at least {}", least);

@@ -44,4 +44,8 @@ std::string join(std::span<const int> items, std::string_view separator) {
   return join_items(items, separator);
 }
 
+std::string counted(long count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// A list as text: "4, 8, 16".
+// Lists and counts as text: "4, 8, 16", "3 heads".
 #pragma once
 
 #include <span>
@@ -14,5 +14,8 @@ std::string join(std::span<const std::string_view> items, std::string_view separ
 std::string join(std::span<const long> items, std::string_view separator);
 std::string join(std::span<const double> items, std::string_view separator);
 std::string join(std::span<const int> items, std::string_view separator);
+
+// "1 head", "3 heads": of a noun whose plural has an s more.
+std::string counted(long count, std::string_view noun);
 
 }  // namespace headwise

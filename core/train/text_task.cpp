@@ -8,6 +8,7 @@
 #include "core/files/strict_json.h"
 #include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/train/task_draws.h"
 
 namespace headwise {
@@ -76,8 +77,7 @@ TrainTask text_task(const std::string& text, const std::string& where, std::opti
   task.vocabulary = std::ssize(different);
   task.length = length;
   if (!wanted && length < usual_length)
-    task.note = fmt::format("The text is short, so its sequences have {} {}.", length,
-                            length == 1 ? "character" : "characters");
+    task.note = fmt::format("The text is short, so its sequences have {}.", counted(length, "character"));
   for (const std::int32_t character : different) task.token_texts.push_back(text_of(character));
   for (std::int32_t& character : characters)
     character = static_cast<std::int32_t>(std::distance(different.begin(), different.find(character)));

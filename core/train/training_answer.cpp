@@ -150,8 +150,8 @@ Sentences fewer_heads(const ComparedRuns& runs) {
                                   parameters_of(runs), after.heads, before.heads, head_width_of(after))};
   add_habits(runs, sentences);
   if (runs.learned && runs.changed_learned && !changed_is_worse(runs))
-    sentences.push_back(fmt::format("The task needs no more than {} head{} in a layer.", after.heads,
-                                    after.heads == 1 ? "" : "s"));
+    sentences.push_back(
+        fmt::format("The task needs no more than {} in a layer.", counted(after.heads, "head")));
   if (runs.learned && runs.changed_learned && changed_is_worse(runs))
     sentences.push_back(
         fmt::format("After as many steps, {} in a layer leave{} some answers wrong here that {} get right. "

@@ -209,7 +209,7 @@ void ModelFiles::open(const std::string& file) {
 
 void ModelFiles::open_index(const std::string& index) {
   const Json json = read_json_object(index, model_format);
-  const char* const expected = "an object from the names of arrays to those of files";
+  const char* const expected = "an object that maps array names to file names";
   const JsonValue map = JsonValue(json, index, model_format).needed("weight_map", expected).object(expected);
   std::map<std::string, std::string> file_by_array;
   std::set<std::string> names;

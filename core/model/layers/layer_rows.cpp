@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/model/layers/numbered_name.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -132,8 +133,8 @@ std::string told_of_layer_count(const ModelFiles& files, const AttentionLayers& 
   const Index first = std::min(there, said), last = std::max(there, said) - 1;
   const std::string which =
       first == last ? fmt::format("layer {} is", first) : fmt::format("layers {} to {} are", first, last);
-  return fmt::format("config.json gives {} {}, but the files have {}: {} {}", said,
-                     said == 1 ? "layer" : "layers", there, which, there < said ? "missing" : "extra");
+  return fmt::format("config.json gives {}, but the files have {}: {} {}", counted(said, "layer"), there,
+                     which, there < said ? "missing" : "extra");
 }
 
 }  // namespace headwise

@@ -28,7 +28,7 @@ constexpr std::size_t most_around = 64;
 
 TokenId id_of(const JsonValue& piece, const TokenizerVocabulary& vocabulary) {
   const std::optional<TokenId> id = vocabulary.find(piece.text());
-  if (!id) piece.refuse("a special token is not in the vocabulary", "a piece of it");
+  if (!id) piece.refuse("a special token is not in the vocabulary", "a token in the vocabulary");
   return *id;
 }
 
@@ -45,9 +45,9 @@ std::vector<TokenId> special_ids(const JsonValue& entry, const TokenizerVocabula
   entry["ids"].each([&](const JsonValue& id) {
     ids.push_back(static_cast<TokenId>(id.integer(0, vocabulary.end() - 1)));
     if (!vocabulary.contains(ids.back()))
-      id.refuse("a special token is not in the vocabulary", "an id of it");
+      id.refuse("a special token is not in the vocabulary", "an id in the vocabulary");
   });
-  if (ids.empty()) entry.refuse("a special token has no ids", "special_tokens.NAME.ids");
+  if (ids.empty()) entry.refuse("a special token has no ids", "a list \"ids\" of at least one");
   return ids;
 }
 
