@@ -129,19 +129,26 @@ std::string length_sentence(const Trace& before, const Trace& after) {
   return fmt::format("{} instead of {}", counted(now, "token"), length(before));
 }
 
+std::string name_of_key(const std::string& path) {
+  return path.substr(path.rfind('.') + 1);
+}
+
+// "embed_dim 128 → 64"; empty where that takes too long.
+std::string value_sentence(const std::string& key, const Scenario& before, const Scenario& after) {
+  const std::string was = key_value_text(before, key), is = key_value_text(after, key);
+  const std::string sentence = fmt::format("{} {} → {}", name_of_key(key), was, is);
+  return was.empty() || is.empty() || sentence.size() >= 60 ? "" : sentence;
+}
+
 // "embed_dim 128 → 64", if one of the differing keys is the only one, or gave the edit its label: the other differences
 // follow from it. Else empty.
 std::string key_sentence(const std::string& label, const std::vector<std::string>& differing,
                          const Scenario& before, const Scenario& after) {
   const auto differs = [&](const char* path) { return std::ranges::count(differing, path) > 0; };
   if (differs("heads.frozen") || differs("inputs.text") || differs("inputs.key_text")) return "";
-  const auto name = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
-  auto key = std::ranges::find(differing, label, name);
+  auto key = std::ranges::find(differing, label, name_of_key);
   if (key == differing.end() && differing.size() == 1) key = differing.begin();
-  if (key == differing.end()) return "";
-  const std::string was = key_value_text(before, *key), is = key_value_text(after, *key);
-  const std::string sentence = fmt::format("{} {} → {}", name(*key), was, is);
-  return was.empty() || is.empty() || sentence.size() >= 60 ? "" : sentence;
+  return key == differing.end() ? "" : value_sentence(*key, before, after);
 }
 
 // What an edit did, apart from its effect on the numbers.
@@ -262,8 +269,43 @@ std::string undo_summary(const std::string& label, const Scenario& scenario_befo
 namespace {
 
 constexpr std::int64_t most_gains = 100'000;
+constexpr std::size_t most_edits_told = 3;
+
+// Keys with a value for each head or cell: several edits of them are several changes.
+bool is_list(const std::string& key) {
+  return key == "heads.gain" || key == "heads.frozen" || key == "edits";
+}
 
 }  // namespace
+
+std::string edits_since(const History& history, const std::function<bool(const Scenario&)>& is_base) {
+  std::size_t base = 0;
+  while (base <= history.steps_back() && !is_base(history.step_back(base).scenario)) ++base;
+  if (base > history.steps_back()) return "";
+  const Scenario &from = history.step_back(base).scenario, &now = history.current();
+  const std::vector<std::string> differing = differing_keys(from, now);
+  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  std::vector<std::string> told, edits;  // the keys of later steps, and the newest edit first
+  for (std::size_t back = 0; back < base; ++back) {
+    const auto& [after, label] = history.step_back(back);
+    const std::vector<std::string> keys = differing_keys(history.step_back(back + 1).scenario, after);
+    const bool tells = std::ranges::any_of(keys, [&](const std::string& key) {
+      return has(differing, key) && (is_list(key) || !has(told, key));
+    });
+    told.insert(told.end(), keys.begin(), keys.end());
+    if (!tells) continue;
+    const auto key = std::ranges::find(keys, label, name_of_key);
+    const std::string values = key == keys.end() ? "" : value_sentence(*key, from, now);
+    const std::string& edit = values.empty() ? label : values;
+    if (!has(edits, edit)) edits.push_back(edit);
+  }
+  const std::size_t more = edits.size() > most_edits_told ? edits.size() - most_edits_told : 0;
+  edits.resize(edits.size() - more);
+  std::ranges::reverse(edits);
+  return join(edits, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
 
 Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario& edited) {
   Scenario made = onto;

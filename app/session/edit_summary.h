@@ -1,8 +1,10 @@
 // One line that says what an edit changed, computed from the traces before and after it.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "app/session/history.h"
 #include "core/scenario/scenario.h"
 #include "core/trace/trace.h"
 
@@ -18,6 +20,11 @@ std::string edit_summary(const std::string& label, const Scenario& scenario_befo
 // % (relative norm)." What the label says no longer holds.
 std::string undo_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after);
+
+// What was changed since the last step whose scenario `is_base` holds of: "causal mask off, num_heads 8 → 4, mute head 1 and
+// 2 more". A setting that was changed more than once is told once, one that was changed back is not. Empty where the history
+// holds no such step, and where nothing was changed.
+std::string edits_since(const History& history, const std::function<bool(const Scenario&)>& is_base);
 
 // Applies an edit made on top of one scenario to another.
 

@@ -33,6 +33,15 @@ class History {
   // What undo or redo would revert or repeat: "mute head 5"; empty if there is nothing.
   std::string undo_label() const;
   std::string redo_label() const;
+  // A step that undo leads back to, counted from the current one (0), and the label of the edit that led to it.
+  struct Step {
+    const Scenario& scenario;
+    const std::string& label;
+  };
+  Step step_back(std::size_t steps) const {
+    return {steps_[at_ - steps].scenario, steps_[at_ - steps].label};
+  }
+  std::size_t steps_back() const { return at_; }
   // What undo would bring back; null if there is nothing.
   const Scenario* before() const { return can_undo() ? &steps_[at_ - 1].scenario : nullptr; }
   // False if there is nothing to undo or redo.

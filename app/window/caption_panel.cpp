@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "app/content/stage_views.h"
 #include "app/session/commands.h"
@@ -37,7 +38,6 @@ constexpr int caption_lines = 3;       // of the field for typing a caption
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
 constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
-constexpr const char* changed_in_picture = "You changed this page.";
 
 float wrap_of(float scale, double panel_width) {
   return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
@@ -164,22 +164,6 @@ ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_he
   return longest > most_large_lines * fonts.caption->FontSize + 1.0f ? fonts.sans : fonts.caption;
 }
 
-// Replaces a claim that no longer holds.
-void draw_restore_link(const PanelContext& context, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  ImGui::AlignTextToFramePadding();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImFont* font = context.fonts.sans;
-  const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, page_changed_text).x;
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {at.x, at.y + ImGui::GetStyle().FramePadding.y},
-                                      im_color(context.palette.text_dim), page_changed_text);
-  ImGui::SetCursorScreenPos({at.x + width + widgets.px(4), at.y});
-  if (text_button(widgets, "caption/restore", page_restore_text, ButtonLook::filled))
-    action.command = CommandId::restore_page;
-  ui_probe_item("caption/restore");
-  tooltip(widgets, tooltip_of(CommandId::restore_page));
-}
-
 // "1   at itself", a line for each option.
 std::string options_in_picture(const PlaylistWalk& walk) {
   std::string lines;
@@ -192,6 +176,12 @@ std::string options_in_picture(const PlaylistWalk& walk) {
 std::string verdict_in_picture(const PlaylistWalk& walk) {
   const PlaylistPage& page = *walk.shown();
   return page.answer && !page.ask.empty() ? right_answer(walk) : "";
+}
+
+std::string change_in_picture(const PlaylistWalk& walk) {
+  for (const StageDifference& difference : stage_differences(walk, false))
+    if (!difference.place) return difference.words;
+  return "";
 }
 
 // With the answer, or with the options that the page asks to choose from.
@@ -208,27 +198,39 @@ float words_height(const Fonts& fonts, float scale, float width, const PlaylistW
     add(fonts.caption, verdict_in_picture(walk));
     add(fonts.caption, walk.words.caption);
   }
-  if (walk.words.changed(!asking)) add(fonts.caption, changed_in_picture);
+  add(fonts.caption, change_in_picture(walk));
   return height;
 }
 
+// Beside its words where that line has room for it, else below them.
+bool has_way_back_beside(float scale, const Type& type, float wrap, const StageDifference& difference) {
+  return width_in(type, difference.words) + 12 * scale +
+             button_shape(scale, type, wrap, difference.way_back).size.x <=
+         wrap;
+}
+
 // Before a caption while the stage shows something else, or in its place: it would be read as if it were about that.
-void draw_way_back(const PanelContext& context, const PlaylistWalk& walk, float wrap, const Type& type,
-                   PanelAction& action) {
+void draw_difference(const PanelContext& context, const PlaylistWalk& walk, float wrap, const Type& type,
+                     const StageDifference& difference, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
-  const std::string words = departure_words(*walk.departure);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  put_text(type, context.palette.text_dim, wrap, words);
-  ui_probe_item("caption/elsewhere");
-  const auto shape = button_shape(context.scale, type, wrap, back_to_page);
-  // In the same line where it has room: the panel is as high as the caption, which may be a single line.
-  const float beside = width_in(type, words) + widgets.px(12);
-  if (beside + shape.size.x <= wrap)
-    ImGui::SetCursorScreenPos({at.x + beside, std::round(at.y + 0.5f * (type.size - shape.size.y))});
-  if (wrapped_button(widgets, "caption/back_to_page", back_to_page, shape, ButtonLook::filled))
-    action.selection = place_of_page(walk, context.selection);
-  ui_probe_item("caption/back_to_page");
-  tooltip(widgets, "shows the page’s own place again; what you changed stays");
+  put_text(type, context.palette.text_dim, wrap, difference.words);
+  ui_probe_item(difference.place ? "caption/elsewhere" : "caption/changed");
+  ui_says(difference.words, at);
+  const auto shape = button_shape(context.scale, type, wrap, difference.way_back);
+  if (has_way_back_beside(context.scale, type, wrap, difference))
+    ImGui::SetCursorScreenPos({at.x + width_in(type, difference.words) + widgets.px(12),
+                               std::round(at.y + 0.5f * (type.size - shape.size.y))});
+  const char* id = difference.place ? "caption/back_to_page" : "caption/restore";
+  if (wrapped_button(widgets, id, difference.way_back, shape, ButtonLook::filled)) {
+    if (difference.place)
+      action.selection = place_of_page(walk, context.selection);
+    else
+      action.command = CommandId::restore_page;
+  }
+  ui_probe_item(id);
+  tooltip(widgets, difference.place ? "shows the page’s own place again; what you changed stays"
+                                    : tooltip_of(CommandId::restore_page));
 }
 
 // The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
@@ -269,17 +271,17 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     ImGui::Dummy({1, widgets.px(below_question) - gap});
   }
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
-  if (walk.departure) {
-    draw_way_back(context, walk, wrap, type(walk.departure->page), action);
-    if (!walk.departure->elsewhere || !walk.answered)
-      ImGui::SetCursorPosY(std::round(ImGui::GetCursorPosY() + widgets.px(4)));
+  const std::vector<StageDifference> differences = stage_differences(walk, hall != nullptr);
+  for (const StageDifference& difference : differences) {
+    draw_difference(context, walk, wrap, type(difference.words), difference, action);
+    ImGui::SetCursorPosY(std::round(ImGui::GetCursorPosY() + widgets.px(4)));
   }
-  const Rgba8 ink = walk.departure ? context.palette.text_dim : context.palette.text;
+  const Rgba8 ink = differences.empty() ? context.palette.text : context.palette.text_dim;
   if (walk.arrival) {  // it can neither be answered nor judged yet
     if (walk.answered) put_text(type(walk.words.caption), ink, wrap, walk.words.caption);
   } else if (walk.answered) {
     if (walk.departure && walk.departure->elsewhere) return;
-    draw_answer_verdict(context, walk, wrap, action, units);
+    draw_answer_verdict(context, walk, wrap, ink, action, units);
     put_text(type(walk.words.caption), ink, wrap, walk.words.caption);
     ui_probe_item("caption/words");
   } else if (page.answer) {
@@ -293,7 +295,6 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
                                  first_key_text(CommandId::next_page)));
   }
-  if (walk.words.changed(walk.answered)) draw_restore_link(context, action);
 }
 
 void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
@@ -403,8 +404,7 @@ void draw_caption_words(const PanelContext& context, float whole_width, Playlist
     put(context.fonts.caption, context.palette.text, verdict_in_picture(walk));
     put(context.fonts.caption, context.palette.text, walk.words.caption);
   }
-  if (walk.words.changed(walk.answered))
-    put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
+  put(context.fonts.caption, context.palette.text_dim, change_in_picture(walk));
 }
 
 bool answer_replaces_question(float scale, double window_height) {
@@ -435,8 +435,14 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   } else {
     height += question + std::max(verdict + answer, controls);
   }
-  if (walk.words.changed(walk.answered)) height += restore_height * scale;
-  if (walk.departure && (!walk.departure->elsewhere || !walk.answered)) height += restore_height * scale;
+  for (const StageDifference& difference : stage_differences(walk, false)) {
+    if (difference.place && walk.departure->elsewhere && walk.answered) continue;  // in place of the caption
+    const Type type = own_size(font);
+    const float below = has_way_back_beside(scale, type, wrap, difference)
+                            ? 0.0f
+                            : spacing + button_shape(scale, type, wrap, difference.way_back).size.y;
+    height += std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below);
+  }
   if (!page->title.empty()) height += below_title * scale + spacing;
   const BarsRoom room = answer_bars_room(scale, width, walk);
   if (room.beside > 0.0f) height = std::max(height, room.height + 2 * padding_y * scale + 2);

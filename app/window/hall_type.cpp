@@ -34,11 +34,9 @@ float hall_words_height(const Fonts& fonts, float scale, float width, const Hall
   if (!title.empty())
     all += size_in(heading_type(fonts, scale, type, title), wrap, title).y + below_title * scale + spacing;
   if (!walk.words.ask.empty()) all += height(walk.words.ask) + below_question * scale + spacing;
-  if (walk.departure) {
-    const std::string words = departure_words(*walk.departure);
+  for (const auto& [words, way_back, place] : stage_differences(walk, true))
     all += height(words) + spacing + (4 + below_question) * scale +
-           button_shape(scale, type_at(fonts, scale, type.words, words), wrap, back_to_page).size.y + spacing;
-  }
+           button_shape(scale, type_at(fonts, scale, type.words, words), wrap, way_back).size.y + spacing;
   if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f)
     all += chart + spacing;
   const float shows =
@@ -48,7 +46,7 @@ float hall_words_height(const Fonts& fonts, float scale, float width, const Hall
     all += height(walk.words.caption);
   else if (!walk.shown()->answer)
     all += shows;
-  return walk.words.changed(walk.answered) ? all + restore_height * scale : all;
+  return all;
 }
 
 bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,

@@ -228,7 +228,7 @@ void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float
   ImGui::Dummy({wrap, height});
 }
 
-void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
+void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
                          PanelAction& action, HallUnits hall) {
   const std::string verdict = answer_verdict(walk);
   if (verdict.empty()) return;
@@ -245,7 +245,7 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
     ImGui::SetCursorScreenPos(at);
   }
   const float height = size_in(type, width, verdict).y, spacing = ImGui::GetStyle().ItemSpacing.y;
-  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(context.palette.text), width, verdict);
+  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(ink), width, verdict);
   ui_probe("caption/verdict", at, {at.x + width, at.y + height});
   ui_says(verdict, at);
   ImGui::Dummy({wrap, height + widgets.px(row_gap) - spacing});

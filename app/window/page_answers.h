@@ -27,7 +27,7 @@ std::string answer_words_now(const PlaylistWalk& walk);
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
                           HallUnits hall = 0);
 // Once it has: the verdict, with a link to the page that goes into what was wrong.
-void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
+void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
                          PanelAction& action, HallUnits hall = 0);
 
 // The head that was clicked, which may be the one that is shown: true if the page asked for a head.

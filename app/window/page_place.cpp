@@ -100,6 +100,17 @@ std::string departure_words(const PlaylistWalk::Departure& departure) {
   return fmt::format("This page is about {}; the stage shows {}.", departure.page, departure.stage);
 }
 
+std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool full_screen) {
+  std::vector<StageDifference> all;
+  if (walk.departure) all.push_back({departure_words(*walk.departure), "Back to this page", true});
+  const PlaylistWalk::Words& words = walk.words;
+  const bool tells = words.edits && (full_screen || !walk.from_program);
+  const std::string what = tells && !words.edits->empty() ? fmt::format(": {}.", *words.edits) : ".";
+  if (tells || words.changed(walk.answered))
+    all.push_back({page_changed_text + what, page_restore_text, false});
+  return all;
+}
+
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
   Selection place = selection_of(*walk.shown(), walk.answered);
   if (!walk.shown()->beside) place.compare_with = now.compare_with;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/window/playlist_walk.h"
 
@@ -17,7 +18,15 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
 // "This page is about head 7; the stage shows head 3."
 std::string departure_words(const PlaylistWalk::Departure& departure);
-inline constexpr const char* back_to_page = "Back to this page";
+// How the stage differs from the page, and what leads back: another place, or other settings.
+struct StageDifference {
+  std::string words;
+  const char* way_back;
+  bool place;
+};
+// The place first. Settings are told on the full screen and beside pages of the user's own; those of a lesson, which asks for
+// edits, only where words of the page no longer hold.
+std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool full_screen);
 // The page's own place, with the display choices of now. To be called while a page is shown.
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/session/commands.h"
+#include "app/session/edit_summary.h"
 #include "app/session/kept_work.h"
 #include "app/widgets/focus_order.h"
 #include "app/window/answer_editor.h"
@@ -83,7 +84,8 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
     return;
   }
   if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption &&
-      words.notes_written == page->notes && words.answer_written == page->answer)
+      words.notes_written == page->notes && words.answer_written == page->answer &&
+      words.scenario_written == page->scenario)
     return;
   const LiveAnswers answers =
       computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
@@ -92,6 +94,10 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
   words.caption_written = page->caption;
   words.notes_written = page->notes;
   words.answer_written = page->answer;
+  words.scenario_written = page->scenario;
+  const auto unchanged = [&](const Scenario& each) { return !has_changed_scenario(walk, each); };
+  words.edits.reset();
+  if (!unchanged(session.traced_scenario())) words.edits = edits_since(session.history(), unchanged);
   static_cast<PageWords&>(words) =
       page_words(*page, session.traced_scenario(), session.inputs(), *trace, answers);
 }

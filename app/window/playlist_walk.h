@@ -49,6 +49,9 @@ struct PlaylistWalk {
     TracePtr trace;  // what they were made from
     std::string ask_written, caption_written, notes_written;
     std::optional<PageAnswer> answer_written;
+    ScenarioPtr scenario_written;
+    // What was changed on the page, "causal mask off"; none: nothing. Empty where the history has forgotten it
+    std::optional<std::string> edits;
     // The question or the caption no longer holds, and the page says so
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
   } words;

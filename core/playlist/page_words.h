@@ -13,7 +13,7 @@ namespace headwise {
 
 struct PageWords {
   std::string ask, caption, notes;
-  // A claim no longer holds because the page was changed: "You changed this page:" then replaces it.
+  // A claim no longer holds because the page was changed: "You changed this page." then replaces it.
   bool ask_changed = false, caption_changed = false;
   // Of the page's answer, if it takes one: the options as shown, why each is wrong, and which is right.
   std::vector<std::string> options, whys;
@@ -24,8 +24,8 @@ struct PageWords {
 };
 
 // What replaces a claim, before the link that restores the page.
-inline constexpr const char* page_changed_text = "You changed this page:";
-inline constexpr const char* page_restore_text = "restore its settings";
+inline constexpr const char* page_changed_text = "You changed this page";
+inline constexpr const char* page_restore_text = "Restore its settings";
 
 // Returns the texts of a page whose scenario may have been edited: `scenario`, `inputs` and `trace` are those on the screen. A
 // text that needs a number the trace lacks is left out; if only a part of it does not hold, the rest is kept. On an unchanged

@@ -178,3 +178,35 @@ TEST_CASE("a selection is kept inside another trace's sizes") {
   CHECK_FALSE(within.hovered.has_value());
   CHECK_FALSE(within.tensor.has_value());
 }
+
+TEST_CASE("of the edits since a step, those that still make a difference are told, each setting once") {
+  const auto with = [](std::int64_t heads, bool causal, std::vector<double> gain) {
+    Scenario scenario = with_gain(std::move(gain));
+    scenario.attention.num_heads = heads;
+    scenario.mask.is_causal = causal;
+    return scenario;
+  };
+  const Scenario page = with(4, false, {1, 1, 1, 1});
+  const auto is_page = [&](const Scenario& each) { return each == page; };
+  History history(with(2, false, {1, 1}));
+  CHECK(edits_since(history, is_page).empty());
+  history.push(page, "page 1");
+  CHECK(edits_since(history, is_page).empty());
+  history.push(with(4, true, {1, 1, 1, 1}), "causal mask on");
+  history.push(with(4, true, {1, 0, 1, 1}), "mute head 1");
+  history.push(with(4, true, {1, 0, 0, 1}), "mute head 2");
+  CHECK(edits_since(history, is_page) == "causal mask on, mute head 1, mute head 2");
+  history.push(with(4, false, {1, 0, 0, 1}), "causal mask off");
+  CHECK(edits_since(history, is_page) == "mute head 1, mute head 2");
+  history.push(with(4, true, {1, 0, 0, 1}), "causal mask on");
+  CHECK(edits_since(history, is_page) == "mute head 1, mute head 2, causal mask on");
+  history.push(with(3, true, {1, 0, 0, 1}), "num_heads");
+  history.push(with(8, true, {1, 0, 0, 1}), "num_heads");
+  CHECK(edits_since(history, is_page) == "mute head 2, causal mask on, num_heads 4 → 8 and 1 more");
+  history.undo();
+  history.undo();
+  history.undo();
+  CHECK(edits_since(history, is_page) == "mute head 1, mute head 2");
+  history.push(page, "page 1");
+  CHECK(edits_since(history, is_page).empty());
+}

@@ -2,13 +2,12 @@
 // that nobody asked for.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "app/session/commands.h"
 #include "app/window/answer_kinds.h"
 #include "app/window/page_place.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"
+#include "tests/app/window/lecture_bench.h"
 
 using namespace headwise;
 
@@ -21,28 +20,8 @@ constexpr const char* course = R"({ "headwise_playlist": 1, "title": "A course",
     "caption": "{attn_weights[0,4,8,7]}.", "answer": {"kind": "number", "is": "attn_weights[0,4,8,7]"} },
   { "title": "Last", "caption": "The end." } ] })";
 
-struct Course {
-  TemporaryFolder folder;
-  WindowBench bench;
-  explicit Course(int width = 1280, int height = 720) : bench(open_window(width, height)) {
-    if (!bench.ui) return;
-    bench.ui->rasterise(false);
-    drop(bench, lesson_file(folder, course));
-    bench.ui->run_until_still();
-  }
-  UiDriver& ui() { return *bench.ui; }
-  WindowState& state() { return bench.window->state(); }
-  PlaylistWalk& walk() { return state().document.walk; }
-  const Selection& now() { return bench.selection(); }
-  void key(const char* name) {
-    ui().key(name);
-    ui().run_until_still();
-  }
-  bool says(const std::string& text) { return ui().has("says/" + text); }
-  bool tells(const std::string& text) {
-    const auto& notices = state().view.notices.notices;
-    return std::ranges::find(notices, text, &Notice::text) != notices.end();
-  }
+struct Course : LectureBench {
+  explicit Course(int width = 1280, int height = 720) : LectureBench(course, width, height) {}
 };
 
 }  // namespace
@@ -83,8 +62,7 @@ TEST_CASE(
   if (!course.bench.ui) return;
   PlaylistPage& page = course.walk().playlist.pages[0];
   const auto departs = [&](auto change) {
-    show_page(course.state(), 0);
-    course.ui().run_until_still();
+    course.show(0);
     change(course.state().view.selection);
     course.ui().run_frames(2);
     return course.walk().departure ? course.walk().departure->stage : "";
@@ -115,8 +93,7 @@ TEST_CASE(
 TEST_CASE("an answer is shown at the page's own head, wherever the stage was when it was given") {
   Course course;
   if (!course.bench.ui) return;
-  show_page(course.state(), 2);
-  course.ui().run_until_still();
+  course.show(2);
   course.key("Down");
   CHECK(course.now().head == 5);
   CHECK(course.ui().has("caption/elsewhere"));
@@ -134,8 +111,7 @@ TEST_CASE("a page that asks for a head does not tell its own by saying which one
   page.answer = PageAnswer{};
   page.answer->kind = AnswerKind::head;
   page.answer->is = "4";
-  show_page(course.state(), 2);
-  course.ui().run_until_still();
+  course.show(2);
   course.state().view.selection.head = 1;
   course.ui().run_frames(2);
   CHECK(course.walk().asking());
@@ -180,8 +156,7 @@ TEST_CASE("after a cell was looked at with the keys, the next page's keys turn p
   course.key("F5");
   for (const char* key : {"Right", "Space"}) {
     CAPTURE(key);
-    show_page(course.state(), 0);
-    course.ui().run_until_still();
+    course.show(0);
     course.key("Enter");
     course.key("Right");
     course.key("Down");
@@ -217,8 +192,7 @@ TEST_CASE("on the full screen what is typed at a number that was answered choose
   Course course;
   if (!course.bench.ui) return;
   course.key("F5");
-  show_page(course.state(), 2);
-  course.ui().run_until_still();
+  course.show(2);
   course.ui().key("0");
   course.ui().type("0.5");
   course.key("Enter");
@@ -253,8 +227,7 @@ TEST_CASE("a veil over the weights hides what a head is known to do") {
   const auto named = [&] { return !course.ui().said("head 4: ").empty(); };
   course.key("F5");
   CHECK(named());
-  show_page(course.state(), 2);
-  course.ui().run_until_still();
+  course.show(2);
   CHECK_FALSE(named());
   course.key("PageDown");
   CHECK(named());
@@ -283,5 +256,49 @@ TEST_CASE("on the full screen a link to another page says how to go back, and th
     CHECK(asked.walk().page == 0);
     CHECK_FALSE(asked.walk().asking());
     CHECK_FALSE(asked.walk().followed_from);
+  }
+}
+
+TEST_CASE(
+    "beside a page that was changed stands what was changed, and the way back, in a hall and beside one's "
+    "own pages") {
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    Course course;
+    if (!course.bench.ui) return;
+    if (hall) course.key("F5");
+    CHECK_FALSE(course.ui().has("caption/changed"));
+    course.key("C");
+    CHECK(course.says("You changed this page: causal mask on."));
+    CHECK(course.ui().rect("caption/restore").max.y <= course.ui().rect("caption/words").min.y);
+    CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
+    course.ui().save_png(hall ? "changed_hall" : "changed");
+    course.key("M");
+    CHECK(course.says("You changed this page: causal mask on, mute head 4."));
+    course.key("7");
+    course.ui().save_png(hall ? "changed_elsewhere_hall" : "changed_elsewhere");
+    CHECK(course.ui().has("caption/elsewhere"));
+    CHECK(course.ui().has("caption/changed"));
+    CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
+    course.key("4");
+    course.key("C");
+    CHECK(course.says("You changed this page: mute head 4."));
+    course.ui().click("caption/restore");
+    course.ui().run_until_still();
+    CHECK_FALSE(course.ui().has("caption/changed"));
+    CHECK(course.bench.scenario() == *course.page().scenario);
+    course.key("C");
+    course.key("PageDown");
+    CHECK_FALSE(course.ui().has("caption/changed"));
+    if (hall) continue;
+    course.key("C");
+    perform(course.state(), CommandCall{CommandId::update_page});
+    course.ui().run_until_still();
+    CHECK_FALSE(course.ui().has("caption/changed"));  // it is the page's own now
+    course.walk().from_program = true;
+    course.key("C");
+    CHECK_FALSE(course.ui().has("caption/changed"));  // lessons ask for edits
+    course.key("F11");
+    CHECK(course.says("You changed this page: causal mask off."));
   }
 }

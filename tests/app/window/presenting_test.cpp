@@ -2,7 +2,6 @@
 // another page's stage.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <array>
 
 #include "app/session/commands.h"
@@ -13,6 +12,7 @@
 #include "app/window/window_layout.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/answers_bench.h"
+#include "tests/app/window/lecture_bench.h"
 #include "tests/app/window/training_bench.h"
 
 using namespace headwise;
@@ -26,22 +26,8 @@ constexpr const char* lecture = R"({ "headwise_playlist": 1, "title": "A lecture
   { "title": "Pinned", "step": "softmax", "pin": { "tensor": "attn_weights", "index": [0, 4, 3, 1] }, "caption": "Pinned." },
   { "title": "All", "view": "all_heads", "caption": "All heads." } ] })";
 
-struct Presented {
-  TemporaryFolder folder;
-  WindowBench bench;
-  explicit Presented(int width = 1280, int height = 720) : bench(open_window(width, height)) {
-    if (!bench.ui) return;
-    bench.ui->rasterise(false);
-    drop(bench, lesson_file(folder, lecture));
-    bench.ui->run_until_still();
-  }
-  UiDriver& ui() { return *bench.ui; }
-  WindowState& state() { return bench.window->state(); }
-  PlaylistWalk& walk() { return state().document.walk; }
-  void key(const char* name) {
-    ui().key(name);
-    ui().run_until_still();
-  }
+struct Presented : LectureBench {
+  explicit Presented(int width = 1280, int height = 720) : LectureBench(lecture, width, height) {}
 };
 
 }  // namespace
