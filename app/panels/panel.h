@@ -81,6 +81,9 @@ struct PanelContext {
   std::optional<Index> right_head = {};
   std::optional<RightCells> right_cells = {};
 
+  // What a head does, or where it looks, might be the answer.
+  bool hides_heads() const { return points_at_heads || (veil && veil->hides({TensorId::attn_weights})); }
+
   // Widgets are given a panel's context as it is.
   operator WidgetContext() const { return widgets(); }
   WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after, labels}; }

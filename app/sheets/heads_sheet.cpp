@@ -155,8 +155,12 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
     return action;
   ImGui::PushFont(context.fonts.small);
   work_probe("heads of the model");
-  const auto outcome = question ? finding.survey.of(*question) : nullptr;
-  if (!question) {
+  const bool hidden = context.hides_heads();
+  const auto outcome = question && !hidden ? finding.survey.of(*question) : nullptr;
+  if (hidden) {
+    dim_sentence(context, "This page asks about the heads: they are shown here once it has answered.");
+    ui_probe_item("heads/hidden");
+  } else if (!question) {
     dim_sentence(context, missing_sentence(context.scenario));
     ui_probe_item("heads/missing");
   } else if (!outcome) {

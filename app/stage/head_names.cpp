@@ -33,7 +33,7 @@ HeadName named(const HeadScores& scores) {
 
 const std::vector<HeadName>& HeadNames::of(const PanelContext& context) {
   static const std::vector<HeadName> none;
-  if (context.points_at_heads) return none;  // a name might be the answer
+  if (context.hides_heads()) return none;
   const TensorPtr& weights = context.trace.tensors.attn_weights;
   const Index batch = context.selection.batch;
   if (weights && weights_.lock() == weights && batch_ == batch) return names_;

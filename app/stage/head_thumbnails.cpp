@@ -258,9 +258,7 @@ bool is_marked_head(const PanelContext& context, Index head) {
 }
 
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
-  // What it does might be the answer, or tell where it looks.
-  if (context.points_at_heads || (context.veil && context.veil->hides({TensorId::attn_weights})))
-    return std::nullopt;
+  if (context.hides_heads()) return std::nullopt;
   const ParametersSpec& parameters = context.scenario.parameters;
   if (is_of_model(context.scenario) && context.inputs.model_input) {
     // Columns that are regrouped form different heads.
