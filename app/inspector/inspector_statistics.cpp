@@ -141,7 +141,8 @@ void draw_map_statistics(const PanelContext& context, MapStatisticsState& state,
   }
   column.space(8);
   const ImVec2 top = column.cursor();
-  column.heading("THIS MAP: " + box_text(context.trace, box));
+  const bool hides_head = context.points_at_heads && leading > 1;
+  column.heading("THIS MAP: " + (hides_head ? to_string(cell->tensor) : box_text(context.trace, box)));
   draw_open_cells(column, map);
   if (map.finite > 0) {
     column.row("mean", decimal_text(map.mean, 4), map.open < map.cells ? "of the open cells" : "");

@@ -45,6 +45,11 @@ void draw_cache(SetupRows& rows) {
           numbers, sharing, sharing == 1 ? "head uses" : "heads share"));
 }
 
+// While a page asks for a head, the one that is shown might be the answer.
+std::string head_words(const SetupRows& rows, Index head) {
+  return rows.context().points_at_heads ? "this head" : fmt::format("head {}", head);
+}
+
 // The effect of all gains together on the output; what the last edit did stands at the bottom of the window.
 std::string gain_text(const TensorChange& change) {
   if (change.mismatches > 0)
@@ -68,7 +73,7 @@ bool has_muted_head(const Scenario& scenario) {
 void draw_gain(SetupRows& rows) {
   const Index head = rows.context().selection.head;
   double gain = head_gain_of(rows.scenario(), head);
-  const std::string name = fmt::format("gain of head {}", head);
+  const std::string name = "gain of " + head_words(rows, head);
   if (rows.scenario().op == Op::scaled_dot_product_attention) {
     rows.idle_slider({"setup/gain", name, "", not_in_sdpa}, 1.0, "–",
                      {.least = 0.0, .most = 2.0, .normal = 1.0});
@@ -102,7 +107,7 @@ void draw_freeze(SetupRows& rows) {
   constexpr std::string_view states[]{"live", "frozen"};
   const Index head = rows.context().selection.head;
   int chosen = is_frozen(rows.scenario(), head) ? 1 : 0;
-  const std::string name = fmt::format("attention of head {}", head);
+  const std::string name = "attention of " + head_words(rows, head);
   if (rows.choice(
           {"setup/freeze", name, "",
            "Live: its attention weights follow from its scores. Frozen: it keeps its present attention "

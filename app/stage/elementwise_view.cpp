@@ -256,11 +256,13 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
     draw_row_labels(paint, keys_, context_.inputs.labels.key, std::nullopt);
   }
   ImFont* mono = title_font();
-  // Followed by the sizes if there is room; the name lights up the tensor, the letters their axes.
-  const auto title = [&](const PlaneGeometry& over, const std::string& text, Rgba8 color,
+  // In a hall, and where it has no room, few words. Followed by the sizes if there is room; the name lights up the tensor, the
+  // letters their axes.
+  const auto title = [&](const PlaneGeometry& over, const char* few, const std::string& all, Rgba8 color,
                          const std::string& shape = "", std::optional<Id> tensor = {}) {
     const ImVec2 at(float(over.x), float(over.y) - mono->FontSize - 5);
-    const float end = paint.text_within(float(over.width), mono, at, color, text).max.x;
+    const bool whole = !context_.hall && width_of(mono, all) <= float(over.width);
+    const float end = paint.text_within(float(over.width), mono, at, color, whole ? all : few).max.x;
     if (tensor) name_tensor(context_, {*tensor}, {at.x, at.y - 1}, {end, at.y + mono->FontSize + 2});
     const float gap = 7.0f * context_.scale;
     if (!shape.empty() && end + gap + width_of(mono, shape) <= float(over.x + over.width))
@@ -269,13 +271,11 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   const Palette& palette = context_.palette;
   const std::string key_axis = k_.matrix.col_axis;
   const std::string keys_shape = fmt::format("{}×D {}×{}", key_axis, key_count(), keys().cols);
-  // In a hall few large words instead of many small ones.
-  const auto words = [&](const char* few, std::string all) { return context_.hall ? few : std::move(all); };
-  title(strip_, words("q", fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix))), palette.q,
+  title(strip_, "q", fmt::format("q: row {} of {}", query_, name_on_stage(context_, q_.matrix)), palette.q,
         fmt::format("D {}", keys().cols), q_.matrix.name.id);
-  title(strip_again_, words("q, repeated", "same q, repeated"), palette.q, "", q_.matrix.name.id);
-  title(keys_, words("k of each key", "k: every key's row"), palette.k, keys_shape, k_.matrix.name.id);
-  title(products_, words("q ∘ k", "q ∘ k: elementwise product"), palette.text, keys_shape);
+  title(strip_again_, "q, repeated", "same q, repeated", palette.q, "", q_.matrix.name.id);
+  title(keys_, "k of each key", "k: every key's row", palette.k, keys_shape, k_.matrix.name.id);
+  title(products_, "q ∘ k", "q ∘ k: elementwise product", palette.text, keys_shape);
 
   if (const auto hit = plane_cell_looked_at(context_, "query", strip_))
     under_mouse = cell_at(q_.matrix, query_, hit->second);

@@ -175,7 +175,7 @@ void draw_mask_to_come(const PanelContext& context, const StagePart& result, con
 // Left of the bias.
 void draw_bias_name(const PanelContext& context, const StagePart& bias, const RectF& row) {
   ImFont* font = context.fonts.mono_small;
-  const std::string name = "+ " + matrix_name(bias.matrix);
+  const std::string name = "+ " + name_on_stage(context, bias.matrix);
   const ImVec2 end(float(row.x) - 6 * context.scale, float(row.y + row.height / 2));
   ui_probe("stage/bias_name",
            context.painter().text_beside(font, end, context.palette.text_dim, name, Align::right));

@@ -250,6 +250,10 @@ Rgba8 tensor_hue(const Palette& palette, TensorId id) {
   }
 }
 
+std::string name_on_stage(const PanelContext& context, const StageMatrix& matrix) {
+  return context.points_at_heads && matrix.leading.size() > 1 ? to_string(matrix.name) : matrix_name(matrix);
+}
+
 PlaneGeometry part_plane(const RectF& rect, const StagePart& part) {
   return plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols);
 }
@@ -288,7 +292,7 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
                   : fmt::format("{}{}{}", part.matrix.name.gradient ? "∂" : "", weight ? "W_" : "", letter);
   // In a narrow place the symbol is dropped first, then the name's indices: the head is shown above.
   ImFont* bold = context.fonts.bold;
-  std::string name = matrix_name(part.matrix);
+  std::string name = name_on_stage(context, part.matrix);
   const std::string sizes = matrix_sizes(part.matrix), bare = to_string(part.matrix.name);
   const float symbol_width = symbol.empty() ? 0.0f : width_of(bold, symbol) + 7 * context.scale;
   const auto fits = [&](float before, const std::string& text) {

@@ -16,6 +16,9 @@ Rgba8 tensor_hue(const Palette& palette, TensorId id);
 // Of what a page's question asked for, once it has answered.
 Rgba8 right_answer_hue(const Palette& palette);
 
+// A matrix's name, without its head where a page asks for one.
+std::string name_on_stage(const PanelContext& context, const StageMatrix& matrix);
+
 // Returns the cells of a part in a rectangle.
 PlaneGeometry part_plane(const RectF& rect, const StagePart& part);
 

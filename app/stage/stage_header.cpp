@@ -292,14 +292,11 @@ std::string head_line(const PanelContext& context, Index head) {
                      is_frozen(context.scenario, head) ? ", frozen weights" : "");
 }
 
-void draw_head_in_hall(const PanelContext& context, const StageContent& content) {
+void draw_head_in_hall(const PanelContext& context) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = 16.0f * context.scale;
   ImGui::Dummy({1, height});
-  const StageView view = context.selection.view;
-  if (!content.head_map || view == StageView::all_heads || view == StageView::head_rows ||
-      view == StageView::prediction)
-    return;
+  if (context.points_at_heads || !shows_one_head(context.trace, context.selection)) return;
   const float width = ImGui::GetContentRegionAvail().x;
   const std::string head = head_line(context, context.selection.head);
   const Type type = type_at(context.fonts, context.scale, 18.0f, head);

@@ -18,6 +18,6 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
 std::string head_line(const PanelContext& context, Index head);
 
 // In a hall, above a stage whose page has its title beside it: which head the stage shows. The steps come down to here.
-void draw_head_in_hall(const PanelContext& context, const StageContent& content);
+void draw_head_in_hall(const PanelContext& context);
 
 }  // namespace headwise

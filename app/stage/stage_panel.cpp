@@ -351,6 +351,18 @@ void take_choices(StageState& state, const StageChoices& choices) {
   state.head_rows.first_row = choices.first_head;
 }
 
+std::optional<Index> chosen_query(const StageChoices& choices, StageView view) {
+  const Index query = view == StageView::elementwise ? choices.query : choices.plane_query;
+  if (view == StageView::head_rows) return choices.rows_query;
+  const bool of_query = view == StageView::elementwise || view == StageView::query_key_plane;
+  return of_query && query != 0 ? std::optional(query) : std::nullopt;
+}
+
+void forget_queries(StageState& state) {
+  state.head_rows.query.reset();
+  state.elementwise.query = state.query_key.query = 0;
+}
+
 PanelAction draw_stage(const PanelContext& given, StageState& state) {
   watch_mouse(given.selection, state);
   state.one_head.shown.reset();
@@ -384,7 +396,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
 
   Selection selection = context.selection;
   if (state.alone && state.titled_elsewhere)
-    draw_head_in_hall(context, content);
+    draw_head_in_hall(context);
   else
     selection = draw_stage_header(context, content, state.brush.shape, state.title);
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;

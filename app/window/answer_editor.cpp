@@ -21,6 +21,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_kinds.h"
+#include "app/window/page_place.h"
 #include "core/playlist/answer_key.h"
 #include "core/tensor/join.h"
 #include "core/trace/rules.h"
@@ -31,11 +32,16 @@ namespace {
 // Proposes what a page's question is answered with: a key from what the window shows, which is right at once and can be
 // changed.
 
-// The map that the page's question is about: of the pinned cell, else the step's result.
+// The map that the page's question is about: of the pinned cell where the stage shows its tensor, else the step's result.
 TensorId asked_tensor(const PanelContext& context, const PlaylistPage& page) {
-  if (page.pin && !page.pin->tensor.gradient) return page.pin->tensor.id;
-  const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection);
-  return picture ? picture->result : TensorId::attn_weights;
+  const bool rows =
+      context.selection.view == StageView::head_rows || context.selection.view == StageView::tokens;
+  const std::optional<StepPicture> picture =
+      rows ? std::nullopt : shown_picture(context.trace, context.selection);
+  const TensorId result = picture ? picture->result : TensorId::attn_weights;
+  if (!page.pin || page.pin->tensor.gradient || !picture) return result;
+  const TensorId pinned = page.pin->tensor.id;
+  return picture->left == pinned || picture->above == pinned ? pinned : result;
 }
 
 // "0,3,8" of a map's pinned row, with the head that is shown; ends before the columns.
@@ -77,7 +83,8 @@ struct PinnedRow {
 };
 
 std::optional<PinnedRow> pinned_row(const PanelContext& context, const PlaylistPage& page) {
-  if (!page.pin || page.pin->tensor.gradient || page.pin->index.size() != 4) return std::nullopt;
+  if (!page.pin || page.pin->tensor != TensorName{asked_tensor(context, page)} || page.pin->index.size() != 4)
+    return std::nullopt;
   const TensorPtr tensor = context.trace.tensor(page.pin->tensor.id);
   if (!tensor || tensor->shape().rank() != 4 || !tensor->shape().name(3).starts_with("S"))
     return std::nullopt;
@@ -177,16 +184,17 @@ constexpr float row_height = 32, gap = 6;  // design units
 constexpr float one_line_from = 700;       // design units: a narrower option takes two lines
 
 bool draw_text(const WidgetContext& widgets, const EditedText& edited, float share, const std::string& id,
-               std::string& text, float line) {
-  const TextFieldResult typed = text_field(
-      widgets, id.c_str(), text, {.width = std::floor(share * line), .placeholder = edited.placeholder});
+               std::string& text, float line, bool wrong = false) {
+  const TextFieldResult typed =
+      text_field(widgets, id.c_str(), text,
+                 {.width = std::floor(share * line), .wrong = wrong, .placeholder = edited.placeholder});
   ui_probe_item(id.c_str());
   tooltip(widgets, edited.explained);
   ImGui::SameLine(0, widgets.px(gap));
   return typed.changed;
 }
 
-bool draw_options_editor(const PanelContext& context, PlaylistPage& page, float wrap) {
+bool draw_options_editor(const PanelContext& context, const Playlist& playlist, PlaylistPage& page, float wrap) {
   const WidgetContext widgets = context.widgets();
   PageAnswer& answer = *page.answer;
   const bool tensor = answer.is_tensor();
@@ -195,11 +203,10 @@ bool draw_options_editor(const PanelContext& context, PlaylistPage& page, float 
               : EditedText{nullptr, "text", "an option", "text: what can be chosen, with live numbers", 0.2f},
        {nullptr, "is", "when it is right", "is: the condition under which it is right; exactly one must hold",
         0.33f},
-       {nullptr, "why", "why it is wrong (optional)", "why: said to whoever chose it, when it is wrong", 0.22f},
-       {nullptr, "see", "page to see (optional)",
+       {nullptr, "why", "why it is wrong", "why: said to whoever chose it, when it is wrong (optional)", 0.22f},
+       {nullptr, "see", "page to see",
         "see: the title of a page that explains it, in this playlist or a built-in lesson; a link to it "
-        "appears "
-        "beside the verdict",
+        "appears beside the verdict (optional)",
         0.16f}}};
   const bool two_lines = wrap < widgets.px(one_line_from);
   constexpr std::array<float, 4> share_of_line{0.27f, 0.6f, 0.42f, 0.45f};
@@ -211,7 +218,8 @@ bool draw_options_editor(const PanelContext& context, PlaylistPage& page, float 
     const auto put = [&](std::size_t f) {
       const std::string id = fmt::format("answer/{}/{}", i + 1, fields[f].id);
       const float share = two_lines ? share_of_line[f] : fields[f].share;
-      changed = draw_text(widgets, fields[f], share, id, *texts[f], wrap) || changed;
+      const bool leads_nowhere = f == 3 && !option.see.empty() && !page_titled(playlist, option.see);
+      changed = draw_text(widgets, fields[f], share, id, *texts[f], wrap, leads_nowhere) || changed;
     };
     put(0);
     put(1);
@@ -255,7 +263,7 @@ float answer_editor_height(float scale, float wrap, const PlaylistPage& page) {
   return page.ask.empty() ? 0.0f : std::round(row_height * scale * static_cast<float>(rows));
 }
 
-bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float wrap) {
+bool draw_answer_editor(const PanelContext& context, const Playlist& playlist, PlaylistPage& page, float wrap) {
   if (page.ask.empty()) return false;
   const WidgetContext widgets = context.widgets();
   bool changed = false;
@@ -263,6 +271,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
   kinds.insert(kinds.begin(), "none");
   int kind = page.answer ? 1 + static_cast<int>(page.answer->kind) : 0;
   if (segmented_control(widgets, "answer/kind", kinds, kind)) {
+    if (page.asks_for_head() && page.ask_view == StageView::all_heads) page.ask_view.reset();
     page.answer.reset();
     if (kind > 0) page.answer = first_answer(context, page, static_cast<AnswerKind>(kind - 1));
     if (page.answer && page.answer->is_mask()) {  // is painted on the veil
@@ -270,6 +279,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
       page.ask_step.reset();
       page.ask_view.reset();
     }
+    ask_at_all_heads(page);
     changed = true;
   }
   ui_probe_item("answer/kind");
@@ -285,6 +295,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
     page.veil = !page.veil;
     page.ask_step.reset();
     page.ask_view.reset();
+    ask_at_all_heads(page);
     changed = true;
   }
   ui_probe_item("caption/veil");
@@ -292,7 +303,7 @@ bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float w
           "veil: whether the result of this step, and what follows from it, is hidden while the page asks");
   if (!page.answer) return changed;
   PageAnswer& answer = *page.answer;
-  if (answer.chooses()) return draw_options_editor(context, page, wrap) || changed;
+  if (answer.chooses()) return draw_options_editor(context, playlist, page, wrap) || changed;
   for (const EditedText& text : view_of(answer).texts)
     changed = draw_text(widgets, text, text.share, fmt::format("answer/{}", text.id), answer.*text.text, wrap) ||
               changed;

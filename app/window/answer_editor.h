@@ -14,7 +14,7 @@ float answer_editor_height(float scale, float wrap, const PlaylistPage& page);
 
 // Edits page.answer and page.veil in place; true if something was changed. A kind that is chosen begins with a key from what
 // the window shows: the pinned cell, the step's result.
-bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float wrap);
+bool draw_answer_editor(const PanelContext& context, const Playlist& playlist, PlaylistPage& page, float wrap);
 
 // Why the answer cannot stay as it is written, on the present trace and in this playlist; empty if it can.
 std::string answer_problem(const Playlist& playlist, const PlaylistPage& page, const LiveSubject& subject);

@@ -155,7 +155,7 @@ Pieces option_pieces(const PlaylistWalk& walk) {
 
 Pieces tensor_pieces(const PlaylistWalk& walk) {
   Pieces pieces = option_pieces(walk);
-  pieces.push_back(note("or click it on the stage"));
+  if (walk.answers_on_stage) pieces.push_back(note("or click it on the stage"));
   return pieces;
 }
 
@@ -199,7 +199,7 @@ Pieces head_pieces(const PlaylistWalk& walk) {
                         given.head = head;
                         return given.made = true;
                       }});
-  pieces.push_back(note("or click one on the stage"));
+  if (walk.answers_on_stage) pieces.push_back(note("or click one on the stage"));
   return pieces;
 }
 

@@ -142,8 +142,9 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
       // What was written is tried at once: the page asks as it will ask a class.
       const PlaylistPage& page = *walk.shown();
       if (!walk.edits_words && !page.ask.empty() && page.answer) {
-        walk.answered = false;
+        walk.answered = page.asks_covered();
         walk.given = {};
+        if (walk.answered) action.command = CommandId::take_back_answer;  // it asks at a place of its own
       }
     }
   }
@@ -317,7 +318,7 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
   field("ask", page.ask, 1, "Question to think about first (optional)");
   ui_probe_item("caption/question");
   tooltip(widgets, "ask: a question; the caption, its answer, appears when Page Down is pressed again");
-  if (draw_answer_editor(context, page, wrap)) {
+  if (draw_answer_editor(context, walk.playlist, page, wrap)) {
     walk.changed = true;
     walk.words_problem.clear();
   }
@@ -368,7 +369,9 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
   const ImVec2 panel = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const ImVec2 at{std::floor(panel.x + padding_x * context.scale),
                   std::floor(panel.y + size.y - font->FontSize - padding_y * context.scale)};
-  const std::string shown = hall_foot_text(walk, font, size.x - 2 * padding_x * context.scale);
+  const float line = size.x - 2 * padding_x * context.scale;
+  const float link = draw_take_back_link(large.widgets(), walk, {at.x + line, at.y - context.px(2)}, action);
+  const std::string shown = hall_foot_text(walk, font, line - link - (link > 0.0f ? 12 * context.scale : 0.0f));
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
                                       shown.c_str());
   ui_says(shown, at);
@@ -466,12 +469,14 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   // In a column beside the stage the words stand below, in a wide panel to the right.
   const bool column =
       !walk.edits_words && ImGui::GetWindowContentRegionWidth() < side + widgets.px(least_beside_side);
-  // At the lower end of a wide panel: its height is each page's own, and what turns the pages stays under the mouse.
+  const ImVec2 top = ImGui::GetCursorPos();
+  // At the lower end of a wide panel, wherever its fields are scrolled to: its height is each page's own, and what turns the
+  // pages stays under the mouse.
   if (!column) {
     const float title = walk.edits_words ? widgets.px(side_row) : context.fonts.small->FontSize;
     const float high =
         title + context.fonts.bold->FontSize + widgets.px(4 + side_row) + 3 * ImGui::GetStyle().ItemSpacing.y;
-    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max(0.0f, ImGui::GetContentRegionAvail().y - high));
+    ImGui::SetCursorPosY(top.y + std::max(0.0f, ImGui::GetContentRegionAvail().y - high) + ImGui::GetScrollY());
   }
   ImGui::BeginGroup();
   draw_side(context, walk, action);
@@ -480,7 +485,7 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   if (column) {
     ImGui::Dummy({1, widgets.px(6)});
   } else {
-    ImGui::SetCursorPos({ImGui::GetWindowContentRegionMin().x + side, ImGui::GetWindowContentRegionMin().y});
+    ImGui::SetCursorPos({top.x + side, top.y});
   }
   const float wrap = std::min(ImGui::GetContentRegionAvail().x, widgets.px(widest_text));
   if (wrap < widgets.px(60)) {

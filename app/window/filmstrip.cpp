@@ -34,13 +34,13 @@ constexpr int least_drawn_width =
 // What decides how the stage looks when the page is opened.
 PlaylistPage without_words(const PlaylistPage& page) {
   PlaylistPage bare = page;
-  const bool covered = page.asks_covered(), for_head = page.asks_for_head();  // then no head is marked
+  const bool covered = page.asks_covered();
   bare.title.clear();
   bare.caption.clear();
   bare.keywords.clear();
   bare.notes.clear();
-  if (!for_head) bare.answer.reset();
-  bare.ask = covered || for_head ? "?" : "";
+  if (!page.asks_for_head()) bare.answer.reset();  // no head is marked while it asks for one
+  bare.ask = covered ? "?" : "";
   if (covered) return bare;
   bare.ask_step.reset();
   bare.ask_view.reset();
@@ -230,16 +230,17 @@ void Strip::draw_head() {
   command_button("filmstrip/hide", "hide", CommandId::filmstrip);
 }
 
-// Two to a line; the third line is there while a page can be brought back.
+// Two to a line, at the lower end. The line above is there while a page can be brought back: no button comes under the mouse
+// that removed it.
 void Strip::draw_buttons() {
   const float gap = widgets_.px(button_gap);
+  if (!walk_.retired.empty()) command_button("filmstrip/put_back", "Put page back", CommandId::put_back_page);
   command_button("filmstrip/add", "Add", CommandId::add_page);
   ImGui::SameLine(0, gap);
   command_button("filmstrip/duplicate", "Duplicate", CommandId::duplicate_page);
   command_button("filmstrip/update", "Update", CommandId::update_page);
   ImGui::SameLine(0, gap);
   command_button("filmstrip/remove", "Remove", CommandId::remove_page);
-  if (!walk_.retired.empty()) command_button("filmstrip/put_back", "Put page back", CommandId::put_back_page);
 }
 
 void Strip::draw_page(std::size_t page, ImVec2 at) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "app/content/stage_views.h"
 #include "app/panels/panel.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
@@ -43,10 +44,12 @@ struct FrameSnapshot {
     keep_veiled();
   }
 
-  // A link, the arrow keys or the mouse over the veil may lead to a number that is hidden: no panel tells it.
+  // A link, the arrow keys or the mouse over the veil may lead to a number that is hidden: no panel tells it. Nor one in the
+  // only head that is shown, where a page asks which it is.
   void keep_veiled() {
+    const bool in_head = points_at_heads && stage_view_entry(selection.view).of_head;
     for (std::optional<CellRef>* cell : {&selection.pinned, &selection.hovered})
-      if (veil && *cell && veil->hides((*cell)->tensor)) cell->reset();
+      if (*cell && (in_head || (veil && veil->hides((*cell)->tensor)))) cell->reset();
   }
 
   // Nothing is computed before the current place needs it.

@@ -39,7 +39,8 @@ bool is_button(const Piece& piece) {
 }
 
 // Design units; a button is as high and as wide as app/widgets/button.h makes it.
-constexpr float piece_height = 26, between_pieces = 6, typed_width = 120, note_air = 13, field_air = 14;
+constexpr float piece_height = 26, between_pieces = 6, typed_width = 120, least_typed = 70, note_air = 13,
+                field_air = 14;
 constexpr float usual_number = 15;  // the type of a field that is typed_width wide
 
 ImVec2 piece_size(const Fonts& fonts, float scale, float wrap, HallUnits hall, const Piece& piece) {
@@ -69,6 +70,12 @@ std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, co
       piece.shape = {type, {}};
     piece.shape.size = piece_size(fonts, scale, wrap, hall, piece);
     if (piece.kind == PieceKind::option) in_one_line += piece.shape.size.x + gap;
+  }
+  // A unit is read with its number.
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    float& field = pieces[i - 1].shape.size.x;
+    if (pieces[i - 1].kind == PieceKind::field && pieces[i].kind == PieceKind::note)
+      field = std::clamp(wrap - gap - pieces[i].shape.size.x, std::min(least_typed * scale, field), field);
   }
   ImVec2 at{0, 0};
   float line = 0.0f;
@@ -129,6 +136,7 @@ Type verdict_type(const Fonts& fonts, float scale, HallUnits hall, const std::st
 
 // Beside it stands the link that takes the answer back.
 constexpr std::string_view take_back_words = "answer again";
+
 float verdict_wrap(const Fonts& fonts, float scale, float wrap) {
   return std::max(0.5f * wrap, wrap - std::ceil(width_of(fonts.small, take_back_words) + 16 * scale));
 }
@@ -147,7 +155,7 @@ const AnswerOption* linked_option(const PlaylistWalk& walk) {
   const std::vector<AnswerOption>& options = walk.shown()->answer->options;
   const std::size_t option = walk.given.option;
   if (!walk.given.made || option >= options.size() || options[option].see.empty() ||
-      walk.words.key.option == option)
+      walk.words.key.option == option || !page_titled(walk.playlist, options[option].see))
     return nullptr;
   return &options[option];
 }
@@ -228,6 +236,17 @@ void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float
   ImGui::Dummy({wrap, height});
 }
 
+float draw_take_back_link(const WidgetContext& widgets, const PlaylistWalk& walk, ImVec2 end,
+                          PanelAction& action) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer || page->ask.empty() || !walk.answered || walk.arrival) return 0.0f;
+  const float width = text_link_width(widgets, take_back_words);
+  ImGui::SetCursorScreenPos({end.x - width, end.y});
+  if (text_link(widgets, "caption/take_back", take_back_words, command_entry(CommandId::take_back_answer).what))
+    action.command = CommandId::take_back_answer;
+  return width;
+}
+
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
                          PanelAction& action, HallUnits hall) {
   const std::string verdict = answer_verdict(walk);
@@ -236,12 +255,8 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
   const Type type = verdict_type(context.fonts, context.scale, hall, verdict);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = hall > 0 ? wrap : verdict_wrap(context.fonts, context.scale, wrap);
-  // In front of a class nothing is clicked; the list of commands has it too.
-  if (hall == 0 && walk.given.made) {
-    ImGui::SetCursorScreenPos({at.x + wrap - text_link_width(widgets, take_back_words), at.y});
-    if (text_link(widgets, "caption/take_back", take_back_words,
-                  command_entry(CommandId::take_back_answer).what))
-      action.command = CommandId::take_back_answer;
+  if (hall == 0) {  // on the full screen it stands at the foot
+    draw_take_back_link(widgets, walk, {at.x + wrap, at.y}, action);
     ImGui::SetCursorScreenPos(at);
   }
   const float height = size_in(type, width, verdict).y, spacing = ImGui::GetStyle().ItemSpacing.y;

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <imgui.h>
+
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
 #include "app/window/answer_kinds.h"
@@ -29,6 +31,10 @@ void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float
 // Once it has: the verdict, with a link to the page that goes into what was wrong.
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
                          PanelAction& action, HallUnits hall = 0);
+
+// "answer again", which ends at `end`: takes back an answer that was given or shown. Returns its width; 0 where there is none.
+float draw_take_back_link(const WidgetContext& widgets, const PlaylistWalk& walk, ImVec2 end,
+                          PanelAction& action);
 
 // The head that was clicked, which may be the one that is shown: true if the page asked for a head.
 bool answer_by_head(WindowState& window, Index head);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
 #include "core/scenario/layer_scenario.h"
@@ -38,7 +40,8 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   if (place.head != now.head && shows_one_head(trace, now) && !asks_for_head(walk))
     add(fmt::format("head {}", place.head), fmt::format("head {}", now.head));
   // Other views mark the pinned cell; these are about its query alone.
-  const bool of_query = now.view == StageView::head_rows || now.view == StageView::elementwise;
+  const bool of_query = now.view == StageView::head_rows || now.view == StageView::elementwise ||
+                        now.view == StageView::query_key_plane;
   const auto query = [](const std::optional<CellRef>& cell) {
     return cell && cell->index.size() == 4 ? fmt::format("query {}", cell->index[2]) : "another";
   };
@@ -52,7 +55,18 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   return left;
 }
 
+// Where all heads are shown, the window's other panels would show the one that is asked for.
+Selection without_answer(Selection place, const PlaylistPage& page) {
+  if (page.asks_for_head() && !stage_view_entry(place.view).of_head) place.head = 0;
+  return place;
+}
+
 }  // namespace
+
+void ask_at_all_heads(PlaylistPage& page) {
+  if (page.asks_for_head() && !page.veil && !page.asks_elsewhere() && stage_view_entry(page.view).of_head)
+    page.ask_view = StageView::all_heads;
+}
 
 Selection selection_of(const PlaylistPage& page, bool answered) {
   Selection selection;
@@ -61,17 +75,17 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
   if (!answered && (page.asks_elsewhere() || (page.veil && !page.ask.empty()))) {
     selection.step = page.ask_step.value_or(page.step);
     selection.view = page.ask_view.value_or(page.view);
-    return selection;
+    return without_answer(selection, page);
   }
   selection.step = page.step;
   selection.view = page.view;
   selection.tensor = page.tensor;
-  if (answered || !page.hides_pin()) {
+  if (answered || !page.asks_for_head()) {
     selection.pinned = page.pin;
     selection.spotlight = page.spotlight;
   }
   if (page.beside) selection.compare_with = *page.beside;
-  return selection;
+  return answered ? selection : without_answer(selection, page);
 }
 
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
@@ -94,6 +108,21 @@ bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
   Scenario own = *walk.shown()->scenario;
   if (shown.origin.layer) copy_layer_keys(*shown.origin.layer, own, own.origin.written);
   return !(shown == own);
+}
+
+bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen) {
+  if (!asks_now(walk) || !walk.shown()->answer) return false;
+  if (walk.shown()->answer->is_tensor()) return !full_screen;
+  if (!asks_for_head(walk)) return true;
+  const bool rows = now.view == StageView::head_rows;
+  const auto picture =
+      rows ? StepPicture{TensorId::attn_weights, {}, {}, false, 0, 0} : shown_picture(trace, now);
+  const TensorPtr map = picture ? trace.tensor(picture->result) : nullptr;
+  const std::optional<Veil> veil = veil_of(walk);
+  if (!map || map->shape().rank() != 4 || map->shape().name(1) != "H" ||
+      (veil && veil->hides({picture->result})))
+    return false;
+  return rows || now.view == StageView::all_heads || (now.view == StageView::one_head && !full_screen);
 }
 
 std::string departure_words(const PlaylistWalk::Departure& departure) {

@@ -9,11 +9,16 @@
 
 namespace headwise {
 
+// A page that is about one head asks for it where all heads are shown, unless it says where it asks: the view of one would tell
+// which.
+void ask_at_all_heads(PlaylistPage& page);
 // The page's place: a page that asks a question may show another place or a veil until it answers, with nothing pinned.
 Selection selection_of(const PlaylistPage& page, bool answered);
 // None while a page is on its way or being written.
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
                                                     const Trace& trace);
+// Whether a click on what the stage shows can answer the page's question.
+bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen);
 // Whether the scenario on the stage is another than the page's. What a model's layer determines, a page leaves open.
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
 // "This page is about head 7; the stage shows head 3."

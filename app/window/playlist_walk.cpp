@@ -261,7 +261,9 @@ void arrive(WindowState& window) {
   const Session& session = window.document.session;
   PlaylistWalk& walk = window.document.walk;
   refresh_words(session, walk);
-  walk.departure = departure_of(walk, window.view.selection, session.trace());
+  const Selection& now = window.view.selection;
+  walk.departure = departure_of(walk, now, session.trace());
+  walk.answers_on_stage = answers_on_stage(walk, now, session.trace(), window.view.full_screen);
 }
 
 void show_page(WindowState& window, std::size_t page, PageEntry entry) {
@@ -409,7 +411,14 @@ void leave_walk(WindowState& window) {
 void step_out(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   if (!words_are_readable(window)) return;
-  if (!walk.interrupted) return leave_walk(window);
+  if (!walk.page) return leave_walk(window);
+  if (!walk.interrupted) {
+    const std::string& title = walk.playlist.title;
+    window.view.notices.say(fmt::format("You left {}, page {} of {} · {} returns",
+                                        title.empty() ? "the playlist" : "“" + title + "”", *walk.page + 1,
+                                        walk.playlist.pages.size(), first_key_text(CommandId::walk_playlist)));
+    return leave_walk(window);
+  }
   const bool answered = walk.interrupted->answered;
   take_up_interrupted(walk);
   show_page(window, *walk.page, entry_with(answered));

@@ -43,6 +43,7 @@ struct PlaylistWalk {
     std::string page, stage;  // "head 7", "head 3": what the page is about, and what the stage shows
   };
   std::optional<Departure> departure;  // none: it shows what the page is about. Of this frame
+  bool answers_on_stage = false;       // a click on what it shows can answer the page's question
 
   // The text of the current page, with the numbers of the trace.
   struct Words : PageWords {

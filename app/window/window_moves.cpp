@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
 #include "app/session/commands.h"
 #include "app/window/picture_recording.h"
@@ -25,8 +26,11 @@ void go_to_step(WindowView& view, int step) {
 }
 
 void go_to_head(WindowState& window, Index head) {
-  const Index heads = window.document.session.trace().options.num_heads;
-  if (head < 0 || head >= heads) return;
+  const Trace& trace = window.document.session.trace();
+  if (head < 0 || head >= trace.options.num_heads) return;
+  if (asks_for_head(window.document.walk) && !shows_one_head(trace, window.view.selection))
+    return window.view.notices.say(
+        "This page asks for a head: its digit, or its button beside the question, answers.");
   window.view.selection.head = head;
 }
 
@@ -73,6 +77,8 @@ void unpin(WindowState& window) {
   } else if (view.notices.dismiss_all()) {
   } else if (!document.session.error().empty()) {
     document.session.undo();
+  } else if (document.walk.page && view.stage_only) {
+    view.stage_only = false;
   } else if (document.walk.page && (!selection.pinned || selection.pinned == document.walk.shown()->pin)) {
     step_out(window);  // what the page pins is not for the user to unpin first
   } else if (selection.pinned) {

@@ -72,9 +72,8 @@ struct PlaylistPage {
   bool veil = false;  // while the page asks, the result of its step is hidden, and what follows from it
 
   // While it asks, something of its place is left out.
-  bool asks_covered() const { return asks_elsewhere() || (!ask.empty() && veil) || hides_pin(); }
-  // It asks for a head, and the pinned cell lies in one.
-  bool hides_pin() const { return asks_for_head() && pin; }
+  bool asks_covered() const { return asks_elsewhere() || (!ask.empty() && veil) || asks_for_head(); }
+  // Its head is left out then, and its pinned cell, which lies in one.
   bool asks_for_head() const { return !ask.empty() && answer && answer->is_head(); }
   bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }
 };
