@@ -7,13 +7,29 @@
 
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
+#include "app/window/page_place.h"
 #include "app/window/window_state.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
 
-PlaylistPage page_of(const WindowState& window) {
+// A query that was chosen without a pin is kept by one: of its largest weight.
+void pin_query(WindowState& window) {
+  Selection& now = window.view.selection;
+  const std::optional<Index> query = chosen_query(window.view.stage_choices, now.view);
+  const TensorPtr& weights = window.document.session.trace().tensors.attn_weights;
+  if (now.pinned || !query || !weights || *query >= weights->shape().size(2)) return;
+  const auto weight = [&](Index key) { return weights->at({now.batch, now.head, *query, key}); };
+  Index largest = 0;
+  for (Index key = 1; key < weights->shape().size(3); ++key)
+    if (weight(key) > weight(largest)) largest = key;
+  if (weights->shape().size(3) > 0)
+    now.pinned = CellRef{{TensorId::attn_weights}, {now.batch, now.head, *query, largest}};
+}
+
+PlaylistPage page_of(WindowState& window) {
+  pin_query(window);
   const Selection& selection = window.view.selection;
   PlaylistPage page;
   page.scenario = std::make_shared<const Scenario>(window.document.session.traced_scenario());
@@ -114,7 +130,8 @@ void update_page(WindowState& window) {
   if (!walk.page) return notices.say("Walk to the page you want to update.");
   PlaylistPage& page = walk.playlist.pages[*walk.page];
   if (walk.asking() && page.asks_covered())
-    return notices.say("The page still hides its answer. Show the answer first, then update the page.");
+    return notices.say(fmt::format("The page still hides its answer. Show it ({}), then update the page.",
+                                   first_key_text(CommandId::next_page)));
   if (!window.document.session.error().empty() || window.document.session.computing())
     return notices.say("The page was not updated: the scenario has an error or is still being computed.");
   PlaylistPage updated = page_of(window);
@@ -127,6 +144,7 @@ void update_page(WindowState& window) {
   updated.keywords = page.keywords;
   updated.notes = page.notes;
   updated.veil = page.veil;
+  ask_at_all_heads(updated);
   if (!page.masks_as) updated.masks_as.reset();
   if (page == updated) return notices.say("The page shows this already.");
   walk.retired.push_back({std::exchange(page, std::move(updated)), *walk.page, true});

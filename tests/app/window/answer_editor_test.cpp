@@ -142,6 +142,63 @@ TEST_CASE("a pin that was left in another head than the page's does not make the
   CHECK(writing.page().answer->column == "argmax attn_weights[0,3,0,:]");
 }
 
+TEST_CASE("a key is proposed for what the stage shows, with the pinned cell only where that is in it") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  PlaylistPage& page = writing.walk().playlist.pages[0];
+  page.step = writing.bench.window->state().view.selection.step = Step::output;
+  writing.bench.ui->run_frames(3);
+  writing.choose(1);
+  CHECK(writing.page().answer->is == "max output");
+  writing.choose(5);
+  CHECK(writing.page().answer->tensor == TensorId::output);
+  writing.choose(2);
+  CHECK(writing.page().answer->options[0].is == "max output > 0");
+  page.step = writing.bench.window->state().view.selection.step = Step::weighted_sum;  // its operand
+  writing.bench.ui->run_frames(3);
+  writing.choose(1);
+  CHECK(writing.page().answer->is == "attn_weights[0,0,8,7]");
+}
+
+TEST_CASE(
+    "a question for a head that is written at one head asks where all are shown, as soon as it is written") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  writing.choose(4);
+  CHECK(writing.page().ask_view == StageView::all_heads);
+  writing.bench.ui->click("caption/edit");
+  writing.bench.ui->run_until_still();
+  CHECK(writing.walk().asking());
+  CHECK(writing.bench.selection().view == StageView::all_heads);
+  writing.bench.ui->click("caption/edit");
+  writing.choose(3);
+  CHECK_FALSE(writing.page().ask_view);
+}
+
+TEST_CASE("an option that leads to a page that is no longer there offers no link to it") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  writing.choose(2);
+  for (AnswerOption& option : writing.walk().playlist.pages[0].answer->options)
+    option.see = "Must a row sum to 1?";
+  writing.bench.ui->click("caption/edit");
+  for (const bool there : {true, false}) {
+    CAPTURE(there);
+    if (!there)
+      for (AnswerOption& option : writing.walk().playlist.pages[0].answer->options)
+        option.see = "A page that is gone";
+    show_page(writing.bench.window->state(), 0);
+    writing.bench.ui->run_until_still();
+    writing.bench.ui->key("1");
+    writing.bench.ui->run_until_still();
+    REQUIRE_FALSE(writing.walk().asking());
+    CHECK(writing.bench.ui->has("caption/see") == there);
+  }
+}
+
 TEST_CASE("an answer that is still being written does not spoil what is kept or saved") {
   const TemporaryFolder folder;
   Writing writing(folder);

@@ -5,6 +5,7 @@
 #include "app/session/commands.h"
 #include "app/window/answer_kinds.h"
 #include "app/window/page_place.h"
+#include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/app/window/lecture_bench.h"
@@ -301,4 +302,184 @@ TEST_CASE(
     course.key("F11");
     CHECK(course.says("You changed this page: causal mask off."));
   }
+}
+
+TEST_CASE("a query chosen in Rows is kept by Update and Add page, and another page begins with its own") {
+  for (const StageView view : {StageView::head_rows, StageView::elementwise, StageView::query_key_plane}) {
+    CAPTURE(static_cast<int>(view));
+    Course course(1600, 1000);
+    if (!course.bench.ui) return;
+    course.state().view.selection.view = view;
+    course.state().view.selection.head = 5;  // head 4 has no direction
+    course.ui().run_until_still();
+    perform(course.state(), CommandCall{CommandId::update_page});
+    course.ui().run_until_still();
+    CHECK_FALSE(course.page().pin);  // its first query needs none
+    for (int i = 0; i < 3; ++i) course.ui().click("stage/query/forward");
+    course.ui().run_until_still();
+    const std::vector<std::string> chosen = course.ui().said("query ");
+    perform(course.state(), CommandCall{CommandId::update_page});
+    course.ui().run_until_still();
+    CHECK(course.tells(
+        "Page 1 now shows what the window shows. “Put page back” in the Teach menu undoes this."));
+    REQUIRE(course.page().pin);
+    CHECK(course.page().pin->index[1] == 5);
+    CHECK_FALSE(course.walk().departure);
+    course.key("PageDown");
+    course.key("PageUp");
+    CHECK(course.ui().said("query ") == chosen);
+    course.key("PageDown");
+    course.state().view.selection.view = view;
+    course.state().view.selection.head = 5;
+    course.state().view.selection.pinned.reset();
+    course.ui().run_until_still();
+    course.ui().click("stage/query/forward");
+    course.show(3);
+    course.state().view.selection.view = view;
+    course.ui().run_until_still();
+    CHECK(course.ui().said("query ") != chosen);
+    perform(course.state(), CommandCall{CommandId::update_page});
+    CHECK_FALSE(course.page().pin);
+  }
+}
+
+TEST_CASE(
+    "a question for a head is asked where all heads are shown, and where it is asked of one, its number is "
+    "hidden") {
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    Course course(1600, 1000);
+    if (!course.bench.ui) return;
+    course.show(1);
+    PlaylistPage& page = course.page();
+    page.ask = "Which head?";
+    page.pin.reset();
+    page.answer = PageAnswer{};
+    page.answer->kind = AnswerKind::head;
+    page.answer->is = "argmax attn_weights[0,:,8,7]";
+    if (hall) course.key("F5");
+    const auto tells = [&] {
+      StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light,
+                             hall ? StagePictures::Look::hall : StagePictures::Look::window);
+      const std::string drawn = pictures.svg(course.state());
+      return drawn.find("[0,4]") != std::string::npos || drawn.find("head 4") != std::string::npos;
+    };
+    course.show(1);  // as a file may ask
+    CHECK(course.walk().asking());
+    CHECK(course.now().view == StageView::one_head);
+    CHECK_FALSE(tells());
+    CHECK(course.ui().has("caption/point") == !hall);  // the small maps are no part of the full screen
+    course.ui().save_png(hall ? "asks_one_head_hall" : "asks_one_head");
+    ask_at_all_heads(page);
+    course.show(1);
+    CHECK(course.now().view == StageView::all_heads);
+    CHECK(course.now().head == 0);  // the setup shows the head of the page
+    CHECK(course.ui().has("caption/point"));
+    course.key("Down");
+    CHECK(course.now().head == 0);
+    CHECK(course.tells("This page asks for a head: its digit, or its button beside the question, answers."));
+    const UiRect map = course.ui().rect("stage/map/7");
+    course.ui().click((map.min.x + map.max.x) / 2, (map.min.y + map.max.y) / 2);
+    course.ui().run_until_still();
+    CHECK_FALSE(course.walk().asking());
+    CHECK(course.walk().given.head == 7);
+    CHECK(course.now().view == StageView::one_head);
+    CHECK(course.now().head == 4);
+    CHECK(tells());
+  }
+}
+
+TEST_CASE("the sheet of all heads shows nothing while a page asks about them") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.key("R");
+  CHECK(course.ui().has("heads/hidden"));
+  course.key("Escape");
+  course.key("PageDown");
+  course.key("R");
+  CHECK_FALSE(course.ui().has("heads/hidden"));
+}
+
+TEST_CASE("who leaves a lecture is told from which page, and that F5 returns there") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.key("F5");
+  course.key("PageDown");
+  course.key("Escape");
+  course.key("F");
+  REQUIRE(course.state().view.stage_only);
+  course.key("Escape");
+  CHECK_FALSE(course.state().view.stage_only);
+  REQUIRE(course.walk().page == 1);
+  course.key("Escape");
+  CHECK_FALSE(course.walk().page);
+  CHECK(course.tells("You left “A course”, page 2 of 4 · F5 returns"));
+  course.key("F5");
+  CHECK(course.walk().page == 1);
+  CHECK(course.state().view.full_screen);
+}
+
+TEST_CASE("an answer that was only shown can be asked again, on the full screen too") {
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    Course course;
+    if (!course.bench.ui) return;
+    if (hall) course.key("F5");
+    course.show(2);
+    CHECK_FALSE(course.ui().has("caption/take_back"));
+    course.key("PageDown");
+    REQUIRE_FALSE(course.walk().asking());
+    course.ui().save_png(hall ? "answer_again_hall" : "answer_again");
+    CHECK(course.ui().rect("caption/take_back").max.y <= course.ui().rect("panel/caption").max.y - 10);
+    course.ui().click("caption/take_back");
+    course.ui().run_until_still();
+    CHECK(course.walk().asking());
+  }
+}
+
+TEST_CASE("what cannot be updated while it asks says by which key it is shown") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.key("Ctrl+U");
+  CHECK(course.tells("The page still hides its answer. Show it (Page Down), then update the page."));
+}
+
+TEST_CASE(
+    "in a hall a unit stands beside the field of its number, and a tensor without heads has no head's "
+    "title") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.walk().playlist.pages[2].answer->unit = "of the weight";
+  course.key("F5");
+  course.show(2);
+  course.ui().save_png("unit_hall");
+  const UiRect field = course.ui().rect("caption/number"), unit = course.ui().rect("caption/point");
+  CHECK(unit.min.x >= field.max.x);
+  CHECK(unit.min.y < field.max.y);
+  course.show(0);
+  CHECK(course.ui().has("stage/hall_head"));
+  course.page().step = Step::output;
+  course.show(0);
+  CHECK_FALSE(course.ui().has("stage/hall_head"));
+}
+
+TEST_CASE("what is written of a page can be scrolled to with the mouse wheel, beside the buttons that stay") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.page().answer = PageAnswer{};
+  course.page().answer->kind = AnswerKind::choice;
+  course.page().answer->options.resize(6);
+  course.ui().click("caption/edit");
+  course.ui().run_frames(3);
+  const UiRect panel = course.ui().rect("panel/caption"), done = course.ui().rect("caption/edit");
+  REQUIRE(course.ui().rect("caption/text").max.y > panel.max.y);
+  course.ui().move_to(panel.min.x + 600, panel.min.y + 130);
+  for (int i = 0; i < 8; ++i) course.ui().wheel(-1);
+  course.ui().run_frames(2);
+  course.ui().save_png("choice_editor_scrolled");
+  CHECK(course.ui().rect("caption/text").max.y <= panel.max.y);
+  CHECK(course.ui().rect("caption/edit").min.y == done.min.y);
 }
