@@ -351,7 +351,7 @@ const AnswerKindView& view_of(const PageAnswer& answer) {
                  {&A::why, "why", "why (a fixed number needs it)", "why: said with the verdict. A fixed number, as 3, "
                   "is accepted as the key only with its reason", 0.36f}}},
       {.controls = option_pieces, .verdict = option_verdict, .digit = choose_option, .right = "Right is {option}."},
-      {.controls = shape_pieces, .verdict = shape_verdict, .digit = begin_typing, .typed = true,
+      {.controls = shape_pieces, .verdict = shape_verdict, .digit = begin_typing, .typed = true, .letters = "NLSEHGD",
        .right = "It is {shown}.",
        .longest = "You said {shown}; it is {shown}. The sizes are right, their order is not.",
        .texts = {edited_key("shape {name}")}},

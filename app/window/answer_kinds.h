@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/panels/panel.h"
@@ -47,9 +48,10 @@ struct AnswerKindView {
   // Whether the click is the answer, and whether what was drawn is one.
   bool (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) { return false; };
   bool (*drawn)(const PlaylistWalk::Given&) = [](const PlaylistWalk::Given&) { return false; };
-  bool typed = false;        // digits, a point and a minus sign begin the answer
-  const char* right;         // the verdict if nothing was given; {shown}: the key
-  const char* longest = "";  // that there may be, unless one on an option is longer
+  bool typed = false;             // digits, a point and a minus sign begin the answer
+  std::string_view letters = {};  // and so do these, while the page asks
+  const char* right;              // the verdict if nothing was given; {shown}: the key
+  const char* longest = "";       // that there may be, unless one on an option is longer
   std::vector<EditedText> texts = {};
 };
 const AnswerKindView& view_of(const PageAnswer& answer);

@@ -300,8 +300,11 @@ bool answer_by_key(WindowState& window, KeyChord chord) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.page || walk.shown()->ask.empty() || !walk.shown()->answer) return false;
   const int digit = static_cast<int>(chord.key) - static_cast<int>(Key::zero);
-  const bool is_digit = digit >= 0 && digit <= 9, typed = view_of(*walk.shown()->answer).typed;
-  const bool types = is_digit || (typed && (chord.key == Key::minus || chord.key == letter('.')));
+  const AnswerKindView& view = view_of(*walk.shown()->answer);
+  const bool is_digit = digit >= 0 && digit <= 9, typed = view.typed;
+  const auto is_key = [&](char each) { return chord.key == letter(each); };
+  const bool types = is_digit || (typed && (chord.key == Key::minus || is_key('.'))) ||
+                     (asks_now(walk) && std::ranges::any_of(view.letters, is_key));
   if (chord.ctrl || chord.alt || chord.shift || !types) return false;
   // A number that is typed once more is still none of a head. Elsewhere digits are the keys of heads again.
   if (typed && walk.answered && !walk.edits_words && !walk.arrival && window.view.full_screen) {
@@ -310,7 +313,7 @@ bool answer_by_key(WindowState& window, KeyChord chord) {
     return true;
   }
   if (!asks_now(walk)) return false;
-  const AnswerInput input = view_of(*walk.shown()->answer).digit(walk, digit);
+  const AnswerInput input = view.digit(walk, digit);
   if (input != AnswerInput::answers) return input == AnswerInput::taken;
   walk.given.made = true;
   reveal_answer(window);

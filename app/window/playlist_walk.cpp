@@ -196,6 +196,7 @@ void reveal_answer(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   walk.answered = true;
   window.view.steps.playing = false;
+  window.view.notices.dismiss_all();  // on how it is answered
   const PlaylistPage& page = *walk.shown();
   keep_answer(walk, page);
   if (window.view.full_screen) release_focus(window.view.focus);  // its keys turn pages again

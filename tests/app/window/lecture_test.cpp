@@ -382,6 +382,7 @@ TEST_CASE(
     course.ui().click((map.min.x + map.max.x) / 2, (map.min.y + map.max.y) / 2);
     course.ui().run_until_still();
     CHECK_FALSE(course.walk().asking());
+    CHECK(course.state().view.notices.notices.empty());
     CHECK(course.walk().given.head == 7);
     CHECK(course.now().view == StageView::one_head);
     CHECK(course.now().head == 4);
@@ -463,6 +464,29 @@ TEST_CASE(
   course.page().step = Step::output;
   course.show(0);
   CHECK_FALSE(course.ui().has("stage/hall_head"));
+}
+
+TEST_CASE("a shape is typed with its letters, none of which is a command while the page asks for one") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.page().answer = PageAnswer{};
+  course.page().answer->kind = AnswerKind::shape;
+  course.page().answer->is = "shape attn_weights";
+  const Scenario before = course.bench.scenario();
+  course.key("F5");
+  course.show(2);
+  course.ui().push(KeyChanged{'N', true});  // as a keyboard sends it
+  course.ui().push(TextEntered{U'N'});
+  course.ui().push(KeyChanged{'N', false});
+  course.ui().run_frames(3);
+  course.ui().type(" H L S");
+  CHECK_FALSE(course.state().dialogs.training.open);
+  CHECK(course.bench.scenario() == before);
+  CHECK(course.walk().given.typed == "N H L S");
+  course.key("Enter");
+  CHECK(answer_verdict(course.walk()) == "You said (1,8,12,12): right.");
+  CHECK_FALSE(course.walk().asking());
 }
 
 TEST_CASE("what is written of a page can be scrolled to with the mouse wheel, beside the buttons that stay") {
