@@ -262,7 +262,9 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
                          const std::string& shape = "", std::optional<Id> tensor = {}) {
     const ImVec2 at(float(over.x), float(over.y) - mono->FontSize - 5);
     const bool whole = !context_.hall && width_of(mono, all) <= float(over.width);
-    const float end = paint.text_within(float(over.width), mono, at, color, whole ? all : few).max.x;
+    const std::string text = whole ? all : few;
+    const float end = paint.text_within(float(over.width), mono, at, color, text).max.x;
+    ui_says(text, at);
     if (tensor) name_tensor(context_, {*tensor}, {at.x, at.y - 1}, {end, at.y + mono->FontSize + 2});
     const float gap = 7.0f * context_.scale;
     if (!shape.empty() && end + gap + width_of(mono, shape) <= float(over.x + over.width))

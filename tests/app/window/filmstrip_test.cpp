@@ -252,7 +252,10 @@ TEST_CASE("pages are copied, updated, removed and put back with the buttons of t
   CHECK_FALSE(bench.ui->has("filmstrip/put_back"));
 
   const Playlist before = walk.playlist;
+  const UiRect remove = bench.ui->rect("filmstrip/remove");
   bench.ui->click("filmstrip/remove");
+  REQUIRE(bench.ui->has("filmstrip/put_back"));
+  CHECK(bench.ui->rect("filmstrip/remove").min.y == remove.min.y);  // a second click does the same
   bench.ui->click("filmstrip/remove");
   CHECK(pages.size() == 2);
   CHECK(bench.window->state().view.notices.notices.back().text.find("Put page back") != std::string::npos);

@@ -507,3 +507,13 @@ TEST_CASE("what is written of a page can be scrolled to with the mouse wheel, be
   CHECK(course.ui().rect("caption/text").max.y <= panel.max.y);
   CHECK(course.ui().rect("caption/edit").min.y == done.min.y);
 }
+
+TEST_CASE("where the headings of q∘k have no room they are short, not cut") {
+  Course course(1280, 720);
+  if (!course.bench.ui) return;
+  course.state().view.selection.view = StageView::elementwise;
+  course.ui().run_until_still();
+  CHECK(course.says("q ∘ k"));
+  course.key("F");
+  CHECK(course.says("q ∘ k: elementwise product"));
+}
