@@ -200,8 +200,8 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::copy_map_image, Menu::edit, "Copy map as image", "copy this head's map as a picture"),
     command(CommandId::copy_stage_image, Menu::edit, "Copy stage as image",
             "copy the stage at slide size as a picture"),
-    command(CommandId::go_back, Menu::edit, "Back to previous cell",
-            "go back to the cell that was pinned before you followed a link",
+    command(CommandId::go_back, Menu::edit, "Back",
+            "go back to the cell or the page from which you followed a link",
             {plain(Key::backspace), alt(Key::left)})
         .below_rule(),
     command(CommandId::unpin, Menu::edit, "Unpin",

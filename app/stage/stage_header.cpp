@@ -220,7 +220,7 @@ void Header::choose_picture(float room) {
   tooltip(context_, "which of this step's tensors to show");
 }
 
-// "batch 0 of 3 | ‹ | › |", if there are several.
+// "sequence 0 of 3 | ‹ | › |", if there are several.
 void Header::choose_batch() {
   const TensorPtr any = content_.result ? content_.result->matrix.view.tensor : nullptr;
   const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
@@ -230,7 +230,7 @@ void Header::choose_batch() {
   ImGui::SameLine(0.0f, 12.0f * unit_);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImFont* sans = context_.fonts.sans;
-  const std::string text = fmt::format("batch {} of {}", selection_.batch, batches);
+  const std::string text = fmt::format("sequence {} of {}", selection_.batch, batches);
   write({at.x, at.y + (size_of(ways).y - sans->FontSize) / 2}, text);
   ImGui::SetCursorScreenPos({at.x + width_of(sans, text) + 8.0f * unit_, at.y});
   if (stage_choice(context_, "batch", ways, way)) {

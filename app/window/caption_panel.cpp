@@ -230,7 +230,7 @@ void draw_difference(const PanelContext& context, const PlaylistWalk& walk, floa
       action.command = CommandId::restore_page;
   }
   ui_probe_item(id);
-  tooltip(widgets, difference.place ? "shows the page’s own place again; what you changed stays"
+  tooltip(widgets, difference.place ? "shows again what this page is about; your changes stay"
                                     : tooltip_of(CommandId::restore_page));
 }
 

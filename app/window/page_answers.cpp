@@ -308,7 +308,7 @@ bool answer_by_key(WindowState& window, KeyChord chord) {
   if (chord.ctrl || chord.alt || chord.shift || !types) return false;
   // A number that is typed once more is still none of a head. Elsewhere digits are the keys of heads again.
   if (typed && walk.answered && !walk.edits_words && !walk.arrival && window.view.full_screen) {
-    window.view.notices.say(fmt::format("This question has been answered. “{}” asks it again.",
+    window.view.notices.say(fmt::format("The answer is already shown. “{}” asks the question again.",
                                         command_entry(CommandId::take_back_answer).name));
     return true;
   }

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "app/content/cell_terms.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
 #include "core/scenario/layer_scenario.h"
@@ -21,7 +22,7 @@ std::string place_words(const Selection& place) {
 
 // In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
 PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& place, const Selection& now,
-                                    const Trace& trace) {
+                                    const Trace& trace, const ShownQuery& shown_query) {
   PlaylistWalk::Departure left;
   const auto add = [&](const std::string& page, const std::string& stage) {
     const char* between = left.page.empty() ? "" : ", ";
@@ -35,22 +36,34 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   const StageViewEntry& view = stage_view_entry(now.view);
   const bool has_tensor = view.turns && (walk.answered || !walk.shown()->asks_covered());
   if (has_tensor && picture(place) != picture(now)) add(picture(place), picture(now));
-  if (place.batch != now.batch) add(fmt::format("batch {}", place.batch), fmt::format("batch {}", now.batch));
+  if (place.batch != now.batch)
+    add(fmt::format("sequence {}", place.batch), fmt::format("sequence {}", now.batch));
   // While the page asks for a head, its own might be the answer.
   if (place.head != now.head && shows_one_head(trace, now) && !asks_for_head(walk))
     add(fmt::format("head {}", place.head), fmt::format("head {}", now.head));
   // Other views mark the pinned cell; these are about its query alone.
   const bool of_query = now.view == StageView::head_rows || now.view == StageView::elementwise ||
                         now.view == StageView::query_key_plane;
-  const auto query = [](const std::optional<CellRef>& cell) {
-    return cell && cell->index.size() == 4 ? fmt::format("query {}", cell->index[2]) : "another";
+  const auto query = [](const Selection& at, std::optional<Index> chosen) {
+    return at.pinned && at.pinned->index.size() == 4 ? at.pinned->index[2] : chosen;
   };
-  if (of_query && place.pinned && place.pinned->index.size() == 4 && query(place.pinned) != query(now.pinned))
-    add(query(place.pinned), query(now.pinned));
+  const std::optional<Index> own = query(place, std::nullopt);
+  std::optional<Index> other = query(now, shown_query.chosen);
+  if (now.view != StageView::head_rows) other = other.value_or(0);
+  if (of_query && own && own != other) {
+    const auto named = [&](Index at) {
+      const bool has_word = at < std::ssize(*shown_query.tokens);
+      return fmt::format(fmt::runtime(has_word ? "query “{}”" : "query {}"),
+                         token_at(*shown_query.tokens, at, ""));
+    };
+    add(named(*own), other ? named(*other) : "another query");
+  }
   const std::optional<CompareWith>& beside = walk.shown()->beside;
   if (now.view == StageView::compare && beside && *beside != now.compare_with) {
-    const auto named = [](CompareWith with) { return compare_with_names[static_cast<std::size_t>(with)]; };
-    add(fmt::format("the comparison “{}”", named(*beside)), fmt::format("“{}”", named(now.compare_with)));
+    const auto named = [](CompareWith with) {
+      return fmt::format("the comparison with “{}”", compare_with_names[static_cast<std::size_t>(with)]);
+    };
+    add(named(*beside), named(now.compare_with));
   }
   return left;
 }
@@ -89,7 +102,7 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
 }
 
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
-                                                    const Trace& trace) {
+                                                    const Trace& trace, const ShownQuery& query) {
   if (!walk.page || walk.arrival || walk.edits_words) return {};
   const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
   Selection place = selection_of(*walk.shown(), walk.answered);
@@ -98,7 +111,7 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
   if (!is_at(place))
     return PlaylistWalk::Departure{true, place_words(selection_of(*walk.shown(), walk.answered)),
                                    place_words(now)};
-  PlaylistWalk::Departure left = detail_left(walk, place, now, trace);
+  PlaylistWalk::Departure left = detail_left(walk, place, now, trace, query);
   if (left.page.empty()) return {};
   return left;
 }

@@ -182,7 +182,8 @@ bool words_are_readable(WindowState& window) {
     return true;
   // The line below the fields may be out of sight.
   NoticesState& notices = window.view.notices;
-  const std::string problem = fmt::format("Page {}: {}", *walk.page + 1, walk.words_problem);
+  const std::string problem = fmt::format("Page {} has an error: {}. Correct it before you leave the page.",
+                                          *walk.page + 1, walk.words_problem);
   if (std::ranges::find(notices.notices, problem, &Notice::text) == notices.notices.end())
     notices.complain(problem);
   return false;
@@ -263,7 +264,9 @@ void arrive(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   refresh_words(session, walk);
   const Selection& now = window.view.selection;
-  walk.departure = departure_of(walk, now, session.trace());
+  walk.departure =
+      departure_of(walk, now, session.trace(),
+                   {chosen_query(window.view.stage_choices, now.view), &session.inputs().labels.query});
   walk.answers_on_stage = answers_on_stage(walk, now, session.trace(), window.view.full_screen);
 }
 

@@ -175,7 +175,7 @@ void look_inside(WindowState& window, const TrainedHead& head) {
     skip_motion(window.view.motion);
     window.dialogs.training.open = false;
     window.view.notices.say(
-        fmt::format("The model after {} steps of training, at head {}. {} leads to other moments.", step,
+        fmt::format("The model after {} steps of training, at head {}. {} goes to other steps.", step,
                     trained_head_name(head.layer, head.head),
                     window.view.full_screen ? "The line above the stage" : "The line below the steps"));
   } catch (const std::exception& error) {

@@ -129,7 +129,7 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   ui.run_until_still();
   ui.key("2");
   CHECK(answer_verdict(writing.walk()) ==
-        "You chose 2, “a little”: wrong. Look at 0.901. Right is 1, “most of it”.");
+        "You chose 2, “a little”, which is wrong. Look at 0.901. The right answer is 1, “most of it”.");
   CHECK(ui.has("caption/see"));
 }
 

@@ -75,8 +75,10 @@ TEST_CASE(
   page.view = StageView::head_rows;
   page.pin = CellRef{{TensorId::attn_weights}, {0, 4, 3, 1}};
   CHECK(departs([](Selection& now) { now.pinned->index[3] = 2; }).empty());
-  CHECK(departs([](Selection& now) { now.pinned->index[2] = 5; }) == "query 5");
-  CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "another");
+  CHECK(departs([](Selection& now) { now.pinned->index[2] = 5; }) == "query “the”");
+  CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "another query");
+  page.view = StageView::elementwise;
+  CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "query “The”");
   page.pin.reset();
   page.view = StageView::all_heads;
   CHECK(departs(other_head).empty());
@@ -137,14 +139,16 @@ TEST_CASE("what cannot be read in braces is told before a class sees it, and aga
     CHECK(course.walk().page == 0);
     CHECK_FALSE(course.state().view.full_screen);
     CHECK(course.ui().has("error"));
-    CHECK(course.tells("Page 1: " + course.walk().words_problem));
+    CHECK(course.tells("Page 1 has an error: " + course.walk().words_problem +
+                       ". Correct it before you leave the page."));
   }
   perform(course.state(), CommandCall{CommandId::leave_playlist});
   CHECK(course.walk().page == 0);
   course.ui().key("Ctrl+S");
   course.ui().run_frames(3);
   CHECK(read_playlist_file(course.folder.file("lesson.json")).pages[0].caption == "It is {max scores[0,}.");
-  CHECK(course.tells("Page 1: " + course.walk().words_problem));
+  CHECK(course.tells("Page 1 has an error: " + course.walk().words_problem +
+                     ". Correct it before you leave the page."));
   course.walk().playlist.pages[0].caption = "It is {max scores}.";
   perform(course.state(), CommandCall{CommandId::walk_playlist});
   CHECK_FALSE(course.walk().edits_words);
@@ -202,7 +206,7 @@ TEST_CASE("on the full screen what is typed at a number that was answered choose
   for (const char* key : {"0", ".", "5"}) course.key(key);
   CHECK(course.now().head == 4);
   CHECK(course.state().view.settings.motion_speed == speed);
-  CHECK(course.tells("This question has been answered. “Answer again” asks it again."));
+  CHECK(course.tells("The answer is already shown. “Answer again” asks the question again."));
   course.key("Escape");
   course.key("5");
   CHECK(course.now().head == 5);  // in the window digits are the keys of heads again
