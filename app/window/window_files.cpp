@@ -26,6 +26,7 @@
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -117,10 +118,9 @@ void save_playlist(WindowState& window, const std::string& path) {
   walk.path = path;
   walk.changed = walk.from_program = false;
   remember_file(document, path);
-  const std::size_t pages = walk.playlist.pages.size();
   const bool edited = has_changed_scenario(walk, document.session.scenario());
-  window.view.notices.say(fmt::format("Saved the playlist, {} {}, in {}.{}", pages,
-                                      pages == 1 ? "page" : "pages", path,
+  window.view.notices.say(fmt::format("Saved the playlist, {}, in {}.{}",
+                                      counted(std::ssize(walk.playlist.pages), "page"), path,
                                       edited ? " What you changed on this page is not part of it." : ""));
   words_are_readable(window);
 }
