@@ -434,7 +434,10 @@ void draw_comparison_sheet(const PanelContext& context, const TracePtr& trace, C
   ImGui::Dummy({1, context.px(2)});
   dim_sentence(context, questions[state.tab]);
   ImGui::Dummy({1, context.px(4)});
-  if (state.tab == 2) {
+  if (context.hides_heads()) {
+    dim_sentence(context, "This page asks about the heads: they are compared here once it has answered.");
+    ui_probe_item("comparison/hidden");
+  } else if (state.tab == 2) {
     draw_lookup_comparison(context, trace, state.lookup);
   } else if (const auto computed = comparisons.of(trace); !computed) {
     dim_sentence(context, "Computing both sides, forward and backward …" + comparisons.waiting().text());

@@ -108,8 +108,11 @@ std::optional<PinnedRow> pinned_row(const PanelContext& context, const PlaylistP
 }
 
 AnswerOption option_of(const PanelContext& context, const PinnedRow& row, Index key) {
-  // A word that occurs more than once has its place beside it, as in the inspector.
-  return {token_at(context.inputs.labels.key, key, ""), fmt::format("{}{}", row.key, key), "", ""};
+  // Whatever the sentence is; a word that occurs more than once has its place beside it.
+  const std::vector<std::string>& words = context.inputs.labels.key;
+  const bool again = std::ranges::count(words, words[static_cast<std::size_t>(key)]) > 1;
+  return {fmt::format("{{key {}}}", key) + (again ? fmt::format(" ({})", key) : ""),
+          fmt::format("{}{}", row.key, key), "", ""};
 }
 
 // In the order of the sentence: the right one is not always the first.

@@ -218,7 +218,7 @@ std::string head_verdict(const PageAnswer&, const PageWords& words, const Given&
   const std::string said = fmt::format("You chose head {}", given.head);
   if (!words.key.head) return said + ". As the page is now, there is no right one.";
   return *words.key.head == given.head ? said + ": right."
-                                       : fmt::format("{}; the right head is {}.", said, *words.key.head);
+                                       : fmt::format("{}; it is head {}.", said, *words.key.head);
 }
 
 // Cells.
@@ -244,7 +244,7 @@ std::string cell_verdict(const PageAnswer&, const PageWords& words, const Given&
   const std::string said = "You pointed at " + cell_words(words.rows, words.columns, row, column);
   if (!key.row && !key.column) return said + ". As the page is now, there is no right cell.";
   const bool right = (!key.row || *key.row == row) && (!key.column || *key.column == column);
-  return right ? fmt::format("{}: right.", said) : fmt::format("{}; the right cell is {}.", said, key.shown);
+  return right ? fmt::format("{}: right.", said) : fmt::format("{}; it is {}.", said, key.shown);
 }
 
 // Rows of weights, drawn as bars.
@@ -350,22 +350,22 @@ const AnswerKindView& view_of(const PageAnswer& answer) {
                  {&A::unit, "unit", "unit", "unit: a word after the number (optional)", 0.12f},
                  {&A::why, "why", "why (a fixed number needs it)", "why: said with the verdict. A fixed number, as 3, "
                   "is accepted as the key only with its reason", 0.36f}}},
-      {.controls = option_pieces, .verdict = option_verdict, .digit = choose_option, .right = "The right answer is {option}."},
+      {.controls = option_pieces, .verdict = option_verdict, .digit = choose_option, .right = "It is {option}."},
       {.controls = shape_pieces, .verdict = shape_verdict, .digit = begin_typing, .typed = true, .letters = "NLSEHGD",
        .right = "It is {shown}.",
        .longest = "You said {shown}; it is {shown}. The sizes are right, their order is not.",
        .texts = {edited_key("shape {name}")}},
       {.controls = head_pieces, .verdict = head_verdict, .digit = choose_head, .click = click_head,
-       .right = "The right head is {shown}.", .longest = "You chose head 00; the right head is 00.",
+       .right = "The right head is {shown}.", .longest = "You chose head 00; it is head 00.",
        .texts = {edited_key("argmax attn_weights[{batch},:,{query},{key}]")}},
-      {.controls = cell_pieces, .verdict = cell_verdict, .click = click_cell, .right = "The right cell is {shown}.",
-       .longest = "You pointed at row 00, column 00; the right cell is {shown}.",
+      {.controls = cell_pieces, .verdict = cell_verdict, .click = click_cell, .right = "It is {shown}.",
+       .longest = "You pointed at row 00, column 00; it is {shown}.",
        .texts = {{&A::row, "row", "any row", "row: the right row, a number or an expression; empty: any", 0.3f,
                   "{query}"},
                  {&A::column, "column", "any column", "column: the right column, a number or an expression; empty: any",
                   0.4f, "argmax {name}[{row},:]"}}},
       {.controls = tensor_pieces, .verdict = option_verdict, .digit = choose_option, .click = click_tensor,
-       .right = "The right answer is {option}."},
+       .right = "It is {option}."},
       {.controls = weights_pieces, .verdict = weights_verdict, .digit = set_bar,
        .drawn = [](const Given& given) { return given.sum_of_bars() > 0.0; },
        .right = "The largest weight is {largest:.2f}, at “{at}”.",
@@ -406,10 +406,8 @@ std::string choice_verdict(const PageWords& words, std::size_t given) {
   if (*words.key.option == given) return fmt::format("You chose {}: right.", named(given));
   // Why it is wrong comes before the right one, about which it would be read otherwise.
   const std::string& why = words.whys[given];
-  if (why.empty())
-    return fmt::format("You chose {}; the right answer is {}.", named(given), named(*words.key.option));
-  return fmt::format("You chose {}, which is wrong. {} The right answer is {}.", named(given), why,
-                     named(*words.key.option));
+  if (why.empty()) return fmt::format("You chose {}; it is {}.", named(given), named(*words.key.option));
+  return fmt::format("You chose {}: wrong. {} Answer: {}.", named(given), why, named(*words.key.option));
 }
 
 std::string right_answer(const PlaylistWalk& walk) {

@@ -139,6 +139,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   if (text_button(widgets, "caption/edit", walk.edits_words ? "done" : "edit", ButtonLook::plain)) {
     if (words_are_readable(walk, LiveSubject(context.trace, &context.scenario, &context.inputs))) {
       walk.edits_words = !walk.edits_words;
+      if (!walk.edits_words) ImGui::SetScrollY(0.0f);  // its fields may have been scrolled
       // What was written is tried at once: the page asks as it will ask a class.
       const PlaylistPage& page = *walk.shown();
       if (!walk.edits_words && !page.ask.empty() && page.answer) {
@@ -351,7 +352,7 @@ std::string hall_foot_text(const PlaylistWalk& walk, ImFont* font, float room) {
                : "Esc leaves full screen";
   const std::string shorter = fmt::format("{} · {}", count, goes_on && !visits ? next : leaves);
   const std::string all = goes_on ? fmt::format("{} · {}, {}", count, next, leaves) : shorter;
-  for (const std::string& text : {all, shorter})
+  for (const std::string& text : {all, shorter, visits ? leaves : count})
     if (width_of(font, text) <= room) return text;
   return fitted_text(count, font, room);
 }
@@ -444,7 +445,8 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
     const float below = has_way_back_beside(scale, type, wrap, difference)
                             ? 0.0f
                             : spacing + button_shape(scale, type, wrap, difference.way_back).size.y;
-    height += std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below);
+    const float air = 4 * scale + 2 * spacing;  // below it
+    height += std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below + air);
   }
   if (!page->title.empty()) height += below_title * scale + spacing;
   const BarsRoom room = answer_bars_room(scale, width, walk);

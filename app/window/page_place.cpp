@@ -50,13 +50,15 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   const std::optional<Index> own = query(place, std::nullopt);
   std::optional<Index> other = query(now, shown_query.chosen);
   if (now.view != StageView::head_rows) other = other.value_or(0);
-  if (of_query && own && own != other) {
+  // A lesson that pins no cell leaves the query to its reader.
+  const bool has_own = own || (!walk.from_program && other.value_or(0) != 0);
+  if (of_query && has_own && own != other) {
     const auto named = [&](Index at) {
       const bool has_word = at < std::ssize(*shown_query.tokens);
       return fmt::format(fmt::runtime(has_word ? "query “{}”" : "query {}"),
                          token_at(*shown_query.tokens, at, ""));
     };
-    add(named(*own), other ? named(*other) : "another query");
+    add(own ? named(*own) : "its first query", other ? named(*other) : "another query");
   }
   const std::optional<CompareWith>& beside = walk.shown()->beside;
   if (now.view == StageView::compare && beside && *beside != now.compare_with) {
@@ -93,7 +95,7 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
   selection.step = page.step;
   selection.view = page.view;
   selection.tensor = page.tensor;
-  if (answered || !page.asks_for_head()) {
+  if (answered || !(page.asks_for_head() || page.asks_for_pinned())) {
     selection.pinned = page.pin;
     selection.spotlight = page.spotlight;
   }
@@ -117,7 +119,7 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
 }
 
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
-  if (!walk.page) return false;
+  if (!walk.page || *walk.shown()->scenario == shown) return false;
   Scenario own = *walk.shown()->scenario;
   if (shown.origin.layer) copy_layer_keys(*shown.origin.layer, own, own.origin.written);
   return !(shown == own);

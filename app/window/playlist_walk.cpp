@@ -341,6 +341,22 @@ std::string undo_label(const WindowDocument& document) {
   return pristine ? "" : label;
 }
 
+bool undo_to_page_before(WindowState& window) {
+  const WindowDocument& document = window.document;
+  const auto from = document.walk.came_from;
+  const History& history = document.session.history();
+  const std::string label = undo_label(document);
+  if (!document.walk.page || !from || !label.starts_with(page_label) || history.steps_back() < 1 ||
+      from->page >= document.walk.playlist.pages.size())
+    return false;
+  const History::Step edited = history.step_back(1);
+  const Scenario scenario = edited.scenario;
+  const std::string edit = edited.label;
+  show_page(window, from->page, entry_with(from->answered));
+  window.document.session.edit(scenario, edit);
+  return true;
+}
+
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
   if (PlaylistWalk& walk = window.document.walk; walk.interrupted) take_up_interrupted(walk);
   window.document.walk.kept.clear();

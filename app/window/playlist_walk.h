@@ -224,6 +224,10 @@ std::string last_edit_notice(const WindowDocument& document);
 // changed on the page before, or a page has just been removed, which it puts back.
 std::string undo_label(const WindowDocument& document);
 
+// Undoes the turning of a page after something was changed on the one before: leads back to that page and to what was changed there, so
+// that it does not stand beside another page's words. False if undo means something else.
+bool undo_to_page_before(WindowState& window);
+
 // Takes what was edited on the way from the user's own scenario to a page into what comes back on leaving. To be called
 // before the page can arrive.
 void keep_own_edits(WindowDocument& document);

@@ -75,6 +75,7 @@ void go_through_history(WindowState& window, bool (Session::*step)()) {
 void undo(WindowState& window) {
   const PlaylistWalk& walk = window.document.walk;
   if (window.document.session.awaited() && give_up_page(window)) return;
+  if (undo_to_page_before(window)) return;
   if (!walk.page || window.document.session.undo_label() == undo_label(window.document))
     return go_through_history(window, &Session::undo);
   if (walk.just_removed) return put_back_page(window);

@@ -10,23 +10,16 @@
 #include "core/gpu/shader.h"
 
 namespace headwise {
+
+namespace embedded {
+std::span<const unsigned char> share_glsl();
+}  // namespace embedded
+
 namespace {
 
 std::string_view text_of(std::span<const unsigned char> source) {
   return {reinterpret_cast<const char*>(source.data()), source.size()};
 }
-
-// NVIDIA's barrier() orders what is shared by itself, and its memoryBarrierShared() waits for all other memory too: that took an H100 a
-// sixth more time. No other driver knows this extension.
-constexpr std::string_view shared_memory = R"(
-// What each thread has written to shared memory is seen by the others from here on.
-void share() {
-#ifndef GL_NV_shader_thread_group
-  memoryBarrierShared();
-#endif
-  barrier();
-}
-)";
 
 }  // namespace
 
@@ -40,8 +33,7 @@ ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>
       head += "#extension GL_KHR_shader_subgroup_clustered : require\n";
     head += fmt::format("#define {} {}u\n", define.name, define.value);
   }
-  head += shared_memory;
-  std::vector<std::string_view> texts{head};
+  std::vector<std::string_view> texts{head, text_of(embedded::share_glsl())};
   for (const Source source : sources)
     if (!source.empty()) texts.push_back(text_of(source));
   const gl::Object<gl::ShaderKind<GL_COMPUTE_SHADER>> shader(label);

@@ -72,9 +72,15 @@ struct PlaylistPage {
   bool veil = false;  // while the page asks, the result of its step is hidden, and what follows from it
 
   // While it asks, something of its place is left out.
-  bool asks_covered() const { return asks_elsewhere() || (!ask.empty() && veil) || asks_for_head(); }
+  bool asks_covered() const {
+    return asks_elsewhere() || (!ask.empty() && veil) || asks_for_head() || asks_for_pinned();
+  }
   // Its head is left out then, and its pinned cell, which lies in one.
   bool asks_for_head() const { return !ask.empty() && answer && answer->is_head(); }
+  // Its pinned cell is one of those that can be clicked then, and might be the right one.
+  bool asks_for_pinned() const {
+    return !ask.empty() && answer && pin && answer->tensor && pin->tensor == TensorName{*answer->tensor};
+  }
   bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }
 };
 bool operator==(const PlaylistPage& a, const PlaylistPage& b);

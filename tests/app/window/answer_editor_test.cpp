@@ -87,10 +87,10 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   if (!writing.bench.ui) return;
   UiDriver& ui = *writing.bench.ui;
   writing.choose(2);
-  // Of the pinned row: its strongest keys by their words, in the order of the text; one of them is right.
+  // Of the pinned row: its strongest keys, in the order of the text, with whatever word stands there; one of them is right.
   const std::vector<AnswerOption> offered = writing.page().answer->options;
   REQUIRE(offered.size() == 3);
-  CHECK(offered[1].text == "because");
+  CHECK(offered[1].text == "{key 7}");
   CHECK(offered[1].is == "argmax attn_weights[0,0,8,:] = 7");
   ui.click("answer/add");
   REQUIRE(writing.page().answer->options.size() == 4);
@@ -129,7 +129,7 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   ui.run_until_still();
   ui.key("2");
   CHECK(answer_verdict(writing.walk()) ==
-        "You chose 2, “a little”, which is wrong. Look at 0.901. The right answer is 1, “most of it”.");
+        "You chose 2, “a little”: wrong. Look at 0.901. Answer: 1, “most of it”.");
   CHECK(ui.has("caption/see"));
 }
 

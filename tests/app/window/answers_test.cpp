@@ -28,8 +28,7 @@ TEST_CASE(
   CHECK(asked.walk().page == 0);
   CHECK(asked.offers("caption/ask"));
   CHECK(asked.offers("caption/verdict"));
-  CHECK(answer_verdict(asked.walk())
-            .starts_with("You chose 1, “at itself”, which is wrong. It gives itself 0.0"));
+  CHECK(answer_verdict(asked.walk()).starts_with("You chose 1, “at itself”: wrong. It gives itself 0.0"));
 
   ui.click("caption/see");
   CHECK(asked.walk().page == 1);
@@ -44,7 +43,7 @@ TEST_CASE("an option is chosen with the mouse, and its link leads to a page of a
   Asked asked;
   if (!asked.bench.ui) return;
   asked.bench.ui->click("caption/option/3");
-  CHECK(answer_verdict(asked.walk()) == "You chose 3, “at the noun”; the right answer is 2, “one word back”.");
+  CHECK(answer_verdict(asked.walk()) == "You chose 3, “at the noun”; it is 2, “one word back”.");
   asked.bench.ui->run_frames(2);
   asked.bench.ui->click("caption/see");
   CHECK(asked.walk().shown()->title == "Softmax over rows, or over columns?");
@@ -138,7 +137,7 @@ TEST_CASE("going on without an answer shows the result, and what is right") {
   if (!asked.bench.ui) return;
   asked.bench.ui->key("PageDown");
   CHECK_FALSE(asked.walk().asking());
-  CHECK(answer_verdict(asked.walk()) == "The right answer is 2, “one word back”.");
+  CHECK(answer_verdict(asked.walk()) == "It is 2, “one word back”.");
   asked.bench.ui->run_until_still();
   CHECK(asked.offers("caption/verdict"));
   CHECK(asked.offers("caption/words"));
@@ -200,5 +199,5 @@ TEST_CASE("what an option quotes stands in single marks, within those around the
   words.whys = {"", ""};
   words.key.option = 0;
   CHECK(choice_verdict(words, 0) == "You chose 1, “at ‘animal’”: right.");
-  CHECK(choice_verdict(words, 1) == "You chose 2, “elsewhere”; the right answer is 1, “at ‘animal’”.");
+  CHECK(choice_verdict(words, 1) == "You chose 2, “elsewhere”; it is 1, “at ‘animal’”.");
 }

@@ -236,7 +236,7 @@ TEST_CASE("a tensor is answered by its map, its name or its digit, and another o
   wrong.bench.ui->click("stage/left");
   wrong.bench.ui->run_until_still();
   CHECK(answer_verdict(wrong.walk()) ==
-        "You chose 1, “query”, which is wrong. It is projected first. The right answer is 2, “q”.");
+        "You chose 1, “query”: wrong. It is projected first. Answer: 2, “q”.");
 }
 
 TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no word of the answer") {

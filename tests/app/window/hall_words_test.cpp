@@ -153,7 +153,7 @@ TEST_CASE("an answer that is passed over says what is right, and marks it where 
   CHECK_FALSE(ui.has("stage/right"));
   ui.key("PageDown");
   ui.run_until_still();
-  CHECK(answer_verdict(lecture.walk()).starts_with("The right cell is “it” (row 8)"));
+  CHECK(answer_verdict(lecture.walk()).starts_with("It is “it” (row 8)"));
   const UiRect cell = ui.rect("stage/right"), whole = ui.rect("stage/result");
   const Index column = *lecture.walk().words.key.column;
   const float pitch = (whole.max.x - whole.min.x) / 12, row = (whole.max.y - whole.min.y) / 12;
@@ -162,7 +162,7 @@ TEST_CASE("an answer that is passed over says what is right, and marks it where 
 
   Asked asked;
   asked.bench.ui->key("PageDown");
-  CHECK(answer_verdict(asked.walk()) == "The right answer is 2, “one word back”.");
+  CHECK(answer_verdict(asked.walk()) == "It is 2, “one word back”.");
   asked.bench.ui->key("PageDown");
   CHECK(answer_verdict(asked.walk()).empty());  // it asks
   asked.bench.ui->key("PageDown");

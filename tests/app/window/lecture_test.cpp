@@ -406,6 +406,73 @@ TEST_CASE("the sheet of all heads shows nothing while a page asks about them") {
   CHECK_FALSE(course.ui().has("heads/hidden"));
 }
 
+TEST_CASE("while a page hides the weights, no sheet compares them and no command copies them") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.key("I");
+  CHECK(course.ui().has("comparison/hidden"));
+  course.key("Escape");
+  perform(course.state(), CommandCall{CommandId::copy_table});
+  CHECK(course.tells("The page hides this map until it has answered."));
+  CHECK(course.state().clipboard.empty());
+  course.key("PageDown");
+  perform(course.state(), CommandCall{CommandId::copy_table});
+  CHECK_FALSE(course.state().clipboard.empty());
+  course.key("I");
+  CHECK_FALSE(course.ui().has("comparison/hidden"));
+}
+
+TEST_CASE("a page made of what was changed on a page of a model is its own, and nothing on it has changed") {
+  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "welcome", "step": "softmax", "caption": "A model." }, { "caption": "Next." } ] })");
+  if (!bench.bench.ui) return;
+  bench.key("C");
+  CHECK(bench.ui().has("caption/changed"));
+  perform(bench.state(), CommandCall{CommandId::add_page});
+  bench.walk().edits_words = false;
+  bench.ui().run_until_still();
+  CHECK_FALSE(bench.ui().has("caption/changed"));
+  bench.key("PageUp");
+  bench.key("PageDown");
+  CHECK(bench.walk().page == 1);
+  CHECK_FALSE(bench.ui().has("caption/changed"));
+}
+
+TEST_CASE(
+    "beside a page that pins no cell, another query than the view's first is told, but not in a lesson") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.page().view = StageView::elementwise;
+  course.page().head = 5;
+  course.show(0);
+  CHECK_FALSE(course.walk().departure);
+  course.ui().click("stage/query/forward");
+  course.ui().run_until_still();
+  REQUIRE(course.walk().departure);
+  CHECK(course.walk().departure->page == "its first query");
+  course.walk().from_program = true;
+  course.ui().run_frames(2);
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a cell that a page asks for is not pinned while it asks") {
+  Course course;
+  if (!course.bench.ui) return;
+  PlaylistPage& page = course.walk().playlist.pages[1];
+  page.ask = "Which key?";
+  page.answer = PageAnswer{};
+  page.answer->kind = AnswerKind::cell;
+  page.answer->tensor = TensorId::attn_weights;
+  page.answer->row = "3";
+  page.answer->column = "argmax attn_weights[0,4,3,:]";
+  course.show(1);
+  CHECK(course.walk().asking());
+  CHECK_FALSE(course.now().pinned);
+  course.key("PageDown");
+  CHECK(course.now().pinned == page.pin);
+}
+
 TEST_CASE("who leaves a lecture is told from which page, and that F5 returns there") {
   Course course;
   if (!course.bench.ui) return;

@@ -56,7 +56,7 @@ TEST_CASE(
   CHECK_FALSE(bench.session().history().can_undo());
 }
 
-TEST_CASE("what a person does to a page is undone by the next one, and stays an undo step away") {
+TEST_CASE("what a person does to a page is undone by the next one, and undo leads back to both") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder));
@@ -66,7 +66,9 @@ TEST_CASE("what a person does to a page is undone by the next one, and stays an 
   bench.ui->key("PageDown");
   CHECK(bench.scenario() == preset_scenario("hand_made"));
   bench.ui->key("Ctrl+Z");
+  bench.ui->run_until_still();
   CHECK(bench.scenario() == muted);
+  CHECK(bench.window->state().document.walk.page == 0);
 }
 
 TEST_CASE("the buttons beside the caption turn the pages, and leave") {

@@ -175,7 +175,7 @@ TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling
   ui.run_frames(3);
   CHECK_FALSE(asked.walk().asking());
   CHECK(answer_verdict(asked.walk()) ==
-        "You pointed at “it” (row 8), “street” (column 6); the right cell is “it” (row 8), “because” (column 7).");
+        "You pointed at “it” (row 8), “street” (column 6); it is “it” (row 8), “because” (column 7).");
   CHECK_FALSE(ui.has("stage/veil"));
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a head is answered by its button, its digit or on the stage") {
     ui.run_frames(3);
     CHECK_FALSE(asked.walk().asking());
     CHECK(answer_verdict(asked.walk()) ==
-          (way[0] == 's' ? "You chose head 3; the right head is 0." : "You chose head 0: right."));
+          (way[0] == 's' ? "You chose head 3; it is head 0." : "You chose head 0: right."));
   }
 }
 
