@@ -31,6 +31,8 @@ struct Figure {
   RectF rect;
 };
 
+constexpr float least_digits = 0.6f;  // of the type's usual size
+
 std::vector<Figure> figures_of(const PanelContext& context) {
   const TraceTensors& t = context.trace.tensors;
   const AttentionOptions& o = context.trace.options;
@@ -212,11 +214,14 @@ void View::draw_figures(std::optional<CellRef>& under_mouse) const {
   for (const Figure& figure : figures_) {
     const PlaneGeometry rows = plane_geometry(figure.rect, key_count(), 1);
     const auto right = float(figure.rect.x + figure.rect.width);
+    const TensorPtr tensor = context_.trace.tensor(figure.id);
+    // As small as the rows are, while that can be read; else only the bars are left.
+    const Type type{mono, std::floor(std::min(mono->FontSize, float(rows.height) / float(rows.rows)))};
+    const bool digits = type.size >= least_digits * mono->FontSize;
+    if (!digits && figure.id != Id::attn_weights) continue;
     const Box caption = paint.text(small, {right, float(figure.rect.y) - small->FontSize - 5},
                                    context_.palette.text_dim, figure.caption, Align::right);
     name_tensor(context_, {figure.id}, {caption.min.x, caption.min.y - 1}, {right, caption.max.y + 3});
-    const TensorPtr tensor = context_.trace.tensor(figure.id);
-    const bool digits = float(rows.height) >= float(rows.rows) * mono->FontSize;
     for (Index key = 0; key < key_count(); ++key) {
       const double value = tensor->at(cell(figure.id, key).index);
       const RectF box = rows.cell(key, 0);
@@ -227,7 +232,7 @@ void View::draw_figures(std::optional<CellRef>& under_mouse) const {
       }
       if (!digits) continue;
       const bool crossed = is_blocked(figure.id, key);
-      paint.text_beside(mono, {right - 2 * context_.scale, Box(box).middle().y},
+      paint.text_beside(type, {right - 2 * context_.scale, Box(box).middle().y},
                         crossed ? context_.palette.text_dim : context_.palette.text, figure_text(figure, key),
                         Align::right);
       if (crossed) ui_says("×", corner(box));

@@ -59,6 +59,17 @@ TEST_CASE("in the view of q ∘ k the query is chosen, and its figures are cells
   CHECK(bench.selection().hovered->index == std::vector<Index>{0, 0, 2, 4});
 }
 
+TEST_CASE("in the view of q ∘ k no heading stands over figures that have no room") {
+  WINDOW_OR_SKIP(bench, open_window(1280, 900));
+  bench.ui->click("stage/view/q∘k");
+  CHECK(bench.ui->has("stage/figure/scores"));
+  bench.window->state().view.settings.font_scale = 1.5f;
+  bench.ui->resize(1280, 520);
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("stage/figure/attn_weights"));  // its bars need no digits
+  CHECK_FALSE(bench.ui->has("stage/figure/scores"));
+}
+
 TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without colours to explain") {
   WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("C");
