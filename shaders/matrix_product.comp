@@ -38,7 +38,8 @@ const uint FOURS_M = BLOCK_M / 4u, FOURS_N = BLOCK_N / 4u, QUADS = DEPTH / 4u;
 const uint A_BLOCKS = QUADS * FOURS_M, BLOCKS = A_BLOCKS + QUADS * FOURS_N, EACH = (BLOCKS + 255u) / 256u;
 // Whether block number `moved` is one; a compiler sees where every thread has one.
 bool is_block(uint moved) { return BLOCKS % 256u == 0u || moved < BLOCKS; }
-// Blocks of C that are numbered down before the next column: neighbours read the same rows of W, and a few rows of A.
+// Blocks of C that are numbered down before the next column: neighbours read the same rows of W, and a few
+// rows of A.
 const uint BAND = 8u;
 
 // A strip, transposed: column by column, four neighbouring rows a vec4; those of A, then those of W. Eight threads that store blocks at
@@ -53,8 +54,8 @@ const uint STRIPS = 1u;
 const uint A_STRIP = DEPTH * LINE_M, STRIP = A_STRIP + DEPTH * LINE_N;
 shared vec4 strips[STRIPS * STRIP];
 
-// Columns k … k+3 of a row, 0 beyond the depth. What rows hold that the matrix has not is not stored: they are those of the last one, or 0.
-// Without branches, because a branch waits for what is loaded in it.
+// Columns k … k+3 of a row, 0 beyond the depth. What rows hold that the matrix has not is not stored: they
+// are those of the last one, or 0. Without branches, because a branch waits for what is loaded in it.
 vec4 load_a(uint row, uint k) {
 #ifdef RAGGED
   if (row >= rows) return vec4(0.0);

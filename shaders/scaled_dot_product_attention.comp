@@ -74,7 +74,8 @@ uint place(uint four, uint d) { return four ^ (2u * (d / 4u % 4u)); }
 // Where the weights of a key and four queries stand: eight threads that store those of keys four apart meet eight different banks.
 uint weights_at(uint key, uint four) { return key * (BLOCK_L / 4u) + (four ^ (key / 4u % 8u)); }
 
-// Without branches, because a branch waits for what is loaded in it: what is beyond the limits is loaded from the beginning.
+// Without branches, because a branch waits for what is loaded in it: what is beyond the limits is loaded from
+// the beginning.
 vec4 load(uint row, uint limit, uint offset, uint column, uint width, uint which) {
   bool inside = row < limit && column < width;
 #ifdef RAGGED

@@ -33,7 +33,8 @@ class History {
   // What undo or redo would revert or repeat: "mute head 5"; empty if there is nothing.
   std::string undo_label() const;
   std::string redo_label() const;
-  // A step that undo leads back to, counted from the current one (0), and the label of the edit that led to it.
+  // A step that undo leads back to, counted from the current one (0), and the label of the edit that led to
+  // it.
   struct Step {
     const Scenario& scenario;
     const std::string& label;

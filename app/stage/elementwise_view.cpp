@@ -261,8 +261,8 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
     draw_row_labels(paint, keys_, context_.inputs.labels.key, std::nullopt);
   }
   ImFont* mono = title_font();
-  // In a hall, and where it has no room, few words. Followed by the sizes if there is room; the name lights up the tensor, the
-  // letters their axes.
+  // In a hall, and where it has no room, few words. Followed by the sizes if there is room; the name lights
+  // up the tensor, the letters their axes.
   const auto title = [&](const PlaneGeometry& over, const char* few, const std::string& all, Rgba8 color,
                          const std::string& shape = "", std::optional<Id> tensor = {}) {
     const ImVec2 at(float(over.x), float(over.y) - mono->FontSize - 5);

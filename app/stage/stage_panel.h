@@ -84,7 +84,8 @@ struct StageChoices {
 };
 StageChoices choices_of(const StageState& state);
 void take_choices(StageState& state, const StageChoices& choices);
-// The query that was chosen in a view of a single one; none where the view has its first one, or is no such view.
+// The query that was chosen in a view of a single one; none where the view has its first one, or is no such
+// view.
 std::optional<Index> chosen_query(const StageChoices& choices, StageView view);
 // Such views begin with their first query again.
 void forget_queries(StageState& state);

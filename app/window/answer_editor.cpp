@@ -32,7 +32,8 @@ namespace {
 // Proposes what a page's question is answered with: a key from what the window shows, which is right at once and can be
 // changed.
 
-// The map that the page's question is about: of the pinned cell where the stage shows its tensor, else the step's result.
+// The map that the page's question is about: of the pinned cell where the stage shows its tensor, else the
+// step's result.
 TensorId asked_tensor(const PanelContext& context, const PlaylistPage& page) {
   const bool rows =
       context.selection.view == StageView::head_rows || context.selection.view == StageView::tokens;

@@ -472,8 +472,8 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   const bool column =
       !walk.edits_words && ImGui::GetWindowContentRegionWidth() < side + widgets.px(least_beside_side);
   const ImVec2 top = ImGui::GetCursorPos();
-  // At the lower end of a wide panel, wherever its fields are scrolled to: its height is each page's own, and what turns the
-  // pages stays under the mouse.
+  // At the lower end of a wide panel, wherever its fields are scrolled to: its height is each page's own, and
+  // what turns the pages stays under the mouse.
   if (!column) {
     const float title = walk.edits_words ? widgets.px(side_row) : context.fonts.small->FontSize;
     const float high =

@@ -230,8 +230,8 @@ void Strip::draw_head() {
   command_button("filmstrip/hide", "hide", CommandId::filmstrip);
 }
 
-// Two to a line, at the lower end. The line above is there while a page can be brought back: no button comes under the mouse
-// that removed it.
+// Two to a line, at the lower end. The line above is there while a page can be brought back: no button comes
+// under the mouse that removed it.
 void Strip::draw_buttons() {
   const float gap = widgets_.px(button_gap);
   if (!walk_.retired.empty()) command_button("filmstrip/put_back", "Put page back", CommandId::put_back_page);

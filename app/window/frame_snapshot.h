@@ -44,8 +44,8 @@ struct FrameSnapshot {
     keep_veiled();
   }
 
-  // A link, the arrow keys or the mouse over the veil may lead to a number that is hidden: no panel tells it. Nor one in the
-  // only head that is shown, where a page asks which it is.
+  // A link, the arrow keys or the mouse over the veil may lead to a number that is hidden: no panel tells it.
+  // Nor one in the only head that is shown, where a page asks which it is.
   void keep_veiled() {
     const bool in_head = points_at_heads && stage_view_entry(selection.view).of_head;
     for (std::optional<CellRef>* cell : {&selection.pinned, &selection.hovered})

@@ -9,7 +9,8 @@
 
 namespace headwise {
 
-// Between the words of a page, in design units: below its title and its question, and for a line on how the stage differs.
+// Between the words of a page, in design units: below its title and its question, and for a line on how the
+// stage differs.
 inline constexpr float below_title = 6, below_question = 6, restore_height = 34;
 
 // The type of a page's words in a hall, in design units.

@@ -32,7 +32,8 @@ void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
                          PanelAction& action, HallUnits hall = 0);
 
-// "answer again", which ends at `end`: takes back an answer that was given or shown. Returns its width; 0 where there is none.
+// "answer again", which ends at `end`: takes back an answer that was given or shown. Returns its width; 0
+// where there is none.
 float draw_take_back_link(const WidgetContext& widgets, const PlaylistWalk& walk, ImVec2 end,
                           PanelAction& action);
 

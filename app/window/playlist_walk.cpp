@@ -346,12 +346,11 @@ bool undo_to_page_before(WindowState& window) {
   const auto from = document.walk.came_from;
   const History& history = document.session.history();
   const std::string label = undo_label(document);
-  if (!document.walk.page || !from || !label.starts_with(page_label) || history.steps_back() < 1 ||
+  if (!document.walk.page || !from || !label.starts_with(page_label) || !history.before() ||
       from->page >= document.walk.playlist.pages.size())
     return false;
-  const History::Step edited = history.step_back(1);
-  const Scenario scenario = edited.scenario;
-  const std::string edit = edited.label;
+  const Scenario scenario = *history.before();
+  const std::string edit = history.step_back(1).label;
   show_page(window, from->page, entry_with(from->answered));
   window.document.session.edit(scenario, edit);
   return true;

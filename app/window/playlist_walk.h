@@ -51,7 +51,8 @@ struct PlaylistWalk {
     std::string ask_written, caption_written, notes_written;
     std::optional<PageAnswer> answer_written;
     ScenarioPtr scenario_written;
-    // What was changed on the page, "causal mask off"; none: nothing. Empty where the history has forgotten it
+    // What was changed on the page, "causal mask off"; none: nothing. Empty where the history has forgotten
+    // it
     std::optional<std::string> edits;
     // The question or the caption no longer holds, and the page says so
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
@@ -224,8 +225,9 @@ std::string last_edit_notice(const WindowDocument& document);
 // changed on the page before, or a page has just been removed, which it puts back.
 std::string undo_label(const WindowDocument& document);
 
-// Undoes the turning of a page after something was changed on the one before: leads back to that page and to what was changed there, so
-// that it does not stand beside another page's words. False if undo means something else.
+// Undoes the turning of a page after something was changed on the one before: leads back to that page and to
+// what was changed there, so that it does not stand beside another page's words. False if undo means
+// something else.
 bool undo_to_page_before(WindowState& window);
 
 // Takes what was edited on the way from the user's own scenario to a page into what comes back on leaving. To be called

@@ -75,8 +75,8 @@ bool is_software_renderer(std::string_view renderer) {
 }
 
 TileChoices usual_tiles(bool software) {
-  // Sums of two rows of 128 columns and their scores alone are 96 registers; sums of two rows of 256 are 128. A product that reads ahead
-  // took an H100 1.3 times as long.
+  // Sums of two rows of 128 columns and their scores alone are 96 registers; sums of two rows of 256 are 128.
+  // A product that reads ahead took an H100 1.3 times as long.
   return {.product = {.large = true, .loads_ahead = false},
           .attention = {{{.large = true, .loads_ahead = !software},
                          {.large = software, .loads_ahead = !software},

@@ -44,8 +44,9 @@ struct GpuLimits {
   TileChoices tiles = {};
 };
 
-// What is chosen where nothing has been timed: strips that are read ahead where memory answers meanwhile, which is not so on software; and
-// on a GPU tiles for which a thread needs at most 128 registers, so that a processor has room for two work groups.
+// What is chosen where nothing has been timed: strips of the attention that are read ahead, but not on software, where
+// memory does not answer meanwhile; and on a GPU tiles for which a thread needs at most 128 registers, so that a
+// processor has room for two work groups.
 TileChoices usual_tiles(bool software);
 
 // Whether a renderer of this name computes on the processor (Mesa's llvmpipe, SwiftShader, …).

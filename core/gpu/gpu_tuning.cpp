@@ -27,6 +27,7 @@ namespace headwise {
 namespace embedded {
 std::span<const unsigned char> matrix_product_comp();
 std::span<const unsigned char> scaled_dot_product_attention_comp();
+std::span<const unsigned char> share_glsl();
 }  // namespace embedded
 
 namespace {
@@ -351,8 +352,8 @@ std::string tuning_key(const GpuLimits& limits) {
   }
   std::ranges::replace_if(
       key, [](unsigned char letter) { return letter < ' '; }, ' ');
-  const std::uint64_t hash =
-      hash_of({embedded::matrix_product_comp(), embedded::scaled_dot_product_attention_comp()});
+  const std::uint64_t hash = hash_of({embedded::share_glsl(), embedded::matrix_product_comp(),
+                                      embedded::scaled_dot_product_attention_comp()});
   return key + fmt::format("shaders {:016x} {} {} {}{}", hash, product_strip_depth, attention_strip_depth,
                            attention_value_rows(1), limits.clustered_subgroups ? " subgroups" : "");
 }

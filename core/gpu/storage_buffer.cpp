@@ -18,8 +18,9 @@ constexpr std::uint32_t guard_word = 0x7FA5C3D1;  // a NaN, as a float
 constexpr Index word_bytes = 4;
 constexpr std::size_t most_staged_bytes = std::size_t{64} << 20;
 
-// A buffer that no program may write or map stays in the GPU's memory. Others a driver may keep in the host's until they have been used for
-// a while: on an H100 the first passes over such keys and values took five times as long as the fourth.
+// A buffer that no program may write or map stays in the GPU's memory. Others a driver may keep in the host's
+// until they have been used for a while: on an H100 the first passes over such keys and values took five
+// times as long as the fourth.
 bool has_fixed_storage() {
   return epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
 }
@@ -27,17 +28,6 @@ bool has_fixed_storage() {
 GLintptr byte_of(Index word) {
   return static_cast<GLintptr>((guard_words + word) * word_bytes);
 }
-
-struct StagingKind {
-  static GLuint create() {
-    GLuint name = 0;
-    glGenBuffers(1, &name);
-    glBindBuffer(GL_COPY_READ_BUFFER, name);
-    return name;
-  }
-  static void destroy(GLuint name) { glDeleteBuffers(1, &name); }
-  static constexpr GLenum identifier = GL_BUFFER;
-};
 
 }  // namespace
 
@@ -65,7 +55,8 @@ StorageBuffer::StorageBuffer(std::string_view label, Index count) : object_(labe
   }
   // No shader has seen this memory: no barrier is needed before it is cleared.
   glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, nullptr);
-  // Reading a word waits for it: NVIDIA's driver (580.159) clears behind the first write that follows, and no barrier changes that.
+  // Reading a word waits for it: NVIDIA's driver (580.159) clears behind the first write that follows, and no
+  // barrier changes that.
   std::uint32_t cleared = 0;
   glGetBufferSubData(GL_SHADER_STORAGE_BUFFER, 0, sizeof(cleared), &cleared);
   const std::vector<std::uint32_t> guards(static_cast<std::size_t>(guard_words), guard_word);
@@ -95,13 +86,15 @@ void StorageBuffer::write_bytes(Index first, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   // Only after this barrier is the write ordered after those of shaders that were dispatched before.
   glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
-  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
   if (!has_fixed_storage()) {
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
     glBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(bytes.size()),
                     bytes.data());
     return;
   }
-  const gl::Object<StagingKind> staging("numbers on their way");
+  const gl::Object<Kind> staging("numbers on their way");
+  glBindBuffer(GL_COPY_READ_BUFFER, staging.name());
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
   for (std::size_t done = 0; done < bytes.size(); done += most_staged_bytes) {
     const auto part = bytes.subspan(done, std::min(most_staged_bytes, bytes.size() - done));
     const auto size = static_cast<GLsizeiptr>(part.size());

@@ -87,7 +87,8 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   if (!writing.bench.ui) return;
   UiDriver& ui = *writing.bench.ui;
   writing.choose(2);
-  // Of the pinned row: its strongest keys, in the order of the text, with whatever word stands there; one of them is right.
+  // Of the pinned row: its strongest keys, in the order of the text, with whatever word stands there; one of
+  // them is right.
   const std::vector<AnswerOption> offered = writing.page().answer->options;
   REQUIRE(offered.size() == 3);
   CHECK(offered[1].text == "{key 7}");

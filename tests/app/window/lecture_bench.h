@@ -38,4 +38,16 @@ struct LectureBench {
   }
 };
 
+// A page of a head, one with a pin, one that asks under a veil, and a last one.
+inline constexpr const char* course = R"({ "headwise_playlist": 1, "title": "A course", "pages": [
+  { "title": "Heads", "scenario": "hand_made", "step": "softmax", "head": 4, "caption": "In head 4." },
+  { "title": "Pinned", "pin": { "tensor": "attn_weights", "index": [0, 4, 3, 1] }, "caption": "Pinned." },
+  { "title": "How much", "pin": {"tensor": "attn_weights", "index": [0, 4, 8, 7]}, "veil": true, "ask": "How much?",
+    "caption": "{attn_weights[0,4,8,7]}.", "answer": {"kind": "number", "is": "attn_weights[0,4,8,7]"} },
+  { "title": "Last", "caption": "The end." } ] })";
+
+struct Course : LectureBench {
+  explicit Course(int width = 1280, int height = 720) : LectureBench(course, width, height) {}
+};
+
 }  // namespace headwise

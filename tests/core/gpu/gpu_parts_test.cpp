@@ -32,7 +32,8 @@ constexpr std::string_view poke =
     "uniform float value;\n"
     "void main() { c[at] = value * float(TIMES); }\n";
 
-// Writes down, while it lives, the order of dispatches (d), barriers for buffer updates (b), writes (w), reads (r) and clears (c).
+// Writes down, while it lives, the order of dispatches (d), barriers for buffer updates (b), writes (w),
+// reads (r) and clears (c).
 class CallOrder {
  public:
   CallOrder()

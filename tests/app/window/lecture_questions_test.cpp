@@ -1,0 +1,249 @@
+// What a page that asks tells an audience: no answer before it is given, and no control that does not work there.
+#include <doctest/doctest.h>
+
+#include "app/session/commands.h"
+#include "app/window/page_place.h"
+#include "app/window/stage_pictures.h"
+#include "app/window/window_commands.h"
+#include "tests/app/window/lecture_bench.h"
+
+using namespace headwise;
+
+TEST_CASE("an answer is shown at the page's own head, wherever the stage was when it was given") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.key("Down");
+  CHECK(course.now().head == 5);
+  CHECK(course.ui().has("caption/elsewhere"));
+  CHECK(course.ui().has("caption/number"));
+  course.key("PageDown");
+  CHECK_FALSE(course.walk().asking());
+  CHECK(course.now().head == 4);
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a page that asks for a head does not tell its own by saying which one it is about") {
+  Course course;
+  if (!course.bench.ui) return;
+  PlaylistPage& page = course.walk().playlist.pages[2];
+  page.answer = PageAnswer{};
+  page.answer->kind = AnswerKind::head;
+  page.answer->is = "4";
+  course.show(2);
+  course.state().view.selection.head = 1;
+  course.ui().run_frames(2);
+  CHECK(course.walk().asking());
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a question that is come to from behind is still asked, unless its answer was shown before") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.key("F5");
+  course.key("End");
+  course.key("PageUp");
+  REQUIRE(course.walk().page == 2);
+  CHECK(course.walk().asking());
+  course.key("PageDown");
+  CHECK_FALSE(course.walk().asking());
+  course.key("PageDown");
+  course.key("PageUp");
+  CHECK(course.walk().page == 2);
+  CHECK_FALSE(course.walk().asking());
+  course.key("PageUp");
+  course.key("PageDown");
+  CHECK(course.walk().asking());  // nobody has answered it
+}
+
+TEST_CASE("on the full screen what is typed at a number that was answered chooses no head and no speed") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.key("F5");
+  course.show(2);
+  course.ui().key("0");
+  course.ui().type("0.5");
+  course.key("Enter");
+  REQUIRE_FALSE(course.walk().asking());
+  const float speed = course.state().view.settings.motion_speed;
+  for (const char* key : {"0", ".", "5"}) course.key(key);
+  CHECK(course.now().head == 4);
+  CHECK(course.state().view.settings.motion_speed == speed);
+  CHECK(course.tells("The answer is already shown. “Answer again” asks the question again."));
+  course.key("Escape");
+  course.key("5");
+  CHECK(course.now().head == 5);  // in the window digits are the keys of heads again
+}
+
+TEST_CASE("a veil over the weights hides what a head is known to do") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  const auto named = [&] { return !course.ui().said("head 4: ").empty(); };
+  course.key("F5");
+  CHECK(named());
+  course.show(2);
+  CHECK_FALSE(named());
+  course.key("PageDown");
+  CHECK(named());
+}
+
+TEST_CASE(
+    "a question for a head is asked where all heads are shown, and where it is asked of one, its number is "
+    "hidden") {
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    Course course(1600, 1000);
+    if (!course.bench.ui) return;
+    course.show(1);
+    PlaylistPage& page = course.page();
+    page.ask = "Which head?";
+    page.pin.reset();
+    page.answer = PageAnswer{};
+    page.answer->kind = AnswerKind::head;
+    page.answer->is = "argmax attn_weights[0,:,8,7]";
+    if (hall) course.key("F5");
+    const auto tells = [&] {
+      StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light,
+                             hall ? StagePictures::Look::hall : StagePictures::Look::window);
+      const std::string drawn = pictures.svg(course.state());
+      return drawn.find("[0,4]") != std::string::npos || drawn.find("head 4") != std::string::npos;
+    };
+    course.show(1);  // as a file may ask
+    CHECK(course.walk().asking());
+    CHECK(course.now().view == StageView::one_head);
+    CHECK_FALSE(tells());
+    CHECK(course.ui().has("caption/point") == !hall);  // the small maps are no part of the full screen
+    course.ui().save_png(hall ? "asks_one_head_hall" : "asks_one_head");
+    ask_at_all_heads(page);
+    course.show(1);
+    CHECK(course.now().view == StageView::all_heads);
+    CHECK(course.now().head == 0);  // the setup shows the head of the page
+    CHECK(course.ui().has("caption/point"));
+    course.key("Down");
+    CHECK(course.now().head == 0);
+    CHECK(course.tells("This page asks for a head: its digit, or its button beside the question, answers."));
+    const UiRect map = course.ui().rect("stage/map/7");
+    course.ui().click((map.min.x + map.max.x) / 2, (map.min.y + map.max.y) / 2);
+    course.ui().run_until_still();
+    CHECK_FALSE(course.walk().asking());
+    CHECK(course.state().view.notices.notices.empty());
+    CHECK(course.walk().given.head == 7);
+    CHECK(course.now().view == StageView::one_head);
+    CHECK(course.now().head == 4);
+    CHECK(tells());
+  }
+}
+
+TEST_CASE("the sheet of all heads shows nothing while a page asks about them") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.key("R");
+  CHECK(course.ui().has("heads/hidden"));
+  course.key("Escape");
+  course.key("PageDown");
+  course.key("R");
+  CHECK_FALSE(course.ui().has("heads/hidden"));
+}
+
+TEST_CASE("while a page hides the weights, no sheet compares them and no command copies them") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.key("I");
+  CHECK(course.ui().has("comparison/hidden"));
+  course.key("Escape");
+  perform(course.state(), CommandCall{CommandId::copy_table});
+  CHECK(course.tells("The page hides this map until it has answered."));
+  CHECK(course.state().clipboard.empty());
+  course.key("PageDown");
+  perform(course.state(), CommandCall{CommandId::copy_table});
+  CHECK_FALSE(course.state().clipboard.empty());
+  course.key("I");
+  CHECK_FALSE(course.ui().has("comparison/hidden"));
+}
+
+TEST_CASE("a cell that a page asks for is not pinned while it asks") {
+  Course course;
+  if (!course.bench.ui) return;
+  PlaylistPage& page = course.walk().playlist.pages[1];
+  page.ask = "Which key?";
+  page.answer = PageAnswer{};
+  page.answer->kind = AnswerKind::cell;
+  page.answer->tensor = TensorId::attn_weights;
+  page.answer->row = "3";
+  page.answer->column = "argmax attn_weights[0,4,3,:]";
+  course.show(1);
+  CHECK(course.walk().asking());
+  CHECK_FALSE(course.now().pinned);
+  course.key("PageDown");
+  CHECK(course.now().pinned == page.pin);
+}
+
+TEST_CASE("an answer that was only shown can be asked again, on the full screen too") {
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    Course course;
+    if (!course.bench.ui) return;
+    if (hall) course.key("F5");
+    course.show(2);
+    CHECK_FALSE(course.ui().has("caption/take_back"));
+    course.key("PageDown");
+    REQUIRE_FALSE(course.walk().asking());
+    course.ui().save_png(hall ? "answer_again_hall" : "answer_again");
+    CHECK(course.ui().rect("caption/take_back").max.y <= course.ui().rect("panel/caption").max.y - 10);
+    course.ui().click("caption/take_back");
+    course.ui().run_until_still();
+    CHECK(course.walk().asking());
+  }
+}
+
+TEST_CASE("what cannot be updated while it asks says by which key it is shown") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.key("Ctrl+U");
+  CHECK(course.tells("The page still hides its answer. Show it (Page Down), then update the page."));
+}
+
+TEST_CASE(
+    "in a hall a unit stands beside the field of its number, and a tensor without heads has no head's "
+    "title") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.walk().playlist.pages[2].answer->unit = "of the weight";
+  course.key("F5");
+  course.show(2);
+  course.ui().save_png("unit_hall");
+  const UiRect field = course.ui().rect("caption/number"), unit = course.ui().rect("caption/point");
+  CHECK(unit.min.x >= field.max.x);
+  CHECK(unit.min.y < field.max.y);
+  course.show(0);
+  CHECK(course.ui().has("stage/hall_head"));
+  course.page().step = Step::output;
+  course.show(0);
+  CHECK_FALSE(course.ui().has("stage/hall_head"));
+}
+
+TEST_CASE("a shape is typed with its letters, none of which is a command while the page asks for one") {
+  Course course;
+  if (!course.bench.ui) return;
+  course.show(2);
+  course.page().answer = PageAnswer{};
+  course.page().answer->kind = AnswerKind::shape;
+  course.page().answer->is = "shape attn_weights";
+  const Scenario before = course.bench.scenario();
+  course.key("F5");
+  course.show(2);
+  course.ui().push(KeyChanged{'N', true});  // as a keyboard sends it
+  course.ui().push(TextEntered{U'N'});
+  course.ui().push(KeyChanged{'N', false});
+  course.ui().run_frames(3);
+  course.ui().type(" H L S");
+  CHECK_FALSE(course.state().dialogs.training.open);
+  CHECK(course.bench.scenario() == before);
+  CHECK(course.walk().given.typed == "N H L S");
+  course.key("Enter");
+  CHECK(answer_verdict(course.walk()) == "You said (1,8,12,12): right.");
+  CHECK_FALSE(course.walk().asking());
+}
