@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/session/commands.h"
+#include "app/window/page_place.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/app/window/lecture_bench.h"
