@@ -299,7 +299,7 @@ std::string pinned_heading(const PanelContext& context, const CellRef& cell) {
   if (made_in != selection.step) places.push_back("AT " + step_in_capitals(made_in));
   if (elsewhere(1, "H", selection.head)) places.push_back(fmt::format("IN HEAD {}", cell.index[1]));
   if (elsewhere(0, "N", selection.batch)) places.push_back(fmt::format("IN SEQUENCE {}", cell.index[0]));
-  if (places.empty()) return "THIS CELL: PINNED · ESC UNPINS";
+  if (places.empty()) return fmt::format("THIS CELL: {}", context.pinned_words());
   return fmt::format("THIS CELL: PINNED {}", join(places, ", "));
 }
 

@@ -70,6 +70,7 @@ struct PanelContext {
   std::optional<TensorId> points_at = {};  // while a page asks for one of its cells, which may be veiled
   bool points_at_tensors = false;          // while a page asks for a tensor, which may be veiled
   bool points_at_heads = false;       // while a page asks for a head: none is marked as the one that is shown
+  bool pinned_by_page = false;        // the pinned cell is that of the page, which Escape leaves instead
   AnswerMask* answer_mask = nullptr;  // of a page that asks for a mask
   const WatchedModel* watched = nullptr;  // if the model is a step of the watched training, which can be asked
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
@@ -83,6 +84,9 @@ struct PanelContext {
 
   // What a head does, or where it looks, might be the answer.
   bool hides_heads() const { return points_at_heads || (veil && veil->hides({TensorId::attn_weights})); }
+
+  // In the headings of the pinned cell.
+  const char* pinned_words() const { return pinned_by_page ? "PINNED BY THE PAGE" : "PINNED · ESC UNPINS"; }
 
   // Widgets are given a panel's context as it is.
   operator WidgetContext() const { return widgets(); }
@@ -106,6 +110,7 @@ struct PanelAction {
   std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
   std::optional<LessonPage> lesson;    // to walk from there
   std::optional<std::size_t> page;     // of the playlist that is walked, to show
+  bool returns_to_page = false;        // to the place of the page that is walked
 };
 
 }  // namespace headwise

@@ -5,16 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "core/playlist/stage_view.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
-
-enum class Loss {
-  sum,         // Σ output: every weight is 1
-  first_cell,  // the output's first number alone
-  random,      // Σ ± output, with signs that are always the same
-  given,       // Σ grad_output · output, with the grad_output of the inputs
-};
 
 // The requested one if available; else the default: the inputs' own grad_output, else Σ output. After a layer norm, whose
 // rows have mean 0 whatever the input, Σ output has no gradient but rounding errors: there the default is the random signs.

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/session/loss.h"
 #include "core/playlist/stage_view.h"
 #include "core/scenario/presets.h"
 #include "core/trace/cell_provenance.h"
@@ -32,6 +31,7 @@ struct Selection {
   bool all_the_way = false;  // light up all that the cell depends on and feeds, inputs to output
   std::optional<Loss> loss;  // what gradients are of; none: the default
   CompareWith compare_with = CompareWith::pinned;  // in the view Compare
+  TokenLines lines;                                // in the view Tokens
   MaskConvention mask_convention = MaskConvention::added;
   bool queries_as_columns = false;    // maps of queries and keys, (L,S), are transposed: one column per query
   std::optional<LostHead> lost_head;  // looked at again as soon as there are enough heads

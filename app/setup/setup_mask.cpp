@@ -17,7 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 2> alignments{"top-left", "bottom-right"};
 constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
 constexpr float preset_width = 112.0f;  // design units: "document:0,6" fits
-constexpr std::array<std::string_view, 3> readings{"0, −∞", "True blocks", "True keeps"};
 
 // A name with numbers can be typed in files only; here each preset comes with numbers that show its effect.
 void draw_preset(SetupRows& rows) {
@@ -127,7 +126,7 @@ void draw_convention(SetupRows& rows) {
                    "the numbers added to the scores, or as booleans. In torch.nn.MultiheadAttention True "
                    "means blocked; in F.scaled_dot_product_attention, ONNX, Keras and Flax True means takes "
                    "part. No result changes."},
-                  readings, reading)) {
+                  mask_convention_names, reading)) {
     Selection selection = rows.context().selection;
     selection.mask_convention = static_cast<MaskConvention>(reading);
     rows.look(std::move(selection));

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "app/content/gradient_layout.h"
+#include "app/session/loss.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
@@ -79,7 +80,7 @@ void mark_twin(const PanelContext& context, std::vector<StageMark>& marks) {
 
 // "loss: | Σ output | first cell | random | loss = Σ output": draws the line above the planes, returns its height.
 float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 at, float width) {
-  constexpr std::array<std::string_view, 4> names{"Σ output", "first cell", "random", "given"};
+  constexpr auto names = loss_names;
   const TensorPtr& given = context.inputs.grad_output;
   constexpr std::array<std::string_view, 4> short_names{"Σ", "first", "±", "given"};
   const std::size_t count = given ? 4 : 3;

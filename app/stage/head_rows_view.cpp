@@ -32,6 +32,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
+#include "core/trace/blocked_cells.h"
 
 namespace headwise {
 namespace {
@@ -183,10 +184,13 @@ void HeadRowsView::draw_row(const HeadRowsLayout& layout, const PlaneGeometry& p
     RectF cell = plane.cell(row, key);
     cell.y = strip.y;
     cell.height = strip.height;
-    const Rgba8 ground = shade(palette, hue, value);
-    if (value >= least_shown) paint.fill(cell, ground);
-    const std::string text =
-        numbers && (value >= 0.005 || std::isnan(value)) ? cell_number(value, 2, true) : "";
+    const bool blocked = value == 0.0 && is_blocked(context_.trace, {TensorId::attn_weights},
+                                                    {context_.selection.batch, head, query_, key});
+    const Rgba8 ground = blocked ? blocked_color(context_.theme) : shade(palette, hue, value);
+    if (blocked || value >= least_shown) paint.fill(cell, ground);
+    const std::string text = blocked                                            ? "×"
+                             : numbers && (value >= 0.005 || std::isnan(value)) ? cell_number(value, 2, true)
+                                                                                : "";
     if (!text.empty()) draw_cell_word(paint, cell, {.text = text, .ground = ground});
   }
   paint.outline(strip, is_marked_head(context_, head) ? palette.focus : palette.border, std::max(1.0f, u()));

@@ -194,14 +194,20 @@ void View::details(Index position, RectF area) const {
   const float number_room = width_of(mono, "0.000"), word_room = 0.36f * width;
   const float bar = x + word_room + 8 * u(), bar_room = width - word_room - number_room - 16 * u();
   const bool both = has_changed(change);
-  const auto key = [&](float& at_x, const char* text, Rgba8 color) {
-    paint_.fill({at_x, y + 0.2f * small->FontSize}, {at_x + 10 * u(), y + 0.8f * small->FontSize}, color);
-    at_x += 15 * u();
-    at_x = paint_.text(small, {at_x, y}, palette.text_dim, text).max.x + 14 * u();
-  };
   float key_x = x;
-  key(key_x, "original", palette.text_faint);
-  if (both) key(key_x, "with your changes", palette.bar);
+  const auto key = [&](const char* text, Rgba8 color) {
+    if (key_x > x && key_x + 15 * u() + width_of(small, text) > x + width) {
+      key_x = x;
+      y += small->FontSize * 1.2f;
+    }
+    paint_.fill({key_x, y + 0.2f * small->FontSize}, {key_x + 10 * u(), y + 0.8f * small->FontSize}, color);
+    key_x += 15 * u();
+    const Box drawn = paint_.text(small, {key_x, y}, palette.text_dim, text);
+    key_x = drawn.max.x + 14 * u();
+    ui_probe(std::string("prediction/side/") + text, drawn);
+  };
+  key("original", palette.text_faint);
+  if (both) key("with your changes", palette.bar);
   y += small->FontSize * 1.8f;
 
   std::vector<WordChange> words = change.now;

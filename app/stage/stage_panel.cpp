@@ -336,13 +336,11 @@ std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& recta
 }
 
 StageChoices choices_of(const StageState& state) {
-  return {state.tokens.share,    state.tokens.per_key,  state.elementwise.query, state.prediction.first_row,
-          state.query_key.query, state.query_key.moves, state.head_rows.query,   state.head_rows.first_row};
+  return {state.elementwise.query, state.prediction.first_row, state.query_key.query,
+          state.query_key.moves,   state.head_rows.query,      state.head_rows.first_row};
 }
 
 void take_choices(StageState& state, const StageChoices& choices) {
-  state.tokens.share = choices.share;
-  state.tokens.per_key = choices.per_key;
   state.elementwise.query = choices.query;
   state.prediction.first_row = choices.first_row;
   state.query_key.query = choices.plane_query;
@@ -361,6 +359,7 @@ std::optional<Index> chosen_query(const StageChoices& choices, StageView view) {
 void forget_queries(StageState& state) {
   state.head_rows.query.reset();
   state.elementwise.query = state.query_key.query = 0;
+  state.query_key.moves.clear();
 }
 
 PanelAction draw_stage(const PanelContext& given, StageState& state) {

@@ -71,8 +71,6 @@ struct StageState {
 
 // What was chosen on the stage itself and is no part of the selection: a picture of what is seen needs it too.
 struct StageChoices {
-  std::optional<int> share;  // of the lines between tokens
-  bool per_key = false;
   Index query = 0;      // in q∘k
   Index first_row = 0;  // of the positions in Prediction
   // In the Q–K plane: the query, and how far arrows were moved
@@ -87,7 +85,7 @@ void take_choices(StageState& state, const StageChoices& choices);
 // The query that was chosen in a view of a single one; none where the view has its first one, or is no such
 // view.
 std::optional<Index> chosen_query(const StageChoices& choices, StageView view);
-// Such views begin with their first query again.
+// Such views begin with their first query again, and with its arrow where q has it.
 void forget_queries(StageState& state);
 
 // Fills the current ImGui window.

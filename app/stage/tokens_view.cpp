@@ -160,8 +160,6 @@ TokenFocus token_looked_at(const PanelContext& context, const TokenColumns& colu
           columns.keys.token_at(mouse, columns.label_room)};
 }
 
-constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
-
 // More are unreadable; and software GL fills 40 frames a second of these at 1600×1000.
 constexpr Index most_lines = 1000;
 
@@ -171,17 +169,13 @@ constexpr double few_lines = 120.0;
 constexpr Index few_tokens = 32;           // with more, only the strongest half is shown at first
 constexpr double least_pitch_units = 7.0;  // closer tokens replace the thumbnails
 
-// The share shown: the chosen one, else one based on the number of tokens.
-int share_of(const TokensState& state, const MatrixView& weights) {
-  if (state.share) return *state.share;
-  return std::max(weights.rows, weights.cols) > few_tokens ? 0 : 1;
-}
-
 // "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": draws the line above the
 // tokens, returns its height. In a narrow stage the text is left out, then it takes two lines.
-float draw_choices(const PanelContext& context, TokensState& state, int share, ImVec2 at, float width) {
-  constexpr std::array<std::string_view, 4> share_names{"50 %", "80 %", "95 %", "all"};
-  constexpr std::array<std::string_view, 2> ways{"query gives", "key gets"};
+float draw_choices(const PanelContext& context, const TokenLines& lines, ImVec2 at, float width,
+                   PanelAction& action) {
+  constexpr auto share_names = TokenLines::share_names;
+  constexpr auto ways = TokenLines::way_names;
+  int share = *lines.share, way = lines.per_key ? 1 : 0;
   const std::string before = "lines for the strongest", between = "of the attention that each";
   ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
   if (context.picture) {  // nothing to choose: what was chosen
@@ -189,7 +183,7 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
     const std::string told = fmt::format(
         "lines for {} {} {}",
         every ? "all" : "the strongest " + std::string(share_names[static_cast<std::size_t>(share)]), between,
-        ways[state.per_key ? 1 : 0]);
+        ways[static_cast<std::size_t>(way)]);
     context.painter().text(font, at, context.palette.text_dim, fitted_text(told, font, width));
     return font->FontSize;
   }
@@ -207,17 +201,19 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
   write(before);
   ImGui::SetCursorScreenPos(at);
   constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
+  const auto choose = [&](const TokenLines& chosen) {
+    action.selection = context.selection;
+    action.selection->lines = chosen;
+  };
   if (stage_choice(context, "share", share_size.x > width ? short_names : share_names, share, width))
-    state.share = share;
+    choose({share, lines.per_key});
   tooltip(context, "draws the strongest lines until they cover this share of the attention");
   at.x = ImGui::GetItemRectMax().x + gap;
   write(between);
   if (controls > width) at = {origin.x, origin.y + share_size.y + gap};
   ImGui::SetCursorScreenPos(at);
-  int way = state.per_key ? 1 : 0;
-  stage_choice(context, "direction", ways, way, width);
+  if (stage_choice(context, "direction", ways, way, width)) choose({context.selection.lines.share, way == 1});
   tooltip(context, "whether the share is counted per query (its row sums to 1) or per key");
-  state.per_key = way == 1;
   return at.y + share_size.y - origin.y;
 }
 
@@ -346,15 +342,14 @@ Index strongest_partner(const MatrixView& weights, Index row, bool of_key) {
 }
 
 // Caches the lines until something they depend on changes.
-void find_lines(const MatrixView& view, int share, TokensState& state) {
-  if (state.lines_of.lock() == view.tensor && state.lines_offset == view.offset &&
-      state.lines_share == share && state.lines_per_key == state.per_key)
+void find_lines(const MatrixView& view, const TokenLines& chosen, TokensState& state) {
+  if (state.lines_of.lock() == view.tensor && state.lines_offset == view.offset && state.lines_chosen == chosen)
     return;
-  state.lines = attention_lines(view, shares[static_cast<std::size_t>(share)], state.per_key, most_lines);
+  const double share = TokenLines::shares[static_cast<std::size_t>(*chosen.share)];
+  state.lines = attention_lines(view, share, chosen.per_key, most_lines);
   state.lines_of = view.tensor;
   state.lines_offset = view.offset;
-  state.lines_share = share;
-  state.lines_per_key = state.per_key;
+  state.lines_chosen = chosen;
 }
 
 // What the head does, in numbers: one line.
@@ -386,6 +381,10 @@ TokenFocus focus_on(const PanelContext& context, const StageMatrix& matrix, cons
 
 }  // namespace
 
+int shown_share(const TokenLines& chosen, Index tokens) {
+  return chosen.share.value_or(tokens > few_tokens ? 0 : 1);
+}
+
 bool has_tokens_view(const Trace& trace) {
   return trace.tensors.attn_weights && trace.tensors.attn_weights->size() > 0;
 }
@@ -408,8 +407,10 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
     top += strip + 6.0 * u;
   }
   const ImVec2 at{float(area.x), float(top)};
-  top += draw_choices(context, state, share_of(state, view), at, width) + 6.0 * u;
-  find_lines(view, share_of(state, view), state);
+  TokenLines lines = context.selection.lines;
+  lines.share = shown_share(lines, std::max(view.rows, view.cols));
+  top += draw_choices(context, lines, at, width, action) + 6.0 * u;
+  find_lines(view, lines, state);
   if (!context.hall) draw_statistics(context, state, {at.x, float(top)}, width);
   top += (context.hall ? 0.0f : context.fonts.small->FontSize) + 12.0 * u;
 

@@ -13,19 +13,18 @@
 namespace headwise {
 
 struct TokensState {
-  std::optional<int> share;  // which of the offered shares; null: the one suited to the number of tokens
-  bool per_key = false;      // the share is counted per key, not per query
-
   // What was drawn last, cached until something it depends on changes.
   AttentionLines lines;
   std::weak_ptr<const Tensor> lines_of;
   Index lines_offset = -1;
-  int lines_share = -1;
-  bool lines_per_key = false;
+  TokenLines lines_chosen;  // with its share
 
   HeadRanges head_ranges;  // of the thumbnails
   HeadNames head_names;    // under them
 };
+
+// Which share is drawn of a map of this many queries or keys, whichever are more.
+int shown_share(const TokenLines& chosen, Index tokens);
 
 // Whether this trace has attention to draw.
 bool has_tokens_view(const Trace& trace);

@@ -212,7 +212,7 @@ bool has_way_back_beside(float scale, const Type& type, float wrap, const StageD
 }
 
 // Before a caption while the stage shows something else, or in its place: it would be read as if it were about that.
-void draw_difference(const PanelContext& context, const PlaylistWalk& walk, float wrap, const Type& type,
+void draw_difference(const PanelContext& context, float wrap, const Type& type,
                      const StageDifference& difference, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -226,7 +226,7 @@ void draw_difference(const PanelContext& context, const PlaylistWalk& walk, floa
   const char* id = difference.place ? "caption/back_to_page" : "caption/restore";
   if (wrapped_button(widgets, id, difference.way_back, shape, ButtonLook::filled)) {
     if (difference.place)
-      action.selection = place_of_page(walk, context.selection);
+      action.returns_to_page = true;
     else
       action.command = CommandId::restore_page;
   }
@@ -275,7 +275,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
   const std::vector<StageDifference> differences = stage_differences(walk, hall != nullptr);
   for (const StageDifference& difference : differences) {
-    draw_difference(context, walk, wrap, type(difference.words), difference, action);
+    draw_difference(context, wrap, type(difference.words), difference, action);
     ImGui::SetCursorPosY(std::round(ImGui::GetCursorPosY() + widgets.px(4)));
   }
   const Rgba8 ink = differences.empty() ? context.palette.text : context.palette.text_dim;

@@ -28,7 +28,7 @@ struct FrameSnapshot {
   Selection selection;
   std::optional<Veil> veil;
   std::optional<TensorId> points_at;
-  bool points_at_tensors = false, points_at_heads = false;
+  bool points_at_tensors = false, points_at_heads = false, pinned_by_page = false;
 
   explicit FrameSnapshot(const WindowState& state)
       : computation(state.document.session.computation()),
@@ -40,7 +40,8 @@ struct FrameSnapshot {
         veil(veil_of(state.document.walk)),
         points_at(tensor_to_point_at(state.document.walk)),
         points_at_tensors(asks_for_tensor(state.document.walk)),
-        points_at_heads(asks_for_head(state.document.walk)) {
+        points_at_heads(asks_for_head(state.document.walk)),
+        pinned_by_page(is_pinned_by_page(state.document.walk, selection)) {
     keep_veiled();
   }
 
@@ -130,6 +131,7 @@ struct FrameSnapshot {
             .points_at = points_at,
             .points_at_tensors = points_at_tensors,
             .points_at_heads = points_at_heads,
+            .pinned_by_page = pinned_by_page,
             .watched = watched ? &*watched : nullptr,
             .wake_after = &wake_after};
   }

@@ -154,13 +154,13 @@ double MainWindow::take_input(const FrameInput& input) {
   play(input.seconds, wake_after);
   // What a key has just requested, if it takes no longer than a frame.
   take_results();
-  // Turning a page is for looking at it, not for painting on it, and at its own query.
-  if (std::exchange(walked_page_, state_.document.walk.page) != state_.document.walk.page) {
-    stage_.brush = {};
+  // Turning a page is for looking at it, not for painting on it.
+  if (std::exchange(walked_page_, state_.document.walk.page) != state_.document.walk.page) stage_.brush = {};
+  // Its own query is looked at and its pin, not what happens to lie under a mouse that rests.
+  if (std::exchange(view.arrived, false)) {
     forget_queries(stage_);
+    stage_.mouse_at_rest = ImGui::GetIO().MousePos;
   }
-  // Its pin is looked at, not what happens to lie under a mouse that rests.
-  if (std::exchange(view.arrived, false)) stage_.mouse_at_rest = ImGui::GetIO().MousePos;
   if (const auto brush = std::exchange(view.wanted_brush, std::nullopt)) {
     stage_.brush = {};
     stage_.brush.shape = 1 + static_cast<int>(*brush);

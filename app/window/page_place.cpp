@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "app/content/cell_terms.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
+#include "app/stage/tokens_view.h"
 #include "core/scenario/layer_scenario.h"
 
 namespace headwise {
@@ -18,6 +20,17 @@ std::string place_words(const Selection& place) {
   return place.view == StageView::one_head
              ? std::string(name)
              : fmt::format("{} in the view {}", name, stage_view_entry(place.view).name);
+}
+
+// "the strongest 80 % of what each query gives"
+std::string lines_words(const Trace& trace, const TokenLines& lines) {
+  const TensorPtr& weights = trace.tensors.attn_weights;
+  const Index tokens = weights ? std::max(weights->shape().size(2), weights->shape().size(3)) : 0;
+  const auto share = static_cast<std::size_t>(shown_share(lines, tokens));
+  const bool every = share + 1 == TokenLines::shares.size();
+  return fmt::format("{} of what each {}",
+                     every ? "all" : fmt::format("the strongest {}", TokenLines::share_names[share]),
+                     TokenLines::way_names[lines.per_key ? 1 : 0]);
 }
 
 // In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
@@ -60,12 +73,31 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
     };
     add(own ? named(*own) : "its first query", other ? named(*other) : "another query");
   }
-  const std::optional<CompareWith>& beside = walk.shown()->beside;
+  const PlaylistPage& page = *walk.shown();
+  const std::optional<CompareWith>& beside = page.beside;
   if (now.view == StageView::compare && beside && *beside != now.compare_with) {
     const auto named = [](CompareWith with) {
       return fmt::format("the comparison with “{}”", compare_with_names[static_cast<std::size_t>(with)]);
     };
     add(named(*beside), named(now.compare_with));
+  }
+  if (page.masks_as && view.turns && now.step == Step::mask && *page.masks_as != now.mask_convention) {
+    const auto named = [](MaskConvention masks) {
+      return fmt::format("masks as “{}”", mask_convention_names[static_cast<std::size_t>(masks)]);
+    };
+    add(named(*page.masks_as), named(now.mask_convention));
+  }
+  // What a lesson leaves open is its reader's choice.
+  if (now.view == StageView::tokens && (!walk.from_program || page.lines != TokenLines{}))
+    if (const std::string own_lines = lines_words(trace, page.lines), lines = lines_words(trace, now.lines);
+        own_lines != lines)
+      add(own_lines, lines);
+  if (now.view == StageView::gradients && (!walk.from_program || page.loss) && page.loss != now.loss) {
+    const auto named = [](std::optional<Loss> loss) {
+      return loss ? fmt::format("the loss “{}”", loss_names[static_cast<std::size_t>(*loss)])
+                  : "the usual loss";
+    };
+    add(named(page.loss), named(now.loss));
   }
   return left;
 }
@@ -87,6 +119,8 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
   Selection selection;
   selection.batch = page.batch;
   selection.head = page.head;
+  selection.lines = page.lines;
+  selection.loss = page.loss;
   if (!answered && (page.asks_elsewhere() || (page.veil && !page.ask.empty()))) {
     selection.step = page.ask_step.value_or(page.step);
     selection.view = page.ask_view.value_or(page.view);
@@ -158,7 +192,7 @@ std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool fu
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
   Selection place = selection_of(*walk.shown(), walk.answered);
   if (!walk.shown()->beside) place.compare_with = now.compare_with;
-  place.mask_convention = now.mask_convention;
+  place.mask_convention = walk.shown()->masks_as.value_or(now.mask_convention);
   place.queries_as_columns = now.queries_as_columns;
   place.colors_by_head = now.colors_by_head;
   return place;

@@ -37,7 +37,7 @@ struct StageDifference {
 // The place first. Settings are told on the full screen and beside pages of the user's own; those of a
 // lesson, which asks for edits, only where words of the page no longer hold.
 std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool full_screen);
-// The page's own place, with the display choices of now. To be called while a page is shown.
+// The page's own place, with the display choices of now where the page makes none. To be called while a page is shown.
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
 
 }  // namespace headwise

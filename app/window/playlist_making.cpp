@@ -44,6 +44,8 @@ PlaylistPage page_of(WindowState& window) {
     page.masks_as = selection.mask_convention;
   if (selection.view == StageView::compare && selection.compare_with != CompareWith::pinned)
     page.beside = selection.compare_with;
+  if (selection.view == StageView::tokens) page.lines = selection.lines;
+  if (selection.view == StageView::gradients) page.loss = selection.loss;
   return page;
 }
 

@@ -193,6 +193,10 @@ bool asks_now(const PlaylistWalk& walk) {
   return walk.asking() && !walk.edits_words && !walk.arrival;
 }
 
+bool is_pinned_by_page(const PlaylistWalk& walk, const Selection& selection) {
+  return walk.page && selection.pinned && selection.pinned == walk.shown()->pin;
+}
+
 void reveal_answer(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   walk.answered = true;

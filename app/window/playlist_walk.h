@@ -149,6 +149,8 @@ struct PlaylistWalk {
 
 // Whether the page on the stage is the one that asks: it is neither on its way nor being written.
 bool asks_now(const PlaylistWalk& walk);
+// Whether the pinned cell is the page's own.
+bool is_pinned_by_page(const PlaylistWalk& walk, const Selection& selection);
 // What is hidden while the page asks; nullopt if nothing is.
 std::optional<Veil> veil_of(const PlaylistWalk& walk);
 

@@ -12,6 +12,7 @@
 #include "app/session/head_gains.h"
 #include "app/sheets/ask_pages.h"
 #include "app/window/page_answers.h"
+#include "app/window/page_place.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
@@ -381,6 +382,10 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     if (answer_by_pointing(window, *action.selection)) return;
     view.selection = *action.selection;
     if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
+  }
+  if (action.returns_to_page && document.walk.page) {
+    view.selection = selection_within(place_of_page(document.walk, view.selection), document.session.trace());
+    view.arrived = true;
   }
   if (action.lesson) visit_lesson(window, lesson_playlist(action.lesson->lesson), action.lesson->page);
   if (action.page && words_are_readable(window))

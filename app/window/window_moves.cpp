@@ -79,7 +79,7 @@ void unpin(WindowState& window) {
     document.session.undo();
   } else if (document.walk.page && view.stage_only) {
     view.stage_only = false;
-  } else if (document.walk.page && (!selection.pinned || selection.pinned == document.walk.shown()->pin)) {
+  } else if (document.walk.page && (!selection.pinned || is_pinned_by_page(document.walk, selection))) {
     step_out(window);  // what the page pins is not for the user to unpin first
   } else if (selection.pinned) {
     selection.pinned.reset();

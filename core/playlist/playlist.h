@@ -18,6 +18,10 @@
 //   tensor     which of the step's pictures is shown, or a single tensor; default: the step's own
 //   pin        { "tensor": NAME, "index": [i, …] }: the pinned cell
 //   spotlight  true: dims all but the pinned cell and what it was made from; needs a pin
+//   lines      which lines the view tokens draws: { "share": 0.5, "per": "key" }; share: 0.5, 0.8, 0.95 or 1, default: suited
+//              to the number of tokens; per: query (the default) or key, of which they cover that share
+//   loss       of what the view gradients takes gradients: sum, first_cell, random or given; default: the inputs' own
+//              grad_output, else the sum
 //   masks_as   added, true_blocks or true_keeps: how this page writes masks
 //   title      a heading above the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
@@ -58,6 +62,8 @@ struct PlaylistPage {
   StageView view = StageView::one_head;
   Index batch = 0, head = 0;
   std::optional<CompareWith> beside;  // never `pinned`: a file contains no pinned scenario
+  TokenLines lines;
+  std::optional<Loss> loss;
   std::optional<TensorId> tensor;
   std::optional<CellRef> pin;
   bool spotlight = false;

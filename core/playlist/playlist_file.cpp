@@ -41,10 +41,11 @@ std::string cell_problem(const CellRef& cell, const Trace& trace) {
 
 bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
   return *a.scenario == *b.scenario && a.step == b.step && a.view == b.view && a.batch == b.batch &&
-         a.head == b.head && a.beside == b.beside && a.tensor == b.tensor && a.pin == b.pin &&
-         a.spotlight == b.spotlight && a.masks_as == b.masks_as && a.title == b.title && a.ask == b.ask &&
-         a.caption == b.caption && a.ask_step == b.ask_step && a.ask_view == b.ask_view &&
-         a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords && a.notes == b.notes;
+         a.head == b.head && a.beside == b.beside && a.lines == b.lines && a.loss == b.loss &&
+         a.tensor == b.tensor && a.pin == b.pin && a.spotlight == b.spotlight && a.masks_as == b.masks_as &&
+         a.title == b.title && a.ask == b.ask && a.caption == b.caption && a.ask_step == b.ask_step &&
+         a.ask_view == b.ask_view && a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords &&
+         a.notes == b.notes;
 }
 
 std::string step_word(Step step) {
@@ -106,6 +107,10 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
   if (page.spotlight) json["spotlight"] = true;
   const auto word = [](const auto& words, auto choice) { return words[static_cast<std::size_t>(choice)]; };
+  if (page.lines.share)
+    json["lines"]["share"] = TokenLines::shares[static_cast<std::size_t>(*page.lines.share)];
+  if (page.lines.per_key) json["lines"]["per"] = TokenLines::way_words[1];
+  if (page.loss) json["loss"] = word(loss_words, *page.loss);
   if (page.masks_as) json["masks_as"] = word(mask_convention_words, *page.masks_as);
   if (!page.title.empty()) json["title"] = page.title;
   if (!page.ask.empty()) json["ask"] = page.ask;

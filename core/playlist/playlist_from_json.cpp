@@ -49,6 +49,29 @@ CellRef cell_of(const JsonValue& value) {
   return cell;
 }
 
+// A key of the page that one view alone uses.
+void only_in(StageView view, StageView shown, const JsonValue& value) {
+  const std::string_view word = stage_view_words[static_cast<std::size_t>(view)];
+  if (shown != view)
+    value.refuse(fmt::format("only the view {} uses this key", word), "",
+                 fmt::format("write \"view\": \"{}\"", word));
+}
+
+// { "share": 0.5, "per": "key" }
+TokenLines lines_of(const JsonValue& value, StageView view) {
+  value.object("an object with share, per or both").only({"share", "per"});
+  only_in(StageView::tokens, view, value);
+  TokenLines lines;
+  if (const JsonValue share = value["share"]; value.contains("share")) {
+    const auto found = std::ranges::find(TokenLines::shares, share.number());
+    if (found == TokenLines::shares.end()) share.refuse("there is no such choice", "0.5, 0.8, 0.95 or 1");
+    lines.share = static_cast<int>(found - TokenLines::shares.begin());
+  }
+  if (value.contains("per"))
+    lines.per_key = value["per"].choice({TokenLines::way_words.begin(), TokenLines::way_words.end()}) == 1;
+  return lines;
+}
+
 class Reader {
  public:
   Reader(std::string where, std::string folder, PlaylistText text)
@@ -92,9 +115,10 @@ class Reader {
   }
 
   PlaylistPage read_page(const JsonValue& json, const PlaylistPage& before) {
-    json.object().only({"scenario", "set",  "step",      "view",     "batch",    "head", "beside",
-                        "tensor",   "pin",  "spotlight", "masks_as", "title",    "ask",  "ask_step",
-                        "ask_view", "veil", "answer",    "caption",  "keywords", "notes"});
+    json.object().only({"scenario", "set",     "step",     "view",     "batch",    "head",
+                        "beside",   "lines",   "loss",     "tensor",   "pin",      "spotlight",
+                        "masks_as", "title",   "ask",      "ask_step", "ask_view", "veil",
+                        "answer",   "caption", "keywords", "notes"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
@@ -113,8 +137,12 @@ class Reader {
     if (const JsonValue beside = json["beside"]; json.contains("beside")) {
       // All except `pinned`.
       page.beside = static_cast<CompareWith>(1 + beside.choice({comparisons_.begin() + 1, comparisons_.end()}));
-      if (page.view != StageView::compare)
-        beside.refuse("only the view compare uses this key", "", "write \"view\": \"compare\"");
+      only_in(StageView::compare, page.view, beside);
+    }
+    if (json.contains("lines")) page.lines = lines_of(json["lines"], page.view);
+    if (const JsonValue loss = json["loss"]; json.contains("loss")) {
+      loss.read(page.loss.emplace(), loss_words);
+      only_in(StageView::gradients, page.view, loss);
     }
     if (const JsonValue tensor = json["tensor"]; json.contains("tensor")) {
       const TensorName name = tensor_of(tensor);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace headwise {
@@ -33,8 +34,9 @@ enum class MaskConvention {
   true_keeps,   // F.scaled_dot_product_attention, ONNX, Keras, Flax: True takes part
 };
 
-// In the order of MaskConvention, as a playlist names them.
+// In the order of MaskConvention: as a playlist and the window name them.
 inline constexpr std::array<std::string_view, 3> mask_convention_words{"added", "true_blocks", "true_keeps"};
+inline constexpr std::array<std::string_view, 3> mask_convention_names{"0, −∞", "True blocks", "True keeps"};
 
 // What the view Compare can compare the current scenario with.
 
@@ -52,5 +54,31 @@ inline constexpr int compare_with_count = 7;
 // In the order of CompareWith: short names for lists.
 inline constexpr std::array<std::string_view, compare_with_count> compare_with_names{
     "pinned", "one wide head", "packed", "3", "3·H", "scale", "mask"};
+
+// The lines of the view Tokens: the strongest, until they cover a share of what each query gives, or of what each key gets.
+
+struct TokenLines {
+  static constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
+  static constexpr std::array<std::string_view, 4> share_names{"50 %", "80 %", "95 %", "all"};
+  // In the order of per_key, as the view and a playlist name them
+  static constexpr std::array<std::string_view, 2> way_names{"query gives", "key gets"};
+  static constexpr std::array<std::string_view, 2> way_words{"query", "key"};
+
+  std::optional<int> share;  // which of the shares; none: the one suited to the number of tokens
+  bool per_key = false;
+  friend bool operator==(const TokenLines&, const TokenLines&) = default;
+};
+
+// The loss that gradients are taken of: a weighted sum of the last output.
+
+enum class Loss {
+  sum,         // Σ output: every weight is 1
+  first_cell,  // the output's first number alone
+  random,      // Σ ± output, with signs that are always the same
+  given,       // Σ grad_output · output, with the grad_output of the inputs
+};
+// In the order of Loss: short names, and as a playlist names them.
+inline constexpr std::array<std::string_view, 4> loss_names{"Σ output", "first cell", "random", "given"};
+inline constexpr std::array<std::string_view, 4> loss_words{"sum", "first_cell", "random", "given"};
 
 }  // namespace headwise

@@ -47,7 +47,7 @@ const std::map<std::string, Room> rooms{
        "core/model", "core/picture"}}},  // the habits of heads; views of a matrix
     {"core/code", {1100, {"core/tensor", "core/attention", "core/trace", "core/files", "core/answers"}}},
     {"core/full_size", {800, {"core/tensor", "core/attention", "core/trace", "core/fused", "core/scenario"}}},
-    {"core/playlist", {1800, {"core/tensor", "core/trace", "core/files", "core/scenario", "core/answers"}}},
+    {"core/playlist", {1850, {"core/tensor", "core/trace", "core/files", "core/scenario", "core/answers"}}},
     {"core/search", {650, {"core/tensor", "core/files"}}},
     {"app/gl", {850, {}}},
     {"app/render", {850, {"app/gl"}}},
@@ -65,7 +65,7 @@ const std::map<std::string, Room> rooms{
     {"app/training", {2200, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/opening", {550, {"app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/window",
-     {9500,
+     {9550,
       {"app/opening", "app/training", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels",
        "app/widgets", "app/render", "app/platform", "app/session", "app/content"}}},
     {"app/cli", {5300, {"app/window", "app/platform", "app/session", "app/gl"}}},

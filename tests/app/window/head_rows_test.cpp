@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/session/head_gains.h"
+#include "core/picture/color_map.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -35,6 +36,29 @@ TEST_CASE("every head has its row and its dot, and the dot of head 7 changes the
     bench.ui->click("heads/dot/7");
     CHECK(head_gain_of(bench.scenario(), 7) == 0.0);
     CHECK(words_of(bench).positions[9].before[0].now < 0.2);
+  }
+}
+
+TEST_CASE(
+    "a blocked key looks blocked in every row, and both sides of the words are named where they stand") {
+  Scenario scenario = preset_scenario("welcome");
+  scenario.mask.is_causal = true;
+  for (const Theme theme : {Theme::dark, Theme::light}) {
+    WINDOW_OR_SKIP(bench, open_rows(scenario, 1000, 620));
+    bench.window->state().view.settings.theme = theme;
+    bench.window->state().view.selection.pinned->index = {0, 7, 3, 2};
+    bench.ui->key("F11");
+    bench.ui->run_frames(3);
+    const UiRect row = bench.ui->rect("head_rows/row/7");
+    const auto at_key = [&](float key) {
+      return bench.ui->pixel(int(row.min.x + (key + 0.3f) * (row.max.x - row.min.x) / 15),
+                             int(0.6f * row.min.y + 0.4f * row.max.y));
+    };
+    CHECK(at_key(4) == blocked_color(theme));  // query 3 sees keys 0 to 3
+    CHECK_FALSE(at_key(3) == blocked_color(theme));
+    const float right = bench.ui->rect("panel/stage").max.x;
+    for (const char* side : {"original", "with your changes"})
+      CHECK(bench.ui->rect(std::string("prediction/side/") + side).max.x <= right);
   }
 }
 

@@ -129,6 +129,17 @@ TEST_CASE("a page says what stands beside it in the view compare, and only there
                        doctest::Contains("only the view compare"), Error);
 }
 
+TEST_CASE("the lines and the loss of a page are its own, and are read back") {
+  const Playlist playlist = parsed(R"([
+    {"step": "softmax", "view": "tokens", "lines": {"share": 0.95, "per": "key"}}, {},
+    {"view": "gradients", "loss": "first_cell"}, {}])");
+  CHECK(playlist.pages[0].lines == TokenLines{2, true});
+  CHECK(playlist.pages[1].lines == TokenLines{});
+  CHECK(playlist.pages[2].loss == Loss::first_cell);
+  CHECK_FALSE(playlist.pages[3].loss);
+  CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
+}
+
 TEST_CASE(
     "where a page asks, how it writes masks and what it compares with belong to it alone, and are read "
     "back") {
