@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/session/commands.h"
+#include "app/window/answer_kinds.h"
 #include "app/window/page_place.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
