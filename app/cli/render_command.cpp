@@ -77,7 +77,7 @@ void show(WindowState& window, const Playlist& playlist, const std::string& name
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = page_place(name, page), .what = why});
   warnings.set_place("");  // each page has gaps of its own, even where they read the same
   for (const std::string& gap :
-       page_gaps(playlist.pages[page], document.session.inputs(), document.session.trace()))
+       page_gaps(playlist.pages[page], document.session.inputs(), document.trace_at_hand()))
     warnings.add(gap.starts_with("if ")
                      ? fmt::format("{}: no condition of {{{}: …}} holds, so nothing is shown for it", place, gap)
                      : fmt::format("{}: there is no number for {{{}}}, so – is shown for it", place, gap));

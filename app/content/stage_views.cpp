@@ -62,7 +62,7 @@ constexpr std::array<StageViewEntry, stage_view_count> views{{
      .motion = StepMotion::skipped,
      .turns = true,
      .of_head = true,
-     .question = "how much does the loss change with each number? start at Output and step back with ←"},
+     .question = "how much does the loss change with each number? start at Output and step back"},
     {StageView::compare, "Compare", "comp.", "beside another scenario",
      "the step's result beside that of another scenario, with the difference", StepMotion::skipped, true, true},
     {StageView::memory, "Memory", "mem.", "where each float lies",

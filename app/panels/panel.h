@@ -85,6 +85,11 @@ struct PanelContext {
   // What a head does, or where it looks, might be the answer.
   bool hides_heads() const { return points_at_heads || (veil && veil->hides({TensorId::attn_weights})); }
 
+  const char* hidden_heads_words() const {
+    return points_at_heads
+               ? "This page asks about the heads: they appear here once it is answered."
+               : "This page hides the attention weights: the heads appear here once it is answered.";
+  }
   // In the headings of the pinned cell.
   const char* pinned_words() const { return pinned_by_page ? "PINNED BY THE PAGE" : "PINNED · ESC UNPINS"; }
 

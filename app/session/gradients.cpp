@@ -42,10 +42,10 @@ void Gradients::rest(const TracePtr& trace) {
   if (work_.known() && work_.known()->question.computation->trace != trace) work_.forget();
 }
 
-const Trace& Gradients::at_hand(const Trace& trace) const {
+TracePtr Gradients::at_hand(const TracePtr& trace) const {
   const auto& known = work_.known();
-  const bool is_its = known && known->answer && known->question.computation->trace.get() == &trace;
-  return is_its ? **known->answer : trace;
+  const bool is_its = known && known->answer && known->question.computation->trace == trace;
+  return is_its ? *known->answer : trace;
 }
 
 }  // namespace headwise

@@ -435,7 +435,7 @@ void draw_comparison_sheet(const PanelContext& context, const TracePtr& trace, C
   dim_sentence(context, questions[state.tab]);
   ImGui::Dummy({1, context.px(4)});
   if (context.hides_heads()) {
-    dim_sentence(context, "This page asks about the heads: they are compared here once it has answered.");
+    dim_sentence(context, context.hidden_heads_words());
     ui_probe_item("comparison/hidden");
   } else if (state.tab == 2) {
     draw_lookup_comparison(context, trace, state.lookup);

@@ -158,7 +158,7 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
   const bool hidden = context.hides_heads();
   const auto outcome = question && !hidden ? finding.survey.of(*question) : nullptr;
   if (hidden) {
-    dim_sentence(context, "This page asks about the heads: they are shown here once it has answered.");
+    dim_sentence(context, context.hidden_heads_words());
     ui_probe_item("heads/hidden");
   } else if (!question) {
     dim_sentence(context, missing_sentence(context.scenario));

@@ -76,21 +76,24 @@ std::string change_text(const TensorChange& change, const std::string& before, c
   return text;
 }
 
+bool is_scaled(const Trace& trace) {
+  return score_scale(trace.options).scale != 1.0;
+}
+
+std::array<std::string_view, compare_with_count> short_choices(const Trace& trace) {
+  return {"pin",
+          "1 head",
+          "W",
+          "3",
+          "3·H",
+          is_scaled(trace) ? "no √D" : "√D",
+          trace.tensors.mask_bias ? "no mask" : "causal"};
+}
+
 // "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
   if (context.picture) return 0.0f;  // the titles of the maps say what is beside what
-  // Each describes the other side, as app/session/comparison_target.cpp computes it.
-  const bool scaled = score_scale(context.trace.options).scale != 1.0,
-             masked = context.trace.tensors.mask_bias != nullptr;
-  const std::array<std::string_view, compare_with_count> names{"pinned",
-                                                               "one wide head",
-                                                               "packed",
-                                                               "as 3",
-                                                               "as 3·H",
-                                                               scaled ? "no scale" : "with scale",
-                                                               masked ? "no mask" : "causal mask"};
-  const std::array<std::string_view, compare_with_count> short_names{
-      "pin", "1 head", "W", "3", "3·H", scaled ? "no √D" : "√D", masked ? "no mask" : "causal"};
+  const auto names = compare_choices(context.trace), short_names = short_choices(context.trace);
   ImVec2 at = corner(area);
   const float end = at.x + float(area.width), u = context.scale;
   ImFont* sans = context.fonts.sans;
@@ -236,6 +239,17 @@ std::string change_words(const PanelContext& context, CompareChanges& changes, c
 }
 
 }  // namespace
+
+// Each describes the other side, as app/session/comparison_target.cpp computes it.
+std::array<std::string_view, compare_with_count> compare_choices(const Trace& trace) {
+  return {"pinned",
+          "one wide head",
+          "packed",
+          "as 3",
+          "as 3·H",
+          is_scaled(trace) ? "no scale" : "with scale",
+          trace.tensors.mask_bias ? "no mask" : "causal mask"};
+}
 
 PanelAction draw_compare(const PanelContext& context, CompareState& state, const StageContent& content,
                          ValueRanges& ranges, RectF area, std::optional<CellRef>& under_mouse) {

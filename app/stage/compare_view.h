@@ -1,8 +1,10 @@
 // The comparison view: the step's result in another scenario, in this one, and their difference, with one shared cursor.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,9 @@ struct CompareChanges {
   std::optional<MapDifference> map;  // none where the two maps differ in rows or columns
   WholeChange all_heads, output;
 };
+
+// What it can compare with, in the order of CompareWith, as its buttons name them.
+std::array<std::string_view, compare_with_count> compare_choices(const Trace& trace);
 
 struct CompareState {
   CompareChanges changes;

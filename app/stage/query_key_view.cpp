@@ -242,13 +242,16 @@ void PlaneView::use_mouse(PanelAction& action) {
 // The plane is one tab stop: the arrow keys choose a query, with Shift they move its arrow.
 void PlaneView::use_keys(PanelAction& action) {
   const ImVec2 min = corner(layout_.plane), max = far_corner(layout_.plane);
-  if (!focus_area(context_.focus, ImGui::GetID("query-key plane"), min, max, FocusKeys::choose)) return;
+  const bool focused = focus_area(context_.focus, ImGui::GetID("query-key plane"), min, max, FocusKeys::choose);
+  // Without a focus, too, nothing else is moved with Shift.
+  const bool moves = ImGui::GetIO().KeyShift && context_.focus && (focused || context_.focus->focused == 0);
+  if (!focused && !moves) return;
   const int x = (key_pressed(Key::right) ? 1 : 0) - (key_pressed(Key::left) ? 1 : 0);
   const int y = (key_pressed(Key::down) ? 1 : 0) - (key_pressed(Key::up) ? 1 : 0);
   Index query = query_ + x + y;
   if (key_pressed(Key::home)) query = 0;
   if (key_pressed(Key::end)) query = queries_ - 1;
-  if (ImGui::GetIO().KeyShift) {
+  if (moves) {
     if (x == 0 && y == 0) return;
     const double step = std::max(layout_.plane.width, layout_.plane.height) / key_steps;
     const PlanePoint tip = tip_of(query_);

@@ -356,6 +356,13 @@ std::optional<Index> chosen_query(const StageChoices& choices, StageView view) {
   return of_query && query != 0 ? std::optional(query) : std::nullopt;
 }
 
+bool has_moved_query(const StageChoices& choices, const Selection& at) {
+  return std::ranges::any_of(choices.moves, [&](const auto& move) {
+    const auto& [batch, head, query] = move.first;
+    return batch == at.batch && head == at.head;
+  });
+}
+
 void forget_queries(StageState& state) {
   state.head_rows.query.reset();
   state.elementwise.query = state.query_key.query = 0;

@@ -85,6 +85,8 @@ void take_choices(StageState& state, const StageChoices& choices);
 // The query that was chosen in a view of a single one; none where the view has its first one, or is no such
 // view.
 std::optional<Index> chosen_query(const StageChoices& choices, StageView view);
+// Whether an arrow was moved in the Q–K plane of this sequence and head.
+bool has_moved_query(const StageChoices& choices, const Selection& at);
 // Such views begin with their first query again, and with its arrow where q has it.
 void forget_queries(StageState& state);
 

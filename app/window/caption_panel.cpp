@@ -433,20 +433,25 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
                              : text_height(font, wrap, walk.words.ask) + below_question * scale + spacing;
   const float controls = answer_controls_height(fonts, scale, wrap, walk),
               verdict = answer_verdict_height(fonts, scale, wrap, walk);
-  if (answer_replaces_question(scale, window_height)) {
-    const float to_show = page->answer ? controls : restore_height * scale;
-    height += std::max(verdict + answer, question > 0.0f ? question + to_show : 0.0f);
-  } else {
-    height += question + std::max(verdict + answer, controls);
-  }
+  float differences = 0.0f;
   for (const StageDifference& difference : stage_differences(walk, false)) {
-    if (difference.place && walk.departure->elsewhere && walk.answered) continue;  // in place of the caption
     const Type type = own_size(font);
     const float below = has_way_back_beside(scale, type, wrap, difference)
                             ? 0.0f
                             : spacing + button_shape(scale, type, wrap, difference.way_back).size.y;
     const float air = 4 * scale + 2 * spacing;  // below it
-    height += std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below + air);
+    differences += std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below + air);
+  }
+  float words = verdict + answer;
+  if (walk.departure && walk.departure->elsewhere && walk.answered)
+    words = std::max(words, differences);  // in place of the caption
+  else
+    height += differences;
+  if (answer_replaces_question(scale, window_height)) {
+    const float to_show = page->answer ? controls : restore_height * scale;
+    height += std::max(words, question > 0.0f ? question + to_show : 0.0f);
+  } else {
+    height += question + std::max(words, controls);
   }
   if (!page->title.empty()) height += below_title * scale + spacing;
   const BarsRoom room = answer_bars_room(scale, width, walk);

@@ -332,10 +332,11 @@ void Strip::drag(ImVec2 origin, float top, float bottom) {
   ui_probe("filmstrip/landing", {origin.x, y}, {origin.x + width, y + thick});
 }
 
-// A page that was turned to, added or moved comes into view.
+// A page that was turned to, added or moved comes into view, and stays there where the strip gets less room.
 void Strip::scroll_to_shown(float height) {
-  if (state_.shown_page == walk_.page) return;
+  if (state_.shown_page == walk_.page && height >= state_.room) return;
   state_.shown_page = walk_.page;
+  state_.room = height;
   const auto page = static_cast<double>(*walk_.page);
   const float top = static_cast<float>(page * layout_.pitch), bottom = top + static_cast<float>(layout_.pitch);
   if (top < ImGui::GetScrollY())

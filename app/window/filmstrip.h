@@ -68,6 +68,7 @@ struct FilmstripState {
   PageThumbnails thumbnails;
   std::optional<std::size_t> dragged;     // the page that the mouse drags
   std::optional<std::size_t> shown_page;  // of the last frame: where it changes, the strip scrolls there
+  float room = 0.0f;                      // that it had for the pages then, in pixels
   // What was asked for in this frame: a page to move, and the place that it gets.
   std::optional<std::pair<std::size_t, std::size_t>> moved;
 };

@@ -8,8 +8,8 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
+#include "app/stage/compare_view.h"
 #include "app/stage/tokens_view.h"
-#include "core/scenario/layer_scenario.h"
 
 namespace headwise {
 namespace {
@@ -35,7 +35,7 @@ std::string lines_words(const Trace& trace, const TokenLines& lines) {
 
 // In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
 PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& place, const Selection& now,
-                                    const Trace& trace, const ShownQuery& shown_query) {
+                                    const Trace& trace, const QueryOnStage& shown_query) {
   PlaylistWalk::Departure left;
   const auto add = [&](const std::string& page, const std::string& stage) {
     const char* between = left.page.empty() ? "" : ", ";
@@ -67,17 +67,30 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   const bool has_own = own || (!walk.from_program && other.value_or(0) != 0);
   if (of_query && has_own && own != other) {
     const auto named = [&](Index at) {
-      const bool has_word = at < std::ssize(*shown_query.tokens);
+      const bool has_word = at < std::ssize(shown_query.labels->query);
       return fmt::format(fmt::runtime(has_word ? "query “{}”" : "query {}"),
-                         token_at(*shown_query.tokens, at, ""));
+                         token_at(shown_query.labels->query, at, ""));
     };
     add(own ? named(*own) : "its first query", other ? named(*other) : "another query");
   }
+  // A lesson is explored by its reader; a class is shown what the words are about.
+  const bool explores = walk.from_program && !shown_query.full_screen;
+  const bool says_query = of_query && has_own && own != other;
+  if (place.pinned && place.pinned != now.pinned && place.batch == now.batch && !explores && !says_query) {
+    const auto named = [&](const std::optional<CellRef>& cell) {
+      if (!cell) return std::string("no pinned cell");
+      const std::string tokens = cell_tokens(trace, *shown_query.labels, *cell);
+      return box_text(trace, box_of(*cell)) + (tokens.empty() ? "" : fmt::format(" ({})", tokens));
+    };
+    add(named(place.pinned), named(now.pinned));
+  }
+  if (now.view == StageView::query_key_plane && shown_query.moved && !explores)
+    add("the queries of the layer", "a query that was moved");
   const PlaylistPage& page = *walk.shown();
   const std::optional<CompareWith>& beside = page.beside;
   if (now.view == StageView::compare && beside && *beside != now.compare_with) {
-    const auto named = [](CompareWith with) {
-      return fmt::format("the comparison with “{}”", compare_with_names[static_cast<std::size_t>(with)]);
+    const auto named = [&](CompareWith with) {
+      return fmt::format("the comparison with “{}”", compare_choices(trace)[static_cast<std::size_t>(with)]);
     };
     add(named(*beside), named(now.compare_with));
   }
@@ -138,7 +151,7 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
 }
 
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
-                                                    const Trace& trace, const ShownQuery& query) {
+                                                    const Trace& trace, const QueryOnStage& query) {
   if (!walk.page || walk.arrival || walk.edits_words) return {};
   const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
   Selection place = selection_of(*walk.shown(), walk.answered);
@@ -153,10 +166,7 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
 }
 
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
-  if (!walk.page || *walk.shown()->scenario == shown) return false;
-  Scenario own = *walk.shown()->scenario;
-  if (shown.origin.layer) copy_layer_keys(*shown.origin.layer, own, own.origin.written);
-  return !(shown == own);
+  return walk.page && !is_scenario_of(*walk.shown(), shown);
 }
 
 bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen) {

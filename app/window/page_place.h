@@ -14,17 +14,20 @@ namespace headwise {
 void ask_at_all_heads(PlaylistPage& page);
 // The page's place: a page that asks a question may show another place or a veil until it answers, with nothing pinned.
 Selection selection_of(const PlaylistPage& page, bool answered);
-// The query that a view of one query shows where nothing is pinned, and the words of all of them.
-struct ShownQuery {
+// The query that a view of one query shows where nothing is pinned, whether an arrow of the head's Q–K plane was moved, and the
+// words of all tokens.
+struct QueryOnStage {
   std::optional<Index> chosen;
-  const std::vector<std::string>* tokens;
+  bool moved;
+  const TokenLabels* labels;
+  bool full_screen;
 };
 // None while a page is on its way or being written.
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
-                                                    const Trace& trace, const ShownQuery& query);
+                                                    const Trace& trace, const QueryOnStage& query);
 // Whether a click on what the stage shows can answer the page's question.
 bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen);
-// Whether the scenario on the stage is another than the page's. What a model's layer determines, a page leaves open.
+// Whether the scenario on the stage is another than the page's.
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
 // "This page is about head 7; the stage shows head 3."
 std::string departure_words(const PlaylistWalk::Departure& departure);

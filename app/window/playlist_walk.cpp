@@ -64,14 +64,16 @@ void take_place(WindowState& window) {
 }
 
 // Numbers that take long to compute are not computed between two frames.
-void refresh_words(const Session& session, PlaylistWalk& walk) {
+void refresh_words(WindowDocument& document) {
+  const Session& session = document.session;
+  PlaylistWalk& walk = document.walk;
   const PlaylistPage* page = walk.shown();
   PlaylistWalk::Words& words = walk.words;
   if (!page) {
     words = {};
     return;
   }
-  const TracePtr trace = session.trace_ptr();
+  const TracePtr trace = document.gradients.at_hand(session.trace_ptr());
   // On the way to a page the trace is still the previous page's.
   if (walk.arrival && session.computing()) {
     words = {};
@@ -178,7 +180,8 @@ bool words_are_readable(PlaylistWalk& walk, const LiveSubject& subject) {
 bool words_are_readable(WindowState& window) {
   const Session& session = window.document.session;
   PlaylistWalk& walk = window.document.walk;
-  if (words_are_readable(walk, LiveSubject(session.trace(), &session.traced_scenario(), &session.inputs())))
+  if (words_are_readable(
+          walk, LiveSubject(window.document.trace_at_hand(), &session.traced_scenario(), &session.inputs())))
     return true;
   // The line below the fields may be out of sight.
   NoticesState& notices = window.view.notices;
@@ -266,11 +269,12 @@ void arrive(WindowState& window) {
   take_place(window);
   const Session& session = window.document.session;
   PlaylistWalk& walk = window.document.walk;
-  refresh_words(session, walk);
+  refresh_words(window.document);
   const Selection& now = window.view.selection;
-  walk.departure =
-      departure_of(walk, now, session.trace(),
-                   {chosen_query(window.view.stage_choices, now.view), &session.inputs().labels.query});
+  walk.departure = departure_of(
+      walk, now, session.trace(),
+      {chosen_query(window.view.stage_choices, now.view), has_moved_query(window.view.stage_choices, now),
+       &session.inputs().labels, window.view.full_screen});
   walk.answers_on_stage = answers_on_stage(walk, now, session.trace(), window.view.full_screen);
 }
 
@@ -340,7 +344,7 @@ std::string undo_label(const WindowDocument& document) {
   const Scenario* before = document.session.history().before();
   const bool pristine = !before || (walk.own_history && *before == walk.own_history->current()) ||
                         std::ranges::any_of(walk.playlist.pages, [&](const PlaylistPage& page) {
-                          return page.scenario && *page.scenario == *before;
+                          return page.scenario && is_scenario_of(page, *before);
                         });
   return pristine ? "" : label;
 }

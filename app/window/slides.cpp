@@ -22,6 +22,12 @@ std::string show_slide(WindowState& window, const Playlist& playlist, std::size_
   if (document.walk.asking() && !asking) walk_pages(window, 1);
   document.session.finish();
   arrive(window);
+  if (wants_gradients(window.view.selection)) {  // which its words may tell
+    document.gradients.of(document.session.computation(), window.view.selection.loss);
+    document.gradients.finish();
+    document.gradients.of(document.session.computation(), window.view.selection.loss);
+    arrive(window);
+  }
   skip_motion(window.view.motion);
   return document.session.error().empty() ? page_problem(playlist.pages[page], document.session.trace())
                                           : document.session.error();

@@ -49,7 +49,7 @@ std::optional<TensorExport> map_to_copy(WindowState& window) {
   TensorExport what;
   what.tensor = name_to_export(window, picture->result);
   if (const std::optional<Veil> veil = veil_of(window.document.walk); veil && veil->hides(what.tensor)) {
-    window.view.notices.say("The page hides this map until it has answered.");
+    window.view.notices.say("The page hides this map until its question is answered.");
     return std::nullopt;
   }
   what.batch = view.selection.batch;

@@ -145,7 +145,7 @@ struct WindowDocument {
         head_finding(wake) {}
 
   // The session's trace, with its gradients if they are available.
-  const Trace& trace_at_hand() const { return gradients.at_hand(session.trace()); }
+  const Trace& trace_at_hand() const { return *gradients.at_hand(session.trace_ptr()); }
 
   Session session;
   Comparisons comparisons;

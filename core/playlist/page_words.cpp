@@ -30,7 +30,7 @@ std::vector<std::string> tokens_along(const ScenarioInputs& inputs, const Tensor
 PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const ScenarioInputs& inputs,
                      const Trace& trace, LiveAnswers answers) {
   const LiveSubject subject(trace, &scenario, &inputs);
-  const bool changed = !(scenario == *page.scenario);
+  const bool changed = !is_scenario_of(page, scenario);
   PageWords words;
   words.ask = shown(page.ask, subject, answers, changed, words.ask_changed);
   words.caption = shown(page.caption, subject, answers, changed, words.caption_changed);

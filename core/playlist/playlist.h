@@ -90,6 +90,8 @@ struct PlaylistPage {
   bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }
 };
 bool operator==(const PlaylistPage& a, const PlaylistPage& b);
+// Whether it is the page's scenario. What a model's layer determines, a page leaves open.
+bool is_scenario_of(const PlaylistPage& page, const Scenario& scenario);
 
 struct Playlist {
   static constexpr std::size_t most_pages = 1000;

@@ -12,6 +12,7 @@
 #include "core/playlist/page_fields.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -46,6 +47,13 @@ bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
          a.title == b.title && a.ask == b.ask && a.caption == b.caption && a.ask_step == b.ask_step &&
          a.ask_view == b.ask_view && a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords &&
          a.notes == b.notes;
+}
+
+bool is_scenario_of(const PlaylistPage& page, const Scenario& scenario) {
+  if (*page.scenario == scenario) return true;
+  Scenario own = *page.scenario;
+  if (scenario.origin.layer) copy_layer_keys(*scenario.origin.layer, own, own.origin.written);
+  return scenario == own;
 }
 
 std::string step_word(Step step) {

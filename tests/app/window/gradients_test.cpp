@@ -35,7 +35,7 @@ void click_cell(const WindowBench& bench, const std::string& plane, Index rows, 
 }
 
 const Trace& with_gradients(const WindowBench& bench) {
-  return bench.window->state().document.gradients.at_hand(bench.trace());
+  return bench.window->state().document.trace_at_hand();
 }
 
 }  // namespace

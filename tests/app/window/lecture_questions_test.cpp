@@ -155,7 +155,7 @@ TEST_CASE("while a page hides the weights, no sheet compares them and no command
   CHECK(course.ui().has("comparison/hidden"));
   course.key("Escape");
   perform(course.state(), CommandCall{CommandId::copy_table});
-  CHECK(course.tells("The page hides this map until it has answered."));
+  CHECK(course.tells("The page hides this map until its question is answered."));
   CHECK(course.state().clipboard.empty());
   course.key("PageDown");
   perform(course.state(), CommandCall{CommandId::copy_table});

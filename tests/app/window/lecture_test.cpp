@@ -56,7 +56,7 @@ TEST_CASE(
   CHECK(departs(other_head) == "head 2");
   page.view = StageView::head_rows;
   page.pin = CellRef{{TensorId::attn_weights}, {0, 4, 3, 1}};
-  CHECK(departs([](Selection& now) { now.pinned->index[3] = 2; }).empty());
+  CHECK(departs([](Selection& now) { now.pinned->index[3] = 2; }) == "attn_weights[0,4,3,2] (n't → did)");
   CHECK(departs([](Selection& now) { now.pinned->index[2] = 5; }) == "query “the”");
   CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "another query");
   page.view = StageView::elementwise;
@@ -282,111 +282,6 @@ TEST_CASE(
   course.walk().from_program = true;
   course.ui().run_frames(2);
   CHECK_FALSE(course.walk().departure);
-}
-
-TEST_CASE(
-    "the lines, the loss and the masks of a page belong to it, and *Back to this page* leads back to them") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
-  struct Choice {
-    Step step;
-    StageView view;
-    std::vector<const char*> clicks;
-    const char *own, *other;  // after the first click, and after the others
-  };
-  const Choice choices[]{
-      {Step::softmax,
-       StageView::tokens,
-       {"stage/share/50 %", "stage/share/95 %", "stage/direction/key gets"},
-       "the strongest 50 % of what each query gives",
-       "the strongest 95 % of what each key gets"},
-      {Step::softmax,
-       StageView::gradients,
-       {"stage/loss/first cell", "stage/loss/random"},
-       "the loss “first cell”",
-       "the loss “random”"},
-  };
-  for (const Choice& choice : choices) {
-    CAPTURE(choice.own);
-    course.show(0);
-    Selection& now = course.state().view.selection;
-    now.step = choice.step;
-    now.view = choice.view;
-    now.tensor.reset();
-    course.ui().run_until_still();
-    course.ui().click(choice.clicks[0]);
-    course.ui().run_until_still();
-    perform(course.state(), CommandCall{CommandId::update_page});
-    CHECK(course.page().view == choice.view);
-    course.ui().run_frames(2);
-    CHECK_FALSE(course.walk().departure);
-    const Selection own = now;
-    for (std::size_t i = 1; i < choice.clicks.size(); ++i) {
-      course.ui().click(choice.clicks[i]);
-      course.ui().run_until_still();
-    }
-    REQUIRE(course.walk().departure);
-    CHECK(course.walk().departure->page == choice.own);
-    CHECK(course.walk().departure->stage == choice.other);
-    course.ui().click("caption/back_to_page");
-    course.ui().run_until_still();
-    CHECK_FALSE(course.walk().departure);
-    CHECK((choice.view == StageView::tokens ? now.lines == own.lines : now.loss == own.loss));
-    // The next page has its own again, and the user's own place what was chosen there.
-    course.show(1);
-    CHECK(now.lines == TokenLines{});
-    CHECK_FALSE(now.loss);
-    CHECK(playlist_from_json(playlist_to_json(course.walk().playlist), "t").pages[0] ==
-          course.walk().playlist.pages[0]);
-  }
-  course.walk().playlist.pages[0].step = Step::mask;
-  course.walk().playlist.pages[0].view = StageView::one_head;
-  course.walk().playlist.pages[0].masks_as = MaskConvention::true_blocks;
-  course.show(0);
-  CHECK_FALSE(course.walk().departure);
-  course.state().view.selection.mask_convention = MaskConvention::true_keeps;
-  course.ui().run_frames(2);
-  REQUIRE(course.walk().departure);
-  CHECK(departure_words(*course.walk().departure) ==
-        "This page is about masks as “True blocks”; the stage shows masks as “True keeps”.");
-  course.ui().click("caption/back_to_page");
-  course.ui().run_until_still();
-  CHECK_FALSE(course.walk().departure);
-}
-
-TEST_CASE("*Back to this page* leads back to its first query, and a dragged arrow ends with its page") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
-  course.page().view = StageView::elementwise;
-  course.show(0);
-  course.ui().click("stage/query/forward");
-  course.ui().run_until_still();
-  REQUIRE(course.walk().departure);
-  course.ui().click("caption/back_to_page");
-  course.ui().run_until_still();
-  CHECK_FALSE(course.walk().departure);
-  course.page().view = StageView::query_key_plane;
-  course.page().head = 1;
-  course.show(0);
-  const UiRect arrow = course.ui().rect("qk/tip");
-  const ImVec2 tip{0.5f * (arrow.min.x + arrow.max.x), 0.5f * (arrow.min.y + arrow.max.y)};
-  course.ui().drag(tip.x, tip.y, tip.x + 60, tip.y - 40);
-  course.ui().run_until_still();
-  CHECK(course.ui().has("stage/plane/reset"));
-  course.show(1);
-  course.show(0);
-  CHECK_FALSE(course.ui().has("stage/plane/reset"));
-}
-
-TEST_CASE("the inspector does not say that Escape unpins a page's pin: it leaves the page") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
-  course.page().pin = CellRef{{TensorId::attn_weights}, {0, 4, 3, 1}};
-  course.show(0);
-  CHECK(course.says("THIS CELL: PINNED BY THE PAGE"));
-  course.state().view.selection.pinned->index[3] = 2;
-  course.ui().run_frames(2);
-  CHECK(course.says("THIS CELL: PINNED · ESC UNPINS"));
 }
 
 TEST_CASE("who leaves a lecture is told from which page, and that F5 returns there") {
