@@ -2,9 +2,12 @@
 // variants are tried, as far as the work allows; those that bring our numbers nearest to theirs come first.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "core/compare/likely_causes.h"
@@ -17,11 +20,10 @@
 namespace headwise {
 namespace {
 
-// The work of one trial, in bytes of a trace; small ones take as long as one of `least_work`.
-constexpr Index least_work = Index{1} << 13;
-// A known mistake together with a number that is searched for: the runs that one of these takes, and their
-// share of the work.
-constexpr Index runs_of_fits = 300, share_of_fits = 3;
+// The work of one trial, in bytes of a trace, beside those of the trace.
+constexpr Index least_work = Index{1} << 14;
+// A known mistake together with each number that is searched for: so many runs. Every two of the numbers: so many in all.
+constexpr Index runs_of_fits = 110, runs_of_two_fits = 5000;
 constexpr std::size_t first_candidates = 40;  // tried with each other before all of them are
 // Numbers of 16 bits agree too easily.
 constexpr double widest_tolerance = 1e-4;
@@ -67,10 +69,37 @@ std::vector<ProgramVariant> candidates_of(const VariantTrials& trials, std::vect
   return candidates;
 }
 
+bool comes_before(const ProgramVariant& a, const ProgramVariant& b, bool or_with = false) {
+  const auto last = std::ranges::max_element(a.stages, {}, &StageChange::stage)->stage;
+  const auto first = std::ranges::min_element(b.stages, {}, &StageChange::stage)->stage;
+  return last < first || (or_with && last == first);
+}
+
 bool share_a_stage(const ProgramVariant& a, const ProgramVariant& b) {
   return std::ranges::any_of(a.stages, [&](const StageChange& change) {
     return std::ranges::find(b.stages, change.stage, &StageChange::stage) != b.stages.end();
   });
+}
+
+// Whether two changes of stages, candidates `i` and `j`, are to be tried in this order: each pair once, the
+// earlier stage first, unless the order matters or there is none.
+bool is_order(const ProgramVariant& first, const ProgramVariant& second, std::size_t i, std::size_t j) {
+  if (share_a_stage(first, second)) return true;
+  return comes_before(first, second) || (i < j && !comes_before(second, first));
+}
+
+// The tensors that a variant's change replaces: where two have none in common, their order does not matter.
+std::vector<TensorId> replaced(const AttentionInputs& before, const AttentionInputs& after) {
+  std::vector<TensorId> ids;
+  for (const TensorEntry& entry : tensor_entries())
+    if (before.tensors.*(entry.member) != after.tensors.*(entry.member)) ids.push_back(entry.id);
+  return ids;
+}
+
+// What is left to do after the variant's change.
+ProgramVariant stages_of(ProgramVariant variant) {
+  variant.change = nullptr;
+  return variant;
 }
 
 // The pairs of which candidates[i] is the first change. A pair is tried once, unless the order matters.
@@ -79,34 +108,43 @@ struct PairsOfFirst {
   std::vector<std::pair<std::string, std::string>> names;  // of the two, for each of `found`
   std::size_t tried = 0;
 };
-PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVariant> candidates, std::size_t i) {
+PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVariant> candidates,
+                        const std::vector<std::vector<TensorId>>& replacing, std::size_t done, std::size_t i) {
   PairsOfFirst result;
   const ProgramVariant& first = candidates[i];
   try {
-    const Trace base = trials.base_of(first);
+    const VariantTrials after = trials.after(first);
+    const bool is_alone = trials.arrays() == 1;  // then nothing before `first` is judged
+    const auto to_the_end = [](TensorId, const Trace&, const std::vector<TensorPtr>&) { return true; };
+    std::optional<Trace> ahead;  // with the stages of `first` changed, too
+    if (is_alone && !first.stages.empty()) ahead = retraced(after.ours(), first.stages, to_the_end);
     const auto try_pair = [&](const ProgramVariant& second) {
-      const ProgramVariant both = joined(first, second);
       ++result.tried;
-      const TrialResult trial = trials.tried(both, second.change ? nullptr : &base);
+      const bool behind = ahead && !second.change && comes_before(first, second, true);
+      if (behind && !after.tried(second, &*ahead).all) return;
+      const TrialResult trial = after.tried(joined(stages_of(first), second));
       if (!trial.all) return;
-      result.found.emplace_back(both, trial);
+      result.found.emplace_back(joined(first, second), trial);
       result.names.push_back(std::minmax(first.text, second.text));
     };
     if (!first.change) {
-      for (std::size_t j = 0; j < candidates.size(); ++j) {
+      for (std::size_t j = i < done ? done : 0; j < candidates.size(); ++j) {
         const ProgramVariant& second = candidates[j];
-        if (!second.change && second.text != first.text && (i < j || (i > j && share_a_stage(first, second))))
-          try_pair(second);
+        if (!second.change && second.text != first.text && is_order(first, second, i, j)) try_pair(second);
       }
       return result;
     }
-    std::set<std::string> wanted;
-    for (const ProgramVariant& candidate : candidates) wanted.insert(candidate.text);
-    AttentionInputs changed = trials.inputs();
-    first.change(changed);
-    for (const ProgramVariant& second : program_variants(changed)) {
-      if (second.text == first.text || !wanted.contains(second.text)) continue;
-      if (second.change && !first.stages.empty()) continue;  // the other of them comes first
+    std::map<std::string, std::size_t> wanted;
+    for (std::size_t j = 0; j < candidates.size(); ++j) wanted.emplace(candidates[j].text, j);
+    for (const ProgramVariant& second : program_variants(after.inputs())) {
+      const auto known = wanted.find(second.text);
+      if (second.text == first.text || known == wanted.end()) continue;
+      if (i < done && known->second < done) continue;
+      if (second.change && !first.stages.empty() && second.stages.empty()) continue;  // the other comes first
+      const bool matters =
+          std::ranges::find_first_of(replacing[i], replacing[known->second]) != replacing[i].end();
+      if (second.change && first.stages.empty() == second.stages.empty() && !matters && known->second < i)
+        continue;
       try_pair(second);
     }
   } catch (const Error&) {
@@ -115,14 +153,20 @@ PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVari
   return result;
 }
 
-// Every two of the candidates, on all threads; the same pair in the other order is left out.
+// Every two of the candidates, of which the first `done` have been tried, on all threads; the same pair in the other order is left out.
 FoundVariants tried_pairs(const VariantTrials& trials, std::span<const ProgramVariant> candidates,
-                          std::size_t& tried) {
+                          std::size_t done, std::size_t& tried) {
   std::vector<PairsOfFirst> all(candidates.size());
+  std::vector<std::vector<TensorId>> replacing;
+  for (const ProgramVariant& candidate : candidates) {
+    AttentionInputs changed = trials.inputs();
+    if (candidate.change) candidate.change(changed);
+    replacing.push_back(replaced(trials.inputs(), changed));
+  }
   run_tasks(static_cast<Index>(candidates.size()), available_threads(), [&](Index i, int) {
     const ThreadLimit alone(1);
     const auto place = static_cast<std::size_t>(i);
-    all[place] = tried_with(trials, candidates, place);
+    all[place] = tried_with(trials, candidates, replacing, done, place);
   });
   FoundVariants found;
   std::set<std::pair<std::string, std::string>> known;
@@ -134,39 +178,57 @@ FoundVariants tried_pairs(const VariantTrials& trials, std::span<const ProgramVa
   return found;
 }
 
-// Each candidate with each number that is searched for.
+// Each number that is searched for, beside each of these.
 FoundVariants tried_fits_beside(const VariantTrials& trials, std::span<const ProgramVariant> candidates,
                                 std::size_t& tried) {
-  struct Fits {
-    FoundVariants found;
-    std::size_t tried = 0;
-  };
-  std::vector<Fits> all(candidates.size());
+  std::vector<std::pair<FoundVariants, std::size_t>> all(candidates.size());
   run_tasks(static_cast<Index>(candidates.size()), available_threads(), [&](Index i, int) {
     const ThreadLimit alone(1);
     const ProgramVariant& first = candidates[static_cast<std::size_t>(i)];
+    auto& [found, count] = all[static_cast<std::size_t>(i)];
     try {
-      AttentionInputs changed = trials.inputs();
-      if (first.change) first.change(changed);
-      std::vector<FittedVariant> pairs;
-      for (FittedVariant& fit : fitted_variants(changed)) {
-        if (!fit.with) continue;
-        if (fit.with(fit.starts.front()).change && !first.stages.empty() && first.change) continue;
-        fit.with = [first, second = fit.with](double number) { return joined(first, second(number)); };
-        pairs.push_back(std::move(fit));
+      const VariantTrials after = trials.after(first);
+      std::vector<FittedVariant> fits;
+      for (const FittedVariant& fit : fitted_variants(after.inputs())) {
+        const auto add = [&](bool turned) {
+          fits.push_back(fit);
+          fits.back().with = [&first, with = fit.with, turned](const std::vector<double>& numbers) {
+            return turned ? joined(with(numbers), stages_of(first)) : joined(stages_of(first), with(numbers));
+          };
+        };
+        add(false);
+        if (share_a_stage(first, fit.with(fit.starts.front()))) add(true);
       }
-      Fits& own = all[static_cast<std::size_t>(i)];
-      own.tried = pairs.size();
-      own.found = tried_fits(trials, pairs);
+      count = fits.size();
+      found = tried_fits(after, fits);
+      for (auto& [variant, result] : found)
+        variant.change = joined({"", "", first.change}, {"", "", variant.change}).change;
     } catch (const Error&) {
-      return;
+      return;  // nothing follows on this change
     }
   });
   FoundVariants found;
-  for (Fits& fits : all) {
-    tried += fits.tried;
-    std::ranges::move(fits.found, std::back_inserter(found));
+  for (auto& [own, count] : all) {
+    tried += count;
+    std::ranges::move(own, std::back_inserter(found));
   }
+  return found;
+}
+
+// Every two of the numbers that are searched for.
+FoundVariants tried_two_fits(const VariantTrials& trials, std::size_t& tried) {
+  const std::vector<FittedVariant> fits = fitted_variants(trials.inputs());
+  std::vector<FittedVariant> pairs;
+  for (std::size_t i = 0; i < fits.size(); ++i)
+    for (std::size_t j = i + 1; j < fits.size(); ++j) pairs.push_back(joined(fits[i], fits[j]));
+  tried += pairs.size();
+  std::vector<FoundVariants> all(pairs.size());
+  run_tasks(static_cast<Index>(pairs.size()), available_threads(), [&](Index i, int) {
+    const ThreadLimit alone(1);
+    all[static_cast<std::size_t>(i)] = tried_fits(trials, {pairs[static_cast<std::size_t>(i)]});
+  });
+  FoundVariants found;
+  for (FoundVariants& own : all) std::ranges::move(own, std::back_inserter(found));
   return found;
 }
 
@@ -177,25 +239,26 @@ std::vector<LikelyCause> causes_in_pairs(const VariantSearch& search, const Arra
   const ComparedArray* first = comparison.first_difference();
   if (first == nullptr || is_given(search.ours, first->tensor)) return {};
   if (first->tensor.gradient || !first->refusal.empty() || first->tolerance > widest_tolerance) return {};
-  const Index work = std::max(least_work, reference_trace_bytes(search.inputs));
-  const Index runs = search.pair_work / work;
+  const Index runs = search.pair_work / (least_work + reference_trace_bytes(search.inputs));
   const VariantTrials trials(search, comparison);
   const std::vector<ProgramVariant> variants = program_variants(trials.inputs());
   if (runs < static_cast<Index>(2 * variants.size())) return {};
   const std::vector<ProgramVariant> candidates = candidates_of(trials, variants);
-  const auto most = static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(runs)));
+  const auto most = static_cast<std::size_t>(std::sqrt(3.0 * static_cast<double>(runs)));
   std::size_t tried = 0;
   FoundVariants found;
+  std::size_t done = 0;
   for (const std::size_t some : {first_candidates, most}) {
     const std::size_t count = std::min({some, most, candidates.size()});
-    found = tried_pairs(trials, std::span(candidates).first(count), tried);
-    if (!found.empty() || count == candidates.size()) break;
+    if (found.empty() && count > done)
+      found = tried_pairs(trials, std::span(candidates).first(count), done, tried);
+    done = count;
   }
   if (found.empty()) {
-    const auto count =
-        std::min(candidates.size(), static_cast<std::size_t>(runs / share_of_fits / runs_of_fits));
+    const auto count = std::min(candidates.size(), static_cast<std::size_t>(runs / runs_of_fits));
     found = tried_fits_beside(trials, std::span(candidates).first(count), tried);
   }
+  if (found.empty() && runs >= runs_of_two_fits) found = tried_two_fits(trials, tried);
   if (effort) effort->pairs += tried;
   return named_causes(trials, std::move(found));
 }

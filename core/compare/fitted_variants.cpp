@@ -125,14 +125,14 @@ void add_weights(std::vector<FittedVariant>& fits) {
                                           {},
                                           {multiplied(Id::attn_weights, number)}};
                   },
-                  {0.5, 2}});
+                  {1}});
   fits.push_back({[](double number) {
                     return ProgramVariant{fmt::format("the heads' output is multiplied by {:.9g}", number),
                                           "",
                                           {},
                                           {multiplied(Id::head_output, number)}};
                   },
-                  {0.5, 2}});
+                  {1}});
 }
 
 // Numbers of which each head has its own.
@@ -146,9 +146,7 @@ void add_per_head(const AttentionInputs& inputs, const AttentionOptions& o, std:
     return join(texts, ", ");
   };
   fits.push_back(
-      {{},
-       {1, 0.1, 10},
-       [listed](const std::vector<double>& exponentials) {
+      {[listed](const std::vector<double>& exponentials) {
          std::vector<double> sinks;
          for (const double number : exponentials) sinks.push_back(std::log(number));
          ProgramVariant variant{fmt::format(
@@ -175,15 +173,15 @@ void add_per_head(const AttentionInputs& inputs, const AttentionOptions& o, std:
                             }}};
          return variant;
        },
+       {1, 0.1, 10},
        count});
   if (!inputs.options.alibi) return;
-  fits.push_back({{},
-                  {0.1, 1},
-                  [listed](const std::vector<double>& slopes) {
+  fits.push_back({[listed](const std::vector<double>& slopes) {
                     ProgramVariant variant{fmt::format("ALiBi's slopes are {}", listed(slopes))};
                     variant.stages = {alibi_with(slopes)};
                     return variant;
                   },
+                  {0.1, 1},
                   count});
 }
 
@@ -198,7 +196,7 @@ void add_outputs(const AttentionInputs& inputs, std::vector<FittedVariant>& fits
                                                   *bias, [number](double x) { return x * number; }));
                                             }};
                     },
-                    {0.5, 2}});
+                    {1}});
   if (inputs.tensors.in_proj_bias)
     fits.push_back({[](double number) {
                       return ProgramVariant{fmt::format("in_proj_bias is multiplied by {:.9g}", number), "",
@@ -222,7 +220,7 @@ void add_outputs(const AttentionInputs& inputs, std::vector<FittedVariant>& fits
                               }}};
            return variant;
          },
-         {0.5, 2}});
+         {1}});
 }
 
 }  // namespace

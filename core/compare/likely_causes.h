@@ -18,8 +18,8 @@ struct LikelyCause {
 };
 
 // How much is computed to find two mistakes that are not seen one by one: bytes of the trace times runs.
-// Measured: some seconds of one processor, and a hundred thousand pairs of a small trace.
-inline constexpr Index usual_pair_work = Index{1} << 30;
+// Measured: at most six seconds of one processor; all pairs of known mistakes for the presets and what is smaller.
+inline constexpr Index usual_pair_work = Index{1} << 32;
 
 // What the variants (core/compare/program_variants.h) are computed from and with; each is one more run.
 struct VariantSearch {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "core/attention/add_and_norm.h"
@@ -78,20 +80,22 @@ void add_sums_of_heads(const AttentionInputs& inputs, ProgramVariants& variants)
     const std::string what = mean ? "averaged" : "summed";
     add(variants, fmt::format("the heads' outputs are {}, not concatenated, and {}", what, how), Id::output,
         [=](const Trace& so_far) {
-          const Cells cell(*so_far.tensors.concat);
-          const TensorPtr& bias = so_far.tensors.out_proj_bias;
-          const auto of_heads = [&](Index n, Index l, Index d) {
-            double total = 0.0;
-            for (Index h = 0; h < heads; ++h) total += cell(n, l, h * width + d);
-            return mean ? total / static_cast<double>(heads) : total;
-          };
-          return filled3(so_far.tensors.output->shape(), [&](Index n, Index l, Index e) {
-            const double own = bias && biased ? bias->flat(e) : 0.0;
-            if (!projected) return own + of_heads(n, l, e);
-            double total = own;
-            for (Index d = 0; d < width; ++d)
-              total += of_heads(n, l, d) * so_far.tensors.out_proj_weight->flat(e * heads * width + d);
-            return total;
+          const TraceTensors& u = so_far.tensors;
+          const Shape& shape = u.output->shape();
+          const Cells cell(*u.concat);
+          const Tensor total =
+              filled3(Shape{shape.axes()[0], shape.axes()[1], {"Dv", width}}, [&](Index n, Index l, Index d) {
+                double sum = 0.0;
+                for (Index h = 0; h < heads; ++h) sum += cell(n, l, h * width + d);
+                return mean ? sum / static_cast<double>(heads) : sum;
+              });
+          const std::span<const double> weight = u.out_proj_weight->values<double>(),
+                                        sums = total.values<double>();
+          return filled3(shape, [&](Index n, Index l, Index e) {
+            const double own = biased && u.out_proj_bias ? u.out_proj_bias->flat(e) : 0.0;
+            const auto row = sums.begin() + (n * shape.size(1) + l) * width;
+            return projected ? std::inner_product(row, row + width, weight.begin() + e * heads * width, own)
+                             : own + row[e];
           });
         });
   };

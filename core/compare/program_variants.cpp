@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -29,6 +31,34 @@ ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then) {
   both.stages.insert(both.stages.end(), then.stages.begin(), then.stages.end());
   if (then.copies.keys != HeadCopy::neighbours) both.copies.keys = then.copies.keys;
   if (then.copies.values != HeadCopy::neighbours) both.copies.values = then.copies.values;
+  return both;
+}
+
+FittedVariant::FittedVariant(const std::function<ProgramVariant(double)>& with_one,
+                             const std::vector<double>& starts_of_one)
+    : with([with_one](const std::vector<double>& numbers) { return with_one(numbers.front()); }) {
+  for (const double start : starts_of_one) starts.push_back({start});
+}
+
+FittedVariant::FittedVariant(std::function<ProgramVariant(const std::vector<double>&)> with_each,
+                             const std::vector<double>& starts_of_all, std::size_t heads)
+    : with(std::move(with_each)) {
+  for (const double start : starts_of_all) starts.emplace_back(heads, start);
+}
+
+FittedVariant joined(const FittedVariant& first, const FittedVariant& then) {
+  FittedVariant both = first;
+  both.with = [one = first.with, other = then.with,
+               split = static_cast<std::ptrdiff_t>(first.numbers())](const std::vector<double>& numbers) {
+    return joined(one({numbers.begin(), numbers.begin() + split}),
+                  other({numbers.begin() + split, numbers.end()}));
+  };
+  both.starts.clear();
+  for (const std::vector<double>& start : first.starts)
+    for (const std::vector<double>& more : then.starts) {
+      both.starts.push_back(start);
+      both.starts.back().insert(both.starts.back().end(), more.begin(), more.end());
+    }
   return both;
 }
 

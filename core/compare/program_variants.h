@@ -52,19 +52,23 @@ void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& varian
 void add_output_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 
-// A variant with one unknown number, and the starting points of the search for it.
+// A variant with unknown numbers, one or one per head, and the starting points of the search for them.
 struct FittedVariant {
-  std::function<ProgramVariant(double number)> with;
-  std::vector<double> starts;
-  // With a number per head in place of one: `with` is empty, and each start is taken for every head.
-  std::function<ProgramVariant(const std::vector<double>& numbers)> with_each = {};
-  std::size_t numbers = 1;
+  std::function<ProgramVariant(const std::vector<double>& numbers)> with;
+  std::vector<std::vector<double>> starts;
 
-  ProgramVariant at(const std::vector<double>& all) const {
-    return with_each ? with_each(all) : with(all.front());
-  }
+  FittedVariant(const std::function<ProgramVariant(double)>& with_one,
+                const std::vector<double>& starts_of_one);
+  // Each start is taken for every head.
+  FittedVariant(std::function<ProgramVariant(const std::vector<double>&)> with_each,
+                const std::vector<double>& starts_of_all, std::size_t heads);
+
+  std::size_t numbers() const { return starts.front().size(); }
 };
 // Those with one number come first.
 std::vector<FittedVariant> fitted_variants(const AttentionInputs& inputs);
+
+// One after the other, with the numbers of both.
+FittedVariant joined(const FittedVariant& first, const FittedVariant& then);
 
 }  // namespace headwise

@@ -25,6 +25,7 @@ enum class Pairs { halves, neighbours, halves_by_neighbour_angles };
 
 // How a program rotates the columns of a head: by which angles, which columns together, in which direction.
 struct Rotation {
+  std::optional<double> base;
   std::vector<double> frequencies;
   Pairs pairs = Pairs::halves;
   double sine = 1.0;  // −1: the opposite direction
@@ -51,82 +52,86 @@ Tensor rotated(const Tensor& x, const Rotation& rotation) {
   });
 }
 
+// Ours, as the trace has it: another variant may have changed the frequencies.
+Rotation usual_rotation(const Trace& so_far, bool of_queries) {
+  const AttentionOptions& o = so_far.options;
+  const Index queries = required(so_far, Id::q_heads).shape().size(2);
+  const Index keys = required(so_far, Id::k_heads).shape().size(2);
+  const auto first = static_cast<double>(of_queries ? rotary_first_query(o, queries, keys) : 0);
+  return {o.rotary_base, rotary_inverse_frequencies(o),
+          Pairs::halves, 1.0,
+          -1.0,          [first](Index, Index t) { return first + static_cast<double>(t); }};
+}
+
+using RotationChange = std::function<void(Rotation&, bool of_queries)>;
+
+// `to` is `from` rotated as ours rotates queries, or keys, with a change.
+StageChange rotated_as(Id to, Id from, bool of_queries, const RotationChange& change = {}) {
+  return {to, [=](const Trace& so_far) {
+            Rotation rotation = usual_rotation(so_far, of_queries);
+            if (change) change(rotation, of_queries);
+            return rotated(required(so_far, from), rotation);
+          }};
+}
+
+// What the variants are made for.
 struct RotaryPlan {
-  std::vector<double> frequencies;
-  Index first_query = 0, queries = 0, keys = 0;
-  Rotation usual(bool of_queries) const {
-    const double first = of_queries ? static_cast<double>(first_query) : 0.0;
-    return {frequencies, Pairs::halves, 1.0, -1.0,
-            [first](Index, Index t) { return first + static_cast<double>(t); }};
-  }
+  Index pairs = 0, queries = 0, keys = 0;
 };
 
-StageChange queries_rotated(const Rotation& rotation) {
-  return {Id::q_rotary, [rotation](const Trace& so_far) { return rotated(*so_far.tensors.q_heads, rotation); }};
-}
-StageChange keys_rotated(const Rotation& rotation) {
-  return {Id::k_rotary, [rotation](const Trace& so_far) { return rotated(*so_far.tensors.k_heads, rotation); }};
-}
-
 // The same change of the rotation for queries and keys, for queries only and for keys only.
-void add_rotations(const RotaryPlan& plan, const std::string& text,
-                   const std::function<void(Rotation&, bool of_queries)>& change, ProgramVariants& variants) {
+void add_rotations(const std::string& text, const RotationChange& change, ProgramVariants& variants) {
   for (const auto& [who, queries, keys] : {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
                                            std::tuple{", in k alone", false, true}}) {
     ProgramVariant variant{text + who};
-    for (const bool of_queries : {true, false}) {
-      if (!(of_queries ? queries : keys)) continue;
-      Rotation rotation = plan.usual(of_queries);
-      change(rotation, of_queries);
-      variant.stages.push_back(of_queries ? queries_rotated(rotation) : keys_rotated(rotation));
-    }
+    if (queries) variant.stages.push_back(rotated_as(Id::q_rotary, Id::q_heads, true, change));
+    if (keys) variant.stages.push_back(rotated_as(Id::k_rotary, Id::k_heads, false, change));
     variants.push_back(std::move(variant));
   }
 }
 
 void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
-  const auto pairs = static_cast<double>(plan.frequencies.size());
+  const Index pairs = plan.pairs;
   add_rotations(
-      plan, "the rotary turn goes the other way: the sign of sin θ is opposite",
+      "the rotary turn goes the other way: the sign of sin θ is opposite",
       [](Rotation& rotation, bool) { rotation.sine = -1.0; }, variants);
   if (pairs > 1) {
     add_rotations(
-        plan, neighbours_text, [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; }, variants);
+        neighbours_text, [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; }, variants);
     add_rotations(
-        plan,
         "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while halves are turned",
         [](Rotation& rotation, bool) { rotation.pairs = Pairs::halves_by_neighbour_angles; }, variants);
   }
   for (const double by : {1.0, -1.0, 2.0}) {
     add_rotations(
-        plan, fmt::format("rotary positions are counted from {}, not from 0", by),
+        fmt::format("rotary positions are counted from {}, not from 0", by),
         [by](Rotation& rotation, bool) {
           rotation.position = [own = rotation.position, by](Index h, Index t) { return own(h, t) + by; };
         },
         variants);
   }
   add_rotations(
-      plan, "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
+      "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
       [](Rotation& rotation, bool) { rotation.first_half = 1.0; }, variants);
   add_rotations(
-      plan, "the rotary positions count the heads, not the tokens",
+      "the rotary positions count the heads, not the tokens",
       [](Rotation& rotation, bool) {
         rotation.position = [](Index h, Index) { return static_cast<double>(h); };
       },
       variants);
   add_rotations(
-      plan, "the rotary positions run backwards",
+      "the rotary positions run backwards",
       [plan](Rotation& rotation, bool of_queries) {
         const auto last = static_cast<double>((of_queries ? plan.queries : plan.keys) - 1);
         rotation.position = [last](Index, Index t) { return last - static_cast<double>(t); };
       },
       variants);
   add_rotations(
-      plan, "every token has the same rotary position",
+      "every token has the same rotary position",
       [](Rotation& rotation, bool) { rotation.position = [](Index, Index) { return 1.0; }; }, variants);
   for (const double factor : {2.0, 0.5, 0.25, 0.125}) {
     add_rotations(
-        plan, fmt::format("rotary positions are multiplied by {:g}", factor),
+        fmt::format("rotary positions are multiplied by {:g}", factor),
         [factor](Rotation& rotation, bool) {
           for (double& frequency : rotation.frequencies) frequency *= factor;
         },
@@ -134,19 +139,19 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   }
   if (pairs > 1) {
     add_rotations(
-        plan, "the rotary frequencies stand in the reverse order",
+        "the rotary frequencies stand in the reverse order",
         [](Rotation& rotation, bool) {
           rotation.frequencies = {rotation.frequencies.rbegin(), rotation.frequencies.rend()};
         },
         variants);
     add_rotations(
-        plan, "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
+        "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
         [](Rotation& rotation, bool) {
           for (double& frequency : rotation.frequencies) frequency = std::sqrt(frequency);
         },
         variants);
     add_rotations(
-        plan, "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
+        "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
         [](Rotation& rotation, bool) {
           for (double& frequency : rotation.frequencies) frequency *= frequency;
         },
@@ -169,7 +174,7 @@ StageChange columns_from(Id id, std::vector<Index> source) {
 // Checkpoints keep the columns that are turned together as halves (transformers) or as neighbours (Meta's
 // Llama); converting them reorders the rows of W_q and W_k. Here that was forgotten, or done once too often.
 void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
-  const auto pairs = static_cast<Index>(plan.frequencies.size());
+  const Index pairs = plan.pairs;
   if (pairs < 2) return;
   std::vector<Index> to_halves(static_cast<std::size_t>(o.head_dim));
   std::iota(to_halves.begin(), to_halves.end(), Index{0});
@@ -205,24 +210,23 @@ void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVa
 }
 
 // Like partial_rotary_factor: only the first columns of a head, with the frequencies of that many columns.
-void add_partial(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
+void add_partial(const AttentionOptions& o, ProgramVariants& variants) {
   if (!o.rotary_base) return;
   for (const Index part : {Index{2}, Index{4}}) {
     if (o.head_dim % (2 * part) != 0) continue;
     const Index width = o.head_dim / part;
     add_rotations(
-        plan,
         fmt::format("only the first {} of {} columns of a head are rotated by their positions", width,
                     o.head_dim),
-        [width, base = *o.rotary_base](Rotation& rotation, bool) {
-          rotation.frequencies = rotary_inverse_frequencies(width, base);
+        [width](Rotation& rotation, bool) {
+          if (rotation.base) rotation.frequencies = rotary_inverse_frequencies(width, *rotation.base);
         },
         variants);
   }
 }
 
 // Which tensors are rotated, and how often.
-void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
+void add_targets(ProgramVariants& variants) {
   const auto as_heads = [](Id id, Id heads) {
     return StageChange{id, [heads](const Trace& so_far) { return required(so_far, heads); }};
   };
@@ -235,22 +239,16 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                       {},
                       {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
-  const Rotation of_keys = plan.usual(false);
-  const auto values = [of_keys](const Trace& so_far) { return rotated(*so_far.tensors.v_heads, of_keys); };
   for (const bool only_values : {false, true}) {
     ProgramVariant variant{only_values ? "v alone is turned by its positions (rotary), q and k are not"
                                        : "v is turned by its positions (rotary), too"};
     if (only_values)
       variant.stages = {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)};
-    variant.stages.push_back({Id::v_heads, values});
+    variant.stages.push_back(rotated_as(Id::v_heads, Id::v_heads, false));
     variants.push_back(std::move(variant));
   }
   ProgramVariant twice{"q and k are rotated by their positions twice (rotary)"};
-  const auto again = [](Id id, const Rotation& rotation) {
-    return StageChange{
-        id, [id, rotation](const Trace& so_far) { return rotated(required(so_far, id), rotation); }};
-  };
-  twice.stages = {again(Id::q_rotary, plan.usual(true)), again(Id::k_rotary, plan.usual(false))};
+  twice.stages = {rotated_as(Id::q_rotary, Id::q_rotary, true), rotated_as(Id::k_rotary, Id::k_rotary, false)};
   variants.push_back(std::move(twice));
 }
 
@@ -263,8 +261,9 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
     return StageChange{rotary, [base, x, first](const Trace& so_far) {
                          const Tensor& rows = required(so_far, x);
                          const Index width = rows.shape().size(2);
+                         const double own = so_far.options.rotary_base.value_or(base);
                          const Tensor whole =
-                             rotary_embedding(rows, rotary_inverse_frequencies(width, base), first);
+                             rotary_embedding(rows, rotary_inverse_frequencies(width, own), first);
                          const Index heads = width / so_far.options.head_dim;
                          return split_heads(whole, heads, x == Id::q ? "H" : "G", "D");
                        }};
@@ -292,12 +291,11 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
                         "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                         with_base(std::nullopt)});
     const AttentionSizes sizes = attention_sizes(inputs);
-    const RotaryPlan plan{rotary_inverse_frequencies(o), rotary_first_query(o, sizes.queries, sizes.keys),
-                          sizes.queries, sizes.keys};
+    const RotaryPlan plan{static_cast<Index>(rotary_inverse_frequencies(o).size()), sizes.queries, sizes.keys};
     add_conventions(plan, variants);
     add_row_orders(plan, o, variants);
-    add_targets(plan, variants);
-    add_partial(plan, o, variants);
+    add_targets(variants);
+    add_partial(o, variants);
     add_before_split(inputs, o, variants);
   }
   if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;

@@ -2,11 +2,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/attention/heads.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/compare/narrow_types.h"
@@ -25,7 +27,7 @@ Tensor with_heads(const Tensor& x, Index heads) {
 }
 
 // The heads of one tensor used for another's, if their sizes allow it.
-void add_exchanges(const AttentionSizes& s, ProgramVariants& variants) {
+void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& variants) {
   const auto scores_of = [&](const char* text, auto left, auto right) {
     variants.push_back({text, "", {}, {{Id::scores, [left, right, heads = s.heads](const Trace& so_far) {
                                           const TraceTensors& t = so_far.tensors;
@@ -48,17 +50,22 @@ void add_exchanges(const AttentionSizes& s, ProgramVariants& variants) {
       const Tensor& keys = *keys_of_scores(t);
       return shared_tensor(in_our_order(keys, keys.shape(), {{{0}, {1}, {3}, {2}}}));
     });
-  const auto values_of = [&](const char* text, Id source) {
-    variants.push_back({text, "", {}, {{Id::head_output, [source, heads = s.heads](const Trace& so_far) {
-                                          const TensorPtr own = so_far.tensor(source);
-                                          return weighted_sum(*so_far.tensors.dropped_weights,
-                                                              with_heads(*own, heads));
-                                        }}}});
+  const auto values_of = [&](const char* text, Id source, const char* detail = "") {
+    const StageChange weighed{Id::head_output, [source, heads = s.heads](const Trace& so_far) {
+                                return weighted_sum(*so_far.tensors.dropped_weights,
+                                                    with_heads(required(so_far, source), heads));
+                              }};
+    variants.push_back({text, "", {}, {weighed}, {}, detail});
   };
-  if (s.head_dim == s.v_head_dim) {
-    values_of("the weights weigh k, not v: k stands in the place of v", Id::k_heads);
-    if (s.queries == s.all_keys)
-      values_of("the weights weigh q, not v: q stands in the place of v", Id::q_heads);
+  if (s.head_dim != s.v_head_dim) return;
+  constexpr const char* turned = "it is turned by its positions (rotary)";
+  for (const auto& [text, heads, rotary_heads, fits] :
+       {std::tuple{"the weights weigh k, not v: k stands in the place of v", Id::k_heads, Id::k_rotary, true},
+        std::tuple{"the weights weigh q, not v: q stands in the place of v", Id::q_heads, Id::q_rotary,
+                   s.queries == s.all_keys}}) {
+    if (!fits) continue;
+    values_of(text, heads);
+    if (rotary) values_of(text, rotary_heads, turned);
   }
 }
 
@@ -112,12 +119,14 @@ void add_normalised(bool rotary, ProgramVariants& variants) {
 }
 
 // c·tanh(x/c) in other places, or written differently.
-void add_softcaps(const AttentionInputs& inputs, const ScoreScale& own, ProgramVariants& variants) {
-  const double scale = own.scale / own.temperature;
-  const auto scaled = [&](std::string text, std::function<double(double)> of_score) {
+void add_softcaps(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const auto scaled = [&](std::string text, std::function<double(double score, double scale)> value) {
     variants.push_back(
-        {std::move(text), "", {}, {{Id::scaled_scores, [of_score = std::move(of_score)](const Trace& so_far) {
-                                      return mapped_cells(*so_far.tensors.scores, of_score);
+        {std::move(text), "", {}, {{Id::scaled_scores, [value = std::move(value)](const Trace& so_far) {
+                                      const ScoreScale own = score_scale(so_far.options);
+                                      return mapped_cells(*so_far.tensors.scores, [&](double x) {
+                                        return value(x, own.scale / own.temperature);
+                                      });
                                     }}}});
   };
   std::vector<double> caps{inputs.options.softcap};
@@ -128,13 +137,13 @@ void add_softcaps(const AttentionInputs& inputs, const ScoreScale& own, ProgramV
                           fmt::format("--set attention.softcap={:g}", c),
                           [c](AttentionInputs& other) { other.options.softcap = c; }});
     scaled(fmt::format("the softcap {:g} is applied before the scores are scaled", c),
-           [c, scale](double x) { return scale * c * std::tanh(x / c); });
+           [c](double x, double scale) { return scale * c * std::tanh(x / c); });
     scaled(fmt::format("the softcap {:g} is not multiplied back: tanh(score/c), not c·tanh(score/c)", c),
-           [c, scale](double x) { return std::tanh(x * scale / c); });
+           [c](double x, double scale) { return std::tanh(x * scale / c); });
     scaled(fmt::format("the softcap {:g} does not divide: c·tanh(score), not c·tanh(score/c)", c),
-           [c, scale](double x) { return c * std::tanh(x * scale); });
+           [c](double x, double scale) { return c * std::tanh(x * scale); });
     scaled(fmt::format("the scores are clipped at ±{:g}, not capped by c·tanh(score/c)", c),
-           [c, scale](double x) { return std::clamp(x * scale, -c, c); });
+           [c](double x, double scale) { return std::clamp(x * scale, -c, c); });
     variants.push_back({fmt::format("the softcap {:g} is applied after the mask", c),
                         "",
                         [](AttentionInputs& other) { other.options.softcap = 0.0; },
@@ -143,8 +152,8 @@ void add_softcaps(const AttentionInputs& inputs, const ScoreScale& own, ProgramV
                                                 [c](double x) { return c * std::tanh(x / c); });
                           }}}});
   }
-  scaled("the scores lose their sign: |q·k|", [scale](double x) { return std::abs(x * scale); });
-  scaled("negative scores become 0 (ReLU)", [scale](double x) { return std::max(0.0, x * scale); });
+  scaled("the scores lose their sign: |q·k|", [](double x, double scale) { return std::abs(x * scale); });
+  scaled("negative scores become 0 (ReLU)", [](double x, double scale) { return std::max(0.0, x * scale); });
 }
 
 // x·factor, except for `bias` (…,W), which is not scaled, if there is one.
@@ -173,7 +182,6 @@ void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o
     variants.push_back(std::move(variant));
   };
   const bool module = o.op == Op::multi_head_attention;
-  const bool rotary = o.rotary_base || !o.rotary_inverse_frequencies.empty();
   if (module) at("q is scaled as it is projected, not the scores", {Id::q}, scale, false);
   if (module && inputs.tensors.in_proj_bias)
     at("q is scaled before its bias is added, not the scores: the bias is too large", {Id::q}, scale, true);
@@ -181,7 +189,7 @@ void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o
     at("q and k are both scaled as they are projected, by √scale, not the scores", {Id::q, Id::k},
        std::sqrt(scale), false);
   at("q is scaled in its heads, not the scores", {Id::q_heads}, scale, false);
-  if (rotary)
+  if (has_rotary_embedding(o))
     at("q is scaled after it was turned by its positions, not the scores", {Id::q_rotary}, scale, false);
 }
 
@@ -191,11 +199,12 @@ void add_score_variants(const AttentionInputs& inputs, ProgramVariants& variants
   const AttentionSizes sizes = attention_sizes(inputs);
   const AttentionOptions o = resolved_options(inputs);
   if (o.head_dim == 0) return;
-  add_exchanges(sizes, variants);
+  const bool rotary = has_rotary_embedding(o);
+  add_exchanges(sizes, rotary, variants);
   add_transposed_weights(sizes, variants);
   add_scaled_queries(inputs, o, variants);
-  add_softcaps(inputs, score_scale(o), variants);
-  add_normalised(o.rotary_base || !o.rotary_inverse_frequencies.empty(), variants);
+  add_softcaps(inputs, variants);
+  add_normalised(rotary, variants);
 }
 
 namespace {

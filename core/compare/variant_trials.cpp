@@ -4,6 +4,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -38,7 +40,11 @@ TensorPtr of_same_sizes(const TensorPtr& before, Tensor changed) {
 class Retracing {
  public:
   Retracing(const Trace& base, std::span<const StageChange> changes, const StageVisitor& visit)
-      : trace_(base), changes_(changes), visit_(visit) {}
+      : changes_(changes), visit_(visit) {
+    trace_.options = base.options;  // what else it has would be copied in vain
+    trace_.dtype = base.dtype;
+    trace_.tensors = base.tensors;
+  }
 
   // Computes every stage until the visitor stops it.
   Trace all() {
@@ -211,6 +217,39 @@ AttentionInputs widened_inputs(const AttentionInputs& inputs, const Trace& wide)
 }
 
 constexpr std::size_t enough_residuals = 4096;  // cells that a number is fitted to
+constexpr Index enough_columns = 16;            // of the output, where a few tell as much as all
+
+// Whether only options differ that are read behind the split into heads, mask_bias apart.
+bool same_heads(const AttentionInputs& a, const AttentionInputs& b) {
+  AttentionOptions of_a = a.options;
+  of_a.scale = b.options.scale;
+  of_a.softcap = b.options.softcap;
+  of_a.temperature = b.options.temperature;
+  of_a.mask_value = b.options.mask_value;
+  of_a.fully_masked_rows = b.options.fully_masked_rows;
+  of_a.rotary_base = b.options.rotary_base;
+  of_a.rotary_inverse_frequencies = b.options.rotary_inverse_frequencies;
+  return of_a == b.options && std::ranges::all_of(tensor_entries(), [&](const TensorEntry& entry) {
+           return a.tensors.*(entry.member) == b.tensors.*(entry.member);
+         });
+}
+
+StageChange recomputed(Id id) {
+  return {id, [id](const Trace& so_far) { return required(so_far, id); }};
+}
+
+// One cell of the output projection.
+double projected_cell(const TraceTensors& t, Index row, Index column) {
+  const std::span<const double> x = t.concat->values<double>(), weight = t.out_proj_weight->values<double>();
+  const Index width = t.out_proj_weight->shape().size(1);
+  const auto first = x.begin() + row * width;
+  return std::inner_product(first, first + width, weight.begin() + column * width,
+                            t.out_proj_bias ? t.out_proj_bias->flat(column) : 0.0);
+}
+
+bool differ(double a, double b, double tolerance) {
+  return std::abs(a - b) > 2.0 * tolerance * std::max({std::abs(a), std::abs(b), 1.0});
+}
 
 }  // namespace
 
@@ -234,14 +273,25 @@ VariantTrials::VariantTrials(const VariantSearch& search, const ArrayComparison&
         array.theirs->shape().same_sizes(own->shape()) &&
         tensor_readings(array.tensor, own->shape(), stored->array, search.options.batch_first).size() == 1;
     arrays_.push_back({&*stored, array.tensor, tolerance, plain ? array.theirs : nullptr});
+    if (!plain || array.tensor.id != Id::output || array.theirs->shape().rank() != 3) continue;
+    const Index width = array.theirs->shape().size(2);
+    std::vector<double> sizes(static_cast<std::size_t>(width), 0.0);
+    for (Index i = 0; i < array.theirs->size(); ++i)
+      sizes[static_cast<std::size_t>(i % width)] += std::abs(array.theirs->flat(i));
+    telling_column_ = std::ranges::max_element(sizes) - sizes.begin();
   }
 }
 
 Trace VariantTrials::base_of(const ProgramVariant& variant) const {
-  if (!variant.change) return ours_;
-  AttentionInputs changed = inputs_;
-  variant.change(changed);
-  return *reference_forward(changed, &ours_);
+  return variant.change ? after(variant).ours_ : ours_;
+}
+
+VariantTrials VariantTrials::after(const ProgramVariant& variant) const {
+  VariantTrials trials = *this;
+  if (!variant.change) return trials;
+  variant.change(trials.inputs_);
+  trials.ours_ = *reference_forward(trials.inputs_, &ours_);
+  return trials;
 }
 
 ComparedArray VariantTrials::compared(const Trace& trace, const Array& array,
@@ -256,10 +306,37 @@ ComparedArray VariantTrials::compared(const Trace& trace, const Array& array,
 bool VariantTrials::surely_differs(const Array& array, const Tensor& tensor) const {
   if (!array.read || !array.read->shape().same_sizes(tensor.shape())) return false;
   for (Index i = 0; i < tensor.size(); ++i) {
-    const double a = tensor.flat(i), b = array.read->flat(i);
-    if (std::abs(a - b) > 2.0 * array.tolerance * std::max({std::abs(a), std::abs(b), 1.0})) return true;
+    if (differ(tensor.flat(i), array.read->flat(i), array.tolerance)) return true;
   }
   return false;
+}
+
+VariantTrials::Beginning VariantTrials::beginning(const ProgramVariant& variant) const {
+  if (!variant.change) return {ours_, variant.stages};
+  AttentionInputs changed = inputs_;
+  variant.change(changed);
+  if (!same_heads(inputs_, changed)) return {*reference_forward(changed, &ours_), variant.stages};
+  Beginning begun{{}, {recomputed(Id::q_heads), recomputed(Id::k_heads)}};
+  if (changed.options.rotary_base == inputs_.options.rotary_base &&
+      changed.options.rotary_inverse_frequencies == inputs_.options.rotary_inverse_frequencies)
+    begun.stages = {recomputed(Id::scores)};
+  begun.stages.insert(begun.stages.end(), variant.stages.begin(), variant.stages.end());
+  begun.trace.options = resolved_options(changed);
+  begun.trace.dtype = ours_.dtype;
+  begun.trace.tensors = ours_.tensors;
+  return begun;
+}
+
+// The output as the array to be judged next, if the stages lead to it through the output projection: then a few
+// columns of it can be had for much less than the whole. Null otherwise.
+const VariantTrials::Array* VariantTrials::projected_next(std::span<const StageChange> stages,
+                                                          std::size_t next) const {
+  if (next >= values_ || arrays_[next].name.id != Id::output || !arrays_[next].read) return nullptr;
+  if (ours_.options.op != Op::multi_head_attention || ours_.dtype != DType::f64) return nullptr;
+  const auto is = [&](auto&& holds) { return std::ranges::any_of(stages, holds, &StageChange::stage); };
+  const bool reaches =
+      is([](Id id) { return id <= Id::concat; }) && !is([](Id id) { return id == Id::output; });
+  return reaches ? &arrays_[next] : nullptr;
 }
 
 bool VariantTrials::gradients_agree(const ProgramVariant& variant, std::size_t from) const {
@@ -276,8 +353,20 @@ bool VariantTrials::gradients_agree(const ProgramVariant& variant, std::size_t f
 TrialResult VariantTrials::tried(const ProgramVariant& variant, const Trace* given_base) const {
   TrialResult result;
   try {
-    const Trace base = given_base ? *given_base : base_of(variant);
-    retraced(base, variant.stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>& unchanged) {
+    std::optional<Beginning> begun;
+    if (!given_base && variant.change) begun = beginning(variant);
+    const Trace& base = begun ? begun->trace : given_base ? *given_base : ours_;
+    const std::vector<StageChange>& stages = begun ? begun->stages : variant.stages;
+    retraced(base, stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>& unchanged) {
+      if (stage == Id::concat && arrays_[result.agreeing].name.id != Id::concat) {
+        if (const Array* output = projected_next(stages, result.agreeing)) {
+          const Index width = output->read->shape().size(2);
+          for (Index row = 0; row < output->read->size() / width; ++row)
+            if (differ(projected_cell(so_far.tensors, row, telling_column_),
+                       output->read->flat(row * width + telling_column_), output->tolerance))
+              return false;
+        }
+      }
       for (; result.agreeing < values_ && arrays_[result.agreeing].name.id == stage; ++result.agreeing) {
         const Array& array = arrays_[result.agreeing];
         const auto agrees_with = [&](const TensorPtr& tensor) {
@@ -310,25 +399,44 @@ TrialResult VariantTrials::tried(const ProgramVariant& variant, const Trace* giv
 
 std::vector<double> VariantTrials::residuals(const ProgramVariant& variant, Residuals of) const {
   std::vector<double> result;
+  const auto add = [&](double a, double b) {
+    result.push_back(std::isfinite(a) && std::isfinite(b) ? a - b : 0.0);
+  };
   try {
-    const Trace base = base_of(variant);
+    std::optional<Beginning> begun;
+    if (variant.change) begun = beginning(variant);
+    const std::vector<StageChange>& stages = begun ? begun->stages : variant.stages;
     std::size_t next = first_;
     const std::size_t end = of == Residuals::of_all ? std::max(values_, first_ + 1) : first_ + 1;
-    retraced(base, variant.stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>&) {
-      for (; next < end && arrays_[next].name.id == stage; ++next) {
-        const ComparedArray now = compared(so_far, arrays_[next], variant);
-        if (!now.ours || !now.theirs) {
-          result.clear();
-          return false;
-        }
-        const Index step = std::max<Index>(1, now.ours->size() / static_cast<Index>(enough_residuals));
-        for (Index i = 0; i < now.ours->size(); i += step) {
-          const double a = now.ours->flat(i), b = now.theirs->flat(i);
-          result.push_back(std::isfinite(a) && std::isfinite(b) ? a - b : 0.0);
-        }
-      }
-      return next < end;
-    });
+    retraced(
+        begun ? begun->trace : ours_, stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>&) {
+          if (stage == Id::concat && of == Residuals::of_some_columns) {
+            if (const Array* output = projected_next(stages, first_)) {
+              const Index width = output->read->shape().size(2);
+              const Index step = std::max<Index>(1, width / enough_columns);
+              for (Index row = 0; row < output->read->size() / width; ++row)
+                for (Index column = 0; column < width; column += step)
+                  add(projected_cell(so_far.tensors, row, column), output->read->flat(row * width + column));
+              return false;
+            }
+          }
+          for (; next < end && arrays_[next].name.id == stage; ++next) {
+            const Array& array = arrays_[next];
+            TensorPtr own = so_far.tensor(stage), theirs = array.read;
+            if (own && !(theirs && own->shape().same_sizes(theirs->shape()))) {
+              const ComparedArray now = compared(so_far, array, variant);
+              own = now.ours;
+              theirs = now.theirs;
+            }
+            if (!own || !theirs) {
+              result.clear();
+              return false;
+            }
+            const Index step = std::max<Index>(1, own->size() / static_cast<Index>(enough_residuals));
+            for (Index i = 0; i < own->size(); i += step) add(own->flat(i), theirs->flat(i));
+          }
+          return next < end;
+        });
   } catch (const Error&) {
     result.clear();
   } catch (const std::out_of_range&) {

@@ -39,19 +39,23 @@ class VariantTrials {
   VariantTrials(const VariantSearch& search, const ArrayComparison& comparison);
 
   const AttentionInputs& inputs() const { return inputs_; }  // in f64
+  const Trace& ours() const { return ours_; }                // computed from them
   std::size_t arrays() const { return arrays_.size(); }      // number of computed ones, including gradients
   std::size_t first() const { return first_; }               // the index of the first that differs
 
   // Nothing agrees if the variant is not valid for these inputs.
-  // `base`, if given, is base_of(variant).
+  // `base`, if given, is base_of(variant), or one with stages changed already that come before those of the variant.
   TrialResult tried(const ProgramVariant& variant, const Trace* base = nullptr) const;
 
   // The trace of the variant's inputs and options, before its stages are changed.
   Trace base_of(const ProgramVariant& variant) const;
 
-  // The variant's numbers of the first array that differs, or of all from that one on, minus theirs, where both
-  // are finite; empty if the variant is not valid or an array has another shape.
-  enum class Residuals { of_first, of_all };
+  // The same trials of other inputs: those that the variant's change makes of these. Throws Error if it is not valid.
+  VariantTrials after(const ProgramVariant& variant) const;
+
+  // The variant's numbers of the first array that differs, of some columns of it, or of all from that one on,
+  // minus theirs, where both are finite; empty if the variant is not valid or an array has another shape.
+  enum class Residuals { of_first, of_some_columns, of_all };
   std::vector<double> residuals(const ProgramVariant& variant, Residuals of = Residuals::of_first) const;
 
  private:
@@ -62,6 +66,13 @@ class VariantTrials {
     TensorPtr read;  // as compared, if it can be read in one way only
   };
   bool surely_differs(const Array& array, const Tensor& tensor) const;
+  // The trace that a variant changes, and the changes of its stages.
+  struct Beginning {
+    Trace trace;
+    std::vector<StageChange> stages;
+  };
+  Beginning beginning(const ProgramVariant& variant) const;
+  const Array* projected_next(std::span<const StageChange> stages, std::size_t next) const;
   ComparedArray compared(const Trace& trace, const Array& array, const ProgramVariant& variant) const;
   bool gradients_agree(const ProgramVariant& variant, std::size_t from) const;
 
@@ -71,6 +82,7 @@ class VariantTrials {
   AttentionInputs inputs_;     // what it was computed from, in f64
   std::vector<Array> arrays_;  // values first, then gradients
   std::size_t first_ = 0, values_ = 0;
+  Index telling_column_ = 0;  // of the output of theirs: the one with the largest numbers
 };
 
 // Variants under which everything agrees.

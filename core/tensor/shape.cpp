@@ -25,7 +25,10 @@ Shape::Shape(std::vector<Axis> axes) : axes_(std::move(axes)) {
   Index product = 1;
   for (const Axis& axis : axes_) {
     if (axis.size == 0) empty = true;
-    product = checked_multiply(product, axis.size == 0 ? 1 : axis.size, "shape " + letters());
+    const Index size = axis.size == 0 ? 1 : axis.size, before = product;
+    // The name is made only for what is refused: it costs more than the shape.
+    if (size < 0 || __builtin_mul_overflow(before, size, &product))
+      checked_multiply(before, size, "shape " + letters());
   }
   element_count_ = empty ? 0 : product;
 }

@@ -32,9 +32,11 @@ std::size_t dtype_bytes(DType dtype) {
 }
 
 Tensor::Tensor(Shape shape, DType dtype, Taken) : shape_(std::move(shape)) {
-  const Index bytes =
-      checked_multiply(size(), static_cast<Index>(dtype_bytes(dtype)), "tensor " + shape_.to_string());
-  require_memory(bytes, "tensor " + shape_.to_string());
+  constexpr Index small = Index{1} << 17;  // cells, under 1 MiB: never refused, and made sooner than named
+  if (size() >= small) {
+    const std::string name = "tensor " + shape_.to_string();
+    require_memory(checked_multiply(size(), static_cast<Index>(dtype_bytes(dtype)), name), name);
+  }
   const auto count = static_cast<std::size_t>(size());
   switch (dtype) {
     case DType::f32:

@@ -32,7 +32,7 @@ const std::map<std::string, Room> rooms{
     {"core/reference", {1850, {"core/tensor", "core/attention", "core/trace"}}},
     {"core/fused", {2850, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/gpu", {4250, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/compare", {5850, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
+    {"core/compare", {6100, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/bench", {450, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/model", {9500, {"core/tensor", "core/attention", "core/trace", "core/files"}}},
     {"core/train", {6700, {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}}},
