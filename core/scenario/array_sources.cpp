@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/files/file_paths.h"
 #include "core/files/lazy_array_file.h"
@@ -69,12 +71,32 @@ const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path,
   return opened(key, model_state(path), earlier, files, [&] { return open_layer(scenario, path); });
 }
 
-[[noreturn]] void missing(const std::string& path, const std::string& what, const GivenArrays& arrays) {
+bool has_any(const GivenArrays& arrays, Names names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return arrays.contains(std::string(name)); });
+}
+
+// Refuses a file that lacks an array it is opened for. A file without any of them was named under the wrong key
+// if it has those of another.
+[[noreturn]] void missing(const std::string& path, const std::string& what, const GivenArrays& arrays,
+                          Names wanted) {
   std::vector<std::string> there;
   for (const auto& [name, unused] : arrays) there.push_back(name);
-  throw Error(
-      ExitStatus::input,
-      {.where = path, .what = what + " is missing", .got = there.empty() ? "no arrays" : join(there, ", ")});
+  std::string remedy = "add it to the file, or give it with --input";
+  const std::pair<Names, const char*> others[]{
+      {input_names, "inputs: name it in inputs.file, with inputs.source=file"},
+      {parameter_array_names(), "parameters: name it in parameters.file, with parameters.source=file"},
+      {mask_names, "masks: name it in mask.file"}};
+  const auto kind =
+      std::ranges::find_if(others, [&](const auto& other) { return has_any(arrays, other.first); });
+  if (!has_any(arrays, wanted) && kind != std::end(others))
+    remedy = fmt::format("the file holds {}", kind->second);
+  if (wanted.data() == input_names.data())
+    remedy += "; or have the inputs made, with inputs.source=text or random";
+  throw Error(ExitStatus::input, {.where = path,
+                                  .what = what + " is missing",
+                                  .got = there.empty() ? "no arrays" : join(there, ", "),
+                                  .expected = "arrays named " + join(wanted, ", "),
+                                  .remedy = remedy});
 }
 
 // Adds those of `names` that the file has and that are not given already.
@@ -139,7 +161,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
     const std::string path = path_of(*scenario.inputs.file);
     const GivenArrays& arrays = arrays_for(path, input_names);
     add_inputs(all, arrays, scenario);
-    if (!all.contains("query")) missing(path, "query", arrays);
+    if (!all.contains("query")) missing(path, "query", arrays, Names(input_names).first(3));
   }
   if (scenario.op == Op::multi_head_attention && scenario.parameters.source == ParameterSource::file &&
       scenario.parameters.file) {
@@ -156,13 +178,13 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
       for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) parameters.erase(name);
     }
     all.merge(parameters);
-    if (!all.contains("out_proj.weight")) missing(path, "out_proj.weight", arrays);
+    if (!all.contains("out_proj.weight")) missing(path, "out_proj.weight", arrays, parameter_array_names());
     if (!all.contains("in_proj_weight")) {
       for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) {
         const bool replaced =
             (name[0] == 'k' && all.contains("static_k")) || (name[0] == 'v' && all.contains("static_v"));
         if (!all.contains(name) && !replaced)
-          missing(path, std::string("in_proj_weight, or ") + name + ",", arrays);
+          missing(path, std::string("in_proj_weight, or ") + name + ",", arrays, parameter_array_names());
       }
     }
   }
@@ -173,12 +195,13 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
   if (scenario.mask.file) {
     const std::string path = path_of(*scenario.mask.file);
     const GivenArrays& arrays = arrays_for(path, mask_names);
-    if (add(all, arrays, mask_names) == 0) missing(path, "attn_mask, key_padding_mask or valid_lens", arrays);
+    if (add(all, arrays, mask_names) == 0)
+      missing(path, "attn_mask, key_padding_mask or valid_lens", arrays, mask_names);
   }
   if (scenario.frozen_heads && scenario.frozen_heads->file) {
     const std::string path = path_of(*scenario.frozen_heads->file);
     const GivenArrays& arrays = arrays_for(path, frozen_names);
-    if (add(all, arrays, frozen_names) == 0) missing(path, "frozen_weights", arrays);
+    if (add(all, arrays, frozen_names) == 0) missing(path, "frozen_weights", arrays, frozen_names);
   }
   if (scenario.frozen_heads && scenario.frozen_heads->attn_weights)
     all.emplace("frozen_weights", scenario.frozen_heads->attn_weights);

@@ -332,14 +332,23 @@ TEST_CASE("files named in the scenario are read from its folder, and --input com
     CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f64), doctest::Contains(word), Error);
   };
   scenario.mask.file = "in.npz";
-  refused("attn_mask, key_padding_mask or valid_lens is missing");
+  refused("attn_mask, key_padding_mask or valid_lens is missing: got in_proj_weight, query");
+  refused("the file holds inputs: name it in inputs.file, with inputs.source=file");
   scenario.mask.file = "nothing.npz";
   refused("nothing.npz");
   scenario.mask.file.reset();
   scenario.parameters.file = "m.npz";
   refused("out_proj.weight is missing");
+  refused("the file holds masks: name it in mask.file");
   scenario.parameters.source = ParameterSource::random;
   scenario.inputs.file = "p.npz";
   refused("query is missing");
+  refused("expected arrays named query, key, value");
+  refused("the file holds parameters: name it in parameters.file, with parameters.source=file");
+  refused("or have the inputs made, with inputs.source=text or random");
+  write_npz((folder / "key.npz").string(), {{"key", counted({1, 2, 4}), "f64"}});
+  scenario.inputs.file = "key.npz";
+  refused(
+      "query is missing: got key; expected arrays named query, key, value; add it to the file, or give it");
   std::filesystem::remove_all(folder);
 }
