@@ -18,7 +18,7 @@ struct LikelyCause {
 };
 
 // How much is computed to find two mistakes that are not seen one by one: bytes of the trace times runs.
-// Measured: at most six seconds of one processor; all pairs of known mistakes for the presets and what is smaller.
+// Measured: at most seven seconds of one processor; all pairs of known mistakes for the presets and what is smaller.
 inline constexpr Index usual_pair_work = Index{1} << 32;
 
 // What the variants (core/compare/program_variants.h) are computed from and with; each is one more run.
