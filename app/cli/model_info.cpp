@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 #include "core/model/config/model_types.h"
 #include "core/model/layers/head_choices.h"
@@ -79,6 +81,14 @@ std::string family_text(const AttentionLayer& layer) {
   return own ? std::string(family) : fmt::format("{}, named as {}", type->name, family);
 }
 
+// f(key, value, is_set) for the numbers that a model's layer sets, except those of positions.
+template <class F>
+void for_numbers_of_layer(const LayerAttention& attention, F&& f) {
+  for_options_with<LayerOptions>(set_by_layer, [&](const OptionRow& row, auto member) {
+    if (row.key != std::string_view("rotary_base")) f(row.key, attention.*member, is_set(attention, member));
+  });
+}
+
 // What a line says about a layer after its name; layers that are alike share it.
 std::string described(const AttentionLayer& layer) {
   if (!layer.missing.empty()) return "";  // what remains does not determine the sizes
@@ -93,8 +103,9 @@ std::string described(const AttentionLayer& layer) {
   if (attention.sliding_window) text += fmt::format(", window {}", *attention.sliding_window);
   if (attention.scale)
     text += *attention.scale == 1.0 ? ", without 1/√D" : fmt::format(", scale {:g}", *attention.scale);
-  if (attention.softcap > 0.0) text += fmt::format(", softcap {:g}", attention.softcap);
-  if (attention.clip_qkv) text += fmt::format(", clip_qkv {:g}", *attention.clip_qkv);
+  for_numbers_of_layer(attention, [&](std::string_view key, std::optional<double> value, bool set) {
+    if (set && key != "scale") text += fmt::format(", {} {:g}", key, *value);
+  });
   if (attention.alibi)
     text += attention.alibi_scale == 1.0
                 ? ", ALiBi positions"
@@ -209,30 +220,31 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
     const std::optional<HeadChoice> assumed =
         layer.num_heads ? std::optional<HeadChoice>() : likeliest_heads(layer);
     const bool heads = layer.num_heads.has_value(), sound = problem.empty();
-    list.push_back(
-        {{"layer", i},
-         {"name", layer.name},
-         {"family", layer.family->name},
-         {"layout", layout_name(layer.layout)},
-         {"embed_dim", or_null(layer.query_width > 0, layer.query_width)},
-         {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
-         {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
-         {"assumed_num_heads", or_null(assumed.has_value(), assumed.value_or(HeadChoice{}).num_heads)},
-         {"possible_num_heads", possible_heads(layer)},
-         {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
-         {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
-         {"bias", layer.has_bias},
-         {"is_causal", attention.is_causal},
-         {"is_cross", layer.is_cross},
-         {"scale", or_null(attention.scale.has_value(), attention.scale.value_or(0.0))},
-         {"softcap", attention.softcap},
-         {"clip_qkv", or_null(attention.clip_qkv.has_value(), attention.clip_qkv.value_or(0.0))},
-         {"sliding_window", or_null(attention.sliding_window.has_value(), attention.sliding_window.value_or(0))},
+    Json entry({{"layer", i},
+                {"name", layer.name},
+                {"family", layer.family->name},
+                {"layout", layout_name(layer.layout)},
+                {"embed_dim", or_null(layer.query_width > 0, layer.query_width)},
+                {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
+                {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
+                {"assumed_num_heads", or_null(assumed.has_value(), assumed.value_or(HeadChoice{}).num_heads)},
+                {"possible_num_heads", possible_heads(layer)},
+                {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
+                {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
+                {"bias", layer.has_bias},
+                {"is_causal", attention.is_causal},
+                {"is_cross", layer.is_cross}});
+    for_numbers_of_layer(attention, [&](const char* key, std::optional<double> value, bool) {
+      entry[key] = or_null(value.has_value(), value.value_or(0.0));
+    });
+    entry.update(
+        {{"sliding_window", or_null(attention.sliding_window.has_value(), attention.sliding_window.value_or(0))},
          {"positions", positions_json(attention)},
          {"alibi_scale", or_null(attention.alibi, attention.alibi_scale)},
          {"rotary_base", or_null(attention.rotary.has_value(), attention.rotary.value_or(ModelRotary{}).base)},
          {"warnings", warnings_of(layer)},
          {"problem", or_null(!problem.empty(), problem)}});
+    list.push_back(std::move(entry));
   }
   Json transformer;
   if (model.transformer()) {

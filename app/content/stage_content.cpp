@@ -7,7 +7,7 @@
 
 #include "app/content/stage_views.h"
 #include "app/session/tensor_export.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/tensor/join.h"
 #include "core/trace/blocked_cells.h"
 
@@ -183,11 +183,8 @@ class Builder {
   std::string sign_of(Id result) const {
     const AttentionOptions& o = trace_.options;
     switch (result) {
-      case Id::scaled_scores: {
-        std::string text = fmt::format("× {:.4g}", score_scale(o).scale / o.temperature);
-        if (o.softcap > 0) text += ", capped";
-        return text;
-      }
+      case Id::scaled_scores:
+        return score_scale(o).brief();
       case Id::masked_scores:
         if (!content_.above) return "no mask";
         return o.mask_value ? "fill" : "+ mask";

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_scale.h"
 #include "core/picture/heatmap.h"
 #include "core/picture/number_text.h"
 
@@ -82,15 +83,12 @@ void without_base(StepWords& words) {
   if (words.formulas.size() == 2) words.formulas[1] = "θ = position · inverse frequency of pair j";
 }
 
-bool changes_scale(const AttentionOptions& options) {
-  return options.scale || options.temperature != 1.0 || options.softcap > 0.0;
-}
-
 std::string scale_formula(const AttentionOptions& options) {
-  std::string formula = options.scale ? fmt::format("{:g} · scoresₕ", *options.scale) : "scoresₕ / √D";
-  if (options.temperature != 1.0) formula += fmt::format(" / {:g}", options.temperature);
-  if (options.softcap > 0.0) formula = fmt::format("{0:g} · tanh({1} / {0:g})", options.softcap, formula);
-  return "scaledₕ = " + formula;
+  ScoreScale after = score_scale(options);
+  after.steps.erase(after.steps.begin());
+  return "scaledₕ = " +
+         after.text(options.scale ? fmt::format("{:g} · scoresₕ", *options.scale) : "scoresₕ / √D",
+                    {[](double number) { return fmt::format("{:g}", number); }});
 }
 
 // "k = key W_kᵀ + b_k" for a layer without biases
@@ -174,7 +172,7 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   }
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
   StepWords words{formula_lines(entry.formula), std::string(entry.sentence) + clipped};
-  if (step == Step::scale && changes_scale(options)) {
+  if (step == Step::scale && !is_default_scale(options)) {
     words.formulas = {scale_formula(options)};
     words.sentence += " Here it differs, as the formula above shows.";
   }
@@ -201,8 +199,8 @@ std::string step_question(Step step, const AttentionOptions& options) {
     return fmt::format("when are the heads split? here; then numbers beyond ±{:g} are clipped",
                        *options.clip_qkv);
   const std::string question(step_entries()[static_cast<std::size_t>(step)].question);
-  if (step != Step::scale || !changes_scale(options)) return question;
-  if (options.scale && *options.scale == 1.0 && options.temperature == 1.0 && options.softcap == 0.0)
+  if (step != Step::scale || is_default_scale(options)) return question;
+  if (options.scale && *options.scale == 1.0 && score_scale(options).steps.size() == 1)
     return "nothing is divided by √D here: how large are the scores?";
   return "not only divided by √D here: how large are the scores?";
 }

@@ -7,7 +7,7 @@
 
 #include "core/answers/head_width_comparison.h"
 #include "core/answers/traced_inputs.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/join.h"
@@ -64,7 +64,7 @@ ComparisonTarget scale(const Computation& present) {
   ComparisonTarget side;
   Scenario scenario = present.scenario;
   const AttentionOptions& options = present.trace->options;
-  const bool scaled = score_scale(options).scale != 1.0;
+  const bool scaled = attention_scale(options) != 1.0;
   scenario.attention.scale.reset();
   if (scaled) scenario.attention.scale = 1.0;
   side.name = scaled ? "without the scale" : fmt::format("with the scale {:.4g}", derived_scale(options));

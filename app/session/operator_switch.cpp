@@ -25,6 +25,13 @@ void turn_painted_pairs(Scenario& scenario) {
     if (edit.tensor == "attn_mask" && (edit.value == 0.0 || edit.value == 1.0)) edit.value = 1.0 - edit.value;
 }
 
+// What scaled_dot_product_attention does not have.
+void take_module_options(AttentionSpec& to, const AttentionSpec& from) {
+  to.add_bias_kv = from.add_bias_kv;
+  for_options_with<AttentionSpec>(module_only,
+                                  [&](const OptionRow&, auto member) { to.*member = from.*member; });
+}
+
 // Whether `now` still is the scenario that the switch left, with edits that scaled_dot_product_attention allows.
 bool belongs(const OperatorSwitch& left, const Scenario& now) {
   return left.after.origin.folder == now.origin.folder && left.after.parameters == now.parameters;
@@ -36,9 +43,7 @@ Scenario as_scaled_dot_product_attention(const Scenario& scenario) {
   Scenario to = scenario;
   to.op = Op::scaled_dot_product_attention;
   to.head_gain.reset();
-  to.attention.add_bias_kv = to.attention.add_zero_attn = false;
-  to.attention.clip_qkv.reset();
-  to.attention.residual = to.attention.layer_norm = false;
+  take_module_options(to.attention, {});
   if (has_own_parameters(scenario)) to.parameters.source = ParameterSource::random;
   std::erase_if(to.edits, [](const CellEdit& edit) { return !of_mask(edit); });
   turn_painted_pairs(to);
@@ -53,11 +58,7 @@ Scenario as_multi_head_attention(const Scenario& scenario, const std::optional<O
   if (!left || !belongs(*left, scenario)) return to;
   const Scenario& before = left->before;
   const AttentionSpec& a = before.attention;
-  to.attention.add_bias_kv = a.add_bias_kv;
-  to.attention.add_zero_attn = a.add_zero_attn;
-  to.attention.clip_qkv = a.clip_qkv;
-  to.attention.residual = a.residual;
-  to.attention.layer_norm = a.layer_norm;
+  take_module_options(to.attention, a);
   const bool same_sizes = to.attention.num_heads == a.num_heads && to.attention.embed_dim == a.embed_dim;
   if (same_sizes) {
     to.head_gain = before.head_gain;
@@ -77,10 +78,7 @@ std::vector<std::string> left_by_switch(const Scenario& scenario) {
   name(scenario.parameters.source == ParameterSource::file, "the parameters of the file");
   name(scenario.head_gain.has_value(), "heads.gain");
   name(scenario.attention.add_bias_kv, "add_bias_kv");
-  name(scenario.attention.add_zero_attn, "add_zero_attn");
-  name(scenario.attention.clip_qkv.has_value(), "clip_qkv");
-  name(scenario.attention.residual, "residual");
-  name(scenario.attention.layer_norm, "layer_norm");
+  for (const char* option : set_options(scenario.attention, module_only)) left.emplace_back(option);
   const auto cells = std::ranges::count_if(scenario.edits, [](const CellEdit& edit) { return !of_mask(edit); });
   if (cells > 0) left.push_back(counted(cells, "cell") + " set by hand");
   return left;

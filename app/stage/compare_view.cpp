@@ -22,7 +22,7 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/picture/number_text.h"
 #include "core/trace/why_absent.h"
 
@@ -77,7 +77,7 @@ std::string change_text(const TensorChange& change, const std::string& before, c
 }
 
 bool is_scaled(const Trace& trace) {
-  return score_scale(trace.options).scale != 1.0;
+  return attention_scale(trace.options) != 1.0;
 }
 
 std::array<std::string_view, compare_with_count> short_choices(const Trace& trace) {

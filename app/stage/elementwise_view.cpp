@@ -17,6 +17,7 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/ui_probe.h"
+#include "core/attention/score_scale.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {
@@ -37,8 +38,7 @@ std::vector<Figure> figures_of(const PanelContext& context) {
   const TraceTensors& t = context.trace.tensors;
   const AttentionOptions& o = context.trace.options;
   std::vector<Figure> figures{{Id::scores, "Σ = q·k", {}}};
-  figures.push_back(
-      {Id::scaled_scores, o.scale || o.temperature != 1.0 || o.softcap > 0 ? "scaled" : "÷ √D", {}});
+  figures.push_back({Id::scaled_scores, is_default_scale(o) ? "÷ √D" : "scaled", {}});
   if (t.mask_bias) figures.push_back({Id::masked_scores, "masked", {}});
   figures.push_back({Id::attn_weights, "softmax", {}});
   return figures;

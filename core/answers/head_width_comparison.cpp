@@ -10,7 +10,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/compare/trace_compare.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/join.h"
@@ -224,7 +224,7 @@ HeadsCase case_of(const AttentionInputs& inputs) {
   heads.heads = options.num_heads;
   heads.head_dim = options.head_dim;
   heads.v_head_dim = options.v_head_dim;
-  heads.scale = score_scale(options).scale;
+  heads.scale = attention_scale(options);
   heads.parameters = total_parameters(parameter_counts(inputs));
   heads.counts = operation_counts(inputs);
   const auto scores = std::ranges::find(heads.counts.products, TensorId::scores, &ProductCount::result);

@@ -24,23 +24,13 @@ class SettingReader {
   void field(std::string_view section, std::string_view key, const Member& member, const Range&...) {
     if (is(section, key)) value_ = of(member);
   }
-  template <class Numbers>
-  void numbers(std::string_view section, std::string_view key, const Numbers& list, const char*) {
-    if (is(section, key)) value_ = list ? live_count_value(static_cast<Index>(list->size())) : null();
-  }
   void valid_lens(std::string_view section, std::string_view key, const MaskSpec& mask) {
     if (is(section, key))
       value_ = mask.valid_lens ? live_count_value(static_cast<Index>(mask.valid_lens->size())) : null();
   }
-  void mask_value(std::string_view section, std::string_view key, const std::optional<double>& fill) {
+  void field(std::string_view section, std::string_view key, const std::optional<double>& fill,
+             const FillValue&) {
     if (is(section, key)) value_ = setting_number(fill.value_or(-std::numeric_limits<double>::infinity()));
-  }
-  void frozen(std::string_view section, std::string_view key, const std::optional<FrozenHeads>& frozen) {
-    if (is(section, key))
-      value_ = frozen ? live_count_value(static_cast<Index>(frozen->heads.size())) : null();
-  }
-  void edits(std::string_view section, std::string_view key, const std::vector<CellEdit>& edits) {
-    if (is(section, key)) value_ = live_count_value(static_cast<Index>(edits.size()));
   }
 
   bool known() const { return known_; }
@@ -61,6 +51,11 @@ class SettingReader {
   static LiveValue of(const std::string& value) { return live_word_value(value); }
   static LiveValue of(double value) { return setting_number(value); }
   static LiveValue of(std::int64_t value) { return live_count_value(value); }
+  static LiveValue of(const FrozenHeads& frozen) { return of(frozen.heads); }
+  template <class T>
+  static LiveValue of(const std::vector<T>& list) {
+    return live_count_value(std::ssize(list));
+  }
   static LiveValue of(std::uint64_t value) {
     LiveValue result = live_number_value(static_cast<double>(value));
     result.text = fmt::format("{}", value);

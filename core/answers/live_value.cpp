@@ -12,7 +12,7 @@
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_habits.h"
 #include "core/answers/traced_inputs.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
@@ -138,12 +138,6 @@ LiveValue spread_value(Index products, const Trace& trace) {
   return sums.empty() ? missing : live_number_value(deviation_of(sums));
 }
 
-// The factor of the scores.
-double scale_of(const AttentionOptions& options) {
-  const ScoreScale scale = score_scale(options);
-  return scale.scale / scale.temperature;
-}
-
 LiveValue token_value(const std::vector<std::string>& words, Index at) {
   const auto count = static_cast<Index>(words.size());
   if (at < 0) at += count;
@@ -200,7 +194,8 @@ LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
     return token_value(subject.inputs->labels.key, std::stoll(quantity.argument));
   if (quantity.boxes.empty()) {
     const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-    return is("scale") ? live_number_value(scale_of(trace.options)) : size_value(quantity.word, sizes);
+    return is("scale") ? live_number_value(score_scale(trace.options).factor())
+                       : size_value(quantity.word, sizes);
   }
   std::vector<std::vector<double>> numbers;
   for (const LiveBox& box : quantity.boxes) {

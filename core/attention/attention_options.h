@@ -97,31 +97,77 @@ struct AttentionOptions : OperatorOptions, LayerOptions, PositionOptions {
   friend bool operator==(const AttentionOptions&, const AttentionOptions&) = default;
 };
 
-// Every option that a scenario and the operator have alike, its key and its range: visit(key, member) or
-// visit(key, member, range). `o` may be const.
-template <class Options, class Visit>
-void visit_layer_options(Options& o, Visit&& visit) {
-  visit("add_zero_attn", o.add_zero_attn);
-  visit("rotary_base", o.rotary_base, above_zero);
-  visit("scale", o.scale, any_number);
-  visit("softcap", o.softcap, not_negative);
-  visit("clip_qkv", o.clip_qkv, above_zero);
-  visit("temperature", o.temperature, above_zero);
-  visit("dropout", o.dropout, unit_interval);
-  visit("dropout_seed", o.dropout_seed);
-  visit("need_weights", o.need_weights);
-  visit("average_attn_weights", o.average_attn_weights);
-  visit("residual", o.residual);
-  visit("layer_norm", o.layer_norm);
+// What else holds for an option: whoever treats some options differently asks for it here, and lists none.
+enum OptionTrait : unsigned {
+  set_by_layer = 1,    // a model's layer sets it
+  module_only = 2,     // scaled_dot_product_attention has none
+  not_in_pytorch = 4,  // PyTorch's function has no argument for it
+  read_last = 8,       // nothing up to head_output depends on it
+};
+
+struct OptionRow {
+  const char* key;
+  unsigned traits = 0;
+  const char* only_reference = nullptr;  // what only that backend computes: "clip q, k and v"
+};
+
+// Every option that a scenario and the operator have alike: visit(row, member) or visit(row, member, range), where `member` is a
+// pointer to a member. Defaults are those of the struct.
+template <class Visit>
+void visit_layer_options(Visit&& visit) {
+  using O = LayerOptions;
+  using Row = OptionRow;
+  visit(Row{"add_zero_attn", module_only}, &O::add_zero_attn);
+  visit(Row{"rotary_base", set_by_layer}, &O::rotary_base, above_zero);
+  visit(Row{"scale", set_by_layer}, &O::scale, any_number);
+  visit(Row{"softcap", set_by_layer | not_in_pytorch}, &O::softcap, not_negative);
+  visit(Row{"clip_qkv", set_by_layer | module_only | not_in_pytorch, "clip q, k and v"}, &O::clip_qkv,
+        above_zero);
+  visit(Row{"temperature", not_in_pytorch}, &O::temperature, above_zero);
+  visit(Row{"dropout"}, &O::dropout, unit_interval);
+  visit(Row{"dropout_seed"}, &O::dropout_seed);
+  visit(Row{"need_weights", read_last}, &O::need_weights);
+  visit(Row{"average_attn_weights", read_last}, &O::average_attn_weights);
+  visit(Row{"residual", module_only | read_last}, &O::residual);
+  visit(Row{"layer_norm", module_only | read_last}, &O::layer_norm);
 }
 
-template <class Options, class Visit>
-void visit_position_options(Options& o, Visit&& visit) {
-  visit("is_causal", o.is_causal);
-  visit("causal_alignment", o.causal_alignment);
-  visit("sliding_window", o.sliding_window, positive_integer);
-  visit("alibi", o.alibi);
-  visit("alibi_scale", o.alibi_scale, any_number);
+template <class Visit>
+void visit_position_options(Visit&& visit) {
+  using O = PositionOptions;
+  using Row = OptionRow;
+  visit(Row{"is_causal", set_by_layer}, &O::is_causal);
+  visit(Row{"causal_alignment"}, &O::causal_alignment);
+  visit(Row{"sliding_window", set_by_layer}, &O::sliding_window, positive_integer);
+  visit(Row{"alibi", set_by_layer}, &O::alibi);
+  visit(Row{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
+}
+
+// f(row, member) for each option of the struct that has the trait.
+template <class Options, class F>
+void for_options_with(OptionTrait trait, F&& f) {
+  const auto each = [&](const OptionRow& row, auto member, const auto&...) {
+    if constexpr (requires(Options o) { o.*member; })
+      if ((row.traits & trait) != 0) f(row, member);
+  };
+  visit_layer_options(each);
+  visit_position_options(each);
+}
+
+// Whether the option has another value than its default.
+template <class Options, class Struct, class T>
+bool is_set(const Options& o, T Struct::*member) {
+  return o.*member != Struct{}.*member;
+}
+
+// The keys of those that have the trait and are set.
+template <class Options>
+std::vector<const char*> set_options(const Options& o, OptionTrait trait) {
+  std::vector<const char*> keys;
+  for_options_with<Options>(trait, [&](const OptionRow& row, auto member) {
+    if (is_set(o, member)) keys.push_back(row.key);
+  });
+  return keys;
 }
 
 }  // namespace headwise

@@ -1,6 +1,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -110,32 +111,21 @@ ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& 
   return incremental_head_products(scores, q_heads, k_heads, true, earlier);
 }
 
-double derived_scale(const AttentionOptions& options) {
-  return 1.0 / std::sqrt(static_cast<double>(options.head_dim));
-}
-
-ScoreScale score_scale(const AttentionOptions& options) {
-  return {options.scale.value_or(derived_scale(options)), options.temperature, options.softcap};
-}
-
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {
   Tensor scaled = Tensor::unwritten(scores.shape(), scores.dtype());
   dispatch_float(scores.dtype(), [&]<class T>() {
     const T* const from = scores.values<T>().data();
     T* const to = scaled.values<T>().data();
-    const auto each = [&](double cost, auto&& f) {
-      for_ranges(scores.size(), cost, [&](Index first, Index last) {
-        for (Index i = first; i < last; ++i) to[i] = static_cast<T>(f(static_cast<double>(from[i])));
-      });
-    };
-    const double factor = scale.scale, temperature = scale.temperature, softcap = scale.softcap;
-    if (softcap > 0.0) {
-      each(30.0, [=](double x) { return softcap * std::tanh(x * factor / temperature / softcap); });
-    } else if (temperature != 1.0) {
-      each(4.0, [=](double x) { return x * factor / temperature; });
-    } else {
-      each(2.0, [=](double x) { return x * factor; });
-    }
+    const double cost = scale.is_linear() ? 2.0 * static_cast<double>(scale.steps.size()) : 30.0;
+    for_ranges(scores.size(), cost, [&](Index first, Index last) {
+      std::array<double, 256> some;
+      for (Index at = first; at < last; at += std::ssize(some)) {
+        const Index count = std::min<Index>(std::ssize(some), last - at);
+        std::copy_n(from + at, count, some.begin());
+        scale.apply({some.data(), static_cast<std::size_t>(count)});
+        std::transform(some.begin(), some.begin() + count, to + at, [](double x) { return static_cast<T>(x); });
+      }
+    });
   });
   return scaled;
 }
@@ -262,16 +252,10 @@ Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask
 Tensor scale_scores_gradient(const Tensor& grad_scaled_scores, const Tensor& scores, const ScoreScale& scale) {
   Tensor grad(scores.shape(), scores.dtype());
   dispatch_float(grad.dtype(), [&]<class T>() {
-    const auto from = grad_scaled_scores.values<T>();
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      double dx = static_cast<double>(from[i]);
-      if (scale.softcap > 0.0) {
-        const double x = static_cast<double>(scores.values<T>()[i]) * scale.scale / scale.temperature;
-        const double squashed = std::tanh(x / scale.softcap);
-        dx *= 1.0 - squashed * squashed;
-      }
-      grad.values<T>()[i] = static_cast<T>(dx * scale.scale / scale.temperature);
-    }
+    const auto from = grad_scaled_scores.values<T>(), score = scores.values<T>();
+    for (std::size_t i = 0; i < from.size(); ++i)
+      grad.values<T>()[i] =
+          static_cast<T>(scale.gradient(static_cast<double>(from[i]), static_cast<double>(score[i])));
   });
   return grad;
 }

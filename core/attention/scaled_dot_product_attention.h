@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "core/attention/attention_options.h"
 #include "core/attention/matrix_product.h"
+#include "core/attention/score_scale.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -26,16 +26,6 @@ struct EarlierHeads {
 ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& k_heads,
                                            const EarlierHeads& earlier, Tensor& scores);
 
-// How scores become scaled_scores: x = scores·scale/temperature, and with softcap c > 0: c·tanh(x/c).
-struct ScoreScale {
-  double scale = 1.0;        // 1/√D unless given; 0 and negative are valid
-  double temperature = 1.0;  // > 0
-  double softcap = 0.0;      // ≥ 0; 0: none
-};
-// 1/√D, where D is options.head_dim: the scale if none is given.
-double derived_scale(const AttentionOptions& options);
-// The values set in the options.
-ScoreScale score_scale(const AttentionOptions& options);
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale);
 
 // masked[…] = scaled[…] + mask_bias[…]. With `mask_value`, cells whose mask_bias is -inf are filled with it instead, whatever
@@ -68,7 +58,6 @@ Tensor softmax_gradient(const Tensor& grad_attn_weights, const Tensor& attn_weig
 Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask_bias,
                             std::optional<double> mask_value);
 
-// d scores = d scaled·scale/temperature, times 1 − tanh² if there is a softcap.
 Tensor scale_scores_gradient(const Tensor& grad_scaled_scores, const Tensor& scores, const ScoreScale& scale);
 
 // dQ[n,h,l,d] = Σ_s dS[n,h,l,s]·k_heads[n,g,s,d]; (N,H,L,D), the shape of q_heads.

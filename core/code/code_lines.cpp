@@ -7,6 +7,7 @@
 #include "core/answers/memory_order.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_scale.h"
 #include "core/code/code_dialect.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
@@ -334,15 +335,19 @@ void Lines::scores() {
 }
 
 void Lines::scale() {
-  const std::string factor =
-      o_.scale ? fmt::format("* {}", number(*o_.scale)) : "/ " + dialect_("sqrt", sizes_.head_dim);
-  const std::string temperature = o_.temperature != 1.0 ? fmt::format(" / {}", number(o_.temperature)) : "";
-  set(fmt::format("scores {}{}", factor, temperature), sizes(Id::scaled_scores));
-  if (o_.softcap > 0) {
-    set(fmt::format("{0} * {1}", number(o_.softcap),
-                    dialect_("tanh", fmt::format("scaled_scores / {}", number(o_.softcap)))),
-        "softcap");
+  const ScoreNotation notation{number, "*", [&](const std::string& x) { return dialect_("tanh", x); }};
+  const ScoreScale scale = score_scale(o_);
+  std::string line = "scores", comment = sizes(Id::scaled_scores);
+  for (const ScoreStep& step : scale.steps) {
+    if (!step.is_linear()) {
+      set(line, comment);
+      line = "scaled_scores";
+      comment = step.option;
+    }
+    const bool derived = &step == &scale.steps.front() && !o_.scale;
+    line = derived ? line + " / " + dialect_("sqrt", sizes_.head_dim) : step.text(line, notation);
   }
+  set(line, comment);
 }
 
 void Lines::mask() {

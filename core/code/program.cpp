@@ -27,13 +27,11 @@ namespace {
 // The options that PyTorch's function of this name has no argument for.
 std::vector<std::string> missing_options(const Trace& trace, const AttentionSizes& s) {
   const AttentionOptions& o = trace.options;
-  std::vector<std::string> missing;
+  const std::vector<const char*> keys = set_options(o, not_in_pytorch);
+  std::vector<std::string> missing(keys.begin(), keys.end());
   const auto lacks = [&](bool is_set, const char* name) {
     if (is_set) missing.emplace_back(name);
   };
-  lacks(o.softcap > 0, "softcap");
-  lacks(o.clip_qkv.has_value(), "clip_qkv");
-  lacks(o.temperature != 1.0, "temperature");
   lacks(o.dropout > 0, "a seeded dropout");
   lacks(o.mask_value.has_value(), "a finite mask value");
   lacks(!o.frozen_heads.empty(), "frozen heads");

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/attention/heads.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/error.h"
 #include "core/trace/why_absent.h"
@@ -244,8 +244,7 @@ double large_score_factor(const Trace& trace, TensorName name) {
   const TensorPtr queries = queries_of_scores(trace.tensors), keys = keys_of_scores(trace.tensors);
   if (name.gradient || name.id < Id::scores || name.id == Id::mask_bias || !queries || !keys) return 1.0;
   const double product = largest_norm(*queries) * largest_norm(*keys);
-  const ScoreScale scale = score_scale(trace.options);
-  const double size = name.id == Id::scores ? product : product * std::abs(scale.scale) / scale.temperature;
+  const double size = name.id == Id::scores ? product : std::abs(score_scale(trace.options).linear(product));
   return std::isfinite(size) ? std::max(1.0, size / exact_enough) : 1.0;
 }
 

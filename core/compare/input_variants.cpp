@@ -8,7 +8,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/rotary_embedding.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/compare/mask_patterns.h"
 #include "core/compare/tensor_fill.h"
 #include "core/tensor/join.h"
@@ -22,7 +22,7 @@ using Variants = ProgramVariants;
 // Scales that implementations apply, one variant per number: two names for one number are reported together.
 void add_scales(const AttentionOptions& o, Variants& variants) {
   const auto width = static_cast<double>(o.head_dim);
-  const double own = score_scale(o).scale;
+  const double own = attention_scale(o);
   const std::vector<std::pair<std::string, double>> scales{
       {"not scaled", 1.0},
       {"1/D", 1.0 / width},
@@ -55,10 +55,13 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
         {std::move(text), std::move(remedy), [change](AttentionInputs& inputs) { change(inputs.options); }});
   };
   using Options = AttentionOptions;
-  add(o.softcap > 0, "there is no softcap", "--set attention.softcap=0", [](Options& p) { p.softcap = 0; });
-  add(o.temperature != 1.0, "there is no temperature", "--set attention.temperature=1",
-      [](Options& p) { p.temperature = 1; });
-  add(o.dropout > 0, "there is no dropout", "--set attention.dropout=0", [](Options& p) { p.dropout = 0; });
+  visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
+    if constexpr (std::is_same_v<decltype(member), double LayerOptions::*>) {
+      const double none = LayerOptions{}.*member;
+      add(is_set(o, member), fmt::format("there is no {}", row.key),
+          fmt::format("--set attention.{}={:g}", row.key, none), [=](Options& p) { p.*member = none; });
+    }
+  });
   add(o.add_zero_attn, "no row of zeros is appended", "--set attention.add_zero_attn=false",
       [](Options& p) { p.add_zero_attn = false; });
   const bool rotary = has_rotary_embedding(o);  // appended rows have no position

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 #include "core/compare/mask_patterns.h"
 #include "core/compare/narrow_types.h"
@@ -128,7 +128,7 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
   const auto add = [&](std::string text, std::vector<StageChange> stages) {
     variants.push_back({std::move(text), "", {}, std::move(stages)});
   };
-  const double scale = score_scale(resolved_options(inputs)).scale;
+  const double scale = attention_scale(resolved_options(inputs));
   for (const double value :
        {-1e9, -1e4, -1e5, -1e6, -65504.0, -1e30, -static_cast<double>(std::numeric_limits<float>::max()),
         -100.0, -1000.0, -10.0, -1.0, 1.0}) {

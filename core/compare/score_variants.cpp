@@ -123,10 +123,9 @@ void add_softcaps(const AttentionInputs& inputs, ProgramVariants& variants) {
   const auto scaled = [&](std::string text, std::function<double(double score, double scale)> value) {
     variants.push_back(
         {std::move(text), "", {}, {{Id::scaled_scores, [value = std::move(value)](const Trace& so_far) {
-                                      const ScoreScale own = score_scale(so_far.options);
-                                      return mapped_cells(*so_far.tensors.scores, [&](double x) {
-                                        return value(x, own.scale / own.temperature);
-                                      });
+                                      const double scale = score_scale(so_far.options).factor();
+                                      return mapped_cells(*so_far.tensors.scores,
+                                                          [&](double x) { return value(x, scale); });
                                     }}}});
   };
   std::vector<double> caps{inputs.options.softcap};
@@ -169,8 +168,8 @@ Tensor scaled_beside(const Tensor& x, double factor, const TensorPtr& bias) {
 
 // The scale applied elsewhere: to q before the product, as in many programs, to q before its bias is added, to q and k.
 void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
-  if (o.softcap > 0.0 || o.temperature != 1.0) return;
-  const double scale = score_scale(o).scale;
+  if (score_scale(o).steps.size() > 1) return;
+  const double scale = attention_scale(o);
   const auto at = [&](const char* text, std::vector<Id> places, double factor, bool before_bias) {
     ProgramVariant variant{text, "", [](AttentionInputs& other) { other.options.scale = 1.0; }};
     for (const Id id : places)

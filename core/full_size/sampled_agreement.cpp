@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/rotary_embedding.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/fused/row_masks.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
@@ -134,10 +135,7 @@ class Sampler {
     double maximum = -infinity;
     for (Index key = 0; key < s_.all_keys; ++key) {
       rotate_k_.rotate(numbers(t_.k.get()) + ((n * s_.all_keys + key) * s_.kv_heads + g) * s_.head_dim, key, k);
-      double dot = 0.0;
-      for (std::size_t d = 0; d < q.size(); ++d) dot += q[d] * k[d];
-      double score = dot * scaling.scale / scaling.temperature;
-      if (scaling.softcap > 0.0) score = scaling.softcap * std::tanh(score / scaling.softcap);
+      double score = scaling.scaled(std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
       if (masks_) {
         const double added = static_cast<double>(bias[static_cast<std::size_t>(key)]);
         score = o_.mask_value && added == -infinity ? *o_.mask_value : score + added;

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "core/attention/rotary_embedding.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/fused/fused_rotary.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -104,8 +104,8 @@ void WeightTiles::scores_of(Index n, Index h, CellRange queries, CellRange keys,
                      .columns = keys.size(),
                      .depth = sizes_.head_dim});
   const ScoreScale scaling = score_scale(trace_->options);
-  const auto scale = static_cast<float>(scaling.scale / scaling.temperature);
-  const auto cap = static_cast<float>(scaling.softcap);
+  const auto scale = static_cast<float>(scaling.factor());
+  const auto cap = static_cast<float>(scaling.cap());
   const bool fills = trace_->options.mask_value.has_value();
   const auto fill = static_cast<float>(trace_->options.mask_value.value_or(0.0));
   for (Index r = 0; r < queries.size(); ++r) {

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/attention/dropout.h"
-#include "core/attention/scaled_dot_product_attention.h"
 #include "core/fused/panel_task.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
@@ -15,32 +14,23 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-struct Scaling {
-  float scale, cap;
-};
-Scaling scaling_of(const FusedAttention& a) {
-  const ScoreScale scaling = score_scale(a.options);
-  return {static_cast<float>(scaling.scale / scaling.temperature), static_cast<float>(scaling.softcap)};
-}
-
 // Whether the softmax can use the scores as the product leaves them.
 bool are_only_scaled(const FusedAttention& a, const PanelTask& t) {
-  const auto [scale, cap] = scaling_of(a);
-  return cap == 0.0f && !t.adds && scale > 0.0f;
+  return a.cap == 0.0f && !t.adds && a.scale > 0.0f;
 }
 
 // Scores of a strip as input to the softmax, with nothing left to multiply.
 void adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, Index from, Index count) {
-  const auto [scale, cap] = scaling_of(a);
   const bool fills = a.options.mask_value.has_value();
   const auto fill = static_cast<float>(a.options.mask_value.value_or(0.0));
   for (Index r = 0; r < t.rows; ++r) {
     float* const row = scores + r * t.step;
-    if (cap > 0.0f) {
-      for (Index i = 0; i < count; ++i) row[i] = cap * std::tanh(row[i] * scale / cap);
+    if (a.cap > 0.0f) {
+      for (Index i = 0; i < count; ++i) row[i] = a.cap * std::tanh(row[i] * a.scale / a.cap);
     }
     if (t.adds) a.masks->fill(t.n, t.h, t.first + r, from, from + count, t.bias);
-    a.kernels.adjust(row, count, cap > 0.0f ? 1.0f : scale, t.adds ? t.bias : nullptr, fills ? &fill : nullptr);
+    a.kernels.adjust(row, count, a.cap > 0.0f ? 1.0f : a.scale, t.adds ? t.bias : nullptr,
+                     fills ? &fill : nullptr);
   }
 }
 
@@ -118,7 +108,7 @@ void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index 
                      .columns = count,
                      .from = reach.begin,
                      .to = reach.end,
-                     .scale = only_scaled ? scaling_of(a).scale : 1.0f,
+                     .scale = only_scaled ? a.scale : 1.0f,
                      .maximum = t.maximum,
                      .shrink = t.shrink,
                      .sums = t.totals,

@@ -26,6 +26,7 @@ struct QueriesAt {
 struct FusedAttention {
   const FusedKernels& kernels;
   const AttentionOptions& options;
+  float scale, cap;       // of a score: cap·tanh(score·scale/cap); cap 0: only scaled
   const RowMasks* masks;  // null: none
   Index batch, queries, all_keys, heads, kv_heads, head_dim, v_head_dim;
   QueriesAt q;

@@ -20,12 +20,7 @@ TensorPtr shared(Tensor tensor) {
 }  // namespace
 
 std::string fused_refusal(const AttentionInputs& inputs) {
-  if (inputs.dtype != DType::f32) return "the fused backend computes in f32";
-  if (inputs.options.clip_qkv) return "the fused backend does not clip q, k and v (clip_qkv)";
-  const AttentionSizes sizes = attention_sizes(inputs);
-  for (const Index size : {sizes.batch, sizes.queries, sizes.all_keys, sizes.head_dim, sizes.v_head_dim})
-    if (size == 0) return "the fused backend wants a size of at least 1 in every axis";
-  return "";
+  return f32_backend_refusal(inputs, "fused");
 }
 
 TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {

@@ -9,6 +9,7 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/score_scale.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_backend.h"
 #include "core/fused/fused_keys.h"
@@ -333,8 +334,11 @@ class FusedForward {
   }
 
   FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {
+    const ScoreScale scale = score_scale(options_);
     return {.kernels = kernels_,
             .options = options_,
+            .scale = static_cast<float>(scale.factor()),
+            .cap = static_cast<float>(scale.cap()),
             .masks = masks_ ? &*masks_ : nullptr,
             .batch = sizes_.batch,
             .queries = sizes_.queries,

@@ -71,7 +71,7 @@ std::string variant_of(const AttentionTile& tile) {
   const ScoreNeeds& needs = tile.needs;
   std::string text = fmt::format("{}x{}", tile.rows, tile.columns);
   for (const auto& [is_on, word] : {std::pair{tile.ragged, " ragged"}, std::pair{needs.masks, " masked"},
-                                    std::pair{needs.softcap, " softcap"}, std::pair{needs.dropout, " dropout"},
+                                    std::pair{needs.cap, " softcap"}, std::pair{needs.dropout, " dropout"},
                                     std::pair{tile.loads_ahead, " loads_ahead"}})
     if (is_on) text += word;
   return text;

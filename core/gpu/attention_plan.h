@@ -30,7 +30,7 @@ struct BlockedBlocks {
 
 // What scores, and weights, need besides their scale.
 struct ScoreNeeds {
-  bool masks = false, softcap = false, dropout = false;
+  bool masks = false, cap = false, dropout = false;
 };
 
 // Of shaders/scaled_dot_product_attention.comp.

@@ -16,11 +16,8 @@
 namespace headwise {
 
 std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
-  if (inputs.dtype != DType::f32) return "the gl backend computes in f32";
-  if (inputs.options.clip_qkv) return "the gl backend does not clip q, k and v (clip_qkv)";
+  if (std::string reason = f32_backend_refusal(inputs, "gl"); !reason.empty()) return reason;
   const AttentionSizes s = attention_sizes(inputs);
-  for (const Index size : {s.batch, s.queries, s.all_keys, s.head_dim, s.v_head_dim, s.embed_dim})
-    if (size == 0) return "the gl backend wants a size of at least 1 in every axis";
   if (std::string reason = gpu_attention_refusal(s, limits); !reason.empty()) return reason;
   if (const auto pairs = static_cast<Index>(rotary_inverse_frequencies(resolved_options(inputs)).size());
       pairs > 0) {

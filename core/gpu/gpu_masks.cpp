@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"
 
@@ -94,7 +94,7 @@ std::optional<Index> GpuMasks::rows_at_once(const GpuLimits& limits) const {
 GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes)
     : options_(options), sizes_(sizes) {
   needs_ = {.masks = has_any_mask(options, given),
-            .softcap = options.softcap > 0.0,
+            .cap = score_scale(options).cap() > 0.0,
             .dropout = options.dropout > 0.0};
   std::vector<float> data;
   const auto place = [&] { return static_cast<int>(data.size()); };
@@ -193,8 +193,8 @@ void GpuMasks::bind_attn_mask(const ComputeProgram& program, Index alignment, co
 
 void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& rows) const {
   const ScoreScale scale = score_scale(options_);
-  program.set("score_scale", static_cast<float>(scale.scale / scale.temperature));
-  program.set("softcap", static_cast<float>(scale.softcap));
+  program.set("score_scale", static_cast<float>(scale.factor()));
+  program.set("softcap", static_cast<float>(scale.cap()));
   program.set_size("given_keys", sizes_.keys);
   program.set("position_offset",
               static_cast<int>(causal_offset(options_.causal_alignment, sizes_.queries, sizes_.keys)));
@@ -215,7 +215,7 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
   program.set("slopes_at", slopes_at_);
   program.set("empty_is_zero", options_.fully_masked_rows == FullyMaskedRows::zero);
   program.set("positions_only", attn_mask_kind_ == 0 && padding_at_ < 0 && valid_lens_at_ < 0 &&
-                                    slopes_at_ < 0 && scale.softcap == 0.0);
+                                    slopes_at_ < 0 && scale.cap() == 0.0);
   program.set("may_skip", !options_.mask_value.has_value());
   program.set("block_step", std::array{step(blocked_.batch_step), step(blocked_.head_step),
                                        step(blocked_.row_step), step(blocked_.bits.empty() ? 0 : 1)});

@@ -41,8 +41,8 @@ const ComputeProgram& GpuPrograms::scaled_dot_product_attention(const AttentionT
                                                 {"DEPTH", attention_strip_depth},
                                                 {"V_ROWS", attention_value_rows(tile.columns)}};
     if (tile.ragged) defines.push_back({"RAGGED"});
-    if (tile.needs.masks || tile.needs.softcap) defines.push_back({"MASKED"});
-    if (tile.needs.softcap) defines.push_back({"SOFTCAP"});
+    if (tile.needs.masks || tile.needs.cap) defines.push_back({"MASKED"});
+    if (tile.needs.cap) defines.push_back({"SOFTCAP"});
     if (tile.needs.dropout) defines.push_back({"DROPOUT"});
     if (tile.loads_ahead) defines.push_back({"LOADS_AHEAD"});
     add_subgroups(defines);

@@ -77,8 +77,8 @@ void scaled_dot_product_attention(ForwardPass& pass) {
 
   // Pass 2: scaled_scores = scores/√D, unless the options say otherwise
   const ScoreScale scale = score_scale(options);
-  cache.stage(Id::scaled_scores, {t.scores}, [&] { return scale_scores(*t.scores, scale); },
-              {scale.scale, scale.temperature, scale.softcap});
+  cache.stage(
+      Id::scaled_scores, {t.scores}, [&] { return scale_scores(*t.scores, scale); }, scale.choices());
 
   // Pass 3: masked_scores = scaled_scores + mask_bias; mask_bias is −∞ where a key is hidden from a query
   const GivenMasks masks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};

@@ -199,9 +199,9 @@ void Backward::scaled_dot_product_attention() {
   weights();
   mask();
   const ScoreScale scale = score_scale(o_);
-  stage(TensorId::scores, {g_.scaled_scores, scale.softcap > 0.0 ? t_.scores : nullptr},
-        [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); },
-        {scale.scale, scale.temperature, scale.softcap});
+  stage(
+      TensorId::scores, {g_.scaled_scores, scale.is_linear() ? nullptr : t_.scores},
+      [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); }, scale.choices());
   const TensorPtr &q = queries_of_scores(t_), &k = keys_of_scores(t_);
   stage(t_.q_rotary ? TensorId::q_rotary : TensorId::q_heads, {g_.scores, k},
         [&] { return attention_scores_query_gradient(*g_.scores, *k, q->shape()); });

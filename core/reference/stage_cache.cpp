@@ -174,14 +174,11 @@ bool have_same_projections(const Trace& before, const AttentionInputs& inputs) {
 }
 
 bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
-  // Options that are read later are listed, so that a new option counts until it is added here.
   const AttentionOptions now = resolved_options(inputs);
   AttentionOptions then = before.options;
   then.head_gain = now.head_gain;
-  then.residual = now.residual;
-  then.layer_norm = now.layer_norm;
-  then.need_weights = now.need_weights;
-  then.average_attn_weights = now.average_attn_weights;
+  for_options_with<AttentionOptions>(read_last,
+                                     [&](const OptionRow&, auto member) { then.*member = now.*member; });
   return then == now && have_same(before.tensors, inputs.tensors,
                                   {&TraceTensors::attn_mask, &TraceTensors::key_padding_mask,
                                    &TraceTensors::valid_lens, &TraceTensors::frozen_weights});

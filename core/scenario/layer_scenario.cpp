@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,10 @@ const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& l
                  fmt::format("0 to {}", count - 1), ""});
   }
   return layers.layers[static_cast<std::size_t>(layer)];
+}
+
+bool can_be_computed(const AttentionLayer& layer) {
+  return layer.num_heads ? layer_problem(layer).empty() : likeliest_heads(layer).has_value();
 }
 
 // If no layer is recognised because files are missing, reports that as the cause.
@@ -75,12 +80,8 @@ AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& pa
 }
 
 Index first_sound_layer(const AttentionLayers& layers) {
-  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
-    const AttentionLayer& layer = layers.layers[i];
-    if (layer.num_heads ? layer_problem(layer).empty() : likeliest_heads(layer).has_value())
-      return static_cast<Index>(i);
-  }
-  return 0;
+  const auto found = std::ranges::find_if(layers.layers, can_be_computed);
+  return found == layers.layers.end() ? 0 : found - layers.layers.begin();
 }
 
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index number) {
@@ -165,26 +166,12 @@ std::string head_count_note(const Scenario& scenario, const AttentionLayer& laye
 
 namespace {
 
-constexpr std::array<std::string_view, 20> layer_paths{"attention.embed_dim",
-                                                       "attention.num_heads",
-                                                       "attention.num_kv_heads",
-                                                       "attention.kdim",
-                                                       "attention.vdim",
-                                                       "attention.head_dim",
-                                                       "attention.v_head_dim",
-                                                       "attention.bias",
-                                                       "attention.add_bias_kv",
-                                                       "attention.rotary_base",
-                                                       "attention.rotary_inverse_frequencies",
-                                                       "attention.scale",
-                                                       "attention.softcap",
-                                                       "attention.clip_qkv",
-                                                       "inputs.self_attention",
-                                                       "parameters.layout",
-                                                       "mask.is_causal",
-                                                       "mask.sliding_window",
-                                                       "mask.alibi",
-                                                       "mask.alibi_scale"};
+// Beside the options that a layer sets.
+constexpr std::string_view layer_paths[]{
+    "attention.embed_dim",   "attention.num_heads", "attention.num_kv_heads",
+    "attention.kdim",        "attention.vdim",      "attention.head_dim",
+    "attention.v_head_dim",  "attention.bias",      "attention.add_bias_kv",
+    "inputs.self_attention", "parameters.layout",   "attention.rotary_inverse_frequencies"};
 
 // Calls f(path, member of a, member of b) for every key that a layer determines.
 template <class A, class F>
@@ -231,20 +218,9 @@ OpenedLayer opened_layer(const Scenario& scenario) {
   return opened;
 }
 
-bool can_be_computed(const AttentionLayer& layer) {
-  return layer.num_heads ? layer_problem(layer).empty() : likeliest_heads(layer).has_value();
-}
-
-std::string value_text(bool value) {
-  return value ? "true" : "false";
-}
-
-std::string value_text(double value) {
+template <class T>
+requires std::is_arithmetic_v<T> std::string value_text(T value) {
   return fmt::format("{}", value);
-}
-
-std::string value_text(std::int64_t value) {
-  return std::to_string(value);
 }
 
 std::string value_text(const std::vector<double>& values) {
@@ -252,7 +228,9 @@ std::string value_text(const std::vector<double>& values) {
 }
 
 template <class T>
-  requires requires(const T& value) { value_text(value); }
+requires requires(const T& value) {
+  value_text(value);
+}
 std::string value_text(const std::optional<T>& value) {
   return value ? value_text(*value) : "null";
 }
@@ -274,7 +252,16 @@ std::string told_of_differences(const Scenario& scenario, const Scenario& layer)
 }  // namespace
 
 bool is_layer_key(std::string_view path) {
-  return std::ranges::find(layer_paths, path) != layer_paths.end();
+  static const std::set<std::string, std::less<>> paths = [] {
+    std::set<std::string, std::less<>> all(std::begin(layer_paths), std::end(layer_paths));
+    const auto add_to = [&](const char* section) {
+      return [&all, section](const OptionRow& row, auto) { all.insert(key_path(section, row.key)); };
+    };
+    for_options_with<LayerOptions>(set_by_layer, add_to("attention"));
+    for_options_with<PositionOptions>(set_by_layer, add_to("mask"));
+    return all;
+  }();
+  return paths.contains(path);
 }
 
 void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::string>& kept) {

@@ -21,7 +21,8 @@ struct RangeChecker {
   }
 
   template <class T>
-  void field(const char*, const char*, const T&) {}  // nothing that could be out of range
+  void field(const char*, const char*, const T&) {
+  }  // nothing that could be out of range; edits are checked where they are applied
 
   template <class T, class Range>
   void field(const char* section, const char* key, const T& member, const Range& range) {
@@ -31,17 +32,13 @@ struct RangeChecker {
   void field(const char* section, const char* key, const std::optional<T>& member, const Range& range) {
     if (member) field(section, key, *member, range);
   }
-  void mask_value(const char* section, const char* key, const std::optional<double>& member) {
-    if (member && !std::isfinite(*member))
-      refuse(section, key, fmt::format("{}", *member), "\"-inf\" or a finite number");
-  }
   void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
-  void numbers(const char* section, const char* key, const std::optional<std::vector<double>>& member,
-               const char*) {
+  void field(const char* section, const char* key, const std::optional<std::vector<double>>& member,
+             const char*) {
     for (const double number : member.value_or(std::vector<double>{}))
       field(section, key, number, NumberRange{});
   }
-  void frozen(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
+  void field(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
     if (!member) return;
     std::vector<std::int64_t> heads = member->heads;
     std::ranges::sort(heads);
@@ -52,7 +49,6 @@ struct RangeChecker {
     if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))
       refuse(section, key, held->shape().sizes_text(), "attn_weights (N,F,L,S) in f64");
   }
-  void edits(const char*, const char*, const std::vector<CellEdit>&) {}  // checked where they are applied
 };
 
 }  // namespace

@@ -169,11 +169,11 @@ struct Reader {
     field(section, key, member, ChoiceNames<Enum>::names);
   }
 
-  void mask_value(const char* section, const char* key, std::optional<double>& member) {
+  void field(const char* section, const char* key, std::optional<double>& member, const FillValue& range) {
     const auto value = find(section, key);
     if (!value) return;
     if (value->json() == "-inf") return member.reset();
-    member = value->number(NumberRange{.words = "\"-inf\" or a finite number"});
+    member = value->number(range);
   }
 
   // (N): a list of integers; (N,L): a list of N lists of L integers.
@@ -200,8 +200,8 @@ struct Reader {
     mask.valid_lens_per_query = per_query;
   }
 
-  void numbers(const char* section, const char* key, std::optional<std::vector<double>>& member,
-               const char* each) {
+  void field(const char* section, const char* key, std::optional<std::vector<double>>& member,
+             const char* each) {
     const auto value = find(section, key);
     if (!value) return;
     member.reset();
@@ -211,14 +211,14 @@ struct Reader {
     value->each([&](const JsonValue& entry) { member->push_back(entry.number(any_number)); });
   }
 
-  void frozen(const char* section, const char* key, std::optional<FrozenHeads>& member) {
+  void field(const char* section, const char* key, std::optional<FrozenHeads>& member) {
     const auto value = find(section, key);
     if (!value) return;
     member.reset();
     if (!value->json().is_null()) member = read_frozen_heads(*value);
   }
 
-  void edits(const char* section, const char* key, std::vector<CellEdit>& member) {
+  void field(const char* section, const char* key, std::vector<CellEdit>& member) {
     const auto value = find(section, key);
     if (!value) return;
     value->list("a list of edits");

@@ -28,58 +28,40 @@ struct KeyReader {
     keys.push_back(
         {path, type, range, "", std::string(described == key_descriptions().end() ? "" : described->value)});
   }
-  void add_optional(const std::string& section, const char* key, const std::string& type,
-                    const std::string& range) {
-    add(section, key, type + " or null", range);
+  template <class T, class... Range>
+  void field(const char* section, const char* key, const T&, const Range&... range) {
+    describe<T>(section, key, "", range...);
   }
-
-  void field(const char* section, const char* key, const bool&) {
-    add(section, key, "boolean", "true or false");
+  template <class T, class... Range>
+  void field(const char* section, const char* key, const std::optional<T>&, const Range&... range) {
+    describe<T>(section, key, " or null", range...);
   }
-  void field(const char* section, const char* key, const std::string&) { add(section, key, "string", "any"); }
-  void field(const char* section, const char* key, const std::optional<std::string>&) {
-    add_optional(section, key, "string", "any");
+  template <class T, class... Range>
+  void describe(const char* section, const char* key, const std::string& or_null, const Range&... range) {
+    if constexpr (std::is_enum_v<T>)
+      add(section, key, "word" + or_null, join(ChoiceNames<T>::names, ", "));
+    else if constexpr (std::is_same_v<T, bool>)
+      add(section, key, "boolean" + or_null, "true or false");
+    else if constexpr (std::is_same_v<T, std::string>)
+      add(section, key, "string" + or_null, "any");
+    else if constexpr (std::is_same_v<T, std::uint64_t>)
+      add(section, key, "integer" + or_null, "0 to 18446744073709551615");
+    else
+      add(section, key, (std::is_same_v<T, double> ? "number" : "integer") + or_null, (range.text() + ...));
   }
-  void field(const char* section, const char* key, const std::uint64_t&) {
-    add(section, key, "integer", "0 to 18446744073709551615");
-  }
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void field(const char* section, const char* key, const Enum&) {
-    add(section, key, "word", join(ChoiceNames<Enum>::names, ", "));
-  }
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void field(const char* section, const char* key, const std::optional<Enum>&) {
-    add_optional(section, key, "word", join(ChoiceNames<Enum>::names, ", "));
-  }
-  void field(const char* section, const char* key, const std::int64_t&, const IntegerRange& range) {
-    add(section, key, "integer", range.text());
-  }
-  void field(const char* section, const char* key, const std::optional<std::int64_t>&,
-             const IntegerRange& range) {
-    add_optional(section, key, "integer", range.text());
-  }
-  void field(const char* section, const char* key, const double&, const NumberRange& range) {
-    add(section, key, "number", range.text());
-  }
-  void field(const char* section, const char* key, const std::optional<double>&, const NumberRange& range) {
-    add_optional(section, key, "number", range.text());
-  }
-  void mask_value(const char* section, const char* key, const std::optional<double>&) {
+  void field(const char* section, const char* key, const std::optional<double>&, const FillValue&) {
     add(section, key, "number or word", "a finite number or \"-inf\"");
   }
   void valid_lens(const char* section, const char* key, const MaskSpec&) {
-    add_optional(section, key, "list", "integers from 0 to S: (N), or lists (N,L)");
+    add(section, key, "list or null", "integers from 0 to S: (N), or lists (N,L)");
   }
-  void numbers(const char* section, const char* key, const std::optional<std::vector<double>>&,
-               const char* each) {
-    add_optional(section, key, "list", fmt::format("finite numbers, {}", each));
+  void field(const char* section, const char* key, const std::optional<std::vector<double>>&, const char* each) {
+    add(section, key, "list or null", fmt::format("finite numbers, {}", each));
   }
-  void frozen(const char* section, const char* key, const std::optional<FrozenHeads>&) {
-    add_optional(section, key, "object", "heads, and attn_weights: lists (N,F,L,S), a file or null");
+  void field(const char* section, const char* key, const std::optional<FrozenHeads>&) {
+    add(section, key, "object or null", "heads, and attn_weights: lists (N,F,L,S), a file or null");
   }
-  void edits(const char* section, const char* key, const std::vector<CellEdit>&) {
+  void field(const char* section, const char* key, const std::vector<CellEdit>&) {
     add(section, key, "list", "objects of tensor, index and value");
   }
 };
@@ -92,11 +74,9 @@ std::vector<ScenarioKey> scenario_keys() {
   visit_scenario(defaults, reader);
   const nlohmann::json json = json_of(scenario_to_json(defaults, true));
   for (ScenarioKey& key : reader.keys) {
-    const std::size_t dot = key.path.find('.');
-    const nlohmann::json& value = dot == std::string::npos
-                                      ? json.at(key.path)
-                                      : json.at(key.path.substr(0, dot)).at(key.path.substr(dot + 1));
-    key.default_value = json_text(value);
+    std::string pointer = "/" + key.path;
+    std::ranges::replace(pointer, '.', '/');
+    key.default_value = json_text(json.at(nlohmann::json::json_pointer(pointer)));
   }
   return std::move(reader.keys);
 }

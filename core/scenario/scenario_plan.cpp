@@ -237,10 +237,7 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
     wrong.check(!set, fmt::format("scaled_dot_product_attention has no {}", option));
   };
   absent(a.add_bias_kv, "add_bias_kv");
-  absent(a.add_zero_attn, "add_zero_attn");
-  absent(a.clip_qkv.has_value(), "clip_qkv");
-  absent(a.residual, "residual");
-  absent(a.layer_norm, "layer_norm");
+  for (const char* option : set_options(a, module_only)) absent(true, option);
   absent(scenario.head_gain.has_value(), "heads.gain");
   for (const std::string_view name : parameter_array_names()) {
     if (given.contains(std::string(name))) {

@@ -17,36 +17,29 @@ namespace headwise {
 
 // The names of an enumeration, in the order of its enumerators.
 template <class Enum>
-struct ChoiceNames;
+inline constexpr std::array<std::string_view, 0> choice_names{};
 template <>
-struct ChoiceNames<Op> {
-  static constexpr std::array<std::string_view, 2> names{"multi_head_attention",
-                                                         "scaled_dot_product_attention"};
-};
+inline constexpr std::array<std::string_view, 2> choice_names<Op>{"multi_head_attention",
+                                                                  "scaled_dot_product_attention"};
 template <>
-struct ChoiceNames<InputSource> {
-  static constexpr std::array<std::string_view, 5> names{"random", "ones", "uniform01", "text", "file"};
-};
+inline constexpr std::array<std::string_view, 5> choice_names<InputSource>{"random", "ones", "uniform01",
+                                                                           "text", "file"};
 template <>
-struct ChoiceNames<ParameterSource> {
-  static constexpr std::array<std::string_view, 4> names{"random", "hand_made", "file", "model"};
-};
+inline constexpr std::array<std::string_view, 4> choice_names<ParameterSource>{"random", "hand_made", "file",
+                                                                               "model"};
 template <>
-struct ChoiceNames<ProjectionLayout> {
-  static constexpr std::array<std::string_view, 3> names{"packed", "separate", "per_head"};
-};
+inline constexpr std::array<std::string_view, 3> choice_names<ProjectionLayout>{"packed", "separate",
+                                                                                "per_head"};
 template <>
-struct ChoiceNames<Initialisation> {
-  static constexpr std::array<std::string_view, 5> names{"xavier_uniform", "xavier_normal", "normal_dk",
-                                                         "uniform01", "identity"};
-};
+inline constexpr std::array<std::string_view, 5> choice_names<Initialisation>{
+    "xavier_uniform", "xavier_normal", "normal_dk", "uniform01", "identity"};
 template <>
-struct ChoiceNames<CausalAlignment> {
-  static constexpr std::array<std::string_view, 2> names{"top_left", "bottom_right"};
-};
+inline constexpr std::array<std::string_view, 2> choice_names<CausalAlignment>{"top_left", "bottom_right"};
 template <>
-struct ChoiceNames<FullyMaskedRows> {
-  static constexpr std::array<std::string_view, 2> names{"nan", "zero"};
+inline constexpr std::array<std::string_view, 2> choice_names<FullyMaskedRows>{"nan", "zero"};
+template <class Enum>
+struct ChoiceNames {
+  static constexpr const auto& names = choice_names<Enum>;
 };
 
 template <class Enum>
@@ -56,10 +49,14 @@ std::string_view choice_name(Enum value) {
 
 inline constexpr int scenario_format_version = 1;
 
+struct FillValue : NumberRange {};  // null is "-inf"
+inline constexpr FillValue fill_value{{.words = "\"-inf\" or a finite number"}};
+
 // S is Scenario or const Scenario. The visitor has
-//   field(section, key, member)         bool, string, optional string, seed, enumeration, optional enumeration
-//   field(section, key, member, range)  (optional) integers and numbers
-//   mask_value, valid_lens, numbers (with what there is one of), frozen, edits: keys with a form of their own
+//   field(section, key, member)         bool, string, optional string, seed, enumeration, optional enumeration, frozen heads, edits
+//   field(section, key, member, range)  (optional) integers and numbers; of mask.value the range is a FillValue
+//   field(section, key, member, each)   optional lists of numbers, with what there is one of
+//   valid_lens(section, key, mask)      stored in two members
 // `section` is "" at the top level.
 template <class S, class Visitor>
 void visit_scenario(S& s, Visitor& visit) {
@@ -75,11 +72,11 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("attention", "v_head_dim", a.v_head_dim, positive);
   visit.field("attention", "bias", a.bias);
   visit.field("attention", "add_bias_kv", a.add_bias_kv);
-  visit_layer_options(a, [&](std::string_view key, auto& member, const auto&... range) {
-    visit.field("attention", key.data(), member, range...);
-    if (key != "rotary_base") return;
-    visit.numbers("attention", "rotary_inverse_frequencies", a.rotary_inverse_frequencies,
-                  "one per pair of columns");
+  visit_layer_options([&](const OptionRow& row, auto member, const auto&... range) {
+    visit.field("attention", row.key, a.*member, range...);
+    if (row.key != std::string_view("rotary_base")) return;
+    visit.field("attention", "rotary_inverse_frequencies", a.rotary_inverse_frequencies,
+                "one per pair of columns");
   });
 
   auto& i = s.inputs;
@@ -104,18 +101,18 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("parameters", "layer", p.layer, natural);
 
   auto& m = s.mask;
-  visit_position_options(m, [&](std::string_view key, auto& member, const auto&... range) {
-    visit.field("mask", key.data(), member, range...);
-    if (key == "sliding_window") visit.valid_lens("mask", "valid_lens", m);
+  visit_position_options([&](const OptionRow& row, auto member, const auto&... range) {
+    visit.field("mask", row.key, m.*member, range...);
+    if (row.key == std::string_view("sliding_window")) visit.valid_lens("mask", "valid_lens", m);
   });
   visit.field("mask", "preset", m.preset);
   visit.field("mask", "file", m.file);
-  visit.mask_value("mask", "value", m.value);
+  visit.field("mask", "value", m.value, fill_value);
   visit.field("mask", "fully_masked_rows", m.fully_masked_rows);
 
-  visit.numbers("heads", "gain", s.head_gain, "one per head");
-  visit.frozen("heads", "frozen", s.frozen_heads);
-  visit.edits("", "edits", s.edits);
+  visit.field("heads", "gain", s.head_gain, "one per head");
+  visit.field("heads", "frozen", s.frozen_heads);
+  visit.field("", "edits", s.edits);
 }
 
 // A visitor that treats every key alike: calls f(section, key, member), whatever the form of the key; twice for
@@ -128,25 +125,9 @@ struct EachKey {
     f(section, key, member);
   }
   template <class T>
-  void mask_value(const char* section, const char* key, T& member) {
-    f(section, key, member);
-  }
-  template <class T>
   void valid_lens(const char* section, const char* key, T& mask) {
     f(section, key, mask.valid_lens);
     f(section, key, mask.valid_lens_per_query);
-  }
-  template <class T>
-  void numbers(const char* section, const char* key, T& member, const char*) {
-    f(section, key, member);
-  }
-  template <class T>
-  void frozen(const char* section, const char* key, T& member) {
-    f(section, key, member);
-  }
-  template <class T>
-  void edits(const char* section, const char* key, T& member) {
-    f(section, key, member);
   }
 };
 

@@ -55,7 +55,7 @@ struct Writer {
     else
       at(section, key) = nullptr;
   }
-  void mask_value(const char* section, const char* key, const std::optional<double>& member) {
+  void field(const char* section, const char* key, const std::optional<double>& member, const FillValue&) {
     at(section, key) = number_or_word(member.value_or(-std::numeric_limits<double>::infinity()));
   }
   void valid_lens(const char* section, const char* key, const MaskSpec& mask) {
@@ -69,11 +69,7 @@ struct Writer {
         value.push_back(row.front());
     }
   }
-  void numbers(const char* section, const char* key, const std::optional<std::vector<double>>& member,
-               const char*) {
-    field(section, key, member);
-  }
-  void frozen(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
+  void field(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
     OrderedJson& value = at(section, key) = nullptr;
     if (!member) return;
     value = {{"heads", member->heads}};
@@ -83,7 +79,7 @@ struct Writer {
       value["attn_weights"] = nested_numbers(*member->attn_weights, 0, next);
     }
   }
-  void edits(const char* section, const char* key, const std::vector<CellEdit>& member) {
+  void field(const char* section, const char* key, const std::vector<CellEdit>& member) {
     OrderedJson& value = at(section, key) = OrderedJson::array();
     for (const CellEdit& edit : member) {
       value.push_back({{"tensor", edit.tensor}, {"index", edit.index}, {"value", number_or_word(edit.value)}});

@@ -11,7 +11,7 @@
 #include "core/attention/add_and_norm.h"
 #include "core/attention/dropout.h"
 #include "core/attention/rotary_embedding.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -97,22 +97,6 @@ struct NormalGradientRow {
   }
 };
 
-double scaled(const CellProvenance& provenance, double x) {
-  return x * quantity(provenance, "scale").value_or(1.0) / quantity(provenance, "temperature").value_or(1.0);
-}
-
-// The derivative of the softcap at a score: 1 − tanh².
-double softcap_slope(const CellProvenance& provenance, double score) {
-  const double squashed = std::tanh(scaled(provenance, score) / quantity(provenance, "softcap").value_or(1.0));
-  return 1.0 - squashed * squashed;
-}
-
-void add_scale(const AttentionOptions& o, CellProvenance& provenance) {
-  provenance.quantities.emplace_back("scale", score_scale(o).scale);
-  if (o.temperature != 1.0) provenance.quantities.emplace_back("temperature", o.temperature);
-  if (o.softcap > 0.0) provenance.quantities.emplace_back("softcap", o.softcap);
-}
-
 // A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it; backwards it is
 // the opposite.
 double partner_sign(const CellProvenance& provenance) {
@@ -160,12 +144,6 @@ void add_layer_norm_gradient(const Trace& trace, CellProvenance& provenance) {
   }
 }
 
-double recompute_scale(const CellProvenance& provenance, double score) {
-  const double x = scaled(provenance, score);
-  const auto softcap = quantity(provenance, "softcap");
-  return softcap ? *softcap * std::tanh(x / *softcap) : x;
-}
-
 double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
   const std::vector<double> row = products_of(trace, provenance.terms);
   const bool all_blocked = std::ranges::all_of(row, [](double x) { return x == minus_infinity; });
@@ -180,14 +158,6 @@ double recompute_layer_norm(const Trace& trace, const CellProvenance& provenance
   const NormalRow statistics(row);
   const double own = row.at(own_term(provenance));
   return (own - statistics.mean) / std::sqrt(statistics.variance + quantity(provenance, "ε").value_or(0.0));
-}
-
-double recompute_scale_gradient(const Trace& trace, const CellProvenance& provenance) {
-  const double gradient = product_of_factors(trace, provenance.terms.at(0));
-  const double slope = quantity(provenance, "softcap")
-                           ? softcap_slope(provenance, product_of_factors(trace, provenance.terms.at(1)))
-                           : 1.0;
-  return scaled(provenance, gradient * slope);
 }
 
 double recompute_softmax_gradient(const Trace& trace, const CellProvenance& provenance) {
@@ -224,13 +194,14 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       quantities.emplace_back("clip", o.clip_qkv.value_or(0.0));
       break;
     case Combine::scale:
-      add_scale(o, provenance);
+    case Combine::scale_gradient: {
+      const ScoreScale scale = score_scale(o);
+      for (const ScoreStep& step : scale.steps) quantities.emplace_back(step.option, step.number);
+      if (provenance.terms.size() > 1)  // a gradient that depends on the score
+        scale.each_slope(provenance.terms[1].value,
+                         [&](const char* name, double slope) { quantities.emplace_back(name, slope); });
       break;
-    case Combine::scale_gradient:
-      add_scale(o, provenance);
-      if (o.softcap > 0.0)
-        quantities.emplace_back("1 − tanh²", softcap_slope(provenance, provenance.terms.at(1).value));
-      break;
+    }
     case Combine::add_mask:
     case Combine::add_mask_gradient:
       if (o.mask_value && provenance.terms.at(1).value == minus_infinity)
@@ -300,7 +271,7 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
     case Combine::rotation:
       return recompute_rotation(trace, provenance);
     case Combine::scale:
-      return recompute_scale(provenance, source(0));
+      return score_scale(trace.options).scaled(source(0));
     case Combine::merge_masks: {
       double sum = 0.0;
       for (const Term& term : provenance.terms) sum += term.value;
@@ -319,7 +290,7 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
     case Combine::layer_norm:
       return recompute_layer_norm(trace, provenance);
     case Combine::scale_gradient:
-      return recompute_scale_gradient(trace, provenance);
+      return score_scale(trace.options).gradient(source(0), provenance.terms.size() > 1 ? source(1) : 0.0);
     case Combine::softmax_gradient:
       return recompute_softmax_gradient(trace, provenance);
     case Combine::layer_norm_gradient:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/attention/score_scale.h"
 #include "core/tensor/join.h"
 #include "core/trace/mask_rule.h"
 
@@ -117,19 +118,6 @@ std::string joined_products(const Trace& trace, const Rule& rule, std::span<cons
   return products.empty() ? "0" : join(products, " + ");
 }
 
-// "scores[0,0,8,1] · 0.25 / 2": before the softcap.
-std::string scaled_text(const CellProvenance& provenance, const std::string& score) {
-  std::string text = fmt::format("{} · {}", score, number_text(quantity(provenance, "scale").value_or(1.0)));
-  if (const auto temperature = quantity(provenance, "temperature")) text += " / " + number_text(*temperature);
-  return text;
-}
-
-std::string scale_text(const CellProvenance& provenance, const std::string& score) {
-  const std::string scaled = scaled_text(provenance, score);
-  const auto softcap = quantity(provenance, "softcap");
-  return softcap ? fmt::format("{0} · tanh({1} / {0})", number_text(*softcap), scaled) : scaled;
-}
-
 // "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"
 std::string rotation_text(const CellProvenance& provenance, const std::string& own, const std::string& partner) {
   const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
@@ -163,14 +151,10 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
       return rotation_text(provenance, cell_text(provenance.terms.at(0).factors[0]),
                            cell_text(provenance.terms.at(1).factors[0]));
     case Combine::scale:
-      return scale_text(provenance, factors_of(0));
-    case Combine::scale_gradient: {
-      const std::string gradient = scaled_text(provenance, factors_of(0));
-      const auto softcap = quantity(provenance, "softcap");
-      if (!softcap) return gradient;
-      return fmt::format("{} · (1 − tanh²({} / {}))", gradient, scaled_text(provenance, factors_of(1)),
-                         number_text(*softcap));
-    }
+      return score_scale(trace.options).text(factors_of(0), {number_text});
+    case Combine::scale_gradient:
+      return score_scale(trace.options)
+          .gradient_text(factors_of(0), rule.products.size() > 1 ? factors_of(1) : "", {number_text});
     case Combine::add_mask:
       if (const auto fill = quantity(provenance, "fill")) {
         return fmt::format("{}, because {} = −∞", number_text(*fill), factors_of(1));

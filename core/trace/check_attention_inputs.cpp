@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,37 +99,29 @@ void check_masks(const AttentionInputs& inputs, const AttentionSizes& sizes, Ref
   refusals.run([&] { check_valid_lens(inputs, sizes); });
 }
 
-struct OptionRanges {
-  template <class T>
-  void operator()(const char*, const T&) const {}  // nothing that could be out of range
-  template <class T, class Range>
-  void operator()(const char* key, const T& value, const Range& range) const {
+template <class Value, class Range>
+void check_range(const char* key, const Value& value, const Range& range) {
+  if constexpr (requires { *value; }) {
+    if (value) check_range(key, *value, range);
+  } else {
     require(range.contains(value),
             {key, "the number is out of range", fmt::format("{}", value), range.text(), ""});
   }
-  template <class T, class Range>
-  void operator()(const char* key, const std::optional<T>& value, const Range& range) const {
-    if (value) (*this)(key, *value, range);
-  }
-};
+}
 
 void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
-  const auto positive = [](const char* name, Index value) {
-    require(value > 0, {name, "the size is out of range", fmt::format("{}", value), "1 or more", ""});
+  for (const auto& [name, size] :
+       {std::pair{"embed_dim", o.embed_dim}, std::pair{"num_heads", o.num_heads},
+        std::pair{"num_kv_heads", o.num_kv_heads}, std::pair{"kdim", o.kdim}, std::pair{"vdim", o.vdim},
+        std::pair{"head_dim", o.head_dim}, std::pair{"v_head_dim", o.v_head_dim}})
+    require(sizes_follow_from_arrays || size > 0,
+            {name, "the size is out of range", fmt::format("{}", size), "1 or more", ""});
+  const auto check = [&](const OptionRow& row, [[maybe_unused]] auto member, const auto&... range) {
+    (check_range(row.key, o.*member, range), ...);
   };
-  if (!sizes_follow_from_arrays) {
-    positive("embed_dim", o.embed_dim);
-    positive("num_heads", o.num_heads);
-    positive("num_kv_heads", o.num_kv_heads);
-    positive("kdim", o.kdim);
-    positive("vdim", o.vdim);
-    positive("head_dim", o.head_dim);
-    positive("v_head_dim", o.v_head_dim);
-  }
-  const OptionRanges ranges;
-  visit_layer_options(o, ranges);
-  visit_position_options(o, ranges);
-  ranges("mask.value", o.mask_value, NumberRange{.words = "a finite number, or \"-inf\""});
+  visit_layer_options(check);
+  visit_position_options(check);
+  check_range("mask.value", o.mask_value, NumberRange{.words = "a finite number, or \"-inf\""});
 }
 
 // Checks that columns can be rotated in pairs, and that everything has a position.
@@ -402,6 +395,20 @@ void check_attention_inputs(const AttentionInputs& inputs) {
   Refusals refusals;
   refusals.run([&] { check_everything(inputs); });
   refusals.throw_if_any();
+}
+
+std::string f32_backend_refusal(const AttentionInputs& inputs, const std::string& backend) {
+  std::string reason = inputs.dtype == DType::f32 ? "" : "computes in f32";
+  const auto check = [&](const OptionRow& row, auto member, const auto&...) {
+    if (reason.empty() && row.only_reference && is_set(inputs.options, member))
+      reason = fmt::format("does not {} ({})", row.only_reference, row.key);
+  };
+  visit_layer_options(check);
+  visit_position_options(check);
+  const AttentionSizes s = attention_sizes(inputs);
+  const Index least = std::min({s.batch, s.queries, s.all_keys, s.head_dim, s.v_head_dim, s.embed_dim});
+  if (reason.empty() && least == 0) reason = "wants a size of at least 1 in every axis";
+  return reason.empty() ? "" : fmt::format("the {} backend {}", backend, reason);
 }
 
 }  // namespace headwise

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "core/trace/trace.h"
 
 namespace headwise {
@@ -9,5 +11,9 @@ namespace headwise {
 // or f64, valid_lens i64. Of the values only those of valid_lens are read, so that everything else is checked
 // for outlines (Tensor::outline) too.
 void check_attention_inputs(const AttentionInputs& inputs);
+
+// Why a backend that computes in f32 leaves these inputs to the reference, a sentence that names it; empty if it does not: they are
+// in f32, every option is one that others compute too (OptionRow::only_reference), and no size is 0.
+std::string f32_backend_refusal(const AttentionInputs& inputs, const std::string& backend);
 
 }  // namespace headwise

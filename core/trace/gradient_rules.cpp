@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/score_scale.h"
 #include "core/tensor/error.h"
 #include "core/trace/forward_rules.h"
 #include "core/trace/grad_output.h"
@@ -168,7 +169,7 @@ void GradientDeclaration::pass_through(const Reader& reader) {
     case Combine::scale:
       rule_.combine = Combine::scale_gradient;
       rule_.products = {same_cell(gradient)};
-      if (trace_.options.softcap > 0.0) rule_.products.push_back(same_cell(source));
+      if (!score_scale(trace_.options).is_linear()) rule_.products.push_back(same_cell(source));
       return;
     case Combine::add_mask:
       if (!trace_.options.mask_value) return add_ways_through(reader);

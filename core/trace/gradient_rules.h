@@ -1,6 +1,6 @@
 // The declarations of the backward pass. None is written by hand where the forward pass is linear: the rule
 // of grad.X follows from the rules of the tensors that read X, with each product transposed
-// (core/trace/transposed_product.h). Only the functions on top (scale with softcap, softmax, layer norm,
+// (core/trace/transposed_product.h). Only the functions on top (the scale, softmax, layer norm,
 // dropout, a filled mask) have a rule of their own, named by Combine.
 #pragma once
 

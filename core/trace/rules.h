@@ -90,7 +90,7 @@ enum class Combine {
                 // its gain)
   rotation,     // own · cos θ ∓ partner · sin θ: two columns of a row, rotated by its position
   clip,         // a source cell, clamped to [−c, c] (the split with clip_qkv)
-  scale,        // a source cell times a constant, temperature and softcap included
+  scale,        // a source cell times a constant (core/attention/score_scale.h)
   merge_masks,  // the masks' contributions added
   add_mask,     // scaled score + mask_bias, or the fill value where mask_bias is −inf
   softmax,      // exp(x − max) / Σ exp(x − max) along the row
@@ -98,10 +98,10 @@ enum class Combine {
   mean,         // mean over the summed axis
   layer_norm,   // (x − mean) / √(variance + ε) along the row
   // Gradients only; dP, P and dy, y are the gradient and the result of what the gradient passes through
-  clip_gradient,      // a gradient, or 0 where the number of the forward pass was clipped
-  scale_gradient,     // a gradient times scale / temperature, times 1 − tanh² of the score with a softcap
-  add_mask_gradient,  // a gradient, or 0 where mask_bias is −inf and the score was filled
-  softmax_gradient,   // P·(dP − Σ dP·P) along the row
+  clip_gradient,        // a gradient, or 0 where the number of the forward pass was clipped
+  scale_gradient,       // the same backwards
+  add_mask_gradient,    // a gradient, or 0 where mask_bias is −inf and the score was filled
+  softmax_gradient,     // P·(dP − Σ dP·P) along the row
   layer_norm_gradient,  // (dy − mean of dy − y·mean of dy·y) / √(variance + ε) along the row
 };
 

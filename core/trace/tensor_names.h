@@ -50,7 +50,7 @@ struct TraceTensors {
   TensorPtr k_rotary;  // (N,G,S,D)
   // Scaled dot-product attention
   TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
-  TensorPtr scaled_scores;  // (N,H,L,S′)     after scale, temperature and softcap
+  TensorPtr scaled_scores;  // (N,H,L,S′)     core/attention/score_scale.h
   TensorPtr mask_bias;  // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
                         //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;  // (N,H,L,S′)

@@ -25,7 +25,7 @@ struct Room {
 constexpr long idle_lines = 200;  // that a budget may have
 const std::map<std::string, Room> rooms{
     {"core/tensor", {2150, {}}},
-    {"core/attention", {2850, {"core/tensor"}}},
+    {"core/attention", {3050, {"core/tensor"}}},
     {"core/files", {4150, {"core/tensor"}}},
     {"core/picture", {4300, {"core/tensor", "core/files"}}},
     {"core/trace", {4550, {"core/tensor", "core/attention"}}},

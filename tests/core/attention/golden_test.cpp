@@ -113,7 +113,8 @@ Tensor output_with(Mistake mistake, const AttentionInputs& inputs) {
   const TracePtr trace = reference_forward(inputs);
   const Tensor& scores = *trace->tensors.scores;
   const Index width = mistake == Mistake::wrong_scale ? o.embed_dim : o.head_dim;
-  const Tensor scaled = scale_scores(scores, {1.0 / std::sqrt(static_cast<double>(width)), 1.0, 0.0});
+  const Tensor scaled =
+      scale_scores(scores, {{{ScoreStep::Kind::times, "scale", 1.0 / std::sqrt(static_cast<double>(width))}}});
   const Tensor weights = mistake == Mistake::softmax_over_queries
                              ? swapped_last_axes(softmax(swapped_last_axes(scaled), o.fully_masked_rows))
                              : softmax(scaled, o.fully_masked_rows);

@@ -22,7 +22,7 @@ class Editor {
     const std::string name = section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
     vary(name, member);
   }
-  void numbers(std::string_view, std::string_view key, std::optional<std::vector<double>>& list, const char*) {
+  void field(std::string_view, std::string_view key, std::optional<std::vector<double>>& list, const char*) {
     if (key != "gain") return;  // the frequencies of a rotation go with a model's file
     const auto heads = static_cast<std::size_t>(trace_.options.num_heads);
     for (std::size_t head = 0; head < heads; ++head) {
@@ -40,12 +40,12 @@ class Editor {
       set(fmt::format("valid_lens {}", length), mask.valid_lens,
           std::optional(std::vector<std::vector<std::int64_t>>{{length}}));
   }
-  void mask_value(std::string_view, std::string_view, std::optional<double>& fill) {
+  void field(std::string_view, std::string_view, std::optional<double>& fill, const FillValue&) {
     set("mask.value −inf", fill, std::optional<double>());
     for (const double value : {-1e9, -1e4, -100.0, -1.0, 0.0, 5.0})
       set(fmt::format("mask.value {}", value), fill, std::optional(value));
   }
-  void frozen(std::string_view, std::string_view, std::optional<FrozenHeads>& frozen) {
+  void field(std::string_view, std::string_view, std::optional<FrozenHeads>& frozen) {
     set("nothing frozen", frozen, std::optional<FrozenHeads>());
     const Tensor& weights = *trace_.tensors.attn_weights;
     const Shape& s = weights.shape();
@@ -61,7 +61,7 @@ class Editor {
       set(fmt::format("freeze head {}", head), frozen, std::optional(one));
     }
   }
-  void edits(std::string_view, std::string_view, std::vector<CellEdit>& edits) {
+  void field(std::string_view, std::string_view, std::vector<CellEdit>& edits) {
     set("no cells edited", edits, std::vector<CellEdit>());
     const auto one = [&](const char* tensor, std::vector<std::int64_t> index, double value) {
       std::vector<CellEdit> more = page_.edits;

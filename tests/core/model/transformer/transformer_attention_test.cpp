@@ -52,8 +52,8 @@ TEST_CASE("attention row by row is what the stages of the operator compute, with
       options.alibi = alibi;
       options.sliding_window = window;
       const Tensor bias = merge_masks(options, {}, maps, L, DType::f32);
-      const Tensor scaled =
-          scale_scores(attention_scores(q_heads, k_heads, maps), {.scale = 1.0 / std::sqrt(double{D})});
+      const Tensor scaled = scale_scores(attention_scores(q_heads, k_heads, maps),
+                                         {{{ScoreStep::Kind::times, "scale", 1.0 / std::sqrt(double{D})}}});
       const Tensor weights = softmax(mask_scores(scaled, bias, std::nullopt), FullyMaskedRows::nan);
       const Tensor gain(Shape{{"H", H}}, std::vector<float>(gains.begin(), gains.end()));
       const Tensor concat = merge_heads(weighted_sum(weights, v_heads), &gain, "H·Dv");
