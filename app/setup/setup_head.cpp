@@ -79,12 +79,9 @@ void draw_gain(SetupRows& rows) {
                      {.least = 0.0, .most = 2.0, .normal = 1.0});
     return dim_text(rows.widgets(), "no gains");
   }
-  const SliderResult moved = slider_row(
-      rows.widgets(),
-      {"setup/gain", name, "",
-       "This head's output is multiplied by its gain before concat: 0 mutes it, 1 leaves it "
-       "unchanged, 2 doubles it. Choose the head on the stage; double-click to reset the gain to 1."},
-      gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
+  const SliderResult moved =
+      slider_row(rows.widgets(), setup_row("setup/gain", name), gain, fmt::format("{:.2f}", gain),
+                 {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
   if (moved.changed) {
     // Hundredths: the value shown is the value used.
     const HeadEdit edit = set_head_gain(rows.scenario(), head, std::round(gain * 100.0) / 100.0);
@@ -108,19 +105,13 @@ void draw_freeze(SetupRows& rows) {
   const Index head = rows.context().selection.head;
   int chosen = is_frozen(rows.scenario(), head) ? 1 : 0;
   const std::string name = "attention of " + head_words(rows, head);
-  if (rows.choice(
-          {"setup/freeze", name, "",
-           "Live: its attention weights follow from its scores. Frozen: it keeps its present attention "
-           "weights A (L,S), so head_output = A·V with the current V, and its output changes only through "
-           "the values. Mask, scale and dropout do not affect A."},
-          states, chosen)) {
+  if (rows.choice(setup_row("setup/freeze", name), states, chosen)) {
     HeadEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
     if (!edit.label.empty()) {
       rows.scenario() = std::move(edit.scenario);
       rows.edited("setup/freeze", edit.label, false);
     }
   }
-  rows.draw_errors("setup/freeze", "");
 }
 
 void draw_groups(SetupRows& rows) {
@@ -139,17 +130,13 @@ void draw_groups(SetupRows& rows) {
   double stop = static_cast<double>(at == choices.end() ? choices.size() - 1
                                                         : static_cast<std::size_t>(at - choices.begin()));
   const char* kind = now == a.num_heads ? "MHA" : now == 1 ? "MQA" : "GQA";
-  const SliderResult moved = slider_row(
-      rows.widgets(),
-      {"setup/groups", "KV heads", kind,
-       "From one key/value head for all query heads (multi-query), through groups (grouped-query), to one "
-       "per query head (multi-head). Fewer of them mean fewer parameters and a smaller decoder cache."},
-      stop, std::to_string(now),
-      {.least = 0.0,
-       .most = static_cast<double>(choices.size() - 1),
-       .step = 1.0,
-       .stops = static_cast<int>(choices.size()),
-       .normal = static_cast<double>(choices.size() - 1)});
+  const SliderResult moved =
+      slider_row(rows.widgets(), setup_row("setup/groups", "", kind), stop, std::to_string(now),
+                 {.least = 0.0,
+                  .most = static_cast<double>(choices.size() - 1),
+                  .step = 1.0,
+                  .stops = static_cast<int>(choices.size()),
+                  .normal = static_cast<double>(choices.size() - 1)});
   if (moved.changed) {
     const std::int64_t chosen = choices[static_cast<std::size_t>(std::lround(stop))];
     a.num_kv_heads.reset();
@@ -252,9 +239,8 @@ void draw_layer(SetupRows& rows) {
                   "Read on which texts this model was trained, and for how long."))
       rows.perform(CommandId::model_training);
   }
-  rows.integer({"setup/layer", "layer", of.c_str(),
-                "The model layer that the parameters are taken from, counted from 0. Type it, or drag."},
-               rows.scenario().parameters.layer, {.drag_step = 0.1, .drag_least = 0});
+  rows.integer(setup_row("setup/layer", "", of), rows.scenario().parameters.layer,
+               {.drag_step = 0.1, .drag_least = 0});
 }
 
 }  // namespace
@@ -280,28 +266,18 @@ void draw_setup_parameters(SetupRows& rows) {
   int heads = chosen == parameter_choices.end() ? -1 : static_cast<int>(chosen - parameter_choices.begin());
   // One can return to a model as long as the scenario names it.
   const bool has_model = names_a_model(rows.scenario());
-  if (rows.choice({"setup/parameters", "heads", "",
-                   "Where W_q, W_k, W_v and W_O come from. Hand-made heads have a purpose that can be read "
-                   "off W_q and W_k: the previous token, the same word, the first token, itself, the "
-                   "average. Random parameters are those of a newly created module."},
-                  std::span(parameter_sources).first(has_model ? 3 : 2), heads)) {
+  if (rows.choice(setup_row("setup/parameters"), std::span(parameter_sources).first(has_model ? 3 : 2), heads)) {
     const auto at = static_cast<std::size_t>(heads);
     parameters.source = parameter_choices[at];
     rows.edited("setup/parameters", std::string(parameter_edits[at]), false);
   }
-  rows.draw_errors("setup/parameters", "");
   if (is_of_model(rows.scenario())) draw_layer(rows);
 
   int layout = static_cast<int>(rows.scenario().parameters.layout);
-  if (rows.choice(
-          {"setup/layout", "in_proj as", "",
-           "How W_q, W_k and W_v are stored: packed in one in_proj_weight, as three matrices, or as a small "
-           "matrix for each head. The numbers are the same either way, as Help, Is it the same? shows."},
-          layouts, layout)) {
+  if (rows.choice(setup_row("setup/layout"), layouts, layout)) {
     rows.scenario().parameters.layout = static_cast<ProjectionLayout>(layout);
     rows.edited("setup/layout", layout_edits[layout], false);
   }
-  rows.draw_errors("setup/layout", "");
   draw_layout_differences(rows);
 }
 

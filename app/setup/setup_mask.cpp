@@ -7,7 +7,7 @@
 #include "app/setup/setup_rows.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
-#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/score_scale.h"
 #include "core/scenario/mask_presets.h"
 #include "core/tensor/join.h"
 
@@ -64,37 +64,12 @@ void draw_alibi(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   if (!rows.rare("setup/alibi", mask.alibi)) return;
   int alibi = mask.alibi ? 1 : 0;
-  if (rows.choice(
-          {"setup/alibi", "ALiBi", "",
-           "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a separate slope for each "
-           "head, mₕ = 2^(−8(h+1)/H) for H a power of two. Distance is penalised, so no position encoding is "
-           "needed."},
-          off_on, alibi)) {
+  if (rows.choice(setup_row("setup/alibi"), off_on, alibi)) {
     mask.alibi = alibi == 1;
     rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
   }
-  rows.draw_errors("setup/alibi", "");
   if (!mask.alibi) return;
-  std::optional<double> scale = mask.alibi_scale;
-  const FieldResult field = number_row(
-      rows.widgets(),
-      {"setup/alibi_scale", "ALiBi scale", "", "Multiplies every ALiBi bias. 1 in BLOOM, 1/√D in Falcon."},
-      scale, {.wrong = rows.is_wrong("setup/alibi_scale"), .required = true, .drag_step = 0.05});
-  if (field.changed && scale) {
-    mask.alibi_scale = *scale;
-    rows.edited("setup/alibi_scale", "ALiBi scale", true);
-  }
-  rows.draw_errors("setup/alibi_scale", field.error);
-}
-
-void draw_fill(SetupRows& rows) {
-  MaskSpec& mask = rows.scenario().mask;
-  if (!rows.rare("setup/fill", mask.value.has_value())) return;
-  rows.number({"setup/fill", "mask value", "",
-               "What a blocked score becomes. Empty: −∞ is added, as in torch. A finite number replaces the "
-               "score, as in d2l (−1e6), the Annotated Transformer (−1e9) and Keras: a row whose keys are "
-               "all blocked then attends to all of them equally."},
-              mask.value, "−∞");
+  rows.number(setup_setting("setup/alibi_scale"), mask.alibi_scale);
 }
 
 void draw_fully_masked_rows(SetupRows& rows) {
@@ -105,28 +80,18 @@ void draw_fully_masked_rows(SetupRows& rows) {
           ? FullyMaskedRows::nan
           : FullyMaskedRows::zero;
   int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
-  if (rows.choice(
-          {"setup/fully_masked_rows", "fully masked rows", "",
-           "What softmax returns for a query whose keys are all blocked. NaN: torch.nn.MultiheadAttention "
-           "with need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
-          fully_masked, row)) {
+  if (rows.choice(setup_row("setup/fully_masked_rows"), fully_masked, row)) {
     mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
     rows.edited("setup/fully_masked_rows", fmt::format("set fully masked rows to {}", row == 0 ? "NaN" : "0"),
                 false);
   }
-  rows.draw_errors("setup/fully_masked_rows", "");
 }
 
 void draw_convention(SetupRows& rows) {
   const MaskConvention now = rows.context().selection.mask_convention;
   if (!rows.rare("setup/mask_convention", now != MaskConvention::added)) return;
   int reading = static_cast<int>(now);
-  if (rows.choice({"setup/mask_convention", "shown as", "",
-                   "How masks are written on the map, in the line of code and in Copy mask as booleans: as "
-                   "the numbers added to the scores, or as booleans. In torch.nn.MultiheadAttention True "
-                   "means blocked; in F.scaled_dot_product_attention, ONNX, Keras and Flax True means takes "
-                   "part. No result changes."},
-                  mask_convention_names, reading)) {
+  if (rows.choice(setup_row("setup/mask_convention", "shown as"), mask_convention_names, reading)) {
     Selection selection = rows.context().selection;
     selection.mask_convention = static_cast<MaskConvention>(reading);
     rows.look(std::move(selection));
@@ -142,16 +107,11 @@ void draw_alignment(SetupRows& rows) {
         {"setup/alignment", "aligned", "",
          "Where the diagonal of the causal mask starts when L and S differ. Turn causal on to choose."},
         alignments, -1);
-  } else if (rows.choice(
-                 {"setup/alignment", "aligned", "",
-                  "Where the diagonal starts when L and S differ. Top-left: j ≤ i. Bottom-right: j ≤ i + "
-                  "S − L, so that the last query sees every key."},
-                 alignments, alignment)) {
+  } else if (rows.choice(setup_row("setup/alignment"), alignments, alignment)) {
     mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
     rows.edited("setup/alignment",
                 fmt::format("causal, aligned {}", alignment == 0 ? "top-left" : "bottom-right"), false);
   }
-  rows.draw_errors("setup/alignment", "");
 }
 
 constexpr std::array<std::string_view, 2> operators{"MHA", "SDPA"};
@@ -162,15 +122,10 @@ void draw_setup_mask(SetupRows& rows) {
   section_caption(rows.widgets(), "MASK");
   MaskSpec& mask = rows.scenario().mask;
   int causal = mask.is_causal ? 1 : 0;
-  if (rows.choice({"setup/causal", "causal", "",
-                   "On: query i sees only keys j ≤ i, so no token sees later ones. Blocked cells are grey, "
-                   "with × or −∞. In torch.nn.MultiheadAttention True means blocked, in "
-                   "F.scaled_dot_product_attention True means takes part."},
-                  off_on, causal)) {
+  if (rows.choice(setup_row("setup/causal"), off_on, causal)) {
     mask.is_causal = causal == 1;
     rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]), false);
   }
-  rows.draw_errors("setup/causal", "");
   draw_alignment(rows);
   draw_preset(rows);
 
@@ -187,11 +142,8 @@ void draw_setup_mask(SetupRows& rows) {
     if (same) valid_length = first.front();
   }
   if (mask.valid_lens && !valid_length) derived = "varies";
-  rows.optional_integer(
-      {"setup/valid_length", "valid length", "",
-       "Padding: keys from this position on are blocked for every query (key_padding_mask; d2l's valid_lens: "
-       "key j takes part if j < length). Padded queries are not masked. Empty: all keys are valid."},
-      valid_length, derived, {.drag_least = 0, .drag_most = 4096});
+  rows.optional_integer(setup_row("setup/valid_length"), valid_length, derived,
+                        {.drag_least = 0, .drag_most = 4096});
   if (rows.changed() && rows.state().edited_row == "setup/valid_length") {
     mask.valid_lens_per_query = false;
     mask.valid_lens.reset();
@@ -207,7 +159,8 @@ void draw_setup_mask(SetupRows& rows) {
                         mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
 
   draw_alibi(rows);
-  draw_fill(rows);
+  if (rows.rare("setup/fill", mask.value.has_value()))
+    rows.number(setup_setting("setup/fill"), mask.value, "−∞");
   draw_fully_masked_rows(rows);
   draw_convention(rows);
 }
@@ -215,80 +168,33 @@ void draw_setup_mask(SetupRows& rows) {
 void draw_setup_scale(SetupRows& rows) {
   section_caption(rows.widgets(), "SCALE AND DROPOUT");
   AttentionSpec& a = rows.scenario().attention;
-  const double derived = derived_scale(rows.context().trace.options);
-  rows.number(
-      {"setup/scale", "scale", "1/√D",
-       "Every score is multiplied by this before masking: scaled_scores = scale · scores. Empty: 1/√D, so "
-       "that wide heads do not get larger scores than narrow ones. 0 makes attention uniform."},
-      a.scale, fmt::format("{:.4g}", derived), {.drag_step = 0.01});
-  const auto plain_number = [&](const RowLabel& label, double& value, FieldOptions drag) {
-    std::optional<double> typed = value;
-    drag.wrong = rows.is_wrong(label.id);
-    drag.required = true;
-    const FieldResult field = number_row(rows.widgets(), label, typed, drag);
-    if (field.changed && typed) {
-      value = *typed;
-      rows.edited(label.id, std::string(label.name), true);
-    }
-    rows.draw_errors(label.id, field.error);
-  };
-  plain_number(
-      {"setup/temperature", "temperature", "t",
-       "Scaled scores are divided by t > 0: below 1 attention sharpens towards the best key, above 1 it "
-       "flattens towards uniform."},
-      a.temperature, {.drag_step = 0.05, .drag_least = 0.05});
-  if (rows.rare("setup/softcap", a.softcap != 0.0)) {
-    plain_number({"setup/softcap", "softcap", "c",
-                  "c > 0: scaled scores become c·tanh(x/c), which never exceeds ±c; 0: none. Applied before "
-                  "masking, as in ONNX's Attention and Gemma."},
-                 a.softcap, {.drag_step = 0.5});
-  }
-  const bool clips = rows.rare("setup/clip_qkv", a.clip_qkv.has_value());
-  if (clips && rows.scenario().op == Op::scaled_dot_product_attention) {
-    rows.idle_value({"setup/clip_qkv", "clip_qkv", "", not_in_sdpa}, "none");
-  } else if (clips) {
-    rows.number({"setup/clip_qkv", "clip_qkv", "",
-                 "Every number of q, k and v is clipped to [−c, c] where the heads are split, as in OLMo. "
-                 "Empty: none."},
-                a.clip_qkv, "none", {.drag_step = 0.1, .drag_least = 0.1});
-  }
+  const bool sdpa = rows.scenario().op == Op::scaled_dot_product_attention;
   const bool listed = a.rotary_inverse_frequencies.has_value();
-  if (rows.rare("setup/rotary_base", a.rotary_base || listed)) {
-    rows.number({"setup/rotary_base", "rotary base", "θ",
-                 "Rotary position embedding (RoPE): before the scores every pair of columns j, j + D/2 of q "
-                 "and k is rotated by position · base^(−2j/D), so that a score depends on how far apart two "
-                 "tokens are. 10000 in the first Llama models (rope_theta). Empty: none. D must be even."},
-                a.rotary_base, listed ? "given" : "none");
+  const auto draw = [&]<class T>(const SetupSetting& setting, const OptionRow& row, T& value, bool unusual) {
+    const bool rotary = setting.option() == "rotary_base", scale = setting.option() == "scale";
+    if (setting.rare && !rows.rare(setting.id.c_str(), unusual || (rotary && listed))) return;
+    if (sdpa && (row.traits & module_only) != 0)
+      return rows.idle_value({setting.id.c_str(), setting.name, "", not_in_sdpa}, "none");
+    rows.number(setting, value,
+                scale              ? fmt::format("{:.4g}", derived_scale(rows.context().trace.options))
+                : rotary && listed ? "given"
+                                   : "none");
+    if (!rotary) return;
     if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a typed base replaces them
     if (a.rotary_inverse_frequencies)
       dim_text(rows.widgets(), fmt::format("{} frequencies are given; a base replaces them",
                                            a.rotary_inverse_frequencies->size()));
-  }
-  std::optional<double> dropout = a.dropout;
-  const FieldResult field = number_row(
-      rows.widgets(),
-      {"setup/dropout", "dropout", "p",
-       "Each attention weight becomes 0 with probability p, and the survivors are divided by 1 − p. In "
-       "[0,1]; 0 outside training. Rows of dropped_weights need not sum to 1."},
-      dropout,
-      {.wrong = rows.is_wrong("setup/dropout"), .required = true, .drag_step = 0.05, .drag_most = 1.0});
-  if (field.changed && dropout) {
-    a.dropout = *dropout;
-    rows.edited("setup/dropout", "dropout", true);
-  }
-  rows.draw_errors("setup/dropout", field.error);
+  };
+  for (const SetupSetting& setting : all_setup_settings())
+    visit_layer_options([&](const OptionRow& row, auto member, const auto&...) {
+      if constexpr (requires { rows.number(setting, a.*member, ""); })
+        if (!setting.tooltip.empty() && setting.option() == row.key)
+          draw(setting, row, a.*member, is_set(a, member));
+    });
   if (a.dropout > 0.0) {
-    std::optional<std::int64_t> seed = static_cast<std::int64_t>(a.dropout_seed);
-    const FieldResult seeded = integer_row(
-        rows.widgets(),
-        {"setup/dropout_seed", "dropout seed", "",
-         "Determines which weights are dropped. The same seed drops the same weights on every machine."},
-        seed, {.wrong = rows.is_wrong("setup/dropout_seed"), .required = true, .least = 0});
-    if (seeded.changed && seed) {
-      a.dropout_seed = static_cast<std::uint64_t>(*seed);
-      rows.edited("setup/dropout_seed", "dropout seed", true);
-    }
-    rows.draw_errors("setup/dropout_seed", seeded.error);
+    auto seed = static_cast<std::int64_t>(a.dropout_seed);
+    rows.integer(setup_row("setup/dropout_seed", "dropout seed"), seed, {.least = 0});
+    a.dropout_seed = static_cast<std::uint64_t>(seed);
   }
 }
 
@@ -315,7 +221,6 @@ void draw_setup_operator(SetupRows& rows) {
     }
     rows.edited("setup/op", chosen == 1 ? "scaled_dot_product_attention" : "multi_head_attention", false);
   }
-  rows.draw_errors("setup/op", "");
 }
 
 }  // namespace headwise

@@ -50,7 +50,6 @@ void draw_edits(SetupRows& rows) {
     rows.scenario().edits.clear();
     rows.edited("setup/edits", "discard manual edits", false);
   }
-  rows.draw_errors("setup/edits", "");
 }
 
 // "6 more settings"
@@ -63,10 +62,12 @@ void draw_more(SetupRows& rows) {
     state.all_rows = !state.all_rows;
     state.kept_rows.clear();
   }
-  named_item(
-      rows.widgets(), "setup/more",
+  std::string hidden =
       "num_kv_heads and head_dim as numbers, ALiBi, the values of blocked scores and of fully masked rows, "
-      "how masks are written, softcap, clip_qkv, rotary base");
+      "how masks are written";
+  for (const SetupSetting& setting : all_setup_settings())
+    if (setting.rare) hidden += ", " + std::string(setting.name);
+  named_item(rows.widgets(), "setup/more", hidden);
 }
 
 // A row requested by name is shown, whether rarely used or not.

@@ -62,13 +62,30 @@ void SetupRows::optional_integer(const RowLabel& label, std::optional<std::int64
   draw_errors(label.id, field.error);
 }
 
-void SetupRows::number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
-                       FieldOptions drag) {
-  drag.derived = derived;
-  drag.wrong = is_wrong(label.id);
-  const FieldResult field = number_row(widgets_, label, value, drag);
-  if (field.changed) edited(label.id, std::string(label.name), true);
-  draw_errors(label.id, field.error);
+RowLabel setup_row(std::string_view id, std::string_view name, std::string_view letters) {
+  const SetupSetting& setting = setup_setting(id);
+  return {setting.id.c_str(), name.empty() ? setting.name : name, letters.empty() ? setting.letters : letters,
+          setting.tooltip};
+}
+
+void SetupRows::number(const SetupSetting& setting, std::optional<double>& value, const std::string& derived,
+                       bool required) {
+  const char* const id = setting.id.c_str();
+  const FieldResult field = number_row(widgets_, setup_row(id), value,
+                                       {.derived = derived,
+                                        .wrong = is_wrong(id),
+                                        .required = required,
+                                        .drag_step = setting.drag_step,
+                                        .drag_least = setting.drag_least,
+                                        .drag_most = setting.drag_most});
+  if (field.changed) edited(id, std::string(setting.name), true);
+  draw_errors(id, field.error);
+}
+
+void SetupRows::number(const SetupSetting& setting, double& value, const std::string&) {
+  std::optional<double> typed = value;
+  number(setting, typed, "", true);
+  value = typed.value_or(value);
 }
 
 TextFieldResult SetupRows::sentence(const RowLabel& label, std::string& text, std::span<const TextMark> marks) {
@@ -89,8 +106,15 @@ TextFieldResult SetupRows::sentence(const RowLabel& label, std::string& text, st
   return field;
 }
 
+bool SetupRows::choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen) {
+  const bool changed = choice_row(widgets_, label, labels, chosen);
+  draw_errors(label.id, "");
+  return changed;
+}
+
 void SetupRows::idle_choice(const RowLabel& label, std::span<const std::string_view> labels, int chosen) {
   choice_row(widgets_, label, labels, chosen, false);
+  draw_errors(label.id, "");
 }
 
 void SetupRows::idle_value(const RowLabel& label, std::string_view value) {

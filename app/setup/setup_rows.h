@@ -10,12 +10,16 @@
 #include <vector>
 
 #include "app/setup/setup_panel.h"
+#include "app/setup/setup_settings.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_field.h"
 
 namespace headwise {
 
 inline constexpr std::array<std::string_view, 2> off_on{"off", "on"};
+
+// As assets/words/settings.txt has it, except a name and letters that depend on more.
+RowLabel setup_row(std::string_view id, std::string_view name = {}, std::string_view letters = {});
 
 // One frame of the setup. The sections change scenario() through its rows, and name what they changed.
 class SetupRows {
@@ -50,13 +54,13 @@ class SetupRows {
                       const std::string& refusal = {});
   void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value, const std::string& derived,
                         FieldOptions drag = {});
-  void number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
-              FieldOptions drag = {});
+  // By its row of assets/words/settings.txt. `required`: there is nothing that an empty one would derive from.
+  void number(const SetupSetting& setting, std::optional<double>& value, const std::string& derived,
+              bool required = false);
+  void number(const SetupSetting& setting, double& value, const std::string& = {});
   TextFieldResult sentence(const RowLabel& label, std::string& text, std::span<const TextMark> marks = {});
   // True if the choice changed; the caller then makes the edit and names it.
-  bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen) {
-    return choice_row(widgets_, label, labels, chosen);
-  }
+  bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen);
   // A row that does not apply keeps its place, so that no other row moves: its control is dim, and the tooltip says why.
   void idle_choice(const RowLabel& label, std::span<const std::string_view> labels, int chosen);
   void idle_value(const RowLabel& label, std::string_view value);

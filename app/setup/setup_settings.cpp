@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/files/file_paths.h"
+#include "core/files/word_fields.h"
 #include "core/files/word_rows.h"
 #include "core/model/files/sentence_patterns.h"
 #include "core/scenario/layer_scenario.h"
@@ -56,42 +57,51 @@ constexpr Condition conditions[] = {
     {"causal", [](const Scenario& scenario) { return scenario.mask.is_causal; }},
 };
 
-struct Row {
-  SetupSetting setting;
-  std::string_view key;
-  bool (*is_there)(const Scenario&);
-};
+using Setting = SetupSetting;
+constexpr FieldWord<Setting> field_words[] = {{"letters", field<&Setting::letters>},
+                                              {"rare", field<&Setting::rare>},
+                                              {"drag", field<&Setting::drag_step>},
+                                              {"from", field<&Setting::drag_least>},
+                                              {"to", field<&Setting::drag_most>}};
 
-const std::vector<Row>& all_rows() {
-  static const std::vector<Row> all = [] {
-    std::vector<Row> rows;
-    for (const auto& [id, value] : word_rows(embedded::words_settings(), "settings.txt")) {
+}  // namespace
+
+std::span<const SetupSetting> all_setup_settings() {
+  static const std::vector<SetupSetting> all = [] {
+    constexpr std::string_view file = "settings.txt";
+    std::vector<SetupSetting> settings;
+    for (const auto& [id, value] : word_rows(embedded::words_settings(), file)) {
       std::vector<std::string_view> parts = parts_in(value);
-      parts.resize(5);
+      parts.resize(7);
       const auto* const condition = std::ranges::find(conditions, parts[4], &Condition::name);
       if (condition == std::end(conditions))
         throw Error(ExitStatus::input, {"settings.txt: " + std::string(id), "there is no such condition",
                                         std::string(parts[4]), "", ""});
-      rows.push_back({{std::string(id), parts[0], parts[1], parts[2]}, parts[3], condition->holds});
+      SetupSetting& setting = settings.emplace_back(
+          SetupSetting{std::string(id), parts[0], parts[1], parts[2], parts[3], {}, parts[6]});
+      read_fields(parts[5], setting, field_words, file, id);
+      setting.is_there = condition->holds;
     }
-    return rows;
+    return settings;
   }();
   return all;
 }
 
-}  // namespace
-
 std::vector<SetupSetting> setup_settings(const Scenario& scenario) {
   std::vector<SetupSetting> there;
-  for (const Row& row : all_rows())
-    if (!row.setting.name.empty() && row.is_there(scenario)) there.push_back(row.setting);
+  for (const SetupSetting& setting : all_setup_settings())
+    if (!setting.name.empty() && setting.is_there(scenario)) there.push_back(setting);
   return there;
 }
 
+const SetupSetting& setup_setting(std::string_view id) {
+  static const SetupSetting none;
+  const auto found = std::ranges::find(all_setup_settings(), id, &SetupSetting::id);
+  return found == all_setup_settings().end() ? none : *found;
+}
+
 std::string_view setup_key(std::string_view id) {
-  const auto found =
-      std::ranges::find(all_rows(), id, [](const Row& row) -> std::string_view { return row.setting.id; });
-  return found == all_rows().end() ? std::string_view() : found->key;
+  return setup_setting(id).key;
 }
 
 ImGuiID setup_control(std::string_view id) {

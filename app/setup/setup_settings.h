@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,16 +14,28 @@
 namespace headwise {
 
 struct SetupSetting {
-  std::string id;             // of its row
-  std::string_view name;      // as in the row, or spelled out: "temperature"
-  std::string_view what;      // one line
-  std::string_view keywords;  // more words that find it; not shown
+  std::string id;                  // of its row
+  std::string_view name = {};      // as in the row, or spelled out: "temperature"
+  std::string_view what = {};      // one line
+  std::string_view keywords = {};  // more words that find it; not shown
+  std::string_view key = {};       // that it sets in a scenario file, "mask.value"; empty: none
+  // Of a number of the operator: SetupRows::number draws its row by these.
+  std::string_view letters = {}, tooltip = {};
+  bool rare = false;
+  double drag_step = 1.0, drag_least = 0.0, drag_most = 1e6;
+  bool (*is_there)(const Scenario&) = nullptr;
+
+  std::string_view option() const { return key.substr(key.find('.') + 1); }  // the last part of the key
 };
+
+// All of them, also those that have no row now or no name.
+std::span<const SetupSetting> all_setup_settings();
 
 // Those for which the setup has a row, from top to bottom.
 std::vector<SetupSetting> setup_settings(const Scenario& scenario);
 
-// The key that a row sets in a scenario file, "mask.value"; empty: none.
+const SetupSetting& setup_setting(std::string_view id);  // one without a name or key if there is no such row
+// The key of a row; empty: none.
 std::string_view setup_key(std::string_view id);
 
 // The ImGui id of the control in a row, for the window that is being filled.

@@ -92,16 +92,11 @@ void draw_positions(SetupRows& rows) {
     rows.idle_choice(
         {"setup/positions", "positions", "", "The model adds positions of its own, the way it was trained."},
         off_on, -1);
-  } else if (rows.choice({"setup/positions", "positions", "",
-                          "Sinusoidal positions in the embeddings. Without them, and without a mask that "
-                          "depends on the "
-                          "order, the same tokens in another order give the same rows in that order."},
-                         off_on, positions)) {
+  } else if (rows.choice(setup_row("setup/positions"), off_on, positions)) {
     in.positions = positions == 1;
     rows.edited("setup/positions", fmt::format("positions {}", off_on[static_cast<std::size_t>(positions)]),
                 false);
   }
-  rows.draw_errors("setup/positions", "");
 }
 
 void draw_attention(SetupRows& rows) {
@@ -119,21 +114,14 @@ void draw_attention(SetupRows& rows) {
          "scaled_dot_product_attention takes query, key and value as three arrays, so the random ones are "
          "always different. Choose MHA at the top for this."},
         attention_kinds, 1);
-  } else if (rows.choice(
-                 {"setup/attention", "attention", "",
-                  "Self: queries, keys and values come from the same rows. Cross: keys and values come from "
-                  "a second sentence (S rows)."},
-                 attention_kinds, cross)) {
+  } else if (rows.choice(setup_row("setup/attention"), attention_kinds, cross)) {
     in.self_attention = cross == 0;
     if (text && cross == 1) in.key_text = "The street was too wide";
     if (cross == 0) in.key_text.reset();
     rows.edited("setup/attention", cross == 1 ? "cross-attention" : "self-attention", false);
   }
-  rows.draw_errors("setup/attention", "");
   if (text && in.key_text) {
-    rows.sentence(
-        {"setup/key_text", "key text", "", "The second sentence: its tokens are the keys and values, S rows."},
-        *in.key_text);
+    rows.sentence(setup_row("setup/key_text"), *in.key_text);
   }
 }
 
@@ -150,17 +138,14 @@ void draw_setup_sizes(SetupRows& rows) {
   const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
   const bool of_model = layer && is_of_model(rows.scenario());
   rows.integer(
-      {"setup/embed_dim", "embed_dim", "E",
-       "The width of the model: the number of features per token. query is (N,L,E). Type it, or drag."},
-      a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096},
+      setup_row("setup/embed_dim"), a.embed_dim,
+      {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096},
       of_model ? "A trained model has fixed sizes: choose random or hand-made heads to change them." : "");
   if (of_model) draw_other_heads(rows);
   const std::vector<std::int64_t> head_stops = of_model ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
                                   group_stops = group_choices(rows);
-  const FieldResult heads = rows.integer({"setup/num_heads", "num_heads", "H",
-                                          "The number of parallel heads. H must divide E; each gets D = E/H "
-                                          "columns. Type it, or drag through the divisors of E."},
-                                         a.num_heads, {.drag_least = 1, .drag_stops = head_stops});
+  const FieldResult heads =
+      rows.integer(setup_row("setup/num_heads"), a.num_heads, {.drag_least = 1, .drag_stops = head_stops});
   if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
     rows.state().gains_before_typing = rows.context().scenario.head_gain;
   }
@@ -177,10 +162,7 @@ void draw_setup_sizes(SetupRows& rows) {
   // Not repeated if the slider of the heads says it.
   const bool slides = group_stops.size() > 1;
   if (!slides || rows.rare("setup/num_kv_heads", false)) {
-    rows.optional_integer({"setup/num_kv_heads", "num_kv_heads", "G",
-                           "The number of key/value heads; each serves H/G neighbouring query heads. G = H "
-                           "is multi-head, G = 1 multi-query attention. Empty: as many as num_heads."},
-                          a.num_kv_heads, std::to_string(a.num_heads),
+    rows.optional_integer(setup_row("setup/num_kv_heads"), a.num_kv_heads, std::to_string(a.num_heads),
                           {.drag_least = 1, .drag_stops = group_stops});
   }
   if (rows.rare("setup/head_dim", a.head_dim.has_value())) {
@@ -191,18 +173,14 @@ void draw_setup_sizes(SetupRows& rows) {
          "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
         head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
   }
-  const FieldResult batch = rows.integer(
-      {"setup/batch", "batch", "N", "The number of sequences computed at once. They do not see each other."},
-      in.batch, {.drag_least = 1, .drag_most = 64});
+  const FieldResult batch =
+      rows.integer(setup_row("setup/batch"), in.batch, {.drag_least = 1, .drag_most = 64});
   if (batch.changed) fit_valid_lens(rows.scenario());
 
   if (in.source != InputSource::text) {
-    rows.integer({"setup/query_length", "query length", "L", "The number of query rows."}, in.query_length,
-                 {.drag_least = 1, .drag_most = 2048});
+    rows.integer(setup_row("setup/query_length"), in.query_length, {.drag_least = 1, .drag_most = 2048});
     if (!in.self_attention || rows.scenario().op == Op::scaled_dot_product_attention) {
-      rows.optional_integer({"setup/key_length", "key length", "S",
-                             "The number of key and value rows. Empty: as many as the query."},
-                            in.key_length, std::to_string(in.query_length),
+      rows.optional_integer(setup_row("setup/key_length"), in.key_length, std::to_string(in.query_length),
                             {.drag_least = 1, .drag_most = 2048});
     }
   }
@@ -214,20 +192,13 @@ void draw_setup_text(SetupRows& rows) {
   const bool text = in.source == InputSource::text;
   if (text) draw_builder_button(rows);
   int source = text ? 1 : in.source == InputSource::random ? 0 : -1;
-  if (rows.choice({"setup/source", "inputs", "",
-                   "Where query, key and value come from: seeded random numbers of variance 1, or the tokens "
-                   "of a text as seeded embeddings (N,L,E)."},
-                  input_sources, source)) {
+  if (rows.choice(setup_row("setup/source"), input_sources, source)) {
     in.source = source == 1 ? InputSource::text : InputSource::random;
     if (in.source == InputSource::text && in.text.empty()) in.text = "The animal didn't cross the street";
     rows.edited("setup/source", fmt::format("inputs from {}", source == 1 ? "text" : "random numbers"), false);
   }
-  rows.draw_errors("setup/source", "");
   if (text) {
-    draw_typed_text(rows,
-                    {"setup/text", "text", "",
-                     "Your own sentence: words and punctuation become tokens, each one row of the query."},
-                    in.text);
+    draw_typed_text(rows, setup_row("setup/text"), in.text);
     draw_sentence_builder(rows);
   }
   if (const ModelInput* const model = rows.context().inputs.model_input.get())

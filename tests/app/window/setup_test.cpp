@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 
 #include "app/content/doc_pages.h"
 #include "core/scenario/scenario_keys.h"
@@ -55,6 +57,22 @@ TEST_CASE("every row of the setup has a key, and the scenario's format has that 
   CHECK(setup_key("setup/fill") == "mask.value");
   CHECK(setup_key("setup/head_dim") == "attention.head_dim");
   CHECK(setup_key("setup/fully_masked_rows") == "mask.fully_masked_rows");
+}
+
+TEST_CASE("every number of the operator has a row with a tooltip, and is dragged within its range") {
+  const auto check = [](const OptionRow& row, auto member, const auto&... range) {
+    using Value = std::remove_cvref_t<decltype(AttentionOptions{}.*member)>;
+    if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>>) {
+      CAPTURE(std::string(row.key));
+      const auto setting = std::ranges::find(all_setup_settings(), row.key, &SetupSetting::option);
+      REQUIRE(setting != all_setup_settings().end());
+      CHECK_FALSE(setting->tooltip.empty());
+      CHECK(setting->drag_step > 0.0);
+      CHECK((range.contains(setting->drag_most) && ...));
+    }
+  };
+  visit_layer_options(check);
+  visit_position_options(check);
 }
 
 TEST_CASE("a row whose name is not its key shows the key, dim beside the name, and in its tooltip") {
