@@ -111,8 +111,8 @@ struct OptionRow {
   const char* only_reference = nullptr;  // what only that backend computes: "clip q, k and v"
 };
 
-// Every option that a scenario and the operator have alike: visit(row, member) or visit(row, member, range), where `member` is a
-// pointer to a member. Defaults are those of the struct.
+// Every option that a scenario and the operator have alike: visit(row, member) or visit(row, member, range) with a
+// pointer to the member, whose default is that of its struct.
 template <class Visit>
 void visit_layer_options(Visit&& visit) {
   using O = LayerOptions;

@@ -1,5 +1,6 @@
-// From a score to its scaled score, as a list of steps. The function itself, its derivative and how formulas and programs write both
-// follow from the list: an option more is a step more. Sources: "Attention Is All You Need", 3.2.1; ONNX Attention, opset 23 (softcap).
+// From a score to its scaled score, as a list of steps. The function itself, its derivative and how formulas and
+// programs write both follow from the list: an option more is a step more. Sources: "Attention Is All You Need", 3.2.1;
+// ONNX Attention, opset 23 (softcap).
 #pragma once
 
 #include <functional>
@@ -48,7 +49,7 @@ struct ScoreScale {
   }
 
   double linear(double x) const;  // only the steps that are
-  // All that backends in f32 know: scale / temperature, and the bound of a cap; 0: none.
+  // All that backends in f32 know of them: scale / temperature, and the bound of a cap; 0: none.
   double factor() const { return linear(1.0); }
   double cap() const;
   std::vector<double> choices() const;  // all that the result depends on, for the stage cache

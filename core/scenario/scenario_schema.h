@@ -53,7 +53,7 @@ struct FillValue : NumberRange {};  // null is "-inf"
 inline constexpr FillValue fill_value{{.words = "\"-inf\" or a finite number"}};
 
 // S is Scenario or const Scenario. The visitor has
-//   field(section, key, member)         bool, string, optional string, seed, enumeration, optional enumeration, frozen heads, edits
+//   field(section, key, member)         bool, string, seed, enumeration (each may be optional), frozen heads, edits
 //   field(section, key, member, range)  (optional) integers and numbers; of mask.value the range is a FillValue
 //   field(section, key, member, each)   optional lists of numbers, with what there is one of
 //   valid_lens(section, key, mask)      stored in two members
