@@ -4,9 +4,9 @@
 
 namespace {
 
-// Each new trace reuses the memory of the previous one. With glibc's defaults large blocks go back to the kernel at once,
-// and fresh pages, faulted in and zeroed one by one, cost more than the arithmetic that fills them. One arena: arenas other
-// than the first have no room for large blocks.
+// Each new trace reuses the memory of the previous one. With glibc's defaults large blocks go back to the
+// kernel at once, and fresh pages, faulted in and zeroed one by one, cost more than the arithmetic that fills
+// them. One arena: arenas other than the first have no room for large blocks.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 1);

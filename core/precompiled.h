@@ -1,5 +1,5 @@
-// Parsed once for all files of core (CMakeLists.txt): headers that most of them include anyway and that rarely change. Every file
-// still includes what it uses.
+// Parsed once for all files of core (CMakeLists.txt): headers that most of them include anyway and that
+// rarely change. Every file still includes what it uses.
 #pragma once
 
 #include <fmt/format.h>

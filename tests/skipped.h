@@ -1,5 +1,5 @@
-// Tests that need OpenGL say aloud that they are skipped where there is none. In CI, where all of it is installed, that is a
-// failure: hundreds of tests would be green without having run.
+// Tests that need OpenGL say aloud that they are skipped where there is none. In CI, where all of it is
+// installed, that is a failure: hundreds of tests would be green without having run.
 #pragma once
 
 #include <doctest/doctest.h>

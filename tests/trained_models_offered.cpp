@@ -1,4 +1,5 @@
-// The models of lessons are trained when they are first read, as in the program itself (core/train/trained_models.h).
+// The models of lessons are trained when they are first read, as in the program itself
+// (core/train/trained_models.h).
 #include "core/train/trained_models.h"
 
 namespace {

@@ -43,8 +43,8 @@ struct BenchCase {
   bool edited = false;  // also times edits after it
 };
 
-// The standard benchmark: embed_dim 512 in 8 heads, without and with weights, on all threads and on one; scaled dot-product
-// attention without and with a causal mask.
+// The standard benchmark: embed_dim 512 in 8 heads, without and with weights, on all threads and on one;
+// scaled dot-product attention without and with a causal mask.
 std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::vector<int>& threads,
                                  Warnings& warnings) {
   std::vector<int> and_one = threads;
@@ -193,7 +193,8 @@ struct Turns {
   std::vector<std::size_t> at;
 };
 
-// A backend on a case, and on its edits; `rounds` 0: depends on the duration of the work; `peak`: as in TimedWork.
+// A backend on a case, and on its edits; `rounds` 0: depends on the duration of the work; `peak`:
+// as in TimedWork.
 void add_case(const std::string& backend, const BenchCase& work, int rounds,
               const std::function<double()>& peak, std::vector<BackendRun>& runs, Turns& turns,
               Warnings& warnings) {
@@ -285,8 +286,8 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   }
   bench.fma_peak_gflops = fma_peak_gflops(bench.threads, seconds_of_peak);
   bench.bandwidth_gbs = copy_bandwidth_gbs(bench.threads);
-  // All in turns, a few rounds each, so that a disturbance of some seconds affects them all; but with gl one case after the
-  // other, because its working set stays in GPU memory.
+  // All in turns, a few rounds each, so that a disturbance of some seconds affects them all; but with gl one
+  // case after the other, because its working set stays in GPU memory.
   Turns turns;
   std::vector<double> gl_peaks, gl_copies;
   const auto bench_gl = [&](const BenchCase& work) {

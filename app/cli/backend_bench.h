@@ -26,8 +26,8 @@ struct BackendRun {
   // What differs from the previous run: "scale", "gain" or "token"; empty: a run from scratch.
   std::string edit = {};
   int threads = 0;
-  // peak_gflops: of what computes, the processor or with gl the GPU, measured beside the run; extra_mib: with gl, GPU memory including
-  // inputs and parameters.
+  // peak_gflops: of what computes, the processor or with gl the GPU, measured beside the run; extra_mib: with
+  // gl, GPU memory including inputs and parameters.
   double median_ms = 0.0, least_ms = 0.0, gflops = 0.0, peak_gflops = 0.0, fraction_of_peak = 0.0,
          extra_mib = 0.0;
   double max_abs_diff = 0.0;
@@ -43,9 +43,9 @@ struct BackendBench {
   std::vector<BackendRun> runs;
 };
 
-// Times everything in turns, with gl size by size. A backend that refuses the work is skipped with a warning. Throws
-// Error(usage), Error(input), also for a warning if the request is strict, Error(memory), Error(no_display) if gl finds no GPU although
-// HEADWISE_EXPECT_GPU is set (app/gl/renderer_name.h).
+// Times everything in turns, with gl size by size. A backend that refuses the work is skipped with a warning.
+// Throws Error(usage), Error(input), also for a warning if the request is strict, Error(memory),
+// Error(no_display) if gl finds no GPU although HEADWISE_EXPECT_GPU is set (app/gl/renderer_name.h).
 BackendBench bench_backends(const BackendBenchRequest& request);
 
 Report bench_report(const BackendBench& bench);

@@ -18,8 +18,8 @@ struct LayerChoice {
 // without a model, a request that also sets the layer; Error(input): the model has no such layer.
 LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario, const std::string& words);
 
-// A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not go through
-// one.
+// A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not
+// go through one.
 class ModelPass {
  public:
   // Throws Error(input), Error(memory).

@@ -1,5 +1,5 @@
-// The options of one subcommand: their definitions, parsing, and the help text. The only file that includes CLI11, which
-// costs every including file seconds of compile time.
+// The options of one subcommand: their definitions, parsing, and the help text. The only file that includes
+// CLI11, which costs every including file seconds of compile time.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,8 @@ struct PixelSize {
   int width = 0, height = 0;
 };
 
-// The argument of --size. Throws Error(usage), with `example`, if it is not a size or a side is outside [least, largest].
+// The argument of --size. Throws Error(usage), with `example`,
+// if it is not a size or a side is outside [least, largest].
 PixelSize pixel_size_of(const std::string& word, int least, int largest, const std::string& example);
 
 using Words = std::vector<std::string>;
@@ -47,8 +48,8 @@ class CommandOptions {
   void values(const std::string& names, std::vector<int>& values, const std::string& what,
               const OptionForm& form = {});
 
-  // Reads the arguments after the subcommand's name. False if help was requested, and printed. Throws Error(usage), one
-  // line, for anything wrong.
+  // Reads the arguments after the subcommand's name. False if help was requested, and printed. Throws
+  // Error(usage), one line, for anything wrong.
   bool parse(const Words& words);
   // Whether the option was given.
   bool given(const std::string& name) const;

@@ -159,7 +159,8 @@ std::string sources_text(const ComparisonReport& report, const ComparedArray& fi
   return text;
 }
 
-// If a cell is a copy of another that the file does not have, the computation of that one is more informative; else none.
+// If a cell is a copy of another that the file does not have,
+// the computation of that one is more informative; else none.
 std::optional<CellProvenance> copied_cell(const ComparisonReport& report, const CellProvenance& cell) {
   if (cell.combine != Combine::copy || cell.terms.size() != 1 || cell.terms[0].factors.size() != 1)
     return std::nullopt;

@@ -1,4 +1,5 @@
-// The output of `headwise compare`: one line per tensor, then the first that differs and what its worst cell is made of.
+// The output of `headwise compare`: one line per tensor,
+// then the first that differs and what its worst cell is made of.
 #pragma once
 
 #include <string>

@@ -97,8 +97,8 @@ void add_muted(const MutedHeads& all, std::size_t place, Row& row) {
 
 // One line per head, with the scores of core/model/heads/head_scores.h. Throws Error(input) if text cannot go
 // into the model. If muting is requested and the model predicts no tokens, the table comes without it, and a
-// warning and "not_muted" say why; if the request is strict, that is an Error(input) too, as are remarks about
-// the text.
+// warning and "not_muted" say why; if the request is strict, that is an Error(input) too, as are remarks
+// about the text.
 Report heads_report(const HeadsInfoRequest& request) {
   const HeadsInfo info = heads_info(request);
   const HeadSurvey& survey = *info.found.survey;

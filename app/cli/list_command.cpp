@@ -24,8 +24,8 @@ namespace {
 constexpr const char* list_names =
     "presets, lessons, tensors, masks, colormaps, backends, settings, tasks or changes";
 
-// A list is an array of flat JSON objects; the table is built from the same data. The columns are members of the entries,
-// or functions of them.
+// A list is an array of flat JSON objects; the table is built from the same data. The columns are members of
+// the entries, or functions of them.
 template <class Entries, class... Values>
 Json list_of(const Entries& entries, const std::pair<const char*, Values>&... columns) {
   Json list = Json::array();

@@ -11,7 +11,8 @@ namespace headwise {
 // Several lines: the layers, or that there are none; what is missing; whether text can go in.
 std::string model_info_text(const TextModel& model);
 
-// One line: how many heads are assumed for each layer if no config.json says it, and how to specify it; empty if it does.
+// One line: how many heads are assumed for each layer if no config.json says it, and how to specify it;
+// empty if it does.
 std::string assumed_heads_text(const TextModel& model);
 
 // {"config": bool, "missing_files": […], "layers": [{"layer", "name", "family", "layout", "embed_dim", "num_heads",

@@ -9,8 +9,8 @@
 
 namespace headwise {
 
-// While it lives, reports the progress of this thread's work on the terminal `descriptor`, after `delay`. Draws nothing if
-// that is not a terminal. One at a time.
+// While it lives, reports the progress of this thread's work on the terminal `descriptor`, after `delay`.
+// Draws nothing if that is not a terminal. One at a time.
 class ProgressLine {
  public:
   ProgressLine(int descriptor, std::string name, std::chrono::milliseconds delay = std::chrono::seconds(1));

@@ -24,8 +24,9 @@
 namespace headwise {
 namespace {
 
-// Beyond this many multiply-adds (about half a minute on one core of 2020, all comparisons together) the questions are
-// not answered by computing: their answers do not depend on the sizes, and a smaller scenario gives them at once.
+// Beyond this many multiply-adds (about half a minute on one core of 2020, all comparisons together) the
+// questions are not answered by computing: their answers do not depend on the sizes,
+// and a smaller scenario gives them at once.
 constexpr Index most_multiply_adds = 10'000'000'000;
 
 Report size_report(const AttentionInputs& inputs) {

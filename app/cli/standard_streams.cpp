@@ -41,7 +41,8 @@ void print_line(const char* beginning, const std::string& text) noexcept {
 void keep_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free descriptor is this one. Opened in the wrong direction: reading stdin, writing stdout must fail.
+    // The lowest free descriptor is this one. Opened in the wrong direction: reading stdin,
+    // writing stdout must fail.
     if (open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }

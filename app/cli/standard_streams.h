@@ -11,12 +11,12 @@
 
 namespace headwise {
 
-// Opens each of the descriptors 0, 1 and 2 that is closed on something harmless, so that no file opened later becomes
-// stdout; writing to it still fails.
+// Opens each of the descriptors 0, 1 and 2 that is closed on something harmless, so that no file opened later
+// becomes stdout; writing to it still fails.
 void keep_standard_descriptors();
 
-// Writes to stdout at once, completely. A reader that has closed its end of the pipe has got what it wanted: that is not an
-// error. Throws Error(output).
+// Writes to stdout at once, completely. A reader that has closed its end of the pipe has got what it wanted:
+// that is not an error. Throws Error(output).
 void print(std::string_view text);
 
 // "-" on the command line: standard input when reading, standard output when writing.
@@ -31,7 +31,8 @@ bool reader_is_gone();
 // All of stdin, at most 64 MiB; `what` is what is expected there. Throws Error(usage).
 std::string read_standard_input(const std::string& what);
 
-// Writes bytes to stdout, as print does. Throws Error(usage) if that is a terminal and the bytes are not text.
+// Writes bytes to stdout, as print does. Throws Error(usage)
+// if that is a terminal and the bytes are not text.
 ByteSink standard_output_sink(bool is_text);
 
 // One line on stderr, "headwise: …": an error, or a warning about something that did not stop the command. Never throws.
@@ -45,8 +46,8 @@ void print_notice(const std::string& text) noexcept;
 // Prints each warning on stderr as it arises, once, and keeps it for the files and reports that include it.
 class Warnings {
  public:
-  // Where the next warnings arise: "page 3". Prefixed to them; a warning that arises in several places is reported for the
-  // first.
+  // Where the next warnings arise: "page 3". Prefixed to them; a warning that arises in several places is
+  // reported for the first.
   void set_place(const std::string& place) { place_ = place; }
   void add(const std::string& warning);
   const std::vector<std::string>& all() const { return all_; }

@@ -1,5 +1,6 @@
-// What every subcommand consists of. Its function adds its options, parses the arguments after its name, does the work and
-// throws Error if something is wrong; run_command_line turns that into one line and an exit status.
+// What every subcommand consists of. Its function adds its options, parses the arguments after its name, does
+// the work and throws Error if something is wrong;
+// run_command_line turns that into one line and an exit status.
 #pragma once
 
 #include <span>

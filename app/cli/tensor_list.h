@@ -1,4 +1,5 @@
-// The arrays of a file as human-readable lines: of a model's hundreds, those that are alike in every layer share one.
+// The arrays of a file as human-readable lines: of a model's hundreds,
+// those that are alike in every layer share one.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace headwise {
 
-// Arrays whose names differ only in numbers, "layers.0.norm" and "layers.1.norm", and whose sizes and types are the same.
+// Arrays whose names differ only in numbers, "layers.0.norm" and "layers.1.norm",
+// and whose sizes and types are the same.
 struct TensorGroup {
   std::string name;  // "layers.{0…4,6…11}.norm"; for a single array its own name
   std::string dtype;

@@ -38,7 +38,8 @@ bool names_preset(const std::string& name) {
   return preset && access(name.c_str(), F_OK) != 0;
 }
 
-// Throws Error(input) if none of a file's arrays has a recognised name: the run would continue with generated numbers.
+// Throws Error(input) if none of a file's arrays has a recognised name:
+// the run would continue with generated numbers.
 void require_used(const std::string& path, const GivenArrays& arrays) {
   const auto names = given_array_names();
   const auto is_read = [&](const auto& array) { return std::ranges::count(names, array.first) > 0; };

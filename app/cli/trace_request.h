@@ -1,4 +1,5 @@
-// The flags that `run`, `export` and `compare` share: a scenario, arrays from files, settings, and how to compute.
+// The flags that `run`, `export` and `compare` share: a scenario, arrays from files, settings,
+// and how to compute.
 #pragma once
 
 #include <functional>
@@ -51,15 +52,16 @@ class ArrayOrigins {
 // Throws Error(usage) if the file to be written is one of the --input files: what it has would be lost.
 void keep_inputs(const TraceRequest& request, const std::string& output);
 
-// The tensor that an argument names; throws Error(usage), naming the option, if there is none of that name or it is a
-// gradient and no gradients are computed.
+// The tensor that an argument names; throws Error(usage), naming the option, if there is none of that name or
+// it is a gradient and no gradients are computed.
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word);
 
-// Whether an argument names a scenario: standard input, a preset not shadowed by a file, or a file that ends in .json.
+// Whether an argument names a scenario: standard input, a preset not shadowed by a file,
+// or a file that ends in .json.
 bool names_scenario(const std::string& name);
 
-// The arrays that the scenario generates and is given, with nothing computed yet; the notes are added to `warnings`. Throws
-// Error(usage), Error(input), also for a warning if the request is strict, Error(memory).
+// The arrays that the scenario generates and is given, with nothing computed yet; the notes are added to
+// `warnings`. Throws Error(usage), Error(input), also for a warning if the request is strict, Error(memory).
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings);
 
 struct ComputedTrace {
@@ -75,12 +77,14 @@ struct ComputedTrace {
 // The record of this run that its files carry.
 RunRecord record_of(const ComputedTrace& computed);
 
-// Reads the files, creates the inputs and computes; prints the warnings as they arise. Tensors in `needed` (none: every
-// tensor) that a fast backend does not keep are recomputed by the reference; what it cannot do at all is left to the
-// reference, with a warning. Throws Error(usage), Error(input), also for a warning if the request is strict, Error(memory).
+// Reads the files, creates the inputs and computes; prints the warnings as they arise. Tensors in `needed`
+// (none: every tensor) that a fast backend does not keep are recomputed by the reference; what it cannot do
+// at all is left to the reference, with a warning. Throws Error(usage), Error(input), also for a warning if
+// the request is strict, Error(memory).
 ComputedTrace compute_trace(const TraceRequest& request,
                             const std::optional<std::vector<TensorName>>& needed = {});
-// The same for `scenario` instead of the request's own. What it has in common with `previous` (may be null) is shared.
+// The same for `scenario` instead of the request's own.
+// What it has in common with `previous` (may be null) is shared.
 ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenario,
                             const std::optional<std::vector<TensorName>>& needed, Warnings& warnings,
                             const ScenarioInputs* previous = nullptr);

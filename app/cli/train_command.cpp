@@ -127,7 +127,8 @@ void add_train_flags(CommandOptions& options, TrainWords& words) {
   options.value("--cosine", words.cosine, "The step by which the learning rate has fallen to 0", {.type = "N"});
 }
 
-// The task that was named, or the text file; what the other options change of its usual settings. Throw Error(usage).
+// The task that was named, or the text file; what the other options change of its usual settings.
+// Throw Error(usage).
 TaskSource source_of(const TrainWords& words) {
   TaskSource source{.name = words.task, .sizes = {}};
   set_if_given("--length", words.length, source.sizes.length);

@@ -39,8 +39,8 @@ std::string token_at(const std::vector<std::string>& labels, Index at, std::stri
 // "it → animal" where the cell has a query and a key, "it" where it has one token, else empty.
 std::string cell_tokens(const Trace& trace, const TokenLabels& labels, const CellRef& cell);
 
-// Where the columns of the inspector's list of terms lie: name, factors with signs between them, value, bar. A function of
-// the text widths, so that nothing touches and it is tested without a window.
+// Where the columns of the inspector's list of terms lie: name, factors with signs between them, value, bar.
+// A function of the text widths, so that nothing touches and it is tested without a window.
 
 // Text widths over all terms, in pixels; `factors`: one per column of factors, from the left.
 struct TermWidths {
@@ -59,8 +59,8 @@ struct TermColumns {
   const float* end_of(std::size_t factor, std::size_t count) const;
 };
 
-// The first of `choices` (most exact first) that fits into `width`; shortening names or dropping the bar is tried before
-// fewer decimals. `sign`: room that "×" and "=" take between two numbers, including padding.
+// The first of `choices` (most exact first) that fits into `width`; shortening names or dropping the bar is
+// tried before fewer decimals. `sign`: room that "×" and "=" take between two numbers, including padding.
 TermColumns term_columns(std::span<const TermWidths> choices, float width, float sign, float scale);
 
 }  // namespace headwise

@@ -1,6 +1,7 @@
-// Where the maps of a comparison lie: the other side, the present one and, where both have the same shape, their
-// difference; side by side, or stacked where that makes the cells larger. A function of shapes, measured text and the free
-// rectangle alone. All lengths are pixels except where "units" is said; `scale` is pixels per unit.
+// Where the maps of a comparison lie: the other side, the present one and, where both have the same shape,
+// their difference; side by side, or stacked where that makes the cells larger. A function of shapes,
+// measured text and the free rectangle alone. All lengths are pixels except where "units" is said;
+// `scale` is pixels per unit.
 #pragma once
 
 #include <vector>

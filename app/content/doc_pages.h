@@ -1,4 +1,5 @@
-// The pages of docs, which are part of the program: parsed for the window, and as one HTML page for a browser.
+// The pages of docs, which are part of the program: parsed for the window,
+// and as one HTML page for a browser.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,9 @@ struct DocPage {
   std::vector<DocBlock> blocks;
 };
 
-// In the order in which they are read; parsed at the first call. Pictures are left out, and links to anything but a page are text.
-// Where a sentence speaks of a lesson or a question, the emphasised title of one leads there.
+// In the order in which they are read; parsed at the first call. Pictures are left out, and links to anything
+// but a page are text. Where a sentence speaks of a lesson or a question,
+// the emphasised title of one leads there.
 std::span<const DocPage> doc_pages();
 
 // Markdown (CommonMark with tables) as blocks. `names`: of the pages that links may lead to, "models.md".
@@ -59,8 +61,8 @@ struct DocSection {
   std::string text;   // plain, a line for each block
 };
 
-// A section begins at a heading, and at a paragraph or an item that begins with words of its own in bold: "**Masks.** As in
-// PyTorch, …", "**Masks**: switch …". A heading without any text before those has their texts too.
+// A section begins at a heading, and at a paragraph or an item that begins with words of its own in bold:
+// "**Masks.** As in PyTorch, …", "**Masks**: switch …". A heading without any text before those has their texts too.
 std::vector<DocSection> sections_of(const DocPage& page, int index);
 
 // Those of all pages, in their order; collected at the first call.

@@ -1,5 +1,6 @@
-// Where the pages of a playlist lie in the strip beside the stage: one below the other, each a picture with a line of
-// text. A function of the strip's width alone. All lengths are pixels; `scale` is pixels per design unit.
+// Where the pages of a playlist lie in the strip beside the stage: one below the other, each a picture with a
+// line of text. A function of the strip's width alone. All lengths are pixels;
+// `scale` is pixels per design unit.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@ struct FilmstripLayout {
 
   // The pages that a view of this height shows at least in part, as [first, last).
   std::pair<std::size_t, std::size_t> visible(double scroll, double height, std::size_t pages) const;
-  // Between which pages something dropped at `y` (from the top of the first page) lands: 0 is before the first, `pages`
-  // behind the last.
+  // Between which pages something dropped at `y` (from the top of the first page) lands: 0 is before the
+  // first, `pages` behind the last.
   std::size_t gap_at(double y, std::size_t pages) const;
 };
 

@@ -53,7 +53,8 @@ std::string quoted(const std::vector<std::string>& labels, Index at, std::string
   return token ? "“" + name + "”" : name;
 }
 
-// One row of a tensor, whatever its leading axes are; a map shared by all sequences or heads is read at its only index.
+// One row of a tensor, whatever its leading axes are;
+// a map shared by all sequences or heads is read at its only index.
 std::vector<double> row_of(const TensorPtr& tensor, const FollowedRow& row, Index head) {
   if (!tensor || tensor->size() == 0 || tensor->shape().rank() < 2) return {};
   const Shape& shape = tensor->shape();

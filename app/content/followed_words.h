@@ -10,14 +10,16 @@
 
 namespace headwise {
 
-// The token that is followed through the steps: the query of the pinned cell. Its row has a hue of its own in every picture.
+// The token that is followed through the steps: the query of the pinned cell.
+// Its row has a hue of its own in every picture.
 
 struct FollowedRow {
   Index batch = 0, token = 0;  // indices on the axes N and L
   friend bool operator==(const FollowedRow&, const FollowedRow&) = default;
 };
 
-// None unless a cell is pinned whose tensor has the axis L of queries: a key or a column of a weight follows nothing.
+// None unless a cell is pinned whose tensor has the axis L of queries:
+// a key or a column of a weight follows nothing.
 std::optional<FollowedRow> followed_row(const Trace& trace, const Selection& selection);
 
 // Where a picture shows that row: a row as drawn, or a column if the picture is transposed.
@@ -32,8 +34,8 @@ std::optional<FollowedLine> followed_line(const StageMatrix& matrix, const Follo
 // “it” in quotes, or "query 5" where there are no tokens.
 std::string followed_name(const TokenLabels& labels, const FollowedRow& row);
 
-// Of the selection's step and head. Lengths are Euclidean norms. Empty where the trace has nothing for the step, as
-// scaled_dot_product_attention has no concat.
+// Of the selection's step and head. Lengths are Euclidean norms. Empty where the trace has nothing for the
+// step, as scaled_dot_product_attention has no concat.
 std::string followed_sentence(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                               const FollowedRow& row);
 

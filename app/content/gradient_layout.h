@@ -1,6 +1,6 @@
-// Where tensors lie on the stage when each is shown next to its gradient: the step's result on top, its operands side by
-// side below, as far as there is room. A function of shapes, measured text and the free rectangle alone. All lengths are
-// pixels except where "units" is said; `scale` is pixels per unit.
+// Where tensors lie on the stage when each is shown next to its gradient: the step's result on top, its
+// operands side by side below, as far as there is room. A function of shapes, measured text and the free
+// rectangle alone. All lengths are pixels except where "units" is said; `scale` is pixels per unit.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,9 @@ namespace headwise {
 
 // One tensor and its gradient, of the same shape.
 struct PairShape {
-  Index rows = 0, cols = 0;    // both > 0
-  double row_label_width = 0;  // of the widest label; 0: none. Rows are labelled only to the left of the tensor
+  Index rows = 0, cols = 0;  // both > 0
+  // of the widest label; 0: none. Rows are labelled only to the left of the tensor
+  double row_label_width = 0;
   double col_label_width = 0;
 };
 

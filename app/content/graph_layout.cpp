@@ -134,7 +134,8 @@ struct Builder {
       for (const TensorName source : rule_sources(declared_rule(trace, {node.id})))
         connect(source.id, node.id);
     }
-    // Longest path from the left; nodes are in the order of computation, so one pass over the targets is enough.
+    // Longest path from the left; nodes are in the order of computation,
+    // so one pass over the targets is enough.
     for (std::size_t to = 0; to < layout.nodes.size(); ++to) {
       for (const GraphEdge& edge : layout.edges) {
         if (edge.to == to) {

@@ -1,5 +1,6 @@
-// The tensors of a trace as a graph from left to right: the nodes, what flows between them, and where each node lies.
-// Derived from the rules that the tensors declare (core/trace/rules.h); drawn by app/stage/graph_view.
+// The tensors of a trace as a graph from left to right: the nodes, what flows between them, and where each
+// node lies. Derived from the rules that the tensors declare (core/trace/rules.h);
+// drawn by app/stage/graph_view.
 #pragma once
 
 #include <functional>

@@ -17,7 +17,8 @@ struct MapZoom {
 
 // The same part, clamped to a map of this size; side 0 becomes the whole map's side.
 MapZoom within(const MapZoom& zoom, Index rows, Index cols);
-// `factor` > 1 zooms in. The point at (u, v), 0 … 1 from left to right and from top to bottom, stays where it is.
+// `factor` > 1 zooms in. The point at (u, v), 0 … 1 from left to right and from top to bottom,
+// stays where it is.
 MapZoom zoomed(const MapZoom& zoom, double factor, double u, double v, Index rows, Index cols);
 // Moved by fractions of its side.
 MapZoom moved(const MapZoom& zoom, double right, double down, Index rows, Index cols);

@@ -1,5 +1,5 @@
-// What the memory order view shows at a place: the operations of the step, the matrix of the selected head, and the cell in
-// it. A function of trace and selection, so it is tested without a window.
+// What the memory order view shows at a place: the operations of the step, the matrix of the selected head,
+// and the cell in it. A function of trace and selection, so it is tested without a window.
 #pragma once
 
 #include <optional>

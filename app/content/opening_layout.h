@@ -1,5 +1,5 @@
-// Where the opening scene's sentence, arcs and text lie. A function of measured text and the window's rectangle alone, so it is
-// tested without a window. All lengths are pixels.
+// Where the opening scene's sentence, arcs and text lie. A function of measured text and the window's
+// rectangle alone, so it is tested without a window. All lengths are pixels.
 #pragma once
 
 #include <array>
@@ -25,12 +25,14 @@ struct OpeningLayout {
   RectF text;              // what stands below the sentence: as wide as the area
 };
 
-// The sentence is centred, in as many lines as it needs; the arcs take the height above it, at most 0.42 of the area; everything
-// together is centred in the area, and starts at its top if it is higher. `area` excludes margins and the top line.
+// The sentence is centred, in as many lines as it needs; the arcs take the height above it, at most 0.42 of
+// the area; everything together is centred in the area, and starts at its top if it is higher. `area`
+// excludes margins and the top line.
 OpeningLayout opening_layout(const OpeningShape& shape, RectF area);
 
-// An arc as a cubic Bézier curve from the middle of one word's top to another's, leaving both vertically. Arcs to distant words
-// rise higher; the one to the most distant word of a line rises to highest_arc. `gap` is left between word and arc.
+// An arc as a cubic Bézier curve from the middle of one word's top to another's, leaving both vertically.
+// Arcs to distant words rise higher; the one to the most distant word of a line rises to highest_arc. `gap`
+// is left between word and arc.
 using Arc = std::array<PointF, 4>;
 Arc opening_arc(const OpeningLayout& layout, std::size_t from, std::size_t to, double gap);
 // The arc whose end is between those of two arcs from the same word: at `share` of the way, from 0 to 1.

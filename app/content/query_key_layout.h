@@ -1,5 +1,6 @@
-// Places the plane of queries and keys, and the rows of scores and weights beside it. A function of points and sizes alone. All
-// lengths are pixels except where "units" is said; `scale` is pixels per unit. On the screen y grows downwards, in the plane upwards.
+// Places the plane of queries and keys, and the rows of scores and weights beside it. A function of points
+// and sizes alone. All lengths are pixels except where "units" is said; `scale` is pixels per unit. On the
+// screen y grows downwards, in the plane upwards.
 #pragma once
 
 #include <optional>
@@ -31,8 +32,8 @@ struct QueryKeyLayout {
 // The origin and all points lie inside the plane's rectangle, with room for their labels.
 QueryKeyLayout query_key_layout(const QueryKeyPlane& plane, const RectF& area, double scale);
 
-// The line from the origin through `tip`, as long as it is inside the plane's rectangle: both ends on the screen. None if the tip is
-// the origin.
+// The line from the origin through `tip`, as long as it is inside the plane's rectangle: both ends on the
+// screen. None if the tip is the origin.
 std::optional<std::pair<PlanePoint, PlanePoint>> line_through(const QueryKeyLayout& layout, PlanePoint tip);
 // The point of that line that is closest to `key`: its distance from the origin is dot(tip, key) / |tip|.
 PlanePoint foot_on_line(PlanePoint tip, PlanePoint key);
@@ -41,15 +42,16 @@ PlanePoint foot_on_line(PlanePoint tip, PlanePoint key);
 struct MarkLabel {
   double x = 0, y = 0, width = 0, height = 0, reach = 0;
 };
-// Top left corners of the labels: beside, above or below their marks, inside the area, over no mark and no other label. Earlier labels go
-// first; none where there is no room.
+// Top left corners of the labels: beside, above or below their marks, inside the area, over no mark and no
+// other label. Earlier labels go first; none where there is no room.
 std::vector<std::optional<PlanePoint>> place_labels(std::span<const MarkLabel> labels, const RectF& area);
 
-// Which keys get one of `count` rows: those with the largest weights, in the order of the keys. NaN counts as largest.
+// Which keys get one of `count` rows: those with the largest weights, in the order of the keys.
+// NaN counts as largest.
 std::vector<Index> keys_with_rows(std::span<const double> weights, Index count);
 
-// Places one query's row of every head, one below the other, and beside them the words that the model predicts. A function of sizes alone.
-// All lengths are pixels; `scale` is pixels per unit.
+// Places one query's row of every head, one below the other, and beside them the words that the model
+// predicts. A function of sizes alone. All lengths are pixels; `scale` is pixels per unit.
 
 struct HeadRowsShape {
   Index heads = 0, keys = 0;

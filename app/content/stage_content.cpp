@@ -316,15 +316,16 @@ class Builder {
     if (!first.empty()) share_bar(first);
     if (above && std::ranges::find(first, above) == first.end()) share_bar({above});
     if (content_.bias) {
-      // Its own colours would need a fourth bar for a single row: it is added to the result, so it uses the result's.
+      // Its own colours would need a fourth bar for a single row: it is added to the result,
+      // so it uses the result's.
       share_bar({result, &*content_.bias});
     } else if (!result_shares) {
       share_bar({result});
     }
   }
 
-  // Thumbnails are the step's own maps; after the softmax, where those are no longer informative, the attention weights,
-  // which characterise a head.
+  // Thumbnails are the step's own maps; after the softmax, where those are no longer informative, the
+  // attention weights, which characterise a head.
   void choose_heads(const StepPicture& picture) {
     const auto per_head = [&](Id id) {
       const TensorPtr tensor = trace_.tensor(id);
@@ -334,8 +335,8 @@ class Builder {
     if (selection_.step >= Step::weighted_sum && per_head(weights)) {
       content_.head_map = part(weights, selection_.queries_as_columns, 0, 0);
     } else if (selection_.step == Step::scale && content_.left && per_head(content_.left->matrix.name.id)) {
-      // Scaled scores are pale in the colours of the scores: that is the point of the step, but it does not help to tell
-      // heads apart.
+      // Scaled scores are pale in the colours of the scores: that is the point of the step, but it does not
+      // help to tell heads apart.
       content_.head_map = content_.left;
     } else if (per_head(picture.result)) {
       content_.head_map = content_.result;

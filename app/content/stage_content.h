@@ -1,5 +1,6 @@
-// What the stage shows at a place: which matrices of which tensors, in which colours, with which labels. A function of
-// trace and selection, so it is tested without a window; stage_layout decides where everything lies.
+// What the stage shows at a place: which matrices of which tensors, in which colours, with which labels. A
+// function of trace and selection, so it is tested without a window;
+// stage_layout decides where everything lies.
 #pragma once
 
 #include <limits>
@@ -18,18 +19,18 @@
 
 namespace headwise {
 
-// The value ranges that the stage's colours stand for, computed once per tensor and batch and cached as long as the tensor
-// lives.
+// The value ranges that the stage's colours stand for, computed once per tensor and batch and cached as long
+// as the tensor lives.
 
 class ValueRanges {
  public:
-  // Over every map that the tensor has in this batch (all heads). Cells blocked by `mask`, which has the same shape, do not
-  // count where nothing but that is shown (core/picture/heatmap.h).
+  // Over every map that the tensor has in this batch (all heads). Cells blocked by `mask`, which has the same
+  // shape, do not count where nothing but that is shown (core/picture/heatmap.h).
   ValueRange of(const TensorPtr& tensor, Index batch, bool probabilities, const TensorPtr& mask = nullptr,
                 double blocked_at = -std::numeric_limits<double>::infinity());
 
-  // The widest range given so far for `family` with this key: while a gain is dragged or a head soloed, the colours keep
-  // their meaning, so the change is visible.
+  // The widest range given so far for `family` with this key: while a gain is dragged or a head soloed, the
+  // colours keep their meaning, so the change is visible.
   ValueRange widest(const TensorPtr& family, int key, Index batch, ValueRange range);
 
   // Drops the ranges of tensors that no longer exist.
@@ -73,8 +74,8 @@ struct StageContent {
   std::size_t picture = 0;            // which of them this is; pictures.size() for a tensor by itself
   std::string nothing;  // if not empty: why there is no cell to show; everything below is then empty
   std::optional<StagePart> result, left, above, bias;
-  // No mask yet. While one is about to be painted its place above the result stays free, so that nothing moves under the mouse
-  // with the first stroke.
+  // No mask yet. While one is about to be painted its place above the result stays free, so that nothing
+  // moves under the mouse with the first stroke.
   bool mask_to_come = false;
   bool cell_for_cell = false;  // an elementwise map, not a product: operands have the result's shape
   bool row_figures = false;    // the softmax: row maximum and Σ exp lie left of the result,
@@ -86,8 +87,8 @@ struct StageContent {
   bool veiled = false;                // a page asks for the result: its place stays covered
 };
 
-// The picture that the stage shows: the one whose result is the chosen tensor, or the tensor by itself if the step has no
-// such picture, or the step's main one. Null where there is nothing.
+// The picture that the stage shows: the one whose result is the chosen tensor, or the tensor by itself if the
+// step has no such picture, or the step's main one. Null where there is nothing.
 std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& selection);
 // Whether that is another picture at another head.
 bool shows_one_head(const Trace& trace, const Selection& selection);

@@ -104,7 +104,8 @@ constexpr double smallest_corner_thumbnail = 28.0;
 constexpr double smallest_band_thumbnail = 22.0;
 constexpr double largest_band_share = 0.44;
 
-// For a map in a grid: from this size on, at least every third row and every fourth column has room for its name.
+// For a map in a grid: from this size on, at least every third row and every fourth column has room for its
+// name.
 constexpr double least_named_row = 4.0, least_named_col = 4.5;
 constexpr double least_share_with_names = 0.5;  // of the maps' area when drawn without names
 
@@ -183,7 +184,8 @@ struct Widths {
   double left_cell = 0, result_cell = 0;
 };
 
-// If the result's numbers just fail to fit and the left operand can be narrower, it is made so: its colours say enough.
+// If the result's numbers just fail to fit and the left operand can be narrower, it is made so:
+// its colours say enough.
 void make_room_for_digits(const StageShape& shape, double width, double u, Widths& widths) {
   const double needed = std::ceil(shape.digit_width);
   if (needed <= 0.0 || widths.result_cell >= needed) return;
@@ -425,8 +427,9 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
       const double w = cell_side((grid.area.width - (c - 1) * gap) / c, shape.cols, widest_inner_cell * u);
       const double h =
           cell_side((grid.area.height - (r - 1) * (title + gap * 0.5)) / r, shape.rows, widest_inner_cell * u);
-      // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable. The shorter
-      // side counts: at equal area squares are the most readable, and excess height counts for nothing.
+      // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable.
+      // The shorter side counts: at equal area squares are the most readable,
+      // and excess height counts for nothing.
       const double cell_w = std::min(w, 2.0 * h), cell_h = std::min(h, 3.0 * w);
       const double counted_h = std::min(cell_h, 1.5 * cell_w);
       const double worth = std::min(cell_w, counted_h) * std::sqrt(cell_w * counted_h);

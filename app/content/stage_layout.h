@@ -15,8 +15,8 @@ namespace headwise {
 
 inline constexpr double head_name_units = 13.0;  // height of the line with a head's name
 
-// Square thumbnails in rows from the top left, a caption above them, and a line with number and dot under each; a line with
-// the head's name under that, where the names fit.
+// Square thumbnails in rows from the top left, a caption above them, and a line with number and dot under
+// each; a line with the head's name under that, where the names fit.
 struct HeadGrid {
   RectF area;
   Index columns = 0;
@@ -30,8 +30,9 @@ struct HeadGrid {
   RectF name_line(Index head) const;    // under that, as wide as the pitch allows; only with a name_form
 };
 
-// The largest thumbnails that fit, at most `largest` pixels a side. `names`: the width of the widest name in each wording, the
-// longest wording first. Thumbnails move apart for the names and give up a fifth of their side at most.
+// The largest thumbnails that fit, at most `largest` pixels a side. `names`: the width of the widest name in
+// each wording, the longest wording first.
+// Thumbnails move apart for the names and give up a fifth of their side at most.
 HeadGrid head_grid(Index heads, RectF area, double scale, double largest,
                    const std::vector<double>& names = {});
 

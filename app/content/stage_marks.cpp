@@ -3,7 +3,8 @@
 namespace headwise {
 namespace {
 
-// The mark that matters most for the labels: the cell itself, then what it was computed from, then what it feeds.
+// The mark that matters most for the labels: the cell itself, then what it was computed from,
+// then what it feeds.
 template <class Single>
 std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<StageMark>& marks, Single single) {
   for (const MarkKind kind :

@@ -1,5 +1,5 @@
-// A matrix on the stage: the last two axes of a tensor at fixed indices of the others, possibly transposed, possibly only
-// some of its rows. Maps a drawn cell to the tensor's index and back.
+// A matrix on the stage: the last two axes of a tensor at fixed indices of the others, possibly transposed,
+// possibly only some of its rows. Maps a drawn cell to the tensor's index and back.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct StageMatrix {
   std::string row_axis, col_axis;  // as drawn: "L", "H·D"; empty for the one row of a tensor of rank 1
 };
 
-// Which part of a tensor is shown. Ignored by a tensor without such an axis; an axis of key/value heads (G) is indexed by
-// the group that serves `head`.
+// Which part of a tensor is shown. Ignored by a tensor without such an axis; an axis of key/value heads (G)
+// is indexed by the group that serves `head`.
 struct StagePlace {
   Index batch = 0, head = 0;
 };
@@ -32,11 +32,13 @@ Index head_count(const Trace& trace, TensorName name);
 // The first query head that reads the i-th of these maps: i itself, or i·H/G.
 Index head_of_map(const Trace& trace, TensorName name, Index i);
 
-// Null if the trace does not have the tensor. row_begin, row_end count rows (rank 1: entries) as stored; 0, 0: all.
+// Null if the trace does not have the tensor. row_begin, row_end count rows (rank 1: entries) as stored;
+// 0, 0: all.
 std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, StagePlace place,
                                         bool transposed = false, Index row_begin = 0, Index row_end = 0);
 
-// Whether its rows are queries and its columns keys, or the other way round: scores … attn_weights, and their gradients.
+// Whether its rows are queries and its columns keys, or the other way round: scores … attn_weights,
+// and their gradients.
 bool is_pair_map(const StageMatrix& matrix);
 
 CellRef cell_at(const StageMatrix& matrix, Index row, Index col);

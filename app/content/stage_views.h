@@ -1,6 +1,6 @@
-// Describes the views of the stage, one row each: what the header, the palette and the tooltips call them, and how they
-// treat the current step. A new view needs an enumerator with its word (core/playlist/stage_view.h), a row here and a case
-// in draw_view (app/stage/stage_panel.cpp).
+// Describes the views of the stage, one row each: what the header, the palette and the tooltips call them,
+// and how they treat the current step. A new view needs an enumerator with its word
+// (core/playlist/stage_view.h), a row here and a case in draw_view (app/stage/stage_panel.cpp).
 #pragma once
 
 #include <span>

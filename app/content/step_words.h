@@ -14,13 +14,14 @@
 
 namespace headwise {
 
-// What the text of a step depends on, derived from what was computed: a layer without biases adds none, a finite fill
-// blocks nothing, a row without a key sums to nothing.
+// What the text of a step depends on, derived from what was computed: a layer without biases adds none, a
+// finite fill blocks nothing, a row without a key sums to nothing.
 
 struct StepFacts {
   AttentionOptions options;
   bool projection_bias = true, output_bias = true;
-  // Of the mask over the current map: whether pairs are blocked, and whether others are given a nonzero number.
+  // Of the mask over the current map: whether pairs are blocked,
+  // and whether others are given a nonzero number.
   bool masked = true, blocks = true, adds = false;
   // Rows of the current weights that have no unblocked key: NaN, or 0 where that is the rule.
   Index nan_rows = 0, zero_rows = 0;

@@ -1,4 +1,5 @@
-// Where the parts of the training view lie, and the scales of its curves. All lengths are pixels; `scale` is pixels per design unit.
+// Where the parts of the training view lie, and the scales of its curves. All lengths are pixels;
+// `scale` is pixels per design unit.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,8 @@ struct TrainingParts {
   bool maps = true;   // below the plot; otherwise what takes all the height that it can get
 };
 
-// The plot is as high as what stands beside it needs, as far as the maps can still be read, and takes what the maps leave.
+// The plot is as high as what stands beside it needs, as far as the maps can still be read,
+// and takes what the maps leave.
 TrainingLayout training_layout(const RectF& area, double scale, const TrainingParts& parts = {});
 
 // Of the maps of one of several runs, side by side.
@@ -57,7 +59,8 @@ TrainingMaps training_maps(const RectF& area, Index layers, Index heads, double 
 // The end of an axis of steps: a round number that leaves room after the furthest step.
 Index last_step_shown(Index reached);
 
-// A curve with at most one value for each pixel column: the mean of the steps that fall into it. Step i lies at i/steps of the width.
+// A curve with at most one value for each pixel column: the mean of the steps that fall into it.
+// Step i lies at i/steps of the width.
 struct CurvePoint {
   double step = 0.0, value = 0.0;
 };

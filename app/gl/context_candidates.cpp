@@ -14,8 +14,8 @@ struct GlVersion {
 constexpr std::array computing_versions{GlVersion{4, 5}, GlVersion{4, 4}, GlVersion{4, 3}};
 constexpr GlVersion least_version{3, 3};
 
-// The kinds of places in the order in which they are tried. Mesa needs neither display nor device for its surfaceless platform, but
-// then it is always Mesa, even if another driver has a GPU.
+// The kinds of places in the order in which they are tried. Mesa needs neither display nor device for its
+// surfaceless platform, but then it is always Mesa, even if another driver has a GPU.
 constexpr std::array gpus_first{GlPlace::gpu, GlPlace::unknown, GlPlace::surfaceless, GlPlace::software,
                                 GlPlace::default_display};
 constexpr std::array software_first{GlPlace::surfaceless, GlPlace::software, GlPlace::unknown, GlPlace::gpu,

@@ -13,8 +13,8 @@ namespace headwise {
 // LIBGL_ALWAYS_SOFTWARE is set.
 enum class OffscreenUse { pictures, computing };
 
-// Where EGL may have OpenGL: a device that is a GPU, software, or of unknown kind; Mesa without any device, with a GPU that it knows
-// or in software; whatever display there is.
+// Where EGL may have OpenGL: a device that is a GPU, software, or of unknown kind; Mesa without any device,
+// with a GPU that it knows or in software; whatever display there is.
 enum class GlPlace { gpu, software, unknown, surfaceless, default_display };
 
 struct ContextCandidate {
@@ -24,16 +24,18 @@ struct ContextCandidate {
   bool operator==(const ContextCandidate&) const = default;
 };
 
-// Every place with OpenGL 4.5, 4.4, 4.3 and 3.3, each with and without reset notification. For computing, GPUs come first, and 3.3
-// (which has no compute shaders) only after everything else; for pictures and with `wants_software`, software comes first.
+// Every place with OpenGL 4.5, 4.4, 4.3 and 3.3, each with and without reset notification. For computing,
+// GPUs come first, and 3.3 (which has no compute shaders) only after everything else; for pictures and with
+// `wants_software`, software comes first.
 std::vector<ContextCandidate> context_candidates(std::span<const GlPlace> places, OffscreenUse use,
                                                  bool wants_software);
 
 // What became of a candidate: no context, or one that computes in software or on a GPU.
 enum class ContextTry { refused, software, gpu };
 
-// Tries the candidates in turn; returns the one whose context is to be used, which is the last that was tried, or nullopt if all are
-// refused. With `wants_gpu`, a GPU whose driver turns out to be software is used only if no other GPU gives a context.
+// Tries the candidates in turn; returns the one whose context is to be used, which is the last that was
+// tried, or nullopt if all are refused. With `wants_gpu`, a GPU whose driver turns out to be software is used
+// only if no other GPU gives a context.
 std::optional<ContextCandidate> first_context(std::span<const ContextCandidate> candidates,
                                               std::span<const GlPlace> places, bool wants_gpu,
                                               const std::function<ContextTry(const ContextCandidate&)>& make);

@@ -1,4 +1,5 @@
-// Messages from the driver (KHR_debug): errors and undefined behaviour as they happen, in the call that caused them.
+// Messages from the driver (KHR_debug): errors and undefined behaviour as they happen,
+// in the call that caused them.
 #pragma once
 
 #include <functional>
@@ -12,8 +13,9 @@ struct DebugMessage {
   std::string text;
 };
 
-// Sends the current context's messages to the sink, on the thread that makes the GL call, for as long as this lives.
-// Notifications and performance hints are omitted. Move-only; the context must still be current on destruction.
+// Sends the current context's messages to the sink, on the thread that makes the GL call, for as long as this
+// lives. Notifications and performance hints are omitted. Move-only;
+// the context must still be current on destruction.
 class DebugOutput {
  public:
   using Sink = std::function<void(const DebugMessage&)>;

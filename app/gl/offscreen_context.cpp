@@ -98,7 +98,8 @@ EGLContext make_context(EGLDisplay display, const ContextCandidate& candidate, b
 
 }  // namespace
 
-// The EGL display belongs to the process: it is left open, because closing it would end every other context on it.
+// The EGL display belongs to the process: it is left open,
+// because closing it would end every other context on it.
 struct OffscreenContext::Egl {
   EGLDisplay display = EGL_NO_DISPLAY;
   EGLContext context = EGL_NO_CONTEXT;

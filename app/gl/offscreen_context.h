@@ -11,15 +11,15 @@
 
 namespace headwise {
 
-// A debug context checks more and reports it (app/gl/debug_output.h), which takes time: for tests, and where the environment
-// variable HEADWISE_GL_DEBUG is set, as for the window.
+// A debug context checks more and reports it (app/gl/debug_output.h), which takes time: for tests, and where
+// the environment variable HEADWISE_GL_DEBUG is set, as for the window.
 enum class OffscreenDebug { where_set, on };
 
 class OffscreenContext {
  public:
   // Makes an OpenGL core context (4.5 if available, else at least 3.3) on the first device that gives one
-  // (app/gl/context_candidates.h), makes it current in this thread, and gives it a framebuffer of width × height pixels. Throws
-  // Error(no_display) if EGL has none.
+  // (app/gl/context_candidates.h), makes it current in this thread, and gives it a framebuffer of width ×
+  // height pixels. Throws Error(no_display) if EGL has none.
   OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures,
                    OffscreenDebug debug = OffscreenDebug::where_set);
   ~OffscreenContext();
@@ -41,8 +41,8 @@ class OffscreenContext {
   std::optional<gl::Framebuffer> framebuffer_;
 };
 
-// A one-pixel context for computing, current on this thread until it is released (core/backend/backend.h). Throws
-// Error(no_display).
+// A one-pixel context for computing, current on this thread until it is released (core/backend/backend.h).
+// Throws Error(no_display).
 std::shared_ptr<const void> computing_context();
 
 }  // namespace headwise

@@ -16,8 +16,8 @@ struct ProgramKind {
 
 class Program {
  public:
-  // The text of the two shader files. Throws Error(no_display) with the start of the driver's message if they do not
-  // compile or link.
+  // The text of the two shader files. Throws Error(no_display) with the start of the driver's message if they
+  // do not compile or link.
   Program(std::string_view label, std::span<const unsigned char> vertex,
           std::span<const unsigned char> fragment);
 

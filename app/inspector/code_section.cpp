@@ -63,8 +63,8 @@ std::string small_matrices_line(const PanelContext& context, TensorId result) {
   }
 }
 
-// For a split or a concatenation of arrays stored as (L,N,E): what nn.MultiheadAttention does with them, whose strides the
-// memory order view shows.
+// For a split or a concatenation of arrays stored as (L,N,E): what nn.MultiheadAttention does with them,
+// whose strides the memory order view shows.
 std::string sequence_first_line(const PanelContext& context, TensorId result) {
   if (context.scenario.inputs.batch_first) return "";
   const MemoryOrder order = memory_order(context.trace, context.selection.step, result, false);

@@ -83,8 +83,9 @@ void draw_update_lines(const PanelContext& context, TextColumn& column, const Ex
                    context.palette.text_dim);
 }
 
-// The gradient that the step uses, the optimiser's state and the formula of the update, as the training view shows them. Draws nothing for
-// a cell that no watched training changes; a sentence where the model was edited.
+// The gradient that the step uses, the optimiser's state and the formula of the update, as the training view
+// shows them. Draws nothing for a cell that no watched training changes;
+// a sentence where the model was edited.
 void draw_training_update(const PanelContext& context, TextColumn& column, const CellRef& cell) {
   if (!context.watched) return;
   const WatchedModel& model = *context.watched;

@@ -24,16 +24,16 @@
 namespace headwise {
 namespace {
 
-// The lines of the inspector's list of terms: name, factors with × between, = value, and a bar proportional to its
-// magnitude.
+// The lines of the inspector's list of terms: name, factors with × between, = value, and a bar proportional
+// to its magnitude.
 
 class TermList {
  public:
   // `width` and `height` of a line, in pixels.
   TermList(const PanelContext& context, const CellTerms& terms, Combine combine, float width, float height);
 
-  // Draws a line; returns the factor clicked, or chosen with Enter or Space: the first one for a click next to all of them.
-  // ← and → move through the factors of the focused line.
+  // Draws a line; returns the factor clicked, or chosen with Enter or Space: the first one for a click next
+  // to all of them. ← and → move through the factors of the focused line.
   const CellRef* draw_line(int line, ImVec2 at) const;
 
  private:

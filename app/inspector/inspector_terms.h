@@ -1,5 +1,6 @@
-// The terms of a number in the inspector, largest first, and the links to what it was computed from and to what it feeds.
-// Each leads to the cell, row or tensor that it names; under the mouse it lights up on the stage and in the graph.
+// The terms of a number in the inspector, largest first, and the links to what it was computed from and to
+// what it feeds. Each leads to the cell, row or tensor that it names;
+// under the mouse it lights up on the stage and in the graph.
 #pragma once
 
 #include "app/content/cell_terms.h"
@@ -16,8 +17,8 @@ struct TermsState {
 // How many terms of a cell are shown: all if requested.
 std::size_t shown_terms(TermsState& state, const CellRef& cell, bool compact);
 
-// One line per term: name, factors with × between, = value, and a bar proportional to its magnitude; after them the number
-// of terms left out, a click on which shows them.
+// One line per term: name, factors with × between, = value, and a bar proportional to its magnitude; after
+// them the number of terms left out, a click on which shows them.
 void draw_terms(const PanelContext& context, TextColumn& column, TermsState& state, const CellTerms& terms,
                 Combine combine, PanelAction& action);
 
@@ -34,7 +35,8 @@ void draw_way(const PanelContext& context, TextColumn& column, const char* name,
 // A link back to the previously pinned cell; draws nothing if there was none.
 void draw_way_back(const PanelContext& context, TextColumn& column, PanelAction& action);
 
-// What a click on a tensor's box leads to: the step that computes it, at its head, pinned if it is a single cell.
+// What a click on a tensor's box leads to: the step that computes it, at its head,
+// pinned if it is a single cell.
 Selection selection_at(const PanelContext& context, const BoxRef& box);
 
 }  // namespace headwise

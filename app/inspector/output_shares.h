@@ -18,8 +18,9 @@ struct OutputShare {
   double share = 0.0;  // |value| of Σ |addends|, in [0,1]
 };
 
-// Every head in order, then the bias if there is one. With more than `shown` heads, the largest of them in order, and one
-// line for all others together. Empty if no cell of `output` is focused, or the trace has no output projection.
+// Every head in order, then the bias if there is one. With more than `shown` heads, the largest of them in
+// order, and one line for all others together. Empty if no cell of `output` is focused,
+// or the trace has no output projection.
 std::vector<OutputShare> output_shares(const Trace& trace, const Selection& selection, std::size_t shown);
 
 // One line per addend: name, value, percent and a bar as long as its share. Draws nothing if there are none.

@@ -21,7 +21,8 @@
 namespace headwise {
 namespace {
 
-// The opening scene as a picture: what is drawn in it, each part with its own opacity, so that it can fade into the stage.
+// The opening scene as a picture: what is drawn in it, each part with its own opacity,
+// so that it can fade into the stage.
 
 class OpeningPicture {
  public:

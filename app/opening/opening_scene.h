@@ -1,5 +1,5 @@
-// The first thing a person sees: a sentence, and what one of its words attends to. "How?" unfolds the stage around the same
-// numbers.
+// The first thing a person sees: a sentence, and what one of its words attends to. "How?" unfolds the stage
+// around the same numbers.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,8 @@ void begin_opening(OpeningState& state, OpeningSubject subject);
 void observe_opening(OpeningState& state, const ComputationPtr& computation);
 // Lets the stage appear. Does nothing if it does already.
 void unfold_opening(OpeningState& state);
-// `seconds` since the last frame, at normal speed; `still`: nothing moves, everything is where it ends. True while something moves.
+// `seconds` since the last frame, at normal speed; `still`: nothing moves, everything is where it ends.
+// True while something moves.
 bool advance_opening(OpeningState& state, double seconds, bool still);
 
 // What was asked for in this frame.

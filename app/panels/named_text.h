@@ -1,5 +1,5 @@
-// Letters of shapes and names of tensors in any text: under the mouse they light up what they name, everywhere
-// (app/session/selection.h).
+// Letters of shapes and names of tensors in any text: under the mouse they light up what they name,
+// everywhere (app/session/selection.h).
 #pragma once
 
 #include <imgui.h>
@@ -23,8 +23,8 @@ std::vector<LetterRun> shape_letters(std::string_view text);
 // Whether an axis is this one, or joins it with others: "H·D" has H and D. S also matches S′.
 bool axis_has_letter(std::string_view axis, std::string_view letter);
 
-// Draws the text at `at`; each letter in it can be pointed at. `with_number`: so can the number after it, "E 128". True
-// while the mouse is on a letter.
+// Draws the text at `at`; each letter in it can be pointed at. `with_number`: so can the number after it, "E
+// 128". True while the mouse is on a letter.
 bool draw_shape_text(const PanelContext& context, ImFont* font, ImVec2 at, Rgba8 color,
                      const std::string& text, bool with_number = false);
 

@@ -1,5 +1,6 @@
-// What every panel is given and what it may return. A panel is a state struct and a free draw function `PanelAction
-// draw_NAME(const PanelContext&, NameState&)` that fills the current ImGui window; it changes no data.
+// What every panel is given and what it may return. A panel is a state struct and a free draw function
+// `PanelAction draw_NAME(const PanelContext&, NameState&)` that fills the current ImGui window;
+// it changes no data.
 #pragma once
 
 #include <optional>
@@ -72,7 +73,8 @@ struct PanelContext {
   bool points_at_heads = false;       // while a page asks for a head: none is marked as the one that is shown
   bool pinned_by_page = false;        // the pinned cell is that of the page, which Escape leaves instead
   AnswerMask* answer_mask = nullptr;  // of a page that asks for a mask
-  const WatchedModel* watched = nullptr;  // if the model is a step of the watched training, which can be asked
+  // if the model is a step of the watched training, which can be asked
+  const WatchedModel* watched = nullptr;
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
   // On the whole screen of a hall, for its back row: `picture` is true then, and labels are as large as this.

@@ -8,7 +8,8 @@
 namespace headwise {
 namespace {
 
-// The background of a panel: two rectangles that leave the corners out, and the corners, rounded, in ImGui's list.
+// The background of a panel: two rectangles that leave the corners out, and the corners, rounded,
+// in ImGui's list.
 void lay_ground(std::vector<GroundRect>& grounds, const RectF& rect) {
   const ImVec4 color = ImGui::GetStyleColorVec4(ImGuiCol_WindowBg);
   const int round = static_cast<int>(std::ceil(ImGui::GetStyle().ChildRounding));

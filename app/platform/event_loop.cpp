@@ -15,7 +15,8 @@ namespace headwise {
 
 namespace {
 
-// ImGui settles a frame or two after an event (what is hovered, what a popup covers), so a few frames follow each one.
+// ImGui settles a frame or two after an event (what is hovered, what a popup covers),
+// so a few frames follow each one.
 constexpr int settling_frames = 3;
 
 // An animation that starts after a sleep starts at its beginning, however long the sleep was.
@@ -69,7 +70,8 @@ class EventLoop {
     const bool slept = !result_.animating && std::isinf(result_.wake_after);
     input_.seconds = slept ? std::min(elapsed, usual_seconds) : elapsed;
     input_.slept_seconds = elapsed - input_.seconds;
-    // An event may mean that the picture on the screen is lost. Frames that only settle are drawn if they differ.
+    // An event may mean that the picture on the screen is lost.
+    // Frames that only settle are drawn if they differ.
     if (window_.input().pending()) imgui_.forget_picture();
     window_.input().feed_frame(input_);
     imgui_.settle_fonts(input_.content_scale * result_.font_scale);

@@ -58,13 +58,14 @@ constexpr ImWchar display_ranges[] = {0x0020, 0x00FF, 0x2010, 0x2026, 0x2190, 0x
                                       0x2218, 0x2218, 0x221A, 0x221A, 0x221E, 0x221E, 0x2248, 0x2248,
                                       0x2260, 0x2260, 0x2264, 0x2265, 0xFFFD, 0xFFFD, 0};
 
-// All glyphs fill about 1.7 million pixels at scale 1. Every driver supports textures of 8192 pixels a side, few more than
-// 16384.
+// All glyphs fill about 1.7 million pixels at scale 1. Every driver supports textures of 8192 pixels a side,
+// few more than 16384.
 int texture_width(float scale) {
   return scale <= 1.5f ? 2048 : scale <= 3.0f ? 4096 : 8192;
 }
 
-// Pairs of first and last code point, by the font that has them. ImGui's text cannot represent code points above 16 bits.
+// Pairs of first and last code point, by the font that has them.
+// ImGui's text cannot represent code points above 16 bits.
 std::map<const SystemFont*, std::vector<ImWchar>> ranges_by_font(const std::set<char32_t>& characters) {
   std::map<const SystemFont*, std::vector<ImWchar>> ranges;
   for (const char32_t character : characters) {
@@ -93,8 +94,8 @@ ImFontConfig config_of(float pixels, const char* name) {
 
 // Merges characters of another font into the one added last.
 void add_to_last(ImFontAtlas& atlas, const SystemFont& font, float pixels, const ImWchar* ranges) {
-  // A font size is the height of a whole line, and lines of other fonts have other heights: this makes their letters the
-  // same size.
+  // A font size is the height of a whole line, and lines of other fonts have other heights: this makes their
+  // letters the same size.
   constexpr double line_ems_of_dejavu = 1.164;
   const auto line = static_cast<float>(pixels * font.line_ems / line_ems_of_dejavu);
   ImFontConfig config = config_of(line, "system");

@@ -13,8 +13,8 @@
 
 namespace headwise {
 
-// A rectangle of one opaque colour below everything ImGui draws, in whole pixels from the top left corner. With software
-// rendering, clearing a rectangle costs a tenth of filling it with ImGui's shader.
+// A rectangle of one opaque colour below everything ImGui draws, in whole pixels from the top left corner.
+// With software rendering, clearing a rectangle costs a tenth of filling it with ImGui's shader.
 struct GroundRect {
   int x = 0, y = 0, width = 0, height = 0;
   ImVec4 color;
@@ -22,7 +22,8 @@ struct GroundRect {
 
 struct FrameResult {
   bool animating = false;  // draw the next frame at once; otherwise sleep until something happens
-  // If not animating: seconds until the next frame even if nothing happens (a tooltip or the next step is due).
+  // If not animating: seconds until the next frame even if nothing happens (a tooltip or the next step is
+  // due).
   double wake_after = std::numeric_limits<double>::infinity();
   // Seconds until the next frame even while the window is minimised, because something has to be written
   // then.

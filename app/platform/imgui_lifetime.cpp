@@ -53,8 +53,8 @@ void set_imgui_modifiers(ImGuiIO& io) {
   io.KeyShift = either(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
   io.KeyAlt = either(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
   io.KeySuper = either(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
-  // In a menu Enter chooses, like Space; ImGui by itself would make it edit. Set in every frame, so that the press which
-  // opens a menu is already old when the menu appears.
+  // In a menu Enter chooses, like Space; ImGui by itself would make it edit. Set in every frame, so that the
+  // press which opens a menu is already old when the menu appears.
   const bool chooses = io.KeysDown[GLFW_KEY_SPACE] || either(GLFW_KEY_ENTER, GLFW_KEY_KP_ENTER);
   io.NavInputs[ImGuiNavInput_Activate] = chooses ? 1.0f : 0.0f;
 }

@@ -46,8 +46,8 @@ class InputQueue::Feeder {
     if (event.key < 0 || event.key >= static_cast<int>(keys_.size())) return true;
     const auto key = static_cast<std::size_t>(event.key);
     if (io_.KeysDown[event.key] == event.down) return true;
-    // Chords keep their order: a modifier applies to everything that follows it, and does not affect text typed before a
-    // key.
+    // Chords keep their order: a modifier applies to everything that follows it, and does not affect text
+    // typed before a key.
     if (keys_[key] || text_ || (pressed_ && (event.down || is_modifier_key(event.key)))) return false;
     keys_.set(key);
     pressed_ = pressed_ || (event.down && !is_modifier_key(event.key));

@@ -1,6 +1,6 @@
-// User input as a queue that feeds ImGui. ImGui 1.86 sees only the state at the start of a frame, so a tap that begins and
-// ends between two frames would be lost: the queue delivers at most one transition of a key or button per frame, in order.
-// It is filled by the window's callbacks, and by tests.
+// User input as a queue that feeds ImGui. ImGui 1.86 sees only the state at the start of a frame, so a tap
+// that begins and ends between two frames would be lost: the queue delivers at most one transition of a key
+// or button per frame, in order. It is filled by the window's callbacks, and by tests.
 #pragma once
 
 #include <deque>
@@ -70,8 +70,8 @@ class InputQueue {
   // True while events wait for a frame.
   bool pending() const { return !events_.empty(); }
 
-  // Passes as many events as fit into one frame to ImGui (the current context) and `frame`; the rest stays for the next
-  // ones. Call before ImGui::NewFrame.
+  // Passes as many events as fit into one frame to ImGui (the current context) and `frame`; the rest stays
+  // for the next ones. Call before ImGui::NewFrame.
   void feed_frame(FrameInput& frame);
 
  private:

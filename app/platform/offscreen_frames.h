@@ -1,31 +1,32 @@
-// The window's frames without a window: an offscreen context, ImGui, and the queue that user events come through. For
-// tests, measurements and pictures of the window.
+// The window's frames without a window: an offscreen context, ImGui, and the queue that user events come
+// through. For tests, measurements and pictures of the window.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "app/gl/offscreen_context.h"
 #include "app/platform/frame_function.h"
 #include "app/platform/imgui_lifetime.h"
-#include "app/gl/offscreen_context.h"
 
 namespace headwise {
 
 class OffscreenFrames {
  public:
-  // width, height > 0, in pixels. The context is current from here on; `fonts` may be shared with others of the same scale.
-  // Throws Error(no_display) if EGL has no OpenGL.
+  // width, height > 0, in pixels. The context is current from here on; `fonts` may be shared with others of
+  // the same scale. Throws Error(no_display) if EGL has no OpenGL.
   OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts,
                   OffscreenDebug debug = OffscreenDebug::where_set);
   OffscreenFrames(const OffscreenFrames&) = delete;
   OffscreenFrames& operator=(const OffscreenFrames&) = delete;
 
-  // Seen by the next frames, in order, as described in app/platform/input_queue.h. A size of 0 acts like minimising: the
-  // previous frame's size is kept.
+  // Seen by the next frames, in order, as described in app/platform/input_queue.h. A size of 0 acts like
+  // minimising: the previous frame's size is kept.
   void push(InputEvent event) { queue_.push(std::move(event)); }
   bool pending() const { return queue_.pending(); }
 
-  // One frame; `seconds`: reported as the time since the previous one. Some of GL's work may still be under way.
+  // One frame; `seconds`: reported as the time since the previous one.
+  // Some of GL's work may still be under way.
   const FrameResult& draw(const FrameFunction& frame, double seconds = 1.0 / 60.0);
   // Waits until everything drawn is finished.
   void finish_drawing();

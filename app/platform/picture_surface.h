@@ -1,5 +1,5 @@
-// Pictures of what ImGui draws, at any size, even while a window is in the middle of a frame: a separate ImGui context and
-// framebuffer, on the current OpenGL context.
+// Pictures of what ImGui draws, at any size, even while a window is in the middle of a frame: a separate
+// ImGui context and framebuffer, on the current OpenGL context.
 #pragma once
 
 #include <imgui.h>
@@ -21,8 +21,8 @@ class PictureSurface {
   PictureSurface(const PictureSurface&) = delete;
   PictureSurface& operator=(const PictureSurface&) = delete;
 
-  // Fills a frame, without mouse or keyboard; called more than once, until everything that ImGui only knows afterwards has
-  // settled.
+  // Fills a frame, without mouse or keyboard; called more than once, until everything that ImGui only knows
+  // afterwards has settled.
   using Draw = std::function<void(const Fonts& fonts, float scale)>;
   // Restores what was bound and current before.
   Image image(const Draw& draw, ImVec4 ground);
@@ -30,7 +30,8 @@ class PictureSurface {
   void shapes(const Draw& draw, const std::function<void(const ImDrawData&, const Fonts&)>& take);
 
  private:
-  // The current ImGui context, if any, and the texture of its fonts: the picture's context may have the same atlas.
+  // The current ImGui context, if any, and the texture of its fonts:
+  // the picture's context may have the same atlas.
   struct OuterContext {
     OuterContext();
     void give_back() const;
@@ -52,8 +53,8 @@ class PictureSurface {
     Outer outer;
     ~Returning() { outer.give_back(); }
   };
-  // Makes no ImGui context current (a new one becomes current only if there is none); on destruction the previous one is
-  // again.
+  // Makes no ImGui context current (a new one becomes current only if there is none); on destruction the
+  // previous one is again.
   struct Away {
     Away() { ImGui::SetCurrentContext(nullptr); }
     ~Away() { back_to.give_back(); }

@@ -52,8 +52,8 @@ int KeyboardLayout::translate(int glfw_key, int scancode, bool down) {
 
 namespace {
 
-// The X server disappeared (a remote session ended, the server crashed): by default Xlib ends the process with its own
-// message.
+// The X server disappeared (a remote session ended, the server crashed): by default Xlib ends the process
+// with its own message.
 
 using IoErrorHandler = int (*)(void* display);
 
@@ -67,8 +67,8 @@ int end_process(void*) {
   std::_Exit(static_cast<int>(ExitStatus::no_display));
 }
 
-// From now on a lost X display ends the process with exit status 7 and one line. Call after GLFW has opened it; does
-// nothing if Xlib is not in use.
+// From now on a lost X display ends the process with exit status 7 and one line. Call after GLFW has opened
+// it; does nothing if Xlib is not in use.
 void report_lost_display() {
   // GLFW loads Xlib itself, so Headwise does not link to it.
   void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -187,7 +187,8 @@ Window::~Window() {
 
 void Window::connect() {
   glfwSetWindowUserPointer(window_, this);
-  // GLFW's callbacks are plain functions: each finds its window again through the pointer that the window carries.
+  // GLFW's callbacks are plain functions: each finds its window again through the pointer that the window
+  // carries.
   static const auto queue = [](GLFWwindow* window) -> InputQueue& {
     return static_cast<Window*>(glfwGetWindowUserPointer(window))->input_;
   };

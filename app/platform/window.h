@@ -13,13 +13,13 @@ struct GLFWcursor;
 
 namespace headwise {
 
-// Which key a chord means. GLFW numbers keys by their position on an American keyboard; Ctrl+Z means the letter printed on
-// the key.
+// Which key a chord means. GLFW numbers keys by their position on an American keyboard; Ctrl+Z means the
+// letter printed on the key.
 
 class KeyboardLayout {
  public:
-  // The number to report for a press or a release. A release is reported like its press, even if the layout changes in
-  // between.
+  // The number to report for a press or a release. A release is reported like its press, even if the layout
+  // changes in between.
   int translate(int glfw_key, int scancode, bool down);
 
  private:
@@ -31,9 +31,10 @@ int key_for_label(int glfw_key, const char* label);
 
 class Window {
  public:
-  // width, height: in design units, reduced to fit the screen. The context is OpenGL 3.3 core or newer and current on this
-  // thread. Throws Error(no_display), in one clear line, if there is no display or only an older GL. With HEADWISE_GL_DEBUG
-  // in the environment, the graphics driver's complaints are written to stderr.
+  // width, height: in design units, reduced to fit the screen. The context is OpenGL 3.3 core or newer and
+  // current on this thread. Throws Error(no_display), in one clear line, if there is no display or only an
+  // older GL. With HEADWISE_GL_DEBUG in the environment,
+  // the graphics driver's complaints are written to stderr.
   Window(const std::string& title, int width, int height);
   ~Window();
   Window(const Window&) = delete;

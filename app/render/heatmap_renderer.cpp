@@ -132,7 +132,8 @@ void PlaneProgram::draw(const PlaneTile& tile) const {
 
 namespace {
 
-// Maximum texels per side of one texture: small enough that a zoomed map uploads little more than its visible part.
+// Maximum texels per side of one texture: small enough that a zoomed map uploads little more than its visible
+// part.
 constexpr int largest_tile = 1024;
 
 }  // namespace

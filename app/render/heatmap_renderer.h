@@ -1,6 +1,6 @@
-// Draws the planes of heatmaps: values as a texture, colours by the rule of core/picture in a fragment shader. A change of
-// range, colour map or theme uploads nothing; a new tensor, another view of it or (if cells are smaller than a pixel)
-// another size on the screen does.
+// Draws the planes of heatmaps: values as a texture, colours by the rule of core/picture in a fragment
+// shader. A change of range, colour map or theme uploads nothing; a new tensor, another view of it or (if
+// cells are smaller than a pixel) another size on the screen does.
 #pragma once
 
 #include <deque>
@@ -27,8 +27,8 @@ struct PixelRect {
 };
 PixelRect intersection(const PixelRect& a, const PixelRect& b);
 
-// Where the shader starts counting along one axis: the first visible cell and the pixel where it begins. All further
-// numbers are then small, whatever the size of the plane, and fit in 32 bits.
+// Where the shader starts counting along one axis: the first visible cell and the pixel where it begins. All
+// further numbers are then small, whatever the size of the plane, and fit in 32 bits.
 struct AxisBase {
   Index cell = 0, pixel = 0;            // in the plane
   Index pixel_rest = 0, cell_rest = 0;  // shaders/heatmap_plane.frag
@@ -56,7 +56,8 @@ struct PlaneTile {
 class PlaneProgram {
  public:
   static constexpr int texels_unit = 0, colors_unit = 1;  // texture units
-  // The colour table as the shader reads it: this many steps between entries, less than one colour level apart.
+  // The colour table as the shader reads it: this many steps between entries,
+  // less than one colour level apart.
   static constexpr int steps = 16;
   static gl::Texture color_texture(const ColorTable& table);
 
@@ -83,20 +84,20 @@ class HeatmapRenderer {
     std::vector<PlaneTile> tiles;
   };
 
-  // Needs a current context of OpenGL 3.3 core or newer, here and in every call. Throws Error(no_display) if a shader does
-  // not compile.
+  // Needs a current context of OpenGL 3.3 core or newer, here and in every call. Throws Error(no_display) if
+  // a shader does not compile.
   HeatmapRenderer();
   HeatmapRenderer(const HeatmapRenderer&) = delete;
   HeatmapRenderer& operator=(const HeatmapRenderer&) = delete;
 
-  // A batch to be drawn in the frame with this number. It stays in place until the first call with another number, which
-  // also drops textures (TexelCache::forget).
+  // A batch to be drawn in the frame with this number. It stays in place until the first call with another
+  // number, which also drops textures (TexelCache::forget).
   Batch& new_batch(int frame);
-  // Uploads what is missing of the part of the plane inside the clip rectangle. A view without cells or a rectangle without
-  // pixels adds nothing.
+  // Uploads what is missing of the part of the plane inside the clip rectangle. A view without cells or a
+  // rectangle without pixels adds nothing.
   void add(Batch& batch, const HeatmapSpec& spec, const PixelRect& plane, const PixelRect& clip);
-  // Draws into the bound framebuffer of this size. Leaves its program, vertex array, textures of units 0 and 1 and scissor
-  // set: the caller must set its own state again.
+  // Draws into the bound framebuffer of this size. Leaves its program, vertex array, textures of units 0 and
+  // 1 and scissor set: the caller must set its own state again.
   void draw(const Batch& batch, int framebuffer_width, int framebuffer_height, const PixelRect& clip);
 
   // Whether the batches of this frame draw the same as those of the last frame that had any.

@@ -22,8 +22,8 @@ class PictureTexture {
   gl::Texture texture_;
 };
 
-// The image reduced to width × height pixels, each the mean of the block that it covers. Both must be at most those of the
-// image.
+// The image reduced to width × height pixels, each the mean of the block that it covers. Both must be at most
+// those of the image.
 Image reduced(const Image& image, int width, int height);
 
 }  // namespace headwise

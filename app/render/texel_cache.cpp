@@ -102,8 +102,8 @@ Texel most_telling(const Reader& read, const HeatmapSpec& spec, const Cells& row
   return best;
 }
 
-// The smallest and the largest value of each column over some rows of cells, vectorised. False if a cell is neither a
-// finite value nor only blocked: those rows are examined cell by cell.
+// The smallest and the largest value of each column over some rows of cells, vectorised. False if a cell is
+// neither a finite value nor only blocked: those rows are examined cell by cell.
 template <class T>
 bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows, const Cells& cols, T* least,
                      T* most) {
@@ -269,7 +269,8 @@ TexelCache::ViewKey TexelCache::key_of(const MatrixView& view) {
 }
 
 const CachedTexels& TexelCache::find(const HeatmapSpec& spec, const TexelGrid& grid) {
-  // Which cell is the most significant depends on the kind of colour map; with one texel per cell there is no choice.
+  // Which cell is the most significant depends on the kind of colour map;
+  // with one texel per cell there is no choice.
   const bool one_to_one = grid.rows == spec.values.rows && grid.cols == spec.values.cols;
   Key key{.values = key_of(spec.values),
           .mask = spec.mask ? key_of(*spec.mask) : ViewKey{},

@@ -1,5 +1,5 @@
-// An answer that takes a while, computed in a thread of its own when first requested, one question at a time; a short one
-// is computed at once. A new question cancels the work under way.
+// An answer that takes a while, computed in a thread of its own when first requested, one question at a time;
+// a short one is computed at once. A new question cancels the work under way.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace headwise {
 
-// Question: copied, and compared with ==. Answer: what `make` returns; `make` is called on the thread, may throw, and finds
-// the thread's cancellation and progress set up (core/tensor/cancellation.h, progress.h).
+// Question: copied, and compared with ==. Answer: what `make` returns; `make` is called on the thread, may
+// throw, and finds the thread's cancellation and progress set up (core/tensor/cancellation.h, progress.h).
 template <class Question, class Answer>
 class AsyncQuery {
  public:
@@ -27,9 +27,9 @@ class AsyncQuery {
   using OutcomePtr = std::shared_ptr<const Outcome>;
   using IsShort = std::function<bool(const Question&)>;
 
-  // `make(question)`, or `make(question, before)` with the last known answer to share data with (an AnswerPtr, may be
-  // null). `wake` is called from the thread when an outcome can be taken; it may be empty. `is_short`: questions answered
-  // within of(), without a thread; empty: none. `no_memory` as in error_of.
+  // `make(question)`, or `make(question, before)` with the last known answer to share data with (an
+  // AnswerPtr, may be null). `wake` is called from the thread when an outcome can be taken; it may be empty.
+  // `is_short`: questions answered within of(), without a thread; empty: none. `no_memory` as in error_of.
   template <class Make>
   AsyncQuery(Make make, std::function<void()> wake, IsShort is_short = {},
              const char* no_memory = "this does not fit in memory: make the text shorter")
@@ -44,7 +44,8 @@ class AsyncQuery {
         no_memory_(no_memory),
         worker_(std::move(wake)) {}
 
-  // Null while the answer is computed. That starts here, or as soon as the cancelled work under way has ended; never waits.
+  // Null while the answer is computed. That starts here,
+  // or as soon as the cancelled work under way has ended; never waits.
   OutcomePtr of(const Question& question) {
     take_in();
     if (running()) {
@@ -101,7 +102,8 @@ class AsyncQuery {
   }
   void keep_arrived() {
     running_.reset();
-    // An answer found despite the cancellation is as good as any; the error caused by the cancellation is dropped.
+    // An answer found despite the cancellation is as good as any;
+    // the error caused by the cancellation is dropped.
     if (!worker_.cancelled() || arrived_->answer) known_ = arrived_;
     arrived_.reset();
   }

@@ -147,7 +147,8 @@ enum class CommandId : int {
 };
 inline constexpr int command_count = static_cast<int>(CommandId::about) + 1;  // the last of them
 
-// The menu that lists a command; none and keyboard: not in any, but keyboard commands are listed with the keys of controls.
+// The menu that lists a command; none and keyboard: not in any,
+// but keyboard commands are listed with the keys of controls.
 enum class Menu { none, keyboard, file, edit, view, teach, help };
 
 struct CommandEntry {
@@ -157,7 +158,8 @@ struct CommandEntry {
   std::string_view name;         // in the menu: "Export picture…"
   std::string_view what;         // in the sheet and in tooltips: one line
   std::array<KeyChord, 3> keys;  // the menu shows the first
-  int key_count = 1;  // more than 1: the keys following the first invoke the same command with argument 1, 2 …
+  // more than 1: the keys following the first invoke the same command with argument 1, 2 …
+  int key_count = 1;
   bool repeats = false;  // while its key is held down
 };
 
@@ -172,8 +174,8 @@ struct CommandCall {
 };
 // The command bound to a chord; none if the table has no such chord.
 std::optional<CommandCall> find_command(KeyChord chord);
-// The chord meant by the pressed keys: Shift with a letter means the letter, unless that is a chord of its own. The table
-// and the sheet write letters as capitals.
+// The chord meant by the pressed keys: Shift with a letter means the letter, unless that is a chord of its
+// own. The table and the sheet write letters as capitals.
 KeyChord meant_by(KeyChord pressed);
 
 // "Ctrl+Shift+Z", "←", "0 … 9"; the chords of a command are joined by " or ". Empty without a key.

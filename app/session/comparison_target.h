@@ -1,5 +1,5 @@
-// What the Compare view shows next to the present trace: a pinned scenario, or the present one with one thing changed.
-// Computed when first requested: small ones at once, large ones in a thread of its own.
+// What the Compare view shows next to the present trace: a pinned scenario, or the present one with one thing
+// changed. Computed when first requested: small ones at once, large ones in a thread of its own.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ class ComparisonTargets {
   void pin(ComputationPtr computation) { pinned_ = std::move(computation); }
   const ComputationPtr& pinned() const { return pinned_; }
 
-  // Null while it is computed, which starts here and never waits. What the two sides have in common is shared.
+  // Null while it is computed, which starts here and never waits.
+  // What the two sides have in common is shared.
   ComparisonTargetPtr of(const ComputationPtr& present, CompareWith with);
   // Nothing is needed: cancels the work under way and releases what was computed; the pinned one stays.
   void rest() { work_.forget(); }
@@ -54,8 +55,8 @@ class ComparisonTargets {
   AsyncQuery<Wanted, ComparisonTarget> work_;
 };
 
-// The other side with one thing changed, computed synchronously; `with` is not `pinned`. Never throws Error: failure is
-// reported in `why`.
+// The other side with one thing changed, computed synchronously; `with` is not `pinned`. Never throws Error:
+// failure is reported in `why`.
 ComparisonTarget comparison_target(const Computation& present, CompareWith with);
 
 }  // namespace headwise

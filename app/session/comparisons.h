@@ -1,5 +1,5 @@
-// The comparisons of one trace that are too expensive for every frame: layouts, and many heads against one. Small ones are
-// ready at once, large ones after a while.
+// The comparisons of one trace that are too expensive for every frame: layouts, and many heads against one.
+// Small ones are ready at once, large ones after a while.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ class Comparisons {
   // `wake` is called from another thread when comparisons can be taken; it may be empty.
   explicit Comparisons(std::function<void()> wake = {});
 
-  // The comparisons for this trace; null while they are computed, which starts here and never waits. A different trace
-  // cancels the work for the previous one.
+  // The comparisons for this trace; null while they are computed, which starts here and never waits. A
+  // different trace cancels the work for the previous one.
   std::shared_ptr<const ComputedComparisons> of(const TracePtr& trace);
   // Progress of the work under way, if any.
   Waiting waiting() const { return work_.waiting(); }

@@ -13,8 +13,8 @@ namespace headwise {
 
 // Texts longer than a window can show: attention maps grow with L·S.
 
-// Bytes that the trace of one Scenario in the window may take: anything larger is unreadable as a picture and slow to
-// respond. Less if less memory is available.
+// Bytes that the trace of one Scenario in the window may take: anything larger is unreadable as a picture and
+// slow to respond. Less if less memory is available.
 inline constexpr Index most_trace_bytes = Index{1} << 30;
 
 // About how many bytes a trace of these lengths takes; never overflows.
@@ -36,14 +36,14 @@ struct Computation {
 };
 using ComputationPtr = std::shared_ptr<const Computation>;
 
-// With the reference backend in f32. If a text is too long, only its beginning is used, and inputs.notes say so. What
-// `previous` (may be null) has in common is shared with it. Throws Error, and nothing but Error: running out of memory
-// half-way is Error(memory).
+// With the reference backend in f32. If a text is too long, only its beginning is used, and inputs.notes say
+// so. What `previous` (may be null) has in common is shared with it. Throws Error, and nothing but Error:
+// running out of memory half-way is Error(memory).
 ComputationPtr compute(const Scenario& scenario, const Computation* previous,
                        Index most_bytes = most_trace_bytes);
 
-// About how many multiply-adds a Scenario costs when nothing can be shared, random numbers included; derived from its sizes
-// alone, without allocating anything. Never negative; huge for huge sizes.
+// About how many multiply-adds a Scenario costs when nothing can be shared, random numbers included; derived
+// from its sizes alone, without allocating anything. Never negative; huge for huge sizes.
 double estimated_work(const Scenario& scenario);
 // Whether its parameters are those of a model that is trained when it is first read, and it has not been read
 // yet (core/files/made_folders.h).

@@ -159,7 +159,8 @@ struct Cause {
 
 Cause cause(const std::string& label, const Scenario& before, const Trace& trace_before,
             const Scenario& after, const Trace& trace_after) {
-  // The single part of the Scenario that differs decides which sentence fits; if several differ, only the label is used.
+  // The single part of the Scenario that differs decides which sentence fits; if several differ,
+  // only the label is used.
   const Scenario only_frozen = with_frozen_heads_of(before, after);
   if (only_frozen == after) {
     const std::string sentence = freeze_sentence(before, after, trace_after);

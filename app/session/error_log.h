@@ -11,7 +11,8 @@ std::string state_folder();
 
 class ErrorLog {
  public:
-  // A file that grows beyond this is renamed to FILE.old, replacing the previous one: at most these two are kept.
+  // A file that grows beyond this is renamed to FILE.old, replacing the previous one:
+  // at most these two are kept.
   static constexpr std::size_t largest_bytes = std::size_t{256} << 10U;
   // Longest line; the rest is cut.
   static constexpr std::size_t longest_line = 4096;
@@ -20,8 +21,8 @@ class ErrorLog {
   explicit ErrorLog(std::string path = "") : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
-  // Appends "2026-02-03T04:05:06Z text", always as one line whatever the text contains; creates the folder if missing.
-  // Never throws: an unwritable log is no reason to stop.
+  // Appends "2026-02-03T04:05:06Z text", always as one line whatever the text contains; creates the folder if
+  // missing. Never throws: an unwritable log is no reason to stop.
   void write(const std::string& text) const noexcept;
   // The last lines of the file, at most `most`, newest last; none if it cannot be read.
   std::vector<std::string> last_lines(std::size_t most) const;

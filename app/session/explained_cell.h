@@ -1,5 +1,6 @@
-// One number of a model in training, explained: what the next step makes of it and from which tokens its gradient comes, with pictures of
-// the whole parameter. Computed in the background from the state where the training stands.
+// One number of a model in training, explained: what the next step makes of it and from which tokens its
+// gradient comes, with pictures of the whole parameter.
+// Computed in the background from the state where the training stands.
 #pragma once
 
 #include <memory>
@@ -56,8 +57,8 @@ struct ExplainedCell {
   std::string token;                 // its text
 };
 
-// Throws Error(usage) where the gradient is not finite, Error(input) for a checkpoint that cannot be read or is of
-// another training, Error(cancelled).
+// Throws Error(usage) where the gradient is not finite, Error(input) for a checkpoint that cannot be read or
+// is of another training, Error(cancelled).
 ExplainedCell explain_cell(const CellQuestion& question);
 
 // The explanation in words: which step, the terms and the formula, and where the gradient comes from.
@@ -70,7 +71,8 @@ std::vector<UpdateLine> update_lines(const ExplainedCell& cell);
 
 using ExplainedCells = AsyncQuery<CellQuestion, ExplainedCell>;
 
-// The model that the window shows, where it is a step of the training that is watched: its numbers can be explained by that training.
+// The model that the window shows, where it is a step of the training that is watched: its numbers can be
+// explained by that training.
 
 struct WatchedModel {
   int training = 0;  // LiveTraining::number()

@@ -218,7 +218,8 @@ FullSizePasses timed_passes(const Backend& backend, const AttentionInputs& input
   made.backend = backend.id;
   PassOptions options{
       .needed = std::vector<TensorName>{{TensorId::q}, {TensorId::k}, {TensorId::v}, {TensorId::output}},
-      // Software computes on the processors, which the window gets its share of, whatever is submitted at once.
+      // Software computes on the processors, which the window gets its share of,
+      // whatever is submitted at once.
       .beside_window = gl && !is_software_renderer(gl::renderer_name()),
       .before = before};
   if (backend.keeps_every_tensor) options.needed.reset();  // as on the stage

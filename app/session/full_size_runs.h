@@ -1,5 +1,5 @@
-// Attention at the size used in real models, computed in a thread of its own: the timed run itself, and what is needed to
-// inspect its weights, which are not stored.
+// Attention at the size used in real models, computed in a thread of its own: the timed run itself, and what
+// is needed to inspect its weights, which are not stored.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@
 
 namespace headwise {
 
-// Blocks of a large map that are smaller than those kept for all heads, recomputed where the user looks: in the background,
-// a piece at a time, the middle of the view first.
+// Blocks of a large map that are smaller than those kept for all heads, recomputed where the user looks: in
+// the background, a piece at a time, the middle of the view first.
 
 // What is viewed: blocks of `block` × `block` cells of a head (of the first sequence), and the visible cells.
 struct FinerView {
@@ -35,7 +35,8 @@ struct FinerView {
 // A part of the map that starts at a multiple of the block.
 struct FinerPiece {
   CellRange rows, cols;  // cells
-  // Of the view's block size once they have arrived; until then of the next larger size that is kept, or null.
+  // Of the view's block size once they have arrived; until then of the next larger size that is kept,
+  // or null.
   std::shared_ptr<const PyramidLevel> blocks;
   Index first_row = 0, first_col = 0;  // cell where `blocks` begins
 };
@@ -44,8 +45,8 @@ class FinerMaps {
  public:
   // For all pieces kept; the least recently viewed are dropped first.
   static constexpr Index most_bytes = Index{64} << 20;
-  // A piece has at most this many blocks per side, and at most this many cells per side unless a single block has more:
-  // some 10 to 20 ms of work, which is how long an unwanted piece may still run.
+  // A piece has at most this many blocks per side, and at most this many cells per side unless a single block
+  // has more: some 10 to 20 ms of work, which is how long an unwanted piece may still run.
   static constexpr Index piece_blocks = 128, piece_cells = 1024;
 
   // `wake` is called from another thread when pieces have arrived; it may be empty.
@@ -61,8 +62,8 @@ class FinerMaps {
 
   // Whether all pieces of a view can be kept at once.
   static bool fits(const FinerView& view);
-  // The pieces that cover the view, row by row. From now on exactly the missing ones are computed. A view that does not fit
-  // has none.
+  // The pieces that cover the view, row by row. From now on exactly the missing ones are computed. A view
+  // that does not fit has none.
   std::vector<FinerPiece> look(const FinerView& view);
   // Stops computing. Pieces that have arrived are kept.
   void look_away();
@@ -106,7 +107,8 @@ struct FullSizePasses {
   BackendId backend{};            // that computed it
   bool kept_projections = false;  // q, k and v are those of the previous run: only what follows them is timed
   std::string notice;             // why it is not the requested one: a sentence
-  double seconds = 0.0;  // of a pass, median over `runs`; with gl from the inputs on the GPU to the output there
+  // of a pass, median over `runs`; with gl from the inputs on the GPU to the output there
+  double seconds = 0.0;
   int runs = 0;
   double extra_mib = 0.0;      // peak memory of the first pass beyond inputs and parameters; with gl, 0
   double peak_gflops = 0.0;    // of this machine's processor or, with gl, its GPU, measured before each pass
@@ -116,10 +118,10 @@ struct FullSizePasses {
   double read_seconds = 0.0;   // time to read q, k, v and output back from the GPU
 };
 
-// gl computes in its own context, on the calling thread: a window's frames wait neither for its shaders to compile nor for
-// its slices, except on a GPU for the slice under way. If it cannot, or fails part-way, the fused backend does all of it,
-// and `notice` says why. fused reuses q, k and v of `before` where they are the same. Otherwise throws what the backends
-// throw, and Error(cancelled).
+// gl computes in its own context, on the calling thread: a window's frames wait neither for its shaders to
+// compile nor for its slices, except on a GPU for the slice under way. If it cannot, or fails part-way, the
+// fused backend does all of it, and `notice` says why. fused reuses q, k and v of `before` where they are the
+// same. Otherwise throws what the backends throw, and Error(cancelled).
 FullSizePasses full_size_passes(const AttentionInputs& inputs, BackendId backend,
                                 const TracePtr& before = nullptr);
 
@@ -162,8 +164,8 @@ class FullSizeRuns {
   // `wake` is called from another thread when a result can be taken; it may be empty.
   explicit FullSizeRuns(std::function<void()> wake = {}) : finer_(wake), worker_(std::move(wake)) {}
 
-  // Cancels the work under way first. The last result is released before the next run starts, because two may not fit in
-  // memory, except for what the next run reuses.
+  // Cancels the work under way first. The last result is released before the next run starts, because two may
+  // not fit in memory, except for what the next run reuses.
   void start(const FullSizeRequest& request);
   // Cancels the work under way and waits until it has ended.
   void cancel();

@@ -31,8 +31,8 @@ std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view t
   const std::size_t n = query.size(), m = text.size();
   if (n == 0) return FuzzyMatch{};
   if (n > m) return std::nullopt;
-  // best[i·m + j]: best score over all ways to match query[0 … i] that end with text[j]; from: the place of query[i−1] in
-  // it.
+  // best[i·m + j]: best score over all ways to match query[0 … i] that end with text[j]; from: the place of
+  // query[i−1] in it.
   std::vector<int> best(n * m, none);
   std::vector<std::size_t> from(n * m, 0);
   for (std::size_t i = 0; i < n; ++i) {

@@ -19,21 +19,21 @@ enum class FuzzyRule {
           // query is a subsequence
 };
 
-// None if the letters do not occur so. ASCII letters match regardless of case; all other bytes are compared as they are.
-// Word beginnings and runs of letters score higher than isolated letters. An empty query matches everything, with score 0.
-// Time: query × text.
+// None if the letters do not occur so. ASCII letters match regardless of case; all other bytes are compared
+// as they are. Word beginnings and runs of letters score higher than isolated letters. An empty query matches
+// everything, with score 0. Time: query × text.
 std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view text,
                                       FuzzyRule rule = FuzzyRule::subsequence);
 
 // Whether a word begins at this byte of the text.
 bool word_begins(std::string_view text, std::size_t at);
 
-// The words of a query, which are matched one by one, in any order in the text. Question and exclamation marks, commas and
-// quotation marks around a word are dropped.
+// The words of a query, which are matched one by one, in any order in the text. Question and exclamation
+// marks, commas and quotation marks around a word are dropped.
 std::vector<std::string> query_words(std::string_view query);
 
-// Drops the words that any English question may contain ("why", "is", "the" …). Keeps all if nothing else is left, or if
-// there are fewer than three: then each may be the beginning of a name.
+// Drops the words that any English question may contain ("why", "is", "the" …). Keeps all if nothing else is
+// left, or if there are fewer than three: then each may be the beginning of a name.
 std::vector<std::string> content_words(const std::vector<std::string>& words);
 
 }  // namespace headwise

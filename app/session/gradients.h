@@ -1,5 +1,5 @@
-// The backward pass of the current trace, computed when first requested: a small one at once, a large one in a thread of
-// its own. What an edit leaves unchanged is shared with the previous pass.
+// The backward pass of the current trace, computed when first requested: a small one at once, a large one in
+// a thread of its own. What an edit leaves unchanged is shared with the previous pass.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,15 @@ class Gradients {
   // `wake` is called from another thread when a pass is available; it may be empty.
   explicit Gradients(std::function<void()> wake = {});
 
-  // The computation's trace with its gradients. Null while they are computed, which starts here and never waits; or if they
-  // cannot be computed, and then error() says why.
+  // The computation's trace with its gradients. Null while they are computed, which starts here and never
+  // waits; or if they cannot be computed, and then error() says why.
   TracePtr of(const ComputationPtr& computation, std::optional<Loss> loss);
   // None are needed: cancels the work under way and releases a pass of any trace but this one.
   void rest(const TracePtr& trace);
   // This trace with its gradients if known, else the trace itself.
   TracePtr at_hand(const TracePtr& trace) const;
-  // Why the trace requested last has none: they would not fit in memory. Empty if it has them, or may still get them.
+  // Why the trace requested last has none: they would not fit in memory. Empty if it has them,
+  // or may still get them.
   std::string error() const { return work_.known() ? work_.known()->error : ""; }
   // How many passes have been started.
   int begun() const { return work_.begun(); }

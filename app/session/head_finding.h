@@ -1,5 +1,6 @@
-// Which heads of a model are worth inspecting on a text: their scores, measured in the background on first request, and the
-// effect of muting each of them on the prediction, which takes longer and starts only on request.
+// Which heads of a model are worth inspecting on a text: their scores, measured in the background on first
+// request, and the effect of muting each of them on the prediction,
+// which takes longer and starts only on request.
 #pragma once
 
 #include <memory>
@@ -36,8 +37,8 @@ struct MutedHeads {
   std::vector<std::string> changes;  // the largest of each head: "animal 0.99 → street 0.61 at it (9)"
 };
 
-// The answers, computed synchronously. Throw Error(input) if the text cannot go into the model, Error(memory),
-// Error(cancelled).
+// The answers, computed synchronously. Throw Error(input) if the text cannot go into the model,
+// Error(memory), Error(cancelled).
 FoundHeads find_heads(const HeadQuestion& question);
 MutedHeads mute_heads(const HeadQuestion& question);
 

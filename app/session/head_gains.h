@@ -31,8 +31,9 @@ HeadEdit toggle_solo(const Scenario& scenario, std::int64_t head);
 
 bool is_frozen(const Scenario& scenario, std::int64_t head);
 
-// Freezes an unfrozen head at the weights that multiply its values in `trace`, bit-exact, and unfreezes a frozen one. The
-// other frozen heads keep theirs. `trace` is the last good one. Nothing changes if the head cannot be frozen.
+// Freezes an unfrozen head at the weights that multiply its values in `trace`, bit-exact, and unfreezes a
+// frozen one. The other frozen heads keep theirs. `trace` is the last good one.
+// Nothing changes if the head cannot be frozen.
 HeadEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int64_t head);
 
 // All heads unfrozen, with the edits of their weights removed.
@@ -44,8 +45,9 @@ Scenario with_frozen_heads_of(const Scenario& scenario, const Scenario& other);
 
 class UnmutedOutput {
  public:
-  // The change from the output with every gain 1 to the trace's own. None if every gain is 1 already, or there is no output
-  // of joined heads. While only gains change, the merge and the projection are computed once.
+  // The change from the output with every gain 1 to the trace's own. None if every gain is 1 already, or
+  // there is no output of joined heads. While only gains change,
+  // the merge and the projection are computed once.
   std::optional<TensorChange> change(const Trace& trace);
   // How often the output with every gain 1 was computed.
   int computed() const { return computed_; }
@@ -60,12 +62,12 @@ class UnmutedOutput {
 
 // Reads the same parameters as one head as wide as all of them: an edit of the scenario, which undo reverts.
 
-// Why one wide head would not have the same parameters, or the number of heads is not part of the scenario: a sentence. Empty if it is
-// possible. `inputs` as computed from the scenario.
+// Why one wide head would not have the same parameters, or the number of heads is not part of the scenario: a
+// sentence. Empty if it is possible. `inputs` as computed from the scenario.
 std::string no_wide_head(const Scenario& scenario, const ScenarioInputs& inputs);
 
-// num_heads = 1, with head widths of H·D and H·Dv; gains and frozen weights, which belong to single heads, are dropped. Only where
-// no_wide_head is empty.
+// num_heads = 1, with head widths of H·D and H·Dv; gains and frozen weights, which belong to single heads,
+// are dropped. Only where no_wide_head is empty.
 HeadEdit with_one_wide_head(const Scenario& scenario, const ScenarioInputs& inputs);
 
 }  // namespace headwise

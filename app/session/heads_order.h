@@ -31,11 +31,12 @@ struct HeadOrder {
   bool descending = false;
   friend bool operator==(const HeadOrder&, const HeadOrder&) = default;
 };
-// After a click on a column header: largest first, but layer.head ascending from 0.0; a second click reverses the order.
+// After a click on a column header: largest first, but layer.head ascending from 0.0;
+// a second click reverses the order.
 HeadOrder clicked(const HeadOrder& order, HeadColumn column);
 
-// The number in a column for head number `i`; none: unknown, or the score has no meaning in this text. `muting` may be
-// null.
+// The number in a column for head number `i`; none: unknown, or the score has no meaning in this text.
+// `muting` may be null.
 std::optional<double> number_in(const HeadSurvey& survey, const HeadMuting* muting, std::size_t i,
                                 HeadColumn column);
 

@@ -20,10 +20,10 @@ class History {
 
   const Scenario& current() const { return steps_[at_].scenario; }
 
-  // Adds a step after the current one and discards what could be redone. A Scenario equal to the current one is not a step.
-  // With `continues` (a drag or typing under way) it replaces the current step if that has the same label and continues
-  // too. The oldest steps are dropped when the total exceeds max_bytes; the current one always stays. Returns true if it
-  // was merged this way.
+  // Adds a step after the current one and discards what could be redone. A Scenario equal to the current one
+  // is not a step. With `continues` (a drag or typing under way) it replaces the current step if that has the
+  // same label and continues too. The oldest steps are dropped when the total exceeds max_bytes; the current
+  // one always stays. Returns true if it was merged this way.
   bool push(Scenario scenario, std::string label, bool continues = false);
   // The drag or the typing is over: what follows is a new step.
   void end_step() { open_ = false; }

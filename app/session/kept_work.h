@@ -1,4 +1,5 @@
-// Unsaved work is kept in the state folder on exit and can be reopened: no question on the way out, and nothing is lost.
+// Unsaved work is kept in the state folder on exit and can be reopened: no question on the way out,
+// and nothing is lost.
 #pragma once
 
 #include <optional>

@@ -397,7 +397,8 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
   WatchedRun& watched = watched_.front();
   watched.losses = losses_before(curve, saved.step);
   watched.losses_from = first_known(watched.losses);
-  // Here and not in the background, where it could be given up: its habits are compared to those of step 0, and it stands at the newest.
+  // Here and not in the background, where it could be given up: its habits are compared to those of step 0,
+  // and it stands at the newest.
   keep_point(run);
   run.run.restore(state);
   run.history.hold(state);
@@ -407,7 +408,8 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
                 older = spread_steps(steps, static_cast<std::size_t>(most_held(run)))] {
     run.now = measured(run, false);
     publish();
-    // Where this is given up, or a checkpoint cannot be read, fewer of them are kept: every step is computed again from those before it.
+    // Where this is given up, or a checkpoint cannot be read, fewer of them are kept: every step is computed
+    // again from those before it.
     error_of([&] {
       for (const Index each : older) take_checkpoint(run, checkpoint_path(folder, each), each);
     });

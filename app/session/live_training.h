@@ -1,5 +1,6 @@
-// A training that is watched: it runs in a thread of its own, and what it measures arrives here while it goes on. A second one, with one
-// thing changed, may run beside it: the same seed, the same batches. Every step of the past is a place to go back to.
+// A training that is watched: it runs in a thread of its own, and what it measures arrives here while it goes
+// on. A second one, with one thing changed, may run beside it: the same seed, the same batches. Every step of
+// the past is a place to go back to.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ struct WatchedRun {
   std::optional<TrainingChange> change = {};  // of a second one, to what the first one is
   std::vector<TrainingLoss> losses = {};      // of steps 0, 1, … up to the furthest one reached
   Index losses_from = 0;  // the first step from which all of them are known; those before are not a number
-  // Ascending; evenly spaced and ever fewer of them. A training that goes on from a folder begins with the checkpoints there.
+  // Ascending; evenly spaced and ever fewer of them.
+  // A training that goes on from a folder begins with the checkpoints there.
   std::vector<TrainingPointPtr> past = {};
   TrainingPointPtr now = {};              // where it stands
   std::optional<TrainingStep> last = {};  // the step that led there, if one was taken
@@ -81,24 +83,28 @@ class LiveTraining {
   explicit LiveTraining(std::function<void()> wake = {});
   ~LiveTraining();
 
-  // A new training, which stands at step 0. The one before is kept if it has taken a step. Throws Error(usage), Error(input) or
-  // Error(memory): then it is still there.
+  // A new training, which stands at step 0. The one before is kept if it has taken a step. Throws
+  // Error(usage), Error(input) or Error(memory): then it is still there.
   void begin(TaskSource source, const TrainingSettings& settings);
-  // Goes on with the training whose checkpoints are in this folder, as `headwise train --resume` does: from the newest one, to the same
-  // bits; the others are places of its past, and what lies between them is computed again. It stands at `step`. The losses of the past are
-  // those of the folder's curve.csv, as far back as it has all of them. Throws Error(input) if there is no checkpoint, it cannot be read, it
-  // computes in f64, or the task's file has changed; Error(usage) as begin(). Then those before are still there.
+  // Goes on with the training whose checkpoints are in this folder, as `headwise train --resume` does: from
+  // the newest one, to the same bits; the others are places of its past, and what lies between them is
+  // computed again. It stands at `step`. The losses of the past are those of the folder's curve.csv, as far
+  // back as it has all of them. Throws Error(input) if there is no checkpoint, it cannot be read, it computes
+  // in f64, or the task's file has changed; Error(usage) as begin(). Then those before are still there.
   void begin_saved(const std::string& folder, Index step);
   // The folder that the first one goes on from; empty: it began here.
   const std::string& saved_folder() const;
-  // A second one beside the first, from step 0; or, if this change is one of the last two that were trained beside it, that one with its
-  // steps. It takes the place of another second one; nothing changes if it is there already. The first one's settings must allow the change.
+  // A second one beside the first, from step 0; or, if this change is one of the last two that were trained
+  // beside it, that one with its steps. It takes the place of another second one; nothing changes if it is
+  // there already. The first one's settings must allow the change.
   void start_variant(TrainingChange change);
   void end_beside();
 
-  // The latest first: at most four, and only the latest if they take more than 512 MiB; the oldest ones are forgotten.
+  // The latest first: at most four, and only the latest if they take more than 512 MiB;
+  // the oldest ones are forgotten.
   std::vector<KeptTraining> kept() const;
-  // Goes back to one of them, where it stood; the training before is kept as with begin(). Nothing if there is none of that number.
+  // Goes back to one of them, where it stood; the training before is kept as with begin().
+  // Nothing if there is none of that number.
   void return_to(int number);
 
   bool begun() const { return !runs_.empty(); }
@@ -119,7 +125,8 @@ class LiveTraining {
   Index step() const;
   Index reached() const;
 
-  // Goes on from where it stands, until paused or until `last_step`. What is behind the others catches up first.
+  // Goes on from where it stands, until paused or until `last_step`.
+  // What is behind the others catches up first.
   void play(StepsPerSecond pace, Index last_step);
   void pause();  // a step under way is given up: it is taken again later, to the same bits
   void take_step();
@@ -136,11 +143,13 @@ class LiveTraining {
   // Takes in what has arrived. To be called once a frame.
   void take_in();
 
-  // Stops what is under way, writes FOLDER/checkpoint-STEP of the first run, or of the second, and returns its path. Throws Error(output).
+  // Stops what is under way, writes FOLDER/checkpoint-STEP of the first run, or of the second, and returns
+  // its path. Throws Error(output).
   std::string write_checkpoint(const std::string& folder, std::size_t run = 0);
-  // Saves the first run, or the second, in the background: a folder of checkpoints with its curve.csv, a picture, a program, or pages of a lesson with their
-  // checkpoints beside them. saved() tells when it is done, and error() why it could not be. What is written is whole, and goes nowhere
-  // where there is something already that is not replaced by it: a folder with checkpoints is refused.
+  // Saves the first run, or the second, in the background: a folder of checkpoints with its curve.csv, a
+  // picture, a program, or pages of a lesson with their checkpoints beside them. saved() tells when it is
+  // done, and error() why it could not be. What is written is whole, and goes nowhere where there is
+  // something already that is not replaced by it: a folder with checkpoints is refused.
   void save(TrainingForm form, const std::string& path, Theme theme, std::size_t run = 0);
   // A sentence, once: what was saved, and where.
   std::string take_saved() { return std::exchange(saved_, ""); }
@@ -168,7 +177,8 @@ class LiveTraining {
   void stop();
   void keep_current();  // it is stopped; the next one takes its place
   void park_second();
-  std::unique_ptr<ParkedRun> take_second(TrainingChange change);  // taken from them; null: it is not among them
+  // taken from them; null: it is not among them
+  std::unique_ptr<ParkedRun> take_second(TrainingChange change);
   static Index bytes_of(const ParkedRun& aside);
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
   Run* late_by_one();            // the one of two that has one step less than the other; null: neither

@@ -25,7 +25,8 @@ struct LiveTraining::Run {
   Index next_point = 0;  // the next step at which a point is kept
 };
 
-// All of a training while another one is watched; or only the second of two runs, while another second one is.
+// All of a training while another one is watched; or only the second of two runs,
+// while another second one is.
 struct LiveTraining::ParkedRun {
   int number = 0;
   TaskSource source;

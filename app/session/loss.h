@@ -10,9 +10,9 @@
 
 namespace headwise {
 
-// The requested one if available; else the default: the inputs' own grad_output, else Σ output. After a layer norm, whose
-// rows have mean 0 whatever the input, Σ output has no gradient but rounding errors: there the default is the random signs.
-// `given`: the inputs' grad_output, or null.
+// The requested one if available; else the default: the inputs' own grad_output, else Σ output. After a layer
+// norm, whose rows have mean 0 whatever the input, Σ output has no gradient but rounding errors: there the
+// default is the random signs. `given`: the inputs' grad_output, or null.
 Loss resolved_loss(std::optional<Loss> asked, const Trace& trace, const TensorPtr& given);
 
 // d(loss)/d(last output), with its shape and type. `loss` must be resolved.

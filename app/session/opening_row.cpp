@@ -13,7 +13,8 @@
 namespace headwise {
 namespace {
 
-// The text with the first occurrence of a word, between spaces or ends, replaced; nullopt if it does not occur.
+// The text with the first occurrence of a word, between spaces or ends, replaced;
+// nullopt if it does not occur.
 std::optional<std::string> with_word_replaced(const std::string& text, const std::string& word,
                                               const std::string& other) {
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {

@@ -1,5 +1,5 @@
-// What the opening scene shows: a sentence, the row of attention weights that tells what one of its words stands for, and what the
-// model predicts there with and without that head.
+// What the opening scene shows: a sentence, the row of attention weights that tells what one of its words
+// stands for, and what the model predicts there with and without that head.
 #pragma once
 
 #include <array>
@@ -45,7 +45,8 @@ struct OpeningRow {
   double probability_without_head = 0.0;  // of that
 };
 
-// Of a computation of the subject, in either version; nullopt for any other. Computes the trace without the head as well.
+// Of a computation of the subject, in either version; nullopt for any other.
+// Computes the trace without the head as well.
 std::optional<OpeningRow> opening_row(const OpeningSubject& subject, const ComputationPtr& computation);
 
 }  // namespace headwise

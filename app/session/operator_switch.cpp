@@ -17,8 +17,8 @@ bool has_own_parameters(const Scenario& scenario) {
          scenario.parameters.source == ParameterSource::model;
 }
 
-// True blocks a pair in multi_head_attention and lets it take part in scaled_dot_product_attention. An attn_mask from a file
-// keeps its own numbers, and the edits of them.
+// True blocks a pair in multi_head_attention and lets it take part in scaled_dot_product_attention. An
+// attn_mask from a file keeps its own numbers, and the edits of them.
 void turn_painted_pairs(Scenario& scenario) {
   if (scenario.mask.file) return;
   for (CellEdit& edit : scenario.edits)
@@ -32,7 +32,8 @@ void take_module_options(AttentionSpec& to, const AttentionSpec& from) {
                                   [&](const OptionRow&, auto member) { to.*member = from.*member; });
 }
 
-// Whether `now` still is the scenario that the switch left, with edits that scaled_dot_product_attention allows.
+// Whether `now` still is the scenario that the switch left,
+// with edits that scaled_dot_product_attention allows.
 bool belongs(const OperatorSwitch& left, const Scenario& now) {
   return left.after.origin.folder == now.origin.folder && left.after.parameters == now.parameters;
 }
@@ -53,7 +54,8 @@ Scenario as_scaled_dot_product_attention(const Scenario& scenario) {
 Scenario as_multi_head_attention(const Scenario& scenario, const std::optional<OperatorSwitch>& left) {
   Scenario to = scenario;
   to.op = Op::multi_head_attention;
-  std::erase_if(to.edits, [](const CellEdit& edit) { return !of_mask(edit); });  // (N,H,L,D) there, (N,L,E) here
+  // (N,H,L,D) there, (N,L,E) here
+  std::erase_if(to.edits, [](const CellEdit& edit) { return !of_mask(edit); });
   turn_painted_pairs(to);
   if (!left || !belongs(*left, scenario)) return to;
   const Scenario& before = left->before;

@@ -1,5 +1,5 @@
-// The scenarios, playlists and array files opened or saved last, newest first. Kept in the XDG state folder; the file is
-// written whole or not at all.
+// The scenarios, playlists and array files opened or saved last, newest first. Kept in the XDG state folder;
+// the file is written whole or not at all.
 #pragma once
 
 #include <string>

@@ -26,7 +26,8 @@ struct Selection {
   Index head = 0;
   std::optional<CellRef> hovered;  // under the mouse, for this frame
   std::optional<CellRef> pinned;   // clicked, until Escape
-  std::optional<TensorId> tensor;  // chosen in the graph: the picture of the step that makes it, else by itself
+  // chosen in the graph: the picture of the step that makes it, else by itself
+  std::optional<TensorId> tensor;
   bool spotlight = false;    // everything is dimmed except the focused cell and what it was computed from
   bool all_the_way = false;  // light up all that the cell depends on and feeds, inputs to output
   std::optional<Loss> loss;  // what gradients are of; none: the default
@@ -39,19 +40,20 @@ struct Selection {
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
-// The place where a preset shows its point: its head, and the weight that it names, at the step that computes it.
+// The place where a preset shows its point: its head, and the weight that it names,
+// at the step that computes it.
 Selection look_at(const Preset& preset, Selection selection);
 
 // Whether something at this place needs the backward pass.
 bool wants_gradients(const Selection& selection);
 
-// The same place in another trace: batch and head clamped to its sizes, and a cell or tensor that it does not have dropped.
-// In a trace without a backward pass, the cell of a gradient stays if its tensor has such a cell: the gradients may still
-// be on their way.
+// The same place in another trace: batch and head clamped to its sizes, and a cell or tensor that it does not
+// have dropped. In a trace without a backward pass, the cell of a gradient stays if its tensor has such a
+// cell: the gradients may still be on their way.
 Selection selection_within(const Selection& selection, const Trace& trace);
 
-// What the mouse points at by name: a term or a link of the inspector, a tensor's name, a letter of a shape. It lights up
-// everywhere it occurs, until the mouse moves on.
+// What the mouse points at by name: a term or a link of the inspector, a tensor's name, a letter of a shape.
+// It lights up everywhere it occurs, until the mouse moves on.
 
 struct Pointed {
   std::vector<BoxRef> boxes;  // cells, rows or whole tensors
@@ -65,8 +67,8 @@ class Trail {
  public:
   static constexpr std::size_t most = 100;  // older places are forgotten
 
-  // Remembers `from` if going to `to` replaces the pinned cell by another; `always`: also if the same cell stays pinned,
-  // because a link to a whole row or tensor was followed.
+  // Remembers `from` if going to `to` replaces the pinned cell by another; `always`: also if the same cell
+  // stays pinned, because a link to a whole row or tensor was followed.
   void left(const Selection& from, const Selection& to, bool always = false);
   // Removes and returns the place left last; null if there is none.
   std::optional<Selection> back();

@@ -16,8 +16,8 @@
 namespace headwise {
 namespace {
 
-// Two frames of a usual display, the time a response may take. What takes no longer appears in the frame that requested it,
-// and is not slowed down by that frame being drawn at the same time.
+// Two frames of a usual display, the time a response may take. What takes no longer appears in the frame that
+// requested it, and is not slowed down by that frame being drawn at the same time.
 constexpr auto short_wait = std::chrono::microseconds(33333);
 constexpr double patience = 0.5;  // seconds that a superseded computation may take
 constexpr const char* cancelled_words = "Cancelled. Nothing was changed.";
@@ -28,7 +28,8 @@ std::string sentence_of(const std::string& error) {
   return error.starts_with(prefix) ? error.substr(prefix.size()) : error;
 }
 
-// What a model's layer determines is written into the scenario; if the model cannot be opened, the computation says why.
+// What a model's layer determines is written into the scenario; if the model cannot be opened,
+// the computation says why.
 Scenario with_layer(const Scenario& scenario) {
   try {
     return with_layer_values(scenario);

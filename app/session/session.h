@@ -13,8 +13,8 @@ namespace headwise {
 
 class Session {
  public:
-  // Computes `first` at once and throws its Error if it has no trace. `wake` is called from another thread when a
-  // background computation is done: the next poll() takes it in.
+  // Computes `first` at once and throws its Error if it has no trace. `wake` is called from another thread
+  // when a background computation is done: the next poll() takes it in.
   explicit Session(const Scenario& first, std::function<void()> wake = {});
 
   // The requested Scenario. trace() belongs to it unless computing() or error() says otherwise.
@@ -37,29 +37,30 @@ class Session {
   // Elapsed time and progress, while computing().
   Waiting waiting() const;
 
-  // Whether a model that has to be trained first (core/files/made_folders.h) is trained in the background: until it is
-  // there, the Scenario that asks for it is awaited(), and scenario() and the history stay as they are. Otherwise,
-  // and to begin with, open() and edit() wait for it.
+  // Whether a model that has to be trained first (core/files/made_folders.h) is trained in the background:
+  // until it is there, the Scenario that asks for it is awaited(), and scenario() and the history stay as
+  // they are. Otherwise, and to begin with, open() and edit() wait for it.
   void train_beside(bool wanted) { trains_beside_ = wanted; }
 
-  // Requests another Scenario. Small ones have their trace when this returns, large ones after a later poll(); one that
-  // fails leaves the trace and the history unchanged and sets error(). `label` names the step for undo; `continues` as in
-  // History::push. On top of an edit that failed: if both together are possible, both are applied; else the failed one is
-  // dropped, and last_edit() says so.
+  // Requests another Scenario. Small ones have their trace when this returns, large ones after a later
+  // poll(); one that fails leaves the trace and the history unchanged and sets error(). `label` names the
+  // step for undo; `continues` as in History::push. On top of an edit that failed: if both together are
+  // possible, both are applied; else the failed one is dropped, and last_edit() says so.
   void edit(const Scenario& scenario, const std::string& label, bool continues = false);
   // The same for a complete scenario, from a file: nothing is carried over to it or from it.
   void open(const Scenario& scenario, const std::string& label);
   // The drag or the typing is over.
   void end_step();
-  // A Scenario without a trace is dropped first; then one step back. False if there is nothing to undo. What is
-  // awaited after open() stays, here and in redo().
+  // A Scenario without a trace is dropped first; then one step back. False if there is nothing to undo. What
+  // is awaited after open() stays, here and in redo().
   bool undo();
   bool redo();
-  // Cancels the computation: the Scenario is that of trace() again, and so is the place in the history. False if nothing is
-  // being computed, or the history does not hold that Scenario. While a model is trained: of that alone.
+  // Cancels the computation: the Scenario is that of trace() again, and so is the place in the history. False
+  // if nothing is being computed, or the history does not hold that Scenario. While a model is trained:
+  // of that alone.
   bool cancel();
-  // Back to what was requested when `history`, a copy of this session's own, was made: what came after it can be neither
-  // undone nor redone. `label` says why, for the line that reports what changed.
+  // Back to what was requested when `history`, a copy of this session's own, was made: what came after it can
+  // be neither undone nor redone. `label` says why, for the line that reports what changed.
   void return_to(const History& history, const std::string& label);
   // What undo and redo would revert or repeat, for a menu; empty if there is nothing.
   std::string undo_label() const;
@@ -84,8 +85,8 @@ class Session {
     std::optional<Scenario> both = std::nullopt;
     std::string error_of_both = {};
   };
-  // Frozen heads that an edit carries along stay if their weights fit its sizes; else they are unfrozen in the same step,
-  // and restored, while that step continues, as soon as they fit again.
+  // Frozen heads that an edit carries along stay if their weights fit its sizes; else they are unfrozen in
+  // the same step, and restored, while that step continues, as soon as they fit again.
   Scenario with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues);
   // Has the model trained that the request needs, in place of one under way.
   void await_model(Request request);

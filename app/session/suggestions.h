@@ -1,5 +1,5 @@
-// What to try next, once the first steps are done: parts of the program that few find by themselves, each suggested when it fits
-// what the user is doing, until it was tried or dismissed.
+// What to try next, once the first steps are done: parts of the program that few find by themselves, each
+// suggested when it fits what the user is doing, until it was tried or dismissed.
 #pragma once
 
 #include <bitset>

@@ -12,8 +12,8 @@ namespace {
 // About 10 ms on one core of 2020.
 constexpr double multiply_adds_at_once = 100e6;
 
-// Of two passes through the remaining layers, and the token predictions of both. An MLP has about twice the work of
-// attention.
+// Of two passes through the remaining layers, and the token predictions of both. An MLP has about twice the
+// work of attention.
 double work_of(const ModelInput& input) {
   const TransformerConfig& config = input.model->transformer()->config();
   const auto length = static_cast<double>(input.text.ids.size()), width = static_cast<double>(config.embed_dim);

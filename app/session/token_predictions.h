@@ -1,6 +1,6 @@
-// What the model predicts with the layer as the scenario has it, next to its prediction with the untouched layer: the
-// trace's output is passed through the rest of the model, so that every edit (a muted head, a mask, a scale, a cell)
-// affects its predicted tokens.
+// What the model predicts with the layer as the scenario has it, next to its prediction with the untouched
+// layer: the trace's output is passed through the rest of the model, so that every edit (a muted head, a
+// mask, a scale, a cell) affects its predicted tokens.
 #pragma once
 
 #include <functional>
@@ -30,8 +30,8 @@ inline bool offers_prediction(const Scenario& scenario) {
 // How many of the most probable tokens are kept for each position.
 inline constexpr Index predicted_tokens = 8;
 
-// Why a computation has no predictions: no model, no text, no language-model head; a sentence with the remedy. Empty if it
-// has.
+// Why a computation has no predictions: no model, no text, no language-model head; a sentence with the
+// remedy. Empty if it has.
 std::string no_predictions(const Computation& computation);
 
 class PredictionRuns {
@@ -39,7 +39,8 @@ class PredictionRuns {
   // `wake` as AsyncQuery has it.
   explicit PredictionRuns(std::function<void()> wake = {});
 
-  // For sequence `batch`. Those of a small model are ready at once, others later: null until then; never waits.
+  // For sequence `batch`. Those of a small model are ready at once, others later: null until then;
+  // never waits.
   WordPredictionsPtr of(const ComputationPtr& computation, Index batch);
   // None are needed: cancels the work under way.
   void rest() { work_.rest(); }

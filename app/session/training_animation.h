@@ -19,11 +19,12 @@ enum class Habit { previous_token, induction, same_token, first_token };
 inline constexpr int habit_count = 4;
 std::string_view habit_name(Habit habit);        // "previous token"
 std::string_view habit_short_name(Habit habit);  // "previous", where there is little room
-// The mean weight that a head gives to what the habit names; none where no query of the examples has such a token.
+// The mean weight that a head gives to what the habit names;
+// none where no query of the examples has such a token.
 std::optional<double> habit_of(const TrainedHabits& habits, Habit habit);
 
-// A head has a habit if its mean weight there is at least this, and that much more than at the beginning: with few kinds of token, a head
-// that looks everywhere alike gives much of its weight to the same token.
+// A head has a habit if its mean weight there is at least this, and that much more than at the beginning:
+// with few kinds of token, a head that looks everywhere alike gives much of its weight to the same token.
 inline constexpr double habit_from = 0.3, habit_grown_by = 0.2;
 bool has_habit(const TrainedHabits& now, const TrainedHabits& at_the_beginning, Habit habit);
 // The strongest of those that it has; none if it has none.
@@ -39,7 +40,8 @@ TensorPtr blocked_above_diagonal(Index side);
 Picture training_picture(const WatchedRun& run, const TrainingPoint& point, const std::string& title,
                          Theme theme);
 
-// At most `frames` moments, evenly spaced, the last one longer than the others. Throws Error(usage) if nothing was measured, Error(cancelled).
+// At most `frames` moments, evenly spaced, the last one longer than the others. Throws Error(usage) if
+// nothing was measured, Error(cancelled).
 AnimatedPng training_animation(const WatchedRun& run, const std::string& title, Theme theme, int frames = 32);
 
 }  // namespace headwise

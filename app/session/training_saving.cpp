@@ -100,7 +100,8 @@ std::vector<Index> spread_steps(const std::vector<Index>& steps, std::size_t cou
 
 std::vector<Index> telling_steps(const std::vector<Index>& steps, const WatchedRun& run, std::size_t count) {
   if (steps.size() <= count || count < 2) return steps;
-  // How much has happened until each step: the changes of the loss, and a quarter as much for the time that went by.
+  // How much has happened until each step: the changes of the loss,
+  // and a quarter as much for the time that went by.
   std::vector<double> changed{0.0};
   for (std::size_t i = 1; i < steps.size(); ++i) {
     const auto before = loss_around(run, steps[i - 1]), after = loss_around(run, steps[i]);

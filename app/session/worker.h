@@ -1,5 +1,6 @@
-// Work in a thread of its own, so that the window stays responsive: one piece at a time, cancellable and with progress.
-// Everything that the session computes in the background goes through a Worker. Only its owner's thread calls it.
+// Work in a thread of its own, so that the window stays responsive: one piece at a time, cancellable and with
+// progress. Everything that the session computes in the background goes through a Worker.
+// Only its owner's thread calls it.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +40,8 @@ struct Waiting {
   }
 };
 
-// Tracks the progress of one piece of work after another. Only its owner's thread calls begin() and waiting().
+// Tracks the progress of one piece of work after another. Only its owner's thread calls begin()
+// and waiting().
 class WaitingClock {
  public:
   // Call only while no thread writes to the progress of the previous work.
@@ -69,8 +71,8 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Starts `work`, which must not throw and finds the thread's cancellation and progress set up
-  // (core/tensor/cancellation.h, progress.h). What it writes may be read once its end was taken in. Waits for work that is
-  // still under way.
+  // (core/tensor/cancellation.h, progress.h). What it writes may be read once its end was taken in. Waits for
+  // work that is still under way.
   void start(std::function<void()> work);
   // Asks the work under way to end early.
   void cancel() { cancelled_ = true; }
@@ -78,7 +80,8 @@ class Worker {
   bool cancelled() const { return cancelled_; }
   // True from start() until the end was taken in, by one of the next three.
   bool busy() const { return thread_.joinable(); }
-  // Takes in the end of the work: true once per start(). Waits for it until `patience` after the start, no longer.
+  // Takes in the end of the work: true once per start(). Waits for it until `patience` after the start,
+  // no longer.
   bool ended(std::chrono::microseconds patience = {});
   // The same, but waits as long as it takes; false only if no work was under way.
   bool finish();
@@ -98,8 +101,8 @@ class Worker {
   std::thread thread_;
 };
 
-// Calls `make` and returns the reason if it threw, else an empty string. `no_memory`: the sentence for running out of
-// memory.
+// Calls `make` and returns the reason if it threw, else an empty string. `no_memory`: the sentence for
+// running out of memory.
 template <class Make>
 std::string error_of(Make&& make,
                      const char* no_memory = "this does not fit in memory: make the text shorter") {

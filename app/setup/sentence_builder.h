@@ -1,4 +1,5 @@
-// The sentence builder: a sentence with lists of words that the model knows well. Each choice is an edit of the text.
+// The sentence builder: a sentence with lists of words that the model knows well.
+// Each choice is an edit of the text.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,8 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0));
 }
 
-// What a decoder caches for this layer between two tokens: k and v of every key, per key/value head. Always one line.
+// What a decoder caches for this layer between two tokens: k and v of every key, per key/value head.
+// Always one line.
 void draw_cache(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   const TraceTensors& t = trace.tensors;
@@ -160,7 +161,8 @@ constexpr std::array<std::string_view, 3> layouts{"packed", "3", "3·H"};
 constexpr const char* layout_edits[] = {"in_proj packed", "in_proj as 3 matrices",
                                         "in_proj as 3·H small matrices"};
 
-// Three layouts with this many multiply-adds take a few milliseconds on one core of 2020: little enough for every edit.
+// Three layouts with this many multiply-adds take a few milliseconds on one core of 2020:
+// little enough for every edit.
 constexpr Index multiply_adds_at_once = 4'000'000;
 
 double largest_of(const Tensor& tensor) {

@@ -1,5 +1,5 @@
-// The setup on the left: text, parameters, sizes, masks, scale and dropout, and what the user should know about the numbers
-// shown.
+// The setup on the left: text, parameters, sizes, masks, scale and dropout, and what the user should know
+// about the numbers shown.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ namespace headwise {
 
 struct SetupState {
   bool overflows = false;  // its rows are higher than the panel, which scrolls
-  // In a window not high enough for all of them, rarely used rows are hidden until requested, or until they have an unusual
-  // value.
+  // In a window not high enough for all of them, rarely used rows are hidden until requested, or until they
+  // have an unusual value.
   bool compact = false, all_rows = false;
   std::set<std::string, std::less<>> kept_rows;  // of these rows, the ids of those already shown
   SentenceBuilderState builder;
@@ -30,8 +30,8 @@ struct SetupState {
   bool wanted_whole = false;  // its text is selected, so that typing replaces it
   std::string edited_row;     // id of the row edited last: an error sentence is shown below it
   std::string told_error;     // the sentence below a row in the last frame: a new one is scrolled to
-  // Gains when typing a new number of heads began: going from 8 to 16 passes through 1, which must not lose the gains of
-  // all other heads.
+  // Gains when typing a new number of heads began: going from 8 to 16 passes through 1, which must not lose
+  // the gains of all other heads.
   std::optional<std::vector<double>> gains_before_typing;
   bool typing_heads = false;
   std::optional<OperatorSwitch> operator_switch;  // the last one to scaled_dot_product_attention
@@ -41,8 +41,9 @@ struct SetupState {
   LayoutComparison layouts;
 };
 
-// Every edit is returned as a Scenario while it is typed. Text that is not a number is reported below its field and not
-// requested; an impossible value is requested, gets context.error, and that is reported there too.
+// Every edit is returned as a Scenario while it is typed. Text that is not a number is reported below its
+// field and not requested; an impossible value is requested, gets context.error,
+// and that is reported there too.
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state);
 
 }  // namespace headwise

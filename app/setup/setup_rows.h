@@ -1,4 +1,5 @@
-// The rows of the setup: each shows a part of the Scenario, and requests a new one while the user types or chooses.
+// The rows of the setup: each shows a part of the Scenario,
+// and requests a new one while the user types or chooses.
 #pragma once
 
 #include <array>
@@ -54,14 +55,16 @@ class SetupRows {
                       const std::string& refusal = {});
   void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value, const std::string& derived,
                         FieldOptions drag = {});
-  // By its row of assets/words/settings.txt. `required`: there is nothing that an empty one would derive from.
+  // By its row of assets/words/settings.txt. `required`:
+  // there is nothing that an empty one would derive from.
   void number(const SetupSetting& setting, std::optional<double>& value, const std::string& derived,
               bool required = false);
   void number(const SetupSetting& setting, double& value, const std::string& = {});
   TextFieldResult sentence(const RowLabel& label, std::string& text, std::span<const TextMark> marks = {});
   // True if the choice changed; the caller then makes the edit and names it.
   bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen);
-  // A row that does not apply keeps its place, so that no other row moves: its control is dim, and the tooltip says why.
+  // A row that does not apply keeps its place, so that no other row moves: its control is dim,
+  // and the tooltip says why.
   void idle_choice(const RowLabel& label, std::span<const std::string_view> labels, int chosen);
   void idle_value(const RowLabel& label, std::string_view value);
   void idle_slider(const RowLabel& label, double value, std::string_view text, SliderOptions options);
@@ -81,8 +84,8 @@ class SetupRows {
 
 // Up to 4096.
 std::vector<std::int64_t> divisors_of(std::int64_t number);
-// The possible numbers of key/value heads, from multi-query to multi-head: the divisors of H; for a model's layer, the one
-// that its k and v rows allow.
+// The possible numbers of key/value heads, from multi-query to multi-head: the divisors of H; for a model's
+// layer, the one that its k and v rows allow.
 std::vector<std::int64_t> group_choices(SetupRows& rows);
 
 // How many entries a list for this size may have while the size is being typed.

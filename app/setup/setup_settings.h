@@ -1,5 +1,5 @@
-// The settings of the setup by name, for users who cannot find one: in a low window rarely used rows are hidden, and the
-// others may have to be scrolled to: assets/words/settings.txt.
+// The settings of the setup by name, for users who cannot find one: in a low window rarely used rows are
+// hidden, and the others may have to be scrolled to: assets/words/settings.txt.
 #pragma once
 
 #include <imgui.h>

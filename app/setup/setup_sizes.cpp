@@ -16,8 +16,8 @@
 namespace headwise {
 namespace {
 
-// A new number of sequences: added ones get the length that all others have. Lengths that differ stay as they are, and the
-// error reports it.
+// A new number of sequences: added ones get the length that all others have. Lengths that differ stay as they
+// are, and the error reports it.
 void fit_valid_lens(Scenario& scenario) {
   MaskSpec& mask = scenario.mask;
   if (!mask.valid_lens || mask.valid_lens->empty() || mask.valid_lens_per_query) return;

@@ -1,4 +1,5 @@
-// The text of a model while it is typed: words that the model hardly knows are underlined, and a word begun can be completed.
+// The text of a model while it is typed: words that the model hardly knows are underlined,
+// and a word begun can be completed.
 #pragma once
 
 #include <imgui.h>
@@ -29,9 +30,9 @@ struct TypedWordsState {
   ImVec2 list_min, list_max;         // where it was drawn last
 };
 
-// The field of the text. Words that the model hardly knows are underlined, and say why under the mouse. While a word is being
-// typed, a list offers whole words of the vocabulary that begin so: Tab takes the first, a click any; Escape closes the list.
-// All other keys edit the text. Without a model it is a plain field.
+// The field of the text. Words that the model hardly knows are underlined, and say why under the mouse. While
+// a word is being typed, a list offers whole words of the vocabulary that begin so: Tab takes the first, a
+// click any; Escape closes the list. All other keys edit the text. Without a model it is a plain field.
 void draw_typed_text(SetupRows& rows, const RowLabel& label, std::string& text);
 
 }  // namespace headwise

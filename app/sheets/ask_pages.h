@@ -1,5 +1,5 @@
-// What Ask searches: every page of the lessons, every section of the documentation, and the commands, steps, views, settings
-// and presets.
+// What Ask searches: every page of the lessons, every section of the documentation, and the commands, steps,
+// views, settings and presets.
 #pragma once
 
 #include <optional>

@@ -105,7 +105,8 @@ void find_answers(CommandPaletteState& state) {
   state.matches = add_answers(state, std::move(found.pages));
 }
 
-// Entries with all words of the query, then the answers if it is a question, then entries with some of the words.
+// Entries with all words of the query, then the answers if it is a question,
+// then entries with some of the words.
 void find_by_name(CommandPaletteState& state) {
   state.matches = find_entries(state.entries, state.query);
   AskFound found =

@@ -1,5 +1,5 @@
-// Ctrl+Shift+P: find any command, step, view, mask brush, setting, preset or head by a few letters of its name. Help, Ask a
-// question: find the page that answers it.
+// Ctrl+Shift+P: find any command, step, view, mask brush, setting, preset or head by a few letters of its
+// name. Help, Ask a question: find the page that answers it.
 #pragma once
 
 #include <memory>
@@ -25,13 +25,14 @@ struct CommandPaletteState {
   bool scroll_to_chosen = false;
 };
 
-// Finds the entries by their names, and the pages that answer if the query is a question. `questions`: looks for answers only,
-// with the passage of each; the entries, the lessons' questions, are suggested until something is asked.
+// Finds the entries by their names, and the pages that answer if the query is a question. `questions`: looks
+// for answers only, with the passage of each; the entries, the lessons' questions,
+// are suggested until something is asked.
 void open_command_palette(CommandPaletteState& state, std::vector<PaletteEntry> entries,
                           std::shared_ptr<const AskPages> pages, bool questions = false);
 
-// The entry chosen in this frame, with Enter or a click; the palette is then closed. Escape and a click outside close it
-// without one.
+// The entry chosen in this frame, with Enter or a click; the palette is then closed. Escape and a click
+// outside close it without one.
 std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, CommandPaletteState& state);
 
 }  // namespace headwise

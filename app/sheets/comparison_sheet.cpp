@@ -32,7 +32,8 @@ struct FigureColumn {
   bool number = false;
 };
 
-// One text per column; `share` ≥ 0 draws a bar after the last column, filling that fraction of the remaining space.
+// One text per column; `share` ≥ 0 draws a bar after the last column,
+// filling that fraction of the remaining space.
 struct FigureRow {
   std::vector<std::string> cells;
   double share = -1.0;
@@ -42,8 +43,8 @@ struct FigureRow {
 constexpr float column_gap = 22.0f;  // design units
 constexpr float longest_bar = 120.0f;
 
-// At the cursor of the current ImGui window, across its whole width; moves the cursor below. What does not fit into the
-// widest column of names is cut with "…". `probe`: tests find row i as "probe/i".
+// At the cursor of the current ImGui window, across its whole width; moves the cursor below. What does not
+// fit into the widest column of names is cut with "…". `probe`: tests find row i as "probe/i".
 void draw_figures(const WidgetContext& context, const char* probe, std::span<const FigureColumn> columns,
                   std::span<const FigureRow> rows) {
   ImFont* small = context.fonts.small;
@@ -160,7 +161,8 @@ std::string with_colours(const std::string& name, const TensorPtr& weights, Inde
   return fmt::format("{}, colours 0 … {:.3g}", name, range_of_maps(weights, batch).hi);
 }
 
-// One attention map with its caption above; `width` in pixels, as high as its rows need but no higher than wide.
+// One attention map with its caption above; `width` in pixels,
+// as high as its rows need but no higher than wide.
 void draw_map(const PanelContext& context, int number, const TensorPtr& weights, Index batch, Index head,
               float width, const std::string& caption) {
   ImFont* font = context.fonts.small;
@@ -209,8 +211,8 @@ constexpr std::size_t most_keys = 12;
 constexpr std::array<FigureColumn, 5> columns{
     {{"key"}, {"masked score", true}, {"hard", true}, {"soft, at 1", true}, {"at this temperature", true}}};
 
-// The selected head, and the query of the focused cell; without one the last query, which sees every key under a causal
-// mask too.
+// The selected head, and the query of the focused cell; without one the last query, which sees every key
+// under a causal mask too.
 void place(const PanelContext& context, LookupViewState& state) {
   if (state.placed) return;
   state.placed = true;

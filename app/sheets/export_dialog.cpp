@@ -107,8 +107,8 @@ bool draw_own_words(const WidgetContext& context, const char* id, const PictureC
   return field.entered;
 }
 
-// The title and the colour bar. Text that is none (core/picture/picture.h) is a choice of its own: an emptied field is the
-// usual text again. True if Enter was pressed.
+// The title and the colour bar. Text that is none (core/picture/picture.h) is a choice of its own: an emptied
+// field is the usual text again. True if Enter was pressed.
 bool draw_words(const WidgetContext& context, ExportDialogState& state) {
   TensorExport& what = state.what;
   bool entered = false;

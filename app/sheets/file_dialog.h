@@ -1,5 +1,5 @@
-// Asks for a scenario file or a playlist, to open or to save, for a Python program or pictures to save: a path field, and
-// next to it the folder's contents.
+// Asks for a scenario file or a playlist, to open or to save, for a Python program or pictures to save: a
+// path field, and next to it the folder's contents.
 #pragma once
 
 #include <optional>
@@ -43,8 +43,9 @@ struct FileDialogState {
 // `path` is the initial suggestion.
 void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const std::string& path);
 
-// The path accepted in this frame; the caller opens or saves it, and closes the dialog or sets its error. When saving, a
-// name must have the extension of its file type, and an existing file other than `own` is replaced only at a second accept.
+// The path accepted in this frame; the caller opens or saves it, and closes the dialog or sets its error.
+// When saving, a name must have the extension of its file type, and an existing file other than `own` is
+// replaced only at a second accept.
 std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state);
 
 }  // namespace headwise

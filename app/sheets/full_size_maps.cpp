@@ -203,7 +203,8 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
 
   std::optional<std::pair<Index, Index>> cell;
   if (hovered) cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
-  // Tokens if all of them are legible, else numbers: with thinned tokens one cannot tell how many are left out.
+  // Tokens if all of them are legible, else numbers:
+  // with thinned tokens one cannot tell how many are left out.
   const bool words = part.block == 1 && float(plane.height) >= paint.px(closest_rows) * float(plane.rows);
   const auto some = [&](const std::vector<std::string>& labels, const CellRange& range) {
     std::vector<std::string> shown;
@@ -281,8 +282,9 @@ void draw_window_notices(const PanelContext& context, const std::string& told, c
   line(std::string_view(told).substr(half + 1), lower);
 }
 
-// The weights of a query sum to 1: over thousands of keys most are small, and black in colours that end at 1. With a top of
-// a few times the average weight, a head that spreads is visible, and one that does not is bright all the same.
+// The weights of a query sum to 1: over thousands of keys most are small, and black in colours that end at 1.
+// With a top of a few times the average weight, a head that spreads is visible,
+// and one that does not is bright all the same.
 double first_top(Index keys) {
   constexpr double averages = 32.0, steps = 4.0;  // of the slider in a decade
   const double darker = std::log10(static_cast<double>(std::max<Index>(keys, 1)) / averages);

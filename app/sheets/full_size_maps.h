@@ -40,8 +40,9 @@ struct MapPart {
 inline constexpr Index most_exact_cells = 1024;
 // A block that covers more pixels than this on each side is visible as a square.
 inline constexpr double most_pixels_of_block = 1.5;
-// The visible part of the head's map, for a plane of this many pixels on each side. If the finest blocks of the pyramid are
-// larger than that, smaller ones are requested from `finer`, and the larger ones shown until they arrive; null: always.
+// The visible part of the head's map, for a plane of this many pixels on each side. If the finest blocks of
+// the pyramid are larger than that, smaller ones are requested from `finer`, and the larger ones shown until
+// they arrive; null: always.
 MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellRange cols,
                  BlockStatistic statistic, double pixels, Theme theme, FinerMaps* finer = nullptr);
 // The label of a token; empty if it has none.

@@ -53,7 +53,8 @@ Index finer_block(Index stored, Index head, CellRange rows, CellRange cols, doub
   return block;
 }
 
-// The part widened to whole blocks, each with the number of the best available block: its own, or a larger one.
+// The part widened to whole blocks, each with the number of the best available block: its own,
+// or a larger one.
 void fill_blocks(MapPart& part, const FullSizeResult& result, Index block, BlockStatistic statistic,
                  const std::vector<FinerPiece>& pieces) {
   const AttentionSizes& s = result.tiles->sizes();
@@ -110,8 +111,8 @@ void draw_models(const PanelContext& context, FullSizeRequest& request) {
   }
 }
 
-// Position of `length` among the stops, by their number: between the second and the third it runs from 1 to 2,
-// logarithmically.
+// Position of `length` among the stops, by their number: between the second and the third it runs from 1 to
+// 2, logarithmically.
 double place_of(std::int64_t length) {
   const auto after = std::ranges::upper_bound(lengths, length);
   if (after == lengths.begin()) return 0.0;

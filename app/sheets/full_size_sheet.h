@@ -14,7 +14,8 @@ struct FullSizeState {
   FullSizeMapsState maps;
 };
 
-// Draws while open. Closing it cancels the work under way and releases the result, which may take most of the memory.
+// Draws while open. Closing it cancels the work under way and releases the result,
+// which may take most of the memory.
 void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullSizeState& state);
 
 // The cost and the accuracy of a result, one line each: name and figure.

@@ -22,8 +22,8 @@ struct HeadsQuestion {
   std::string typed;  // number of heads, as typed
 };
 
-// Asks if nothing says how many heads the scenario's layer has, and its rows can be split at all. `path` is the model's.
-// Throws Error(input) if the model cannot be opened.
+// Asks if nothing says how many heads the scenario's layer has, and its rows can be split at all. `path` is
+// the model's. Throws Error(input) if the model cannot be opened.
 void ask_heads(HeadsQuestion& question, const Scenario& scenario, const std::string& path);
 
 struct HeadsAnswer {

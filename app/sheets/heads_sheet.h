@@ -13,8 +13,8 @@ struct HeadsSheetState {
   HeadsTableState table;
 };
 
-// Draws while open. Closing it cancels the work under way. Choosing a head returns an action that leads to its layer, as an
-// edit, and to the head.
+// Draws while open. Closing it cancels the work under way. Choosing a head returns an action that leads to
+// its layer, as an edit, and to the head.
 PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, HeadsSheetState& state);
 
 }  // namespace headwise

@@ -64,8 +64,8 @@ Names names_of(HeadColumn column) {
   return names_behind_scores[static_cast<int>(column) - static_cast<int>(HeadColumn::effect)];
 }
 
-// From the first head that has it: the score of uniform weights and the number of queries are the same for all heads except
-// for rows that are left out.
+// From the first head that has it: the score of uniform weights and the number of queries are the same for
+// all heads except for rows that are left out.
 const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
   for (const SurveyedHead& head : survey.heads)
     if (head.scores[score].value) return &head.scores[score];
@@ -111,8 +111,8 @@ float head_columns_height(const WidgetContext& widgets) {
   return std::round(widgets.px(header_height));
 }
 
-// In this many pixels; if these are too few, the columns are wider all the same, and their table scrolls sideways under the
-// first, which stays.
+// In this many pixels; if these are too few, the columns are wider all the same, and their table scrolls
+// sideways under the first, which stays.
 std::vector<PlacedHeadColumn> placed_head_columns(const WidgetContext& widgets, float width) {
   const auto px = [&](float units) { return std::round(widgets.px(units)); };
   const float behind = px(effect_width) + px(words_width) + px(least_change);
@@ -131,8 +131,8 @@ std::vector<PlacedHeadColumn> placed_head_columns(const WidgetContext& widgets, 
   return columns;
 }
 
-// At `at`, in this many pixels, scrolled sideways by `scrolled`. A click sorts. Returns the column that the keyboard has
-// just reached.
+// At `at`, in this many pixels, scrolled sideways by `scrolled`. A click sorts. Returns the column that the
+// keyboard has just reached.
 std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const HeadsTable& table,
                                             const std::vector<PlacedHeadColumn>& columns, ImVec2 at,
                                             float width, float scrolled, HeadOrder& order) {
@@ -286,7 +286,8 @@ void sort(const HeadsTable& table, HeadsTableState& state) {
   if (state.at && *state.at >= state.sorted.size()) state.at.reset();
 }
 
-// Up and down through the rows, unless a column header has keyboard focus. True if Enter chooses the head reached.
+// Up and down through the rows, unless a column header has keyboard focus.
+// True if Enter chooses the head reached.
 bool move_by_keys(const PanelContext& context, HeadsTableState& state, int page) {
   if (context.focus && context.focus->focused != 0) return false;
   const auto last = static_cast<int>(state.sorted.size()) - 1;
@@ -306,7 +307,8 @@ bool move_by_keys(const PanelContext& context, HeadsTableState& state, int page)
   return state.at && press_key_pressed();
 }
 
-// With the arrow keys while no column header has keyboard focus; also brings a newly focused column into view.
+// With the arrow keys while no column header has keyboard focus;
+// also brings a newly focused column into view.
 void scroll_sideways(const PanelContext& context, const std::vector<PlacedHeadColumn>& columns, float width,
                      const std::optional<HeadColumn>& wanted) {
   float to = ImGui::GetScrollX();

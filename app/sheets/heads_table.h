@@ -1,4 +1,5 @@
-// The heads of a model as a table: one row per head, one column per score, sorted by a click on a column header.
+// The heads of a model as a table: one row per head, one column per score,
+// sorted by a click on a column header.
 #pragma once
 
 #include <optional>
@@ -30,8 +31,8 @@ struct HeadsTable {
   std::optional<std::size_t> looked_at;      // the head shown by the window behind
 };
 
-// At the cursor of the current ImGui window, across its width and `height` pixels high. Returns the head chosen in this
-// frame, with a click or Enter.
+// At the cursor of the current ImGui window, across its width and `height` pixels high. Returns the head
+// chosen in this frame, with a click or Enter.
 std::optional<std::size_t> draw_heads_table(const PanelContext& context, const HeadsTable& table,
                                             HeadsTableState& state, float height);
 

@@ -103,8 +103,8 @@ void add_heads(std::vector<PaletteEntry>& entries, const Session& session) {
   }
 }
 
-// Whether the word, or its beginning, occurs in the entry: letters scattered over a name are not a word of a sentence.
-// Plural and past forms count as the same word.
+// Whether the word, or its beginning, occurs in the entry: letters scattered over a name are not a word of a
+// sentence. Plural and past forms count as the same word.
 std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view text) {
   for (const std::string_view ending : {"", "s", "d", "ed", "ing"}) {
     if (!word.ends_with(ending) || word.size() < ending.size() + (ending.empty() ? 1 : 3)) continue;
@@ -117,8 +117,8 @@ std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view tex
   return std::nullopt;
 }
 
-// Scattered letters match almost every long name: at most half of them may neither begin a word nor follow the previous
-// one.
+// Scattered letters match almost every long name: at most half of them may neither begin a word nor follow
+// the previous one.
 bool is_telling(const FuzzyMatch& match, std::string_view text) {
   std::size_t strewn = 0;
   for (std::size_t i = 0; i < match.places.size(); ++i) {

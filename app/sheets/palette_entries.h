@@ -38,8 +38,9 @@ struct PaletteEntry {
   std::string from = {};      // where an answer is from: "Glossary" (app/sheets/ask_pages.h)
 };
 
-// In the order of the menus, then the steps, the stage views, the mask brushes, the scenario's settings, the presets, the
-// lessons and the heads of the trace (64 at most). Undo and redo say what they would revert or repeat.
+// In the order of the menus, then the steps, the stage views, the mask brushes, the scenario's settings, the
+// presets, the lessons and the heads of the trace (64 at most).
+// Undo and redo say what they would revert or repeat.
 std::vector<PaletteEntry> palette_entries(const Session& session);
 
 // Only the lessons' questions.
@@ -51,11 +52,12 @@ struct PaletteMatch {
   bool partly = false;              // only some of the words are found
 };
 
-// The entries in which every word of the query is found: in the name (letters in this order, most of which begin a word or
-// follow each other), in what it does (word beginnings), in its keys or its keywords; best first, ties in the order of
-// `entries`. Then those with every telling word (app/session/fuzzy_match.h); then, if the query is a sentence or has found
-// nothing, those with some of them, rare words ranking before common ones. A sentence that matches nothing finds all
-// questions. All entries for an empty query, none for one longer than any entry.
+// The entries in which every word of the query is found: in the name (letters in this order, most of which
+// begin a word or follow each other), in what it does (word beginnings), in its keys or its keywords; best
+// first, ties in the order of `entries`. Then those with every telling word (app/session/fuzzy_match.h);
+// then, if the query is a sentence or has found nothing, those with some of them, rare words ranking before
+// common ones. A sentence that matches nothing finds all questions. All entries for an empty query, none for
+// one longer than any entry.
 std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query);
 
 }  // namespace headwise

@@ -62,8 +62,9 @@ constexpr double closest_columns = 19.0;
 struct HeadMap {
   StagePart part;
   PlaneGeometry plane;
-  Index head = 0;     // the first query head that reads this map
-  std::string title;  // its number and what it does, or "4–7" where several query heads share a key/value head
+  Index head = 0;  // the first query head that reads this map
+  // its number and what it does, or "4–7" where several query heads share a key/value head
+  std::string title;
 };
 
 std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& result, const MapGrid& grid,

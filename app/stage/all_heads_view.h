@@ -1,5 +1,5 @@
-// The view of all heads: the step's result at every head as a grid, in shared colours or each in its own, each with its
-// number.
+// The view of all heads: the step's result at every head as a grid, in shared colours or each in its own,
+// each with its number.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@
 
 namespace headwise {
 
-// A few words on what each head does, from its attention weights: how sharply it attends, how far away, and where most.
+// A few words on what each head does, from its attention weights: how sharply it attends, how far away,
+// and where most.
 
 // The statistics of all heads in one batch, cached as long as the weights live.
 class HeadFigures {
@@ -39,8 +40,8 @@ struct AllHeadsState {
   CellLegend legend;
 };
 
-// `under_mouse` is set to the cell under the mouse, if any. Maps of queries and keys carry a few words on what the head
-// does, where they fit.
+// `under_mouse` is set to the cell under the mouse, if any. Maps of queries and keys carry a few words on
+// what the head does, where they fit.
 PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse);
 

@@ -1,4 +1,5 @@
-// The legend beside a colour bar: what cells without a colour of the bar mean, "blocked", "NaN", if any map shown has them.
+// The legend beside a colour bar: what cells without a colour of the bar mean, "blocked", "NaN",
+// if any map shown has them.
 #pragma once
 
 #include <memory>
@@ -24,11 +25,13 @@ struct CellLegend {
 
 enum class LegendLines { column, row };  // at most two entries below each other, or side by side
 
-// Draws the entries that fit left of `right`, with the top left corner at `at`; returns where they end, none if no entry fits.
+// Draws the entries that fit left of `right`, with the top left corner at `at`; returns where they end,
+// none if no entry fits.
 std::optional<float> draw_cell_legend(const PanelContext& context, const CellLegend& legend, ImVec2 at,
                                       float right, LegendLines lines);
 
-// The same beside a colour bar whose words end at `words_end`, or under their end where there is no room beside them.
+// The same beside a colour bar whose words end at `words_end`,
+// or under their end where there is no room beside them.
 std::optional<float> draw_legend_beside(const PanelContext& context, const CellLegend& legend,
                                         const RectF& bar, float words_end, float right);
 

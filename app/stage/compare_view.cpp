@@ -216,7 +216,8 @@ std::string output_words(const PanelContext& context, CompareChanges& changes, c
   return output ? fmt::format(" The output: {}.", change_text(*output, side.name)) : "";
 }
 
-// What the numbers say about the map in `changes`, which belongs to `part`, about all heads, and about the output.
+// What the numbers say about the map in `changes`, which belongs to `part`, about all heads,
+// and about the output.
 std::string change_words(const PanelContext& context, CompareChanges& changes, const StagePart& part,
                          const ComparisonTarget& side) {
   const StageMatrix& matrix = part.matrix;
@@ -327,8 +328,8 @@ RectF CompareMaps::draw_words(RectF area) {
     sentence += output_words(context_, state_.changes, side_);
   }
   for (const std::string& note : side_.notes) sentence += " " + note;
-  // The values of a cell appear above the maps, where no notice covers them. In a low stage they replace the sentence while
-  // a cell is focused: no line is reserved for them.
+  // The values of a cell appear above the maps, where no notice covers them. In a low stage they replace the
+  // sentence while a cell is focused: no line is reserved for them.
   const float u = context_.scale;
   const bool low = area.height < low_area * u, values_stand_in = low && focus_;
   const bool no_values = low || (context_.picture && !focus_);  // a picture has no mouse to ask for
@@ -398,7 +399,8 @@ void CompareMaps::draw_title(std::size_t i) const {
                           fitted_text(fmt::format("now − {}", side_.name), font, room));
 }
 
-// Draws what is on and around a map. `hovered` receives the focused cell; returns the head whose number was clicked.
+// Draws what is on and around a map. `hovered` receives the focused cell;
+// returns the head whose number was clicked.
 std::optional<Index> CompareMaps::draw_map(std::size_t i, Place& hovered) const {
   const ComparedMap& map = maps_[i];
   const std::vector<StageMark> marks = linked(i) ? marks_ : std::vector<StageMark>{};

@@ -1,4 +1,5 @@
-// The comparison view: the step's result in another scenario, in this one, and their difference, with one shared cursor.
+// The comparison view: the step's result in another scenario, in this one, and their difference,
+// with one shared cursor.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@
 
 namespace headwise {
 
-// What changed from the other side of a comparison to the present one: the difference of the current map, how far apart all
-// heads and the outputs are, and the sentence that says so.
+// What changed from the other side of a comparison to the present one: the difference of the current map, how
+// far apart all heads and the outputs are, and the sentence that says so.
 
 // How one map differs from another.
 struct MapDifference {
@@ -51,12 +52,13 @@ struct CompareState {
   std::optional<std::pair<Index, Index>> cell;  // row and column under the mouse, in whichever of the maps
 };
 
-// `content` comes from the present trace and has cells. `under_mouse` is set to the present trace's cell under the mouse,
-// on any of the maps.
+// `content` comes from the present trace and has cells. `under_mouse` is set to the present trace's cell
+// under the mouse, on any of the maps.
 PanelAction draw_compare(const PanelContext& context, CompareState& state, const StageContent& content,
                          ValueRanges& ranges, RectF area, std::optional<CellRef>& under_mouse);
 
-// Draws the maps of the comparison view, with the sentence and the values above them and the colour bars below.
+// Draws the maps of the comparison view, with the sentence and the values above them and the colour bars
+// below.
 
 // Returns the area with `height` pixels removed at its top.
 RectF without_top(const RectF& area, double height);

@@ -60,7 +60,8 @@ class View {
   void draw_strip() const;
   void draw_figures(std::optional<CellRef>& under_mouse) const;
   void draw_light(const TensorPtr& products) const;
-  // Of the numbers beside the products, and of the words above the columns; in a hall as large as there is room.
+  // Of the numbers beside the products, and of the words above the columns;
+  // in a hall as large as there is room.
   ImFont* figure_font() const;
   std::string figure_text(const Figure& figure, Index key) const;
   ImFont* title_font() const { return context_.hall ? context_.fonts.sans : context_.fonts.mono_small; }
@@ -155,8 +156,8 @@ void View::outline(const StagePart& part, const PlaneGeometry& plane,
   }
 }
 
-// What is focused and what is pointed at by name, and the axis of a letter, on every matrix of this view. Only one query is
-// shown: it takes the place that N and H have in other matrices.
+// What is focused and what is pointed at by name, and the axis of a letter, on every matrix of this view.
+// Only one query is shown: it takes the place that N and H have in other matrices.
 void View::draw_light(const TensorPtr& products) const {
   const std::vector<StageMark> marks =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);

@@ -1,5 +1,5 @@
-// The view of one query against every key, number by number: q ∘ k before summing, the sum, its scale, the mask and the
-// softmax, one line per key.
+// The view of one query against every key, number by number: q ∘ k before summing, the sum, its scale, the
+// mask and the softmax, one line per key.
 #pragma once
 
 #include <memory>

@@ -40,8 +40,8 @@ struct GradientPair {
   std::string absent;  // why there is none
 };
 
-// For the content of a step in a trace that has gradients: the result first, then its operands, each tensor once. Operands
-// that are transposed in the product appear here as stored: rows are tokens in all of them.
+// For the content of a step in a trace that has gradients: the result first, then its operands, each tensor
+// once. Operands that are transposed in the product appear here as stored: rows are tokens in all of them.
 std::vector<GradientPair> gradient_pairs(const Trace& trace, const StageContent& content,
                                          GradientRanges& ranges);
 

@@ -68,8 +68,8 @@ bool is_pointed_at(const PanelContext& context, TensorId id) {
   });
 }
 
-// The node as a control: its mouse and keyboard handling. Nodes scrolled out of sight come into view when they get keyboard
-// focus.
+// The node as a control: its mouse and keyboard handling. Nodes scrolled out of sight come into view when
+// they get keyboard focus.
 PressItem use_node(const PanelContext& context, TensorId id, const std::string& reach, const Box& rect,
                    ImVec2 sides, GraphState& state) {
   ImGui::SetCursorScreenPos(rect.min);
@@ -85,7 +85,8 @@ PressItem use_node(const PanelContext& context, TensorId id, const std::string& 
   return use;
 }
 
-// When a number is traced, `reach`, how much of the tensor is on its way, replaces the sizes; the rest is dimmed.
+// When a number is traced, `reach`, how much of the tensor is on its way, replaces the sizes;
+// the rest is dimmed.
 void draw_node(const PanelContext& context, const GraphNode& node, const std::string& reach, const Box& rect,
                bool present, bool hovered) {
   const Painter paint = context.painter();

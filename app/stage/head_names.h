@@ -1,4 +1,5 @@
-// Names for the heads under their thumbnails, measured on the attention weights in sight: "previous token 0.64".
+// Names for the heads under their thumbnails, measured on the attention weights in sight:
+// "previous token 0.64".
 #pragma once
 
 #include <memory>
@@ -14,9 +15,9 @@ struct HeadName {
   std::string reason;       // for a tooltip: what was measured, and the value of uniform attention
 };
 
-// The names of all heads in the selection's sequence, cached as long as the weights live. Empty unless every query has a key
-// at its own place (self-attention without appended keys) and the text is short enough to be measured in a frame;
-  // empty also while a page asks for a head.
+// The names of all heads in the selection's sequence, cached as long as the weights live. Empty unless every
+// query has a key at its own place (self-attention without appended keys) and the text is short enough to be measured in a frame;
+// empty also while a page asks for a head.
 class HeadNames {
  public:
   const std::vector<HeadName>& of(const PanelContext& context);
@@ -27,7 +28,8 @@ class HeadNames {
   std::vector<HeadName> names_;
 };
 
-// Widths in pixels of the widest full and the widest brief name; empty without names, or while a page hides the weights.
+// Widths in pixels of the widest full and the widest brief name; empty without names,
+// or while a page hides the weights.
 std::vector<double> head_name_widths(const PanelContext& context, const std::vector<HeadName>& names);
 
 }  // namespace headwise

@@ -1,5 +1,6 @@
-// One query's row of attention weights in every head, one below the other, each in the head's hue and with a switch; beside them what the
-// model predicts at that token, and the choice between the heads and one wide head of the same parameters.
+// One query's row of attention weights in every head, one below the other, each in the head's hue and with a
+// switch; beside them what the model predicts at that token, and the choice between the heads and one wide
+// head of the same parameters.
 #pragma once
 
 #include <optional>

@@ -77,7 +77,8 @@ void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction
   if (press_key_pressed() && has_gains(context)) action = edit(toggle_mute(context.scenario, now));
 }
 
-// The caption's text, in `width` pixels: for a trained head also what it does, where the header may lack room for it.
+// The caption's text, in `width` pixels: for a trained head also what it does,
+// where the header may lack room for it.
 std::string caption_text(const PanelContext& context, float width) {
   ImFont* font = context.fonts.small;
   const std::string heads = context.selection.colors_by_head ? "heads, colour scale per head" : "heads";
@@ -168,7 +169,8 @@ void draw_name(const PanelContext& context, const RectF& line, Index head, const
                          chosen ? context.palette.text : context.palette.text_dim, name);
 }
 
-// If the whole reach is to be lit up: marks on the maps what the focused number depends on, and what it feeds.
+// If the whole reach is to be lit up: marks on the maps what the focused number depends on,
+// and what it feeds.
 void draw_way(const PanelContext& context, const HeadGrid& grid, const std::vector<StagePart>& parts) {
   if (!context.reach) return;
   const Painter paint = context.painter();
@@ -179,7 +181,8 @@ void draw_way(const PanelContext& context, const HeadGrid& grid, const std::vect
     if (!drawn) return;
     const RectF thumbnail = grid.thumbnail(static_cast<Index>(head));
     const RectF rect = plane_geometry(thumbnail, matrix.view.rows, matrix.view.cols).rect(*drawn);
-    // One cell of a thumbnail may be a few pixels wide: the outline lies around it, on a hairline of the ground.
+    // One cell of a thumbnail may be a few pixels wide: the outline lies around it,
+    // on a hairline of the ground.
     const Box frame = Box(rect).grown(line);
     paint.outline(frame.grown(line), {context.palette.panel, 0.8f}, line);
     paint.outline(frame, {context.palette.focus, opacity}, line);

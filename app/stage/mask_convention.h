@@ -15,13 +15,13 @@ namespace headwise {
 // Whether the masks of this trace only block, so that a map of booleans captures them completely.
 bool is_boolean(const MatrixView& mask_bias);
 
-// T and F in the cells of mask_bias, where they fit; false if nothing was drawn: no boolean convention is selected, the
-// plane is not a mask or not boolean, or its cells are too small.
+// T and F in the cells of mask_bias, where they fit; false if nothing was drawn: no boolean convention is
+// selected, the plane is not a mask or not boolean, or its cells are too small.
 bool draw_mask_letters(const Painter& paint, const StagePart& part, const PlaneGeometry& plane,
                        MaskConvention reading);
 
-// The code that makes a boolean attn_mask of mask_bias, and a comment on which libraries read it this way; none for
-// MaskConvention::added.
+// The code that makes a boolean attn_mask of mask_bias, and a comment on which libraries read it this way;
+// none for MaskConvention::added.
 struct MaskCode {
   std::string code, comment;
 };

@@ -1,5 +1,5 @@
-// The memory of a tensor as what it is, one row of floats: all of it, coloured by head, and enlarged around the focused
-// float.
+// The memory of a tensor as what it is, one row of floats: all of it, coloured by head, and enlarged around
+// the focused float.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,9 @@
 
 namespace headwise {
 
-// One of the two readings of the memory as a matrix, the one produced by the operations or the one that takes the wrong
-// floats: cells that show their offset, a title above them, and below them how the offset is computed.
+// One of the two readings of the memory as a matrix, the one produced by the operations or the one that takes
+// the wrong floats: cells that show their offset, a title above them,
+// and below them how the offset is computed.
 
 // The rows and columns of the matrix that fit, and the floats in their cells.
 struct MemoryWindow {
@@ -39,8 +40,8 @@ void draw_reading_cells(const PanelContext& context, const MemoryReading& readin
 void draw_reading_words(const PanelContext& context, const MemoryReading& reading, float width,
                         bool says_owner);
 
-// The colour of a float: that of its head or, where k is transposed, of its key; a neutral one for floats that belong to no
-// head or key shown.
+// The colour of a float: that of its head or, where k is transposed, of its key; a neutral one for floats
+// that belong to no head or key shown.
 Rgba8 memory_color(const PanelContext& context, const MemoryScene& scene, Index first_float);
 
 struct MemoryStripState {
@@ -63,7 +64,8 @@ struct MemoryStripParts {
 
 // A caption, then a lane for every memory.
 float memory_strips_height(const PanelContext& context, const MemoryStripParts& parts);
-// Sets `under` to the float under the mouse, counted in the first memory. Returns the head whose colour was clicked.
+// Sets `under` to the float under the mouse, counted in the first memory.
+// Returns the head whose colour was clicked.
 std::optional<Index> draw_memory_strips(const PanelContext& context, MemoryStripState& state,
                                         const MemoryScene& scene, const MemoryStripParts& parts,
                                         const MarkedFloats& marked, std::optional<Index> wrong_float,

@@ -22,8 +22,8 @@
 namespace headwise {
 namespace {
 
-// The operations that lead from one tensor to the other as a table: shape, strides, and the index of the focused cell after
-// each.
+// The operations that lead from one tensor to the other as a table: shape, strides, and the index of the
+// focused cell after each.
 
 constexpr std::array<const char*, 6> captions{"", "axes", "sizes", "strides", "cell", "float"};
 constexpr std::size_t short_lines = 4;  // in the short form: without axes and cell
@@ -251,8 +251,8 @@ void View::place() {
                                 has_wrong() ? offset_formulas(scene_.order.wrong, scene_.cell).size() : 1));
 }
 
-// In a low stage the text is dropped first, then the enlarged floats, lines of the table, the copy's memory, the memory:
-// the matrix and its formulas are the point of the view.
+// In a low stage the text is dropped first, then the enlarged floats, lines of the table, the copy's memory,
+// the memory: the matrix and its formulas are the point of the view.
 void View::give_way() {
   const double u = context_.scale, line = context_.fonts.mono_small->FontSize * 1.3;
   const bool tall = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;

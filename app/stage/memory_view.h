@@ -1,6 +1,6 @@
-// The memory order view: which float lies where after view and transpose. The operations as a table, the resulting matrix
-// with cells that show their offset, next to it the reading that would take the wrong floats, and below both the memory
-// itself as one row of floats.
+// The memory order view: which float lies where after view and transpose. The operations as a table, the
+// resulting matrix with cells that show their offset, next to it the reading that would take the wrong
+// floats, and below both the memory itself as one row of floats.
 #pragma once
 
 #include <memory>

@@ -16,8 +16,8 @@ StageLayout one_head_layout(const PanelContext& context, const StageContent& con
 
 // Returns whether a colour bar applies only to the thumbnails.
 bool is_of_thumbnails(const StageContent& content, std::size_t bar);
-// Returns the caption of a bar. Thumbnails that share the bar with a larger map state themselves that each has its own
-// colours.
+// Returns the caption of a bar. Thumbnails that share the bar with a larger map state themselves that each
+// has its own colours.
 std::string bar_caption(const PanelContext& context, const StageContent& content, std::size_t bar);
 
 }  // namespace headwise

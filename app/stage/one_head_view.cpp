@@ -52,8 +52,8 @@ std::vector<StagePart> small_matrices(const PanelContext& context, const StageCo
   return parts;
 }
 
-// Places matrix `i` of `count` in the rectangle of all of them: above its block of the result, with a gap to its
-// neighbours.
+// Places matrix `i` of `count` in the rectangle of all of them: above its block of the result, with a gap to
+// its neighbours.
 RectF small_rect(const RectF& whole, std::size_t i, std::size_t count, double scale) {
   const double width = whole.width / static_cast<double>(count);
   const double gap = std::min(6.0 * scale, 0.25 * width);
@@ -119,8 +119,8 @@ bool holds_frozen_weights(const PanelContext& context, const StagePart& part) {
   return weights && is_frozen(context.scenario, context.selection.head);
 }
 
-// Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the parameters. In a
-// low corner smaller, and then cut.
+// Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the
+// parameters. In a low corner smaller, and then cut.
 void draw_reason(const PanelContext& context, RectF area) {
   const auto description = head_description(context, context.selection.head);
   if (!description) return;
@@ -154,7 +154,8 @@ double reason_height(const PanelContext& context, const StageLayout& layout) {
   return layout.bias->y + (layout.bias->height - context.fonts.mono_small->FontSize) / 2 - top;
 }
 
-// The place of a mask that is not there. The pairs under the mouse are those of the map below, so it can be painted here too.
+// The place of a mask that is not there. The pairs under the mouse are those of the map below,
+// so it can be painted here too.
 void draw_mask_to_come(const PanelContext& context, const StagePart& result, const RectF& rect,
                        std::optional<CellRef>& under_mouse) {
   const Painter paint = context.painter();
@@ -192,9 +193,10 @@ struct Drawn {
   PlaneGeometry plane;
 };
 
-// The result, its operands and the thumbnails, if the layout has them. `entering`: the operands are still moving in from
-// the previous step, and there is no result yet. `final_layout`: where all comes to rest. While the left operand is on its
-// way over the place of the result, the result's words and the sign between the two wait.
+// The result, its operands and the thumbnails, if the layout has them. `entering`: the operands are still
+// moving in from the previous step, and there is no result yet. `final_layout`: where all comes to rest.
+// While the left operand is on its way over the place of the result,
+// the result's words and the sign between the two wait.
 class View {
  public:
   View(const PanelContext& context, const StageContent& content, const StageLayout& layout,

@@ -39,8 +39,8 @@ struct OneHeadState {
   double foot_right = 0.0;        // where the colour bars and the legend of the last frame end, in pixels
 };
 
-// `before`: the content of the previous step while context.motion is on its way from there; else null. `under_mouse` is set
-// to the cell under the mouse, if any.
+// `before`: the content of the previous step while context.motion is on its way from there; else null.
+// `under_mouse` is set to the cell under the mouse, if any.
 PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
                           const StageContent* before, RectF area, std::optional<CellRef>& under_mouse);
 

@@ -16,7 +16,8 @@ void choose_query(const PanelContext& context, Index& chosen, Index query, Index
 // Its token, or its number where there are no tokens.
 std::string query_name(const PanelContext& context, Index query);
 
-// Draws the control at `at` and applies it to `chosen`; in a picture, only the words. Returns its size in pixels.
+// Draws the control at `at` and applies it to `chosen`; in a picture, only the words.
+// Returns its size in pixels.
 ImVec2 draw_query_choice(const PanelContext& context, Index& chosen, Index query, Index queries,
                          PanelAction& action, ImVec2 at);
 

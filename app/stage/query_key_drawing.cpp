@@ -118,8 +118,8 @@ void PlaneDrawing::draw_other_queries() const {
   }
 }
 
-// The line of the shown query's arrow, and from each key the perpendicular to it: its foot is farther along the arrow the
-// higher the score is.
+// The line of the shown query's arrow, and from each key the perpendicular to it: its foot is farther along
+// the arrow the higher the score is.
 void PlaneDrawing::draw_projections() const {
   const PlanePoint tip = shown_.tip();
   const auto line = line_through(shown_.layout, tip);
@@ -171,7 +171,8 @@ void PlaneDrawing::draw_query() const {
   ui_probe("qk/tip", {tip.x - 5 * u(), tip.y - 5 * u()}, {tip.x + 5 * u(), tip.y + 5 * u()});
 }
 
-// Tokens beside the points: first the shown query and the key under the mouse, then the keys by their weights.
+// Tokens beside the points: first the shown query and the key under the mouse,
+// then the keys by their weights.
 void PlaneDrawing::draw_labels() const {
   struct Label {
     std::string text;

@@ -26,9 +26,10 @@
 namespace headwise {
 namespace {
 
-constexpr double strip_units = 92.0, thumbnail_units = 56.0;  // the heads above the plane, where there is room
-constexpr double reach_units = 10.0;                          // of an arrow's tip or a point, for the mouse
-constexpr double key_steps = 40.0;                            // of the arrow keys, across the plane
+// the heads above the plane, where there is room
+constexpr double strip_units = 92.0, thumbnail_units = 56.0;
+constexpr double reach_units = 10.0;  // of an arrow's tip or a point, for the mouse
+constexpr double key_steps = 40.0;    // of the arrow keys, across the plane
 
 // The numbers of one head: rows of `width` numbers.
 std::vector<double> head_numbers(const Tensor& tensor, Index batch, Index head) {

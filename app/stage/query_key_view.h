@@ -1,6 +1,7 @@
-// The view of one head's queries and keys in a plane: an arrow for each query, a point for each key, and the shown query's scores as
-// projections onto its arrow; beside it that query's scores and weights, computed with all D numbers. Dragging an arrow recomputes
-// both as if that query were another vector; the scenario is unchanged.
+// The view of one head's queries and keys in a plane: an arrow for each query, a point for each key, and the
+// shown query's scores as projections onto its arrow; beside it that query's scores and weights, computed
+// with all D numbers. Dragging an arrow recomputes both as if that query were another vector;
+// the scenario is unchanged.
 #pragma once
 
 #include <map>
@@ -45,7 +46,8 @@ struct QueryKeyState {
 // Whether this trace has queries and keys to place.
 bool has_query_key_view(const Trace& trace);
 
-// `scores`: the content of the scores step. `under_mouse` is set to the score or weight under the mouse, if any.
+// `scores`: the content of the scores step. `under_mouse` is set to the score or weight under the mouse,
+// if any.
 PanelAction draw_query_key(const PanelContext& context, QueryKeyState& state, const StageContent& scores,
                            RectF area, std::optional<CellRef>& under_mouse);
 

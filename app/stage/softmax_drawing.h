@@ -1,5 +1,6 @@
-// Between the scores and their softmax, the two numbers that each query's softmax uses: its maximum, in the colours of the
-// scores, and Σ exp(x − max). One column each left of the result or, where queries are columns, one row each above it.
+// Between the scores and their softmax, the two numbers that each query's softmax uses: its maximum, in the
+// colours of the scores, and Σ exp(x − max). One column each left of the result or, where queries are
+// columns, one row each above it.
 #pragma once
 
 #include "app/content/softmax_figures.h"

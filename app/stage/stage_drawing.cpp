@@ -24,7 +24,8 @@ namespace {
 
 using Id = TensorId;
 
-// Which of q, k and v a matrix belongs to; 0 for none. The three parts of in_proj_weight are distinguished by their rows.
+// Which of q, k and v a matrix belongs to; 0 for none.
+// The three parts of in_proj_weight are distinguished by their rows.
 char family(const PanelContext& context, const StageMatrix& matrix) {
   const AttentionOptions& o = context.trace.options;
   if (matrix.name.id == Id::in_proj_weight || matrix.name.id == Id::in_proj_bias) {
@@ -77,8 +78,8 @@ std::string axis_title(const std::string& axis, const char* arrow) {
   return *name != 0 ? fmt::format("{} {}", name, arrow) : "";
 }
 
-// Below the embedding of a text: which of its columns encode the token and which its position. False if the matrix is not
-// an embedding, or has no room for the text.
+// Below the embedding of a text: which of its columns encode the token and which its position. False if the
+// matrix is not an embedding, or has no room for the text.
 bool draw_embedding_groups(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                            float y) {
   const Id id = part.matrix.name.id;
@@ -109,8 +110,8 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
   return true;
 }
 
-// The label of a column stays bright in a spotlight. A slanted one is covered in steps along it, so that its neighbours
-// stay dim.
+// The label of a column stays bright in a spotlight. A slanted one is covered in steps along it, so that its
+// neighbours stay dim.
 void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, Index column, bool slanted) {
   const double u = context.scale, height = context.fonts.bold->FontSize;
@@ -141,7 +142,8 @@ std::optional<MarkedLabel> followed_label(const PanelContext& context, const Sta
   return MarkedLabel{line->index, context.palette.followed};
 }
 
-// The followed row: a thin frame in its hue, and bars beyond both of its ends that are seen from the last row too.
+// The followed row: a thin frame in its hue,
+// and bars beyond both of its ends that are seen from the last row too.
 void draw_followed(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane, float thin) {
   const auto line = followed_in(context, part.matrix);
   if (!line) return;
@@ -163,7 +165,8 @@ void draw_followed(const PanelContext& context, const StagePart& part, const Pla
   ui_probe("followed/" + to_string(part.matrix.name), min, max);
 }
 
-// What a page's question asked for, once it has answered: framed outside the cells, so that a pinned one keeps its own frame.
+// What a page's question asked for, once it has answered: framed outside the cells,
+// so that a pinned one keeps its own frame.
 void draw_right_cells(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
   const auto& right = context.right_cells;
   if (!right || part.matrix.name != first_name(context.trace, TensorName{right->tensor})) return;
@@ -199,8 +202,8 @@ std::optional<Index> chosen_block(const PanelContext& context, Index block, Inde
   return std::min(context.selection.head / per_block, blocks - 1);
 }
 
-// Beyond the blocks of the heads, along an axis that joins them, a strip in the hue of each head. Blocks that several query
-// heads share have none.
+// Beyond the blocks of the heads, along an axis that joins them, a strip in the hue of each head. Blocks that
+// several query heads share have none.
 void draw_head_strips(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
   const auto along = [&](Index block, Index size, bool columns) {
     const Index heads = context.trace.options.num_heads;

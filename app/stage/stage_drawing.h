@@ -29,7 +29,8 @@ void draw_stage_sentence(const PanelContext& context, const std::string& sentenc
 void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                      float width, const std::string& sign = {});
 
-// Digits, lines between heads, the chosen head's block, and the marks. An operand gets digits only where they fit easily.
+// Digits, lines between heads, the chosen head's block, and the marks.
+// An operand gets digits only where they fit easily.
 void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                        const std::vector<StageMark>& marks, bool operand = false);
 
@@ -37,8 +38,9 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
 double row_label_width(const PanelContext& context, const StagePart& part, Index rows);
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                           std::optional<Index> chosen);
-// Tokens where there are any, else a caption, "d 0 … 15", or the number of the head under each of its blocks. Returns the
-// head whose number was clicked. `upright`: tokens run straight down, where columns are too close for slanted ones.
+// Tokens where there are any, else a caption, "d 0 … 15", or the number of the head under each of its blocks.
+// Returns the head whose number was clicked. `upright`: tokens run straight down,
+// where columns are too close for slanted ones.
 std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,
                                              const PlaneGeometry& plane, const std::vector<StageMark>& marks,
                                              bool slanted, bool upright = false);

@@ -63,8 +63,8 @@ void draw_not_computed(const PanelContext& context, float width) {
   named_item(context, "stage/not_computed", join(told, "\n\n"));
 }
 
-// Title and question, below them the line of controls. If that line has no room for the tensors of the step, or for the
-// brushes, they go to the end of the title's line.
+// Title and question, below them the line of controls. If that line has no room for the tensors of the step,
+// or for the brushes, they go to the end of the title's line.
 class Header {
  public:
   Header(const PanelContext& context, const StageContent& content, int& brush, const std::string& title)
@@ -134,7 +134,8 @@ class Header {
   const std::vector<StageView> offered_ = offered_views(context_.scenario, context_.selection.view);
   std::vector<std::string_view> view_names_, short_names_, pictures_;
 
-  static constexpr float head_room_ = 150.0f;  // of the head and what it does, at the end of the line, in units
+  // of the head and what it does, at the end of the line, in units
+  static constexpr float head_room_ = 150.0f;
   const ImVec2 origin_ = ImGui::GetCursorScreenPos();
   const float width_ = ImGui::GetContentRegionAvail().x, unit_ = context_.scale;
   ImFont* const title_font_ =

@@ -8,16 +8,17 @@
 
 namespace headwise {
 
-// Draws title, question and controls at the cursor of the current ImGui window; returns the selection with what was chosen
-// in this frame. `brush`: which brush paints the mask, in the mask step (0: none). `title`: of the page that this is a
-// picture of; it stands in the place of the step's name, which follows it.
+// Draws title, question and controls at the cursor of the current ImGui window; returns the selection with
+// what was chosen in this frame. `brush`: which brush paints the mask, in the mask step (0: none). `title`:
+// of the page that this is a picture of; it stands in the place of the step's name, which follows it.
 Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush,
                             const std::string& title = {});
 
 // "head 5: previous token, frozen weights"
 std::string head_line(const PanelContext& context, Index head);
 
-// In a hall, above a stage whose page has its title beside it: which head the stage shows. The steps come down to here.
+// In a hall, above a stage whose page has its title beside it: which head the stage shows.
+// The steps come down to here.
 void draw_head_in_hall(const PanelContext& context);
 
 }  // namespace headwise

@@ -103,8 +103,8 @@ void Drawing::change(const MatrixView& from, const MatrixView& to, double t) con
   numbers(content_.result->spec, between(from, to, t), true, written.after ? to : from, written.opacity);
 }
 
-// The row at the front of the sweep, lifted out of the left operand, transposed, and laid over the column that it is
-// multiplied with.
+// The row at the front of the sweep, lifted out of the left operand, transposed, and laid over the column
+// that it is multiplied with.
 void Drawing::travel(const SweepFront& front, double t) const {
   constexpr double lifting = 0.12;
   if (!content_.left || !content_.above || content_.cell_for_cell || !layout_.left || !layout_.above) return;
@@ -145,8 +145,8 @@ void Drawing::sweep(double t) const {
   travel(front, t);
 }
 
-// Blocks of heads leave the left operand one after the other: they move apart first, then each to its place in the result
-// or, for another head, in its thumbnail.
+// Blocks of heads leave the left operand one after the other: they move apart first, then each to its place
+// in the result or, for another head, in its thumbnail.
 void Drawing::blocks(const Rule& rule, double t) const {
   const std::vector<MovingBlock> moving = moving_blocks(context_.trace, rule, context_.selection.batch);
   if (moving.empty() || !content_.left || !layout_.left) return sweep(t);

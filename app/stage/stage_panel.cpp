@@ -118,8 +118,8 @@ RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
   return without_top(area, size_in(font, width, note).y + 6.0 * context.scale);
 }
 
-// For the back row: the largest type that the rows of the maps have room for, as far as that is known before they are placed.
-// Where they turn out to be closer, their labels are smaller.
+// For the back row: the largest type that the rows of the maps have room for, as far as that is known before
+// they are placed. Where they turn out to be closer, their labels are smaller.
 Type hall_labels(const PanelContext& context, const StageContent& content, const RectF& area) {
   constexpr double share = 0.8;  // of the height, for the maps of a column
   const StageView view = context.selection.view;
@@ -216,7 +216,8 @@ PanelAction draw_view(StageFrame& frame) {
   return draw_one_head(context, state.one_head, content, frame.before, area, mouse);
 }
 
-// A cell of a map that the result is made from is pinned, and has no counterpart in the result, as a pair has: it must be seen.
+// A cell of a map that the result is made from is pinned, and has no counterpart in the result,
+// as a pair has: it must be seen.
 bool pins_operand(const StageContent& content, const Selection& selection) {
   return selection.pinned &&
          std::ranges::any_of(std::array{&content.left, &content.above, &content.bias}, [&](const auto* part) {
@@ -246,7 +247,8 @@ bool paints(const MaskBrush& brush, const Selection& selection) {
   return brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
 }
 
-// With the brush in hand, what the mask makes of the row under the mouse; during a stroke, of the last row that it met.
+// With the brush in hand, what the mask makes of the row under the mouse; during a stroke,
+// of the last row that it met.
 void draw_painted_row(const StageFrame& frame) {
   const PanelContext& context = frame.context;
   MaskBrush& brush = frame.state.brush;
@@ -271,8 +273,8 @@ std::string nothing_to_draw(const PanelContext& context, const RectF& area) {
   return no_text ? "type a sentence" : "";
 }
 
-// Mouse handling: a preview while over a cell, a pin on a press. Other panels preview cells too, so the stage only resets
-// what it has set itself.
+// Mouse handling: a preview while over a cell, a pin on a press. Other panels preview cells too, so the stage
+// only resets what it has set itself.
 void use_mouse(const PanelContext& context, StageState& state, std::optional<CellRef> under_mouse,
                Selection& selection, PanelAction& action) {
   if (cell_pressed(context)) state.mouse_at_rest.reset();

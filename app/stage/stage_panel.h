@@ -36,8 +36,8 @@ struct MaskBrush {
   // For a rectangle: where it began, and the scenario that it is drawn on.
   Index from_query = 0, from_key = 0;
   std::optional<Scenario> before;
-  // What the bars under the map compare (app/stage/mask_bars.h): the pair of the stroke that the mouse was over last, and
-  // attn_weights when the last stroke began.
+  // What the bars under the map compare (app/stage/mask_bars.h): the pair of the stroke that the mouse was
+  // over last, and attn_weights when the last stroke began.
   std::optional<CellRef> pair;
   TensorPtr weights_before;
 };
@@ -52,8 +52,8 @@ struct StageState {
   bool hovering =
       false;  // a cell of the stage is focused: under the mouse in the last frame, or reached with the arrow keys
   bool by_keys = false;  // focused with the arrow keys
-  // When something other than the mouse on the stage pins a cell or moves the pinned cell, whatever lies under the mouse is
-  // ignored until the mouse moves.
+  // When something other than the mouse on the stage pins a cell or moves the pinned cell, whatever lies
+  // under the mouse is ignored until the mouse moves.
   Selection place;  // of the last frame, without the hovered cell
   RectF area;       // of the stage in the last frame: a map that moves under the mouse was not pointed at
   std::optional<ImVec2> mouse_at_rest;
@@ -69,7 +69,8 @@ struct StageState {
   QueryKeyState query_key;
 };
 
-// What was chosen on the stage itself and is no part of the selection: a picture of what is seen needs it too.
+// What was chosen on the stage itself and is no part of the selection:
+// a picture of what is seen needs it too.
 struct StageChoices {
   Index query = 0;      // in q∘k
   Index first_row = 0;  // of the positions in Prediction

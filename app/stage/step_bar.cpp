@@ -18,8 +18,8 @@
 namespace headwise {
 namespace {
 
-// Space that each step takes in addition to its name, in design units: as much as is available, between these. 6/10 of it
-// surrounds the name, the rest separates two steps.
+// Space that each step takes in addition to its name, in design units: as much as is available, between
+// these. 6/10 of it surrounds the name, the rest separates two steps.
 constexpr float most_room = 34.0f, least_room = 10.0f, share_around = 0.6f;
 // Of the speed at the right end, in design units; its label gives way first where the steps need the room.
 constexpr float slider_width = 84.0f, room_before_speed = 18.0f;
@@ -75,7 +75,8 @@ float speed_width(const WidgetContext& widgets, bool labelled) {
   return std::ceil(widgets.px(room_before_speed) + label + widgets.px(slider_width) + value);
 }
 
-// How fast play and each step run: even steps on a logarithmic scale, so that half and double are equally far.
+// How fast play and each step run: even steps on a logarithmic scale,
+// so that half and double are equally far.
 void draw_speed(const PanelContext& context, StepBarState& state, float right, float top, float height,
                 bool labelled) {
   const Painter paint = context.painter();
@@ -110,8 +111,8 @@ struct Chips {
   float padding, separator;
 };
 
-// In brief, and smaller, where the names in full do not fit, as with large type: the whole row stays in sight, and the line
-// below it.
+// In brief, and smaller, where the names in full do not fit, as with large type: the whole row stays in
+// sight, and the line below it.
 std::string_view step_name(const StepEntry& entry, bool brief) {
   if (brief && entry.step == Step::split_heads) return "Split";
   if (brief && entry.step == Step::weighted_sum) return "Sum";
@@ -151,8 +152,8 @@ void slide_by_keys(double now, double last, PanelAction& action) {
   if (to) action.timeline = std::clamp(*to, 0.0, last);
 }
 
-// Below the names, from the middle of the first to that of the last: how far playback has come. Dragging pauses it at the
-// position held.
+// Below the names, from the middle of the first to that of the last: how far playback has come. Dragging
+// pauses it at the position held.
 void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
                    PanelAction& action) {
   const Painter paint = context.painter();

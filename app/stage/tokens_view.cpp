@@ -30,8 +30,8 @@
 namespace headwise {
 namespace {
 
-// Places and draws the two columns of tokens in the tokens view: queries left, keys right, with room for lines between
-// them.
+// Places and draws the two columns of tokens in the tokens view: queries left, keys right, with room for
+// lines between them.
 
 // One column of tokens; token i is centred at y(i).
 struct TokenColumn {
@@ -43,7 +43,8 @@ struct TokenColumn {
 
   float y(Index i) const { return top + (float(i) + 0.5f) * pitch; }
   float bottom() const { return top + float(count) * pitch; }
-  // Returns the token under the mouse, which may be up to `reach` pixels outside the column, on the side of its label.
+  // Returns the token under the mouse, which may be up to `reach` pixels outside the column,
+  // on the side of its label.
   std::optional<Index> token_at(ImVec2 mouse, float reach) const;
 };
 
@@ -85,8 +86,8 @@ TokenColumns token_columns(const PanelContext& context, const MatrixView& weight
           area.y};
 }
 
-// Draws "queries L 12 … S 12 keys" above the columns; the sizes, with their letters, are between the captions, if there is
-// room.
+// Draws "queries L 12 … S 12 keys" above the columns; the sizes, with their letters, are between the
+// captions, if there is room.
 void draw_token_captions(const PanelContext& context, const TokenColumns& columns, const StageMatrix& weights) {
   const float u = context.scale, y = float(columns.top) - 4 * u;
   const auto caption = [&](const TokenColumn& column, const char* text, Rgba8 color) {
@@ -163,8 +164,8 @@ TokenFocus token_looked_at(const PanelContext& context, const TokenColumns& colu
 // More are unreadable; and software GL fills 40 frames a second of these at 1600×1000.
 constexpr Index most_lines = 1000;
 
-// Up to this many lines, each is as dark as its weight; beyond that only the strong ones are, or they would merge into one
-// dark area.
+// Up to this many lines, each is as dark as its weight; beyond that only the strong ones are, or they would
+// merge into one dark area.
 constexpr double few_lines = 120.0;
 constexpr Index few_tokens = 32;           // with more, only the strongest half is shown at first
 constexpr double least_pitch_units = 7.0;  // closer tokens replace the thumbnails
@@ -271,8 +272,8 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Tok
   }
 }
 
-// The axis whose letter is pointed at, along its tokens; N and H frame the lines. What is pointed at by name is framed: the
-// weights are the lines, q and k the tokens.
+// The axis whose letter is pointed at, along its tokens; N and H frame the lines. What is pointed at by name
+// is framed: the weights are the lines, q and k the tokens.
 void draw_light(const PanelContext& context, const StagePart& map, const TokenColumn& queries,
                 const TokenColumn& keys, float room) {
   if (!context.pointed) return;

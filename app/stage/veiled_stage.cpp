@@ -39,7 +39,8 @@ std::pair<Index, Index> pair_of(const StagePart& part, Index row, Index col) {
   return {cell.index[cell.index.size() - 2], cell.index.back()};
 }
 
-// A stroke over the pairs. A fast one skips some between two frames: all on its path from the last one are painted.
+// A stroke over the pairs. A fast one skips some between two frames:
+// all on its path from the last one are painted.
 void paint_pairs(const PanelContext& context, const StagePart& part,
                  const std::optional<std::pair<Index, Index>>& cell, AnswerMask& mask) {
   if (!cell_held(context)) mask.painting = false;

@@ -14,12 +14,12 @@ bool veil_covers_stage(const PanelContext& context);
 // Whether the result of the shown step is covered, and its operands are not.
 bool veil_covers_result(const PanelContext& context);
 
-// Leaves the operands that the veil does not hide, without the numbers that are derived from the result: ranges, thumbnails,
-// sums.
+// Leaves the operands that the veil does not hide, without the numbers that are derived from the result:
+// ranges, thumbnails, sums.
 void veil_result(const Veil& veil, StageContent& content);
 
-// A calm rectangle that says when its numbers come, or `told`. `cells`: with the borders of the cells behind it, one of which,
-// `cell` (row, column), is pointed at.
+// A calm rectangle that says when its numbers come, or `told`. `cells`: with the borders of the cells behind
+// it, one of which, `cell` (row, column), is pointed at.
 struct VeiledCells {
   const PlaneGeometry* cells = nullptr;
   std::optional<std::pair<Index, Index>> cell = {};

@@ -14,7 +14,8 @@ struct ChangesRowAction {
 ChangesRowAction draw_training_changes(const PanelContext& context, const LiveTraining& training,
                                        TrainingViewState& state, const RectF& area);
 
-// What the change did, as text that scrolls; a sentence that says when it will be said, where it is not known yet.
+// What the change did, as text that scrolls; a sentence that says when it will be said,
+// where it is not known yet.
 void draw_change_answer(const PanelContext& context, const LiveTraining& training, const RectF& area);
 
 // How high that is in a region of that width, in pixels; 0 where it is not known yet.

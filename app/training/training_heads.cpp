@@ -41,7 +41,8 @@ float draw_habit_dot(const PanelContext& context, ImVec2 at, Habit habit) {
   return at.x + 2 * radius + context.px(dot_gap);
 }
 
-// The habit that a head's line shows: the strongest one where it stands or, before it has one, of all that was measured.
+// The habit that a head's line shows: the strongest one where it stands or, before it has one,
+// of all that was measured.
 std::optional<Habit> habit_shown(const WatchedRun& run, const TrainingPoint& now, Index layer, Index head) {
   if (const auto has = habit_at(run, now, layer, head)) return has;
   int strongest = -1;

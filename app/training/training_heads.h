@@ -11,7 +11,8 @@
 
 namespace headwise {
 
-// What each head has come to do: its strongest habit, measured on examples that it never trains on, over the steps.
+// What each head has come to do: its strongest habit, measured on examples that it never trains on,
+// over the steps.
 
 Rgba8 color_of_habit(const Palette& palette, Habit habit);
 // What a head has come to do at a point of a run that has habits.

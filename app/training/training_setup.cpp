@@ -133,7 +133,8 @@ void draw_size_rows(DraftRows& rows) {
                    "prepares what another one finds."},
                   counts, layers))
     model.layers = layers + 1;
-  // A drag passes widths that the heads divide, and the other way round. What was typed may be out of range, and is refused below.
+  // A drag passes widths that the heads divide, and the other way round.
+  // What was typed may be out of range, and is refused below.
   const Index step = model.head_width ? 1 : std::clamp<Index>(model.heads, 1, 16);
   rows.integer({"training/setup/width", "model width", "E", "The number of features of a token, 16 to 128."},
                model.width, within((16 + step - 1) / step * step, 128 / step * step, step));

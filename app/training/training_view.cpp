@@ -34,7 +34,8 @@ namespace {
 
 constexpr std::string_view own_text = "your own text …";
 
-// Those that wait, in words that differ: "induction, 412 steps"; where `shown` or another one has that task, too, with the size of the model.
+// Those that wait, in words that differ: "induction, 412 steps"; where `shown` or another one has that task,
+// too, with the size of the model.
 std::vector<std::string> words_of_kept(const std::vector<KeptTraining>& kept, const std::string& shown) {
   std::vector<std::string> words;
   for (const KeptTraining& each : kept) {
@@ -48,7 +49,8 @@ std::vector<std::string> words_of_kept(const std::vector<KeptTraining>& kept, co
   return words;
 }
 
-// Draws the list as one ImGui item, and begins or goes back to what was chosen. Returns whether a file was asked for.
+// Draws the list as one ImGui item, and begins or goes back to what was chosen.
+// Returns whether a file was asked for.
 bool draw_training_tasks(const WidgetContext& widgets, LiveTraining& training, TrainingViewState& state) {
   const std::vector<KeptTraining> kept = training.kept();
   std::array<DropDownGroup, 2> groups;

@@ -1,5 +1,6 @@
 // "Watch it learn": a small model is trained before one's eyes. Its loss, its heads' maps of an example that it never trains on, and a line
-// for each head that shows what it has come to do. The timeline is the training: every step is a place to stand.
+// for each head that shows what it has come to do. The timeline is the training:
+// every step is a place to stand.
 #pragma once
 
 #include <optional>
@@ -77,15 +78,16 @@ struct TrainingAction {
   bool own_task = false;                   // ask for a file to train on
 };
 
-// Begins a training with these settings, or with the task's usual ones; where it cannot, `state.error` says why, and the one before stays.
+// Begins a training with these settings, or with the task's usual ones; where it cannot, `state.error` says
+// why, and the one before stays.
 void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source,
                     const std::optional<TrainingSettings>& settings = std::nullopt);
 
 // Goes back to one of LiveTraining::kept().
 void return_to_training(LiveTraining& training, TrainingViewState& state, int number);
 
-// The same for a training in a folder, which goes on; `state.saved` says from where. Where it cannot and none has begun, a task is to be
-// chosen.
+// The same for a training in a folder, which goes on; `state.saved` says from where. Where it cannot and none
+// has begun, a task is to be chosen.
 void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved);
 
 // Draws while open. Closing it pauses the training, which stays as it is.

@@ -50,8 +50,8 @@ Rgba8 label_color(const WidgetContext& context, Index i, bool bold, const std::o
   return bold ? context.palette.text : context.palette.text_dim;
 }
 
-// A label as it can be drawn, before fitting. A token of 100,000 letters is cut well before that: the label is never that
-// wide.
+// A label as it can be drawn, before fitting. A token of 100,000 letters is cut well before that: the label
+// is never that wide.
 std::string shown_text(const std::string& label, const ImFont* font) {
   if (label.size() <= most_bytes) return drawable_text(printable(label), font);
   std::size_t bytes = most_bytes;
@@ -115,8 +115,8 @@ std::string fitted_text(const std::string& text, ImFont* font, float width) {
       --bytes;
     return text.substr(0, bytes);
   };
-  // Longer prefixes are wider: first find one that is too wide, then the longest that is not. So a word of 100,000 letters
-  // costs no more than its visible part.
+  // Longer prefixes are wider: first find one that is too wide, then the longest that is not. So a word of
+  // 100,000 letters costs no more than its visible part.
   std::size_t too_wide = 64;
   while (too_wide < text.size() && width_of(font, beginning(too_wide)) <= width) too_wide *= 2;
   if (too_wide >= text.size()) {
@@ -247,7 +247,8 @@ void draw_column_labels(const Painter& paint, const PlaneGeometry& plane,
 
 void draw_turned_text(const Painter& paint, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots) {
-  // ImGui leaves out letters outside the clip rectangle before they are rotated, so they are placed in its corner first.
+  // ImGui leaves out letters outside the clip rectangle before they are rotated,
+  // so they are placed in its corner first.
   const ImVec2 corner = paint.list->GetClipRectMin();
   const ImVec2 from(std::ceil(corner.x), std::ceil(corner.y));
   const int first = paint.list->VtxBuffer.Size;

@@ -1,4 +1,5 @@
-// The names of rows and columns next to a matrix: thinned where they would overlap; those in focus always shown, in bold.
+// The names of rows and columns next to a matrix: thinned where they would overlap;
+// those in focus always shown, in bold.
 #pragma once
 
 #include <optional>
@@ -34,16 +35,18 @@ struct MarkedLabel {
 // Right-aligned, left of the plane.
 void draw_row_labels(const Painter& paint, const PlaneGeometry& plane, const std::vector<std::string>& labels,
                      std::optional<Index> chosen, std::optional<MarkedLabel> marked = {});
-// Below the plane, centred, or slanted by `degrees` > 0 from the column's middle down to the right; 90: straight down.
+// Below the plane, centred, or slanted by `degrees` > 0 from the column's middle down to the right;
+// 90: straight down.
 void draw_column_labels(const Painter& paint, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
                         std::optional<MarkedLabel> marked = {});
 
-// The label as an axis shows it: of an unknown word only the word (core/scenario/unknown_token.h), which gets a dotted line.
+// The label as an axis shows it: of an unknown word only the word (core/scenario/unknown_token.h),
+// which gets a dotted line.
 std::string axis_word(const std::string& label);
 
-// Text whose left end, at half its height, lies at `pivot`, rotated by `degrees` clockwise; with a dotted line below it if
-// `dots` is a colour other than 0.
+// Text whose left end, at half its height, lies at `pivot`, rotated by `degrees` clockwise; with a dotted
+// line below it if `dots` is a colour other than 0.
 void draw_turned_text(const Painter& paint, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots = 0);
 

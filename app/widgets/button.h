@@ -22,7 +22,8 @@ enum class ButtonSign { back, play, pause, forward };
 bool text_button(const WidgetContext& context, const char* id, std::string_view label,
                  ButtonLook look = ButtonLook::filled, bool enabled = true);
 
-// A button whose label may take several lines, in a type of its own. It is as wide as its label, at most `wrap` pixels.
+// A button whose label may take several lines, in a type of its own. It is as wide as its label,
+// at most `wrap` pixels.
 struct ButtonShape {
   Type type;
   ImVec2 size;

@@ -15,7 +15,8 @@
 namespace headwise {
 namespace {
 
-// DejaVu's height from its highest ascender to its lowest descender, in units of its size: what ImGui calls the font size.
+// DejaVu's height from its highest ascender to its lowest descender, in units of its size:
+// what ImGui calls the font size.
 constexpr float line_per_em = 1.1640625f;
 constexpr float same_place = 0.1f;  // pixels: within one piece of text the pen advances exactly
 constexpr int most_spaces = 8;      // within a run of text

@@ -30,9 +30,10 @@ struct DropDownResult {
 // Width and height of the chip, in pixels.
 ImVec2 drop_down_size(const WidgetContext& context, const std::string& word);
 
-// Draws the chip as one ImGui item. A click, Enter or Space opens the list, in which the arrows, Page Up, Page Down, Home and
-// End move, Enter and a click choose, letters filter and Escape closes. On the closed list the arrows, Home and End choose
-// at once. Reports its rectangles as `id`, and those of the listed words as "id/word".
+// Draws the chip as one ImGui item. A click, Enter or Space opens the list, in which the arrows, Page Up,
+// Page Down, Home and End move, Enter and a click choose, letters filter and Escape closes. On the closed
+// list the arrows, Home and End choose at once. Reports its rectangles as `id`,
+// and those of the listed words as "id/word".
 DropDownResult drop_down(const WidgetContext& context, const char* id, const std::string& word,
                          std::span<const DropDownGroup> groups, DropDownState& state);
 

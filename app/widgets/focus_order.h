@@ -1,6 +1,6 @@
-// Which control has keyboard focus. ImGui's own keyboard navigation would take the arrow keys and Space from the steps, so
-// Headwise has its own: Tab and Shift+Tab go through the controls in drawing order, and past the last one back to the
-// steps; F6 skips whole parts of the window.
+// Which control has keyboard focus. ImGui's own keyboard navigation would take the arrow keys and Space from
+// the steps, so Headwise has its own: Tab and Shift+Tab go through the controls in drawing order, and past
+// the last one back to the steps; F6 skips whole parts of the window.
 #pragma once
 
 #include <optional>
@@ -79,35 +79,36 @@ struct FocusOrder {
   std::vector<Stop> window;  // of the whole window when nothing last covered it
 };
 
-// Call before the first widget of a frame: Tab moves the focus, a mouse press outside every control returns it to the
-// steps, and a control that is gone loses it.
+// Call before the first widget of a frame: Tab moves the focus, a mouse press outside every control returns
+// it to the steps, and a control that is gone loses it.
 void begin_focus_frame(FocusOrder& focus);
-// Call after that: whether a dialog or a menu covers the window. Its controls then get no focus, and the one that had it
-// gets it back when the cover is gone.
+// Call after that: whether a dialog or a menu covers the window. Its controls then get no focus, and the one
+// that had it gets it back when the cover is gone.
 void cover_focus(FocusOrder& focus, bool covered);
-// The stops that follow belong to this part of the window, a panel; Tab goes through the parts in the order of their
-// numbers.
+// The stops that follow belong to this part of the window, a panel; Tab goes through the parts in the order
+// of their numbers.
 void begin_focus_part(FocusOrder& focus, int part);
 // The part of the focused control; 0: none.
 int focused_part(const FocusOrder& focus);
 // Whether it is a plane of cells, to which the arrow keys, Enter and Space belong.
 bool focuses_map(const FocusOrder& focus);
-// Moves the focus to the first control of the next part, or of the previous one (by = −1); past the last one back to the
-// steps.
+// Moves the focus to the first control of the next part, or of the previous one (by = −1); past the last one
+// back to the steps.
 void move_to_part(FocusOrder& focus, int by);
 // Moves the focus to the first map on the stage and its first cell; does nothing if there is none.
 void focus_first_map(FocusOrder& focus);
-// Call for each control, right after its ImGui item: true if it has the focus. A mouse press gives the focus to a text; any
-// other control is only pressed, and the arrow keys stay with the steps.
+// Call for each control, right after its ImGui item: true if it has the focus. A mouse press gives the focus
+// to a text; any other control is only pressed, and the arrow keys stay with the steps.
 bool focus_stop(FocusOrder* focus, ImGuiID id, FocusKeys keys);
 // The same for a rectangle that is not an ImGui item, and is not scrolled to.
 bool focus_area(FocusOrder* focus, ImGuiID id, ImVec2 min, ImVec2 max, FocusKeys keys);
-// For a plane of rows × columns cells: the arrow keys go from cell to cell, starting at `first`. Returns the cell they
-// point at; none while the focus is elsewhere, or the mouse was moved after the keys.
+// For a plane of rows × columns cells: the arrow keys go from cell to cell, starting at `first`. Returns the
+// cell they point at; none while the focus is elsewhere, or the mouse was moved after the keys.
 using FocusCell = std::pair<int, int>;
 std::optional<FocusCell> focus_map(FocusOrder* focus, ImGuiID id, ImVec2 min, ImVec2 max, FocusCell size,
                                    FocusCell first);
-// Gives the focus to a control drawn in this frame or the next two; in a text field the cursor is put at this byte.
+// Gives the focus to a control drawn in this frame or the next two;
+// in a text field the cursor is put at this byte.
 void take_focus(FocusOrder& focus, ImGuiID id, std::size_t cursor_at = 0);
 // Returns the focus to the steps.
 void release_focus(FocusOrder& focus);

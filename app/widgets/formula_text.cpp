@@ -13,8 +13,8 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Bytes of a superscript or subscript character at the front of `text` (ₕ ᵀ ₀ ′), which belongs to the letter before it; 0
-// for none.
+// Bytes of a superscript or subscript character at the front of `text` (ₕ ᵀ ₀ ′), which belongs to the letter
+// before it; 0 for none.
 std::size_t script_length(std::string_view text) {
   for (const std::string_view sign : {"ₕ", "ᵀ", "₀", "₁", "₂", "ₑ", "ₛ", "′"}) {
     if (text.starts_with(sign)) return sign.size();

@@ -26,7 +26,8 @@ std::vector<FormulaRun> formula_runs(std::string_view formula);
 // Called for each run drawn, with its position on the screen.
 using FormulaRunSeen = std::function<void(const FormulaRun& run, ImVec2 min, ImVec2 max)>;
 
-// Draws it at `at`, in lines of at most `width` pixels; returns the height of all lines. `list` null: measures only.
+// Draws it at `at`, in lines of at most `width` pixels; returns the height of all lines.
+// `list` null: measures only.
 float draw_formula(const Painter& paint, ImVec2 at, float width, std::string_view formula, ImFont* font,
                    const FormulaRunSeen& seen = {});
 // Width of the formula in one line.

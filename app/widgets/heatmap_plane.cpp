@@ -57,8 +57,8 @@ void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<
   if (batch.tiles.empty()) return;
   list->AddCallback(draw_batch, &batch);
   list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
-  // ImGui 1.86 asserts when it dims the background of a dialog whose list ends in a callback: end it with a rectangle that
-  // is always clipped.
+  // ImGui 1.86 asserts when it dims the background of a dialog whose list ends in a callback: end it with a
+  // rectangle that is always clipped.
   list->AddRectFilled({-2, -2}, {-1, -1}, IM_COL32_BLACK);
 }
 

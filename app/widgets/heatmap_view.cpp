@@ -22,8 +22,8 @@ std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Ind
   return {std::clamp<Index>(first, 0, count), std::clamp<Index>(last, 0, count)};
 }
 
-// Pixels: on a slide or a high-density screen the type may be smaller relative to its surroundings than in a window, if it
-// is legible.
+// Pixels: on a slide or a high-density screen the type may be smaller relative to its surroundings than in a
+// window, if it is legible.
 constexpr float smallest_type = 10.0f;
 
 // How numbers are written so that they fit into a cell.
@@ -33,8 +33,8 @@ struct DigitStyle {
   float width = 0.0f, height = 0.0f;  // size that the cell needs
 };
 
-// The font as it is, else slightly smaller; then one decimal fewer, but never none if the numbers are small; finally as
-// small as is still legible.
+// The font as it is, else slightly smaller; then one decimal fewer, but never none if the numbers are small;
+// finally as small as is still legible.
 DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air,
                        double cell_width, double cell_height) {
   ImFont* font = context.fonts.mono_small;
@@ -69,8 +69,8 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
   return style;
 }
 
-// How numbers are written for a back row: as large as the cell allows, with fewer decimals only if they are no larger than in a
-// window otherwise; without a font if even that does not help.
+// How numbers are written for a back row: as large as the cell allows, with fewer decimals only if they are
+// no larger than in a window otherwise; without a font if even that does not help.
 struct LargeDigits {
   Type type;
   int decimals = 0;

@@ -9,16 +9,16 @@
 
 namespace headwise {
 
-// Numbers in the cells, if the widest of this range fits with `air` units above and below together; only cells inside the
-// list's clip rectangle are considered. A blocked cell shows its blocked_text (core/picture/cell_text.h) instead of its cross.
-// Returns false if they do not fit, and then draws nothing. `opacity` from 0 to 1. `large`: for the back row, in the largest
-// font that the cells have room for.
+// Numbers in the cells, if the widest of this range fits with `air` units above and below together; only
+// cells inside the list's clip rectangle are considered. A blocked cell shows its blocked_text
+// (core/picture/cell_text.h) instead of its cross. Returns false if they do not fit, and then draws nothing.
+// `opacity` from 0 to 1. `large`: for the back row, in the largest font that the cells have room for.
 bool draw_cell_digits(const Painter& paint, const PlaneGeometry& plane, const HeatmapSpec& spec,
                       bool probability, float air = 2.0f, float opacity = 1.0f, bool large = false);
 
-// A word or a number in the middle of a cell, in the ink that its colour `ground` asks for, as it stands in draw_cell_digits.
-// `plated`: on a box of that colour, which covers the cross or the hatch of a blocked cell. Draws nothing and returns false
-// where the text is wider than the cell.
+// A word or a number in the middle of a cell, in the ink that its colour `ground` asks for, as it stands in
+// draw_cell_digits. `plated`: on a box of that colour, which covers the cross or the hatch of a blocked cell.
+// Draws nothing and returns false where the text is wider than the cell.
 struct CellWord {
   const std::string& text;
   Rgba8 ground;
@@ -37,12 +37,13 @@ ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, b
 void draw_column_blocks(const Painter& paint, const PlaneGeometry& plane, Index block);
 void draw_row_blocks(const Painter& paint, const PlaneGeometry& plane, Index block);
 
-// `width` in pixels, outside the box's cells, with a hairline in the background colour around it so that it stands out on
-// any cell.
+// `width` in pixels, outside the box's cells, with a hairline in the background colour around it so that it
+// stands out on any cell.
 void draw_box_outline(const Painter& paint, const PlaneGeometry& plane, const CellBox& box, ImU32 color,
                       float width);
 
-// Diagonal lines in the background colour over the whole plane, and the plane itself paler: marks it as muted.
+// Diagonal lines in the background colour over the whole plane, and the plane itself paler:
+// marks it as muted.
 void draw_muted(const Painter& paint, const RectF& rect);
 
 }  // namespace headwise

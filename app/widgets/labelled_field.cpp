@@ -31,8 +31,8 @@ constexpr float drag_pixels = 6.0f;  // design units of mouse movement for one s
 const RowLetters* row_letters = nullptr;  // of RowLettersInUse
 const RowKeys* row_keys = nullptr;
 
-// What was wrong in the field that had the focus. It stays until the mouse press that took the focus ends: the line that
-// shows it would go, and what was pressed would move away from under the mouse.
+// What was wrong in the field that had the focus. It stays until the mouse press that took the focus ends:
+// the line that shows it would go, and what was pressed would move away from under the mouse.
 struct {
   ImGuiID field = 0;
   std::string error;
@@ -61,8 +61,8 @@ void row_tooltip(const WidgetContext& context, const RowLabel& label) {
                                : fmt::format("{} In a scenario file: {}.", label.tooltip, key));
 }
 
-// Draws the name and leaves ImGui's cursor where a control of this width goes at the right edge. If both do not fit side by
-// side, the control goes below the name.
+// Draws the name and leaves ImGui's cursor where a control of this width goes at the right edge. If both do
+// not fit side by side, the control goes below the name.
 void begin_row(const WidgetContext& context, const RowLabel& label, float control_width) {
   ImFont* font = context.fonts.sans;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -160,7 +160,8 @@ double dragged_to(double from, int steps, const FieldOptions& options) {
                     std::max(least, std::min(options.drag_most, options.most.value_or(options.drag_most))));
 }
 
-// The number that the mouse has dragged to in this frame; the item drawn last is the field. `value`: NaN if it is empty.
+// The number that the mouse has dragged to in this frame; the item drawn last is the field. `value`:
+// NaN if it is empty.
 std::optional<double> dragged_number(const WidgetContext& context, ImGuiID id, double value,
                                      const FieldOptions& options) {
   FocusOrder& focus = *context.focus;
@@ -221,8 +222,8 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
     result.error = fmt::format("{} is {}{}: got {}", label.name, kind_of(T{}), within,
                                bare.empty() ? "nothing" : one_line(std::string(bare), 40));
   };
-  // The typed text is kept in the focus order, so that "1." is not rewritten to "1" while typing; it is reloaded if
-  // something else (undo) changed the value.
+  // The typed text is kept in the focus order, so that "1." is not rewritten to "1" while typing; it is
+  // reloaded if something else (undo) changed the value.
   if (focused) {
     read(focus->draft);
     if (focus->draft_of != id || (result.error.empty() && typed != value)) focus->draft = stored;

@@ -1,5 +1,5 @@
-// Rows of the setup: a name with its letter on the left, a control on the right and, if the typed text is invalid, one
-// sentence below.
+// Rows of the setup: a name with its letter on the left, a control on the right and, if the typed text is
+// invalid, one sentence below.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,12 @@ struct RowLabel {
   std::string_view tooltip;  // what it is, its formula or shape
 };
 
-// Draws the letters after a row's name, if they are more than text; true while the mouse is on one of them and its tooltip
-// replaces the row's.
+// Draws the letters after a row's name, if they are more than text; true while the mouse is on one of them
+// and its tooltip replaces the row's.
 using RowLetters = std::function<bool(ImVec2 at, std::string_view letters)>;
-// The key of a row's value in a scenario file, "mask.value", by the row's id; empty: it has none. It is named in the tooltip and,
-// where its last part is not the row's name and there is room, written dim beside the name.
+// The key of a row's value in a scenario file, "mask.value", by the row's id; empty: it has none. It is named
+// in the tooltip and, where its last part is not the row's name and there is room,
+// written dim beside the name.
 using RowKeys = std::function<std::string_view(std::string_view id)>;
 // Every row drawn while this lives draws its letters this way and has these keys.
 class RowLettersInUse {
@@ -52,8 +53,8 @@ struct FieldOptions {
   bool read_only = false;
   bool required = false;                        // an empty field is an error
   std::optional<double> least = {}, most = {};  // numbers beyond these are as invalid as "abc"
-  // Dragging to the right increases the number: by this much for every few pixels, or on to the next of these numbers
-  // (ascending) if given.
+  // Dragging to the right increases the number: by this much for every few pixels, or on to the next of these
+  // numbers (ascending) if given.
   double drag_step = 1.0;
   double drag_least = 0.0, drag_most = 1e6;
   std::span<const std::int64_t> drag_stops = {};
@@ -65,7 +66,8 @@ struct FieldResult {
   std::string error;  // the typed text is not a valid number; `value` is unchanged
 };
 
-// An integer, a number, or none. While it has the focus, the field keeps the typed text, character for character.
+// An integer, a number, or none. While it has the focus, the field keeps the typed text,
+// character for character.
 FieldResult integer_row(const WidgetContext& context, const RowLabel& label,
                         std::optional<std::int64_t>& value, const FieldOptions& options = {});
 FieldResult number_row(const WidgetContext& context, const RowLabel& label, std::optional<double>& value,

@@ -27,8 +27,8 @@ inline Type own_size(ImFont* font) {
 // Whether the font has all of these characters; those that are never drawn do not count.
 bool has_characters(const ImFont& font, std::string_view text);
 
-// The type for this text that is `units` design units high, or as high as the fonts allow that have its characters: none is
-// enlarged. What none has is named (app/platform/fonts.h), in the usual size.
+// The type for this text that is `units` design units high, or as high as the fonts allow that have its
+// characters: none is enlarged. What none has is named (app/platform/fonts.h), in the usual size.
 Type type_at(const Fonts& fonts, float scale, float units, std::string_view text, bool bold = false);
 
 // In pixels: of one line, and of a text that wraps at `wrap`, whose lines with_line_breaks gives.

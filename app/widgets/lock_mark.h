@@ -8,7 +8,8 @@
 
 namespace headwise {
 
-// At the right end of the top edge of `rect`, on its own background; nothing if the rectangle has no room for it.
+// At the right end of the top edge of `rect`, on its own background;
+// nothing if the rectangle has no room for it.
 void draw_lock(const Painter& paint, const RectF& rect);
 
 }  // namespace headwise

@@ -1,4 +1,5 @@
-// How things are drawn: a painter writes, fills and outlines in the current ImGui window, all in pixels on the screen.
+// How things are drawn: a painter writes, fills and outlines in the current ImGui window,
+// all in pixels on the screen.
 #pragma once
 
 #include <imgui.h>

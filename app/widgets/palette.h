@@ -1,6 +1,6 @@
-// The theme's colours. Chrome is neutral; q, k and v and each head have a hue, used only on their labels, marks
-// and outlines, so that every other colour on the screen is data. Text has a contrast of at least 4.5:1 to what it stands on; outlines, tracks and marks
-// at least 3:1. Hairlines only decorate.
+// The theme's colours. Chrome is neutral; q, k and v and each head have a hue, used only on their labels,
+// marks and outlines, so that every other colour on the screen is data. Text has a contrast of at least 4.5:1
+// to what it stands on; outlines, tracks and marks at least 3:1. Hairlines only decorate.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ struct Palette {
 
 const Palette& palette_of(Theme theme);
 
-// The hue of a head: eight that are told apart with any of the common colour deficiencies, then the same again. A mark in it
-// (a dot, a strip) stands beside the head's number, never instead of it.
+// The hue of a head: eight that are told apart with any of the common colour deficiencies, then the same
+// again. A mark in it (a dot, a strip) stands beside the head's number, never instead of it.
 Rgba8 head_hue(const Palette& palette, Index head);
 
 // A colour as ImGui takes it; opacity in [0,1].

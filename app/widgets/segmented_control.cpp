@@ -13,8 +13,8 @@ namespace {
 constexpr float label_padding = 9.0f;  // design units on each side of a label
 constexpr float control_height = 22.0f;
 
-// Left edges of the segments and, last, the right edge of all; surplus or missing width is shared equally, down to three
-// quarters of the labels' padding.
+// Left edges of the segments and, last, the right edge of all; surplus or missing width is shared equally,
+// down to three quarters of the labels' padding.
 std::vector<float> edges(const WidgetContext& context, std::span<const std::string_view> labels, float width) {
   std::vector<float> at{0.0f};
   for (const std::string_view label : labels) {

@@ -19,8 +19,8 @@ ImVec2 segmented_control_size(const WidgetContext& context, std::span<const std:
 // The smallest width that still keeps them apart.
 float segmented_control_least_width(const WidgetContext& context, std::span<const std::string_view> labels);
 
-// Draws it as one ImGui item. True if another option was chosen in this frame, by a click or, with the focus, by arrow
-// keys, Home, End or Space. `chosen` may be -1: none.
+// Draws it as one ImGui item. True if another option was chosen in this frame, by a click or, with the focus,
+// by arrow keys, Home, End or Space. `chosen` may be -1: none.
 bool segmented_control(const WidgetContext& context, const char* id, std::span<const std::string_view> labels,
                        int& chosen, const SegmentedOptions& options = {});
 

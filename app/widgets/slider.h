@@ -19,8 +19,8 @@ struct SliderResult {
   bool held = false;  // the drag is still under way: this edit continues
 };
 
-// Draws it as one ImGui item with the height of a row's control. Changed by dragging, a click, a double click and, with the
-// focus, ← → Home End Page Up Page Down.
+// Draws it as one ImGui item with the height of a row's control. Changed by dragging, a click, a double click
+// and, with the focus, ← → Home End Page Up Page Down.
 SliderResult slider(const WidgetContext& context, const char* id, double& value, const SliderOptions& options);
 
 }  // namespace headwise

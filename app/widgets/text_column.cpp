@@ -16,8 +16,8 @@
 namespace headwise {
 namespace {
 
-// Where an overlong line of code is broken: after a space that is not too far left, else after a bracket or before a dot
-// there, else where it is full.
+// Where an overlong line of code is broken: after a space that is not too far left, else after a bracket or
+// before a dot there, else where it is full.
 std::size_t code_break(const std::string& text, std::size_t most) {
   for (std::size_t cut = most; cut > most / 3; --cut) {
     if (text[cut - 1] == ' ') return cut;

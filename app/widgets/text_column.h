@@ -32,8 +32,8 @@ class TextColumn {
   };
   // `word` receives the identifier in the code under the mouse.
   bool code(const char* id, const std::vector<Line>& lines, std::string* word = nullptr);
-  // A name that links somewhere: mono, underlined, brighter under the mouse; `told` is its tooltip. Enter activates it too
-  // while it has the focus.
+  // A name that links somewhere: mono, underlined, brighter under the mouse; `told` is its tooltip. Enter
+  // activates it too while it has the focus.
   struct Link {
     bool clicked = false, hovered = false;
   };
@@ -48,8 +48,8 @@ class TextColumn {
   float width_;
 };
 
-// Lines of at most `columns` characters, broken after a space, comma or bracket, or before a dot; continuation lines are
-// indented by two.
+// Lines of at most `columns` characters, broken after a space, comma or bracket, or before a dot;
+// continuation lines are indented by two.
 std::vector<std::string> wrapped_code(const std::string& line, std::size_t columns);
 
 }  // namespace headwise

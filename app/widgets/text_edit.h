@@ -1,5 +1,6 @@
-// Text editing, independent of the screen. ImGui 1.86 edits 16-bit characters and would lose an emoji, or a byte that is
-// not UTF-8, as soon as a letter next to it is typed; here a text is its bytes, and only what is edited changes.
+// Text editing, independent of the screen. ImGui 1.86 edits 16-bit characters and would lose an emoji, or a
+// byte that is not UTF-8, as soon as a letter next to it is typed; here a text is its bytes,
+// and only what is edited changes.
 #pragma once
 
 #include <functional>
@@ -9,7 +10,8 @@
 
 namespace headwise {
 
-// Bytes of the character that starts at `at`: a well-formed UTF-8 sequence, or a single invalid byte. 0 at the end.
+// Bytes of the character that starts at `at`: a well-formed UTF-8 sequence, or a single invalid byte.
+// 0 at the end.
 std::size_t character_bytes(std::string_view text, std::size_t at);
 std::size_t next_character(std::string_view text, std::size_t at);
 std::size_t previous_character(std::string_view text, std::size_t at);

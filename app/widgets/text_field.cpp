@@ -15,8 +15,8 @@
 namespace headwise {
 namespace {
 
-// The text as the fonts can draw it: U+FFFD for bytes that are not UTF-8 and for code points beyond 16 bits, a blank for
-// control characters.
+// The text as the fonts can draw it: U+FFFD for bytes that are not UTF-8 and for code points beyond 16 bits,
+// a blank for control characters.
 std::string drawable(std::string_view text) {
   std::string shown;
   for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) {
@@ -210,7 +210,8 @@ struct Field {
   float inner_height() const { return size.y - 2 * padding.y; }
 };
 
-// Lays out the text and determines the field's height. Empty lines at the end are scrolled to, and take no space.
+// Lays out the text and determines the field's height. Empty lines at the end are scrolled to,
+// and take no space.
 Field field_at_cursor(const WidgetContext& context, const std::string& text, const TextFieldOptions& options) {
   ImFont* font = options.font    ? options.font
                  : options.mono  ? context.fonts.mono

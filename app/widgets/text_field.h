@@ -1,5 +1,5 @@
-// A text field of one line or of several that wrap. Unlike ImGui's, it keeps every byte that is not edited, wraps, can
-// align right, and its cursor does not blink, so that an idle window draws nothing.
+// A text field of one line or of several that wrap. Unlike ImGui's, it keeps every byte that is not edited,
+// wraps, can align right, and its cursor does not blink, so that an idle window draws nothing.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ struct TextFieldOptions {
   bool align_right = false;  // one line only
   bool small = false;        // the height of a row of the setup
   bool wrong = false;        // outlined as an error
-  bool draggable = false;  // a drag that begins here is left to the caller, unless the field already has focus
+  // a drag that begins here is left to the caller, unless the field already has focus
+  bool draggable = false;
   std::string_view placeholder = {};     // shown dim while the text is empty
   std::span<const TextMark> marks = {};  // in the order of the text
 };

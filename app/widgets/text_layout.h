@@ -1,5 +1,5 @@
-// Where the lines of a text break, cached until the text, the font or the width changes: a text of 100,000 characters is
-// not rewrapped in every frame.
+// Where the lines of a text break, cached until the text, the font or the width changes: a text of 100,000
+// characters is not rewrapped in every frame.
 #pragma once
 
 #include <imgui.h>
@@ -35,9 +35,10 @@ class TextLayouts {
   long made_ = 0;
 };
 
-// With a line break instead of each blank at which a line of `width` pixels ends. ImGui's own wrapping also breaks after
-// commas and points, and so splits numbers such as 1,152 and 0.98. A word wider than a line is left to ImGui. The result
-// will be drawn: characters that the font lacks are requested (app/platform/fonts.h).
+// With a line break instead of each blank at which a line of `width` pixels ends. ImGui's own wrapping also
+// breaks after commas and points, and so splits numbers such as 1,152 and 0.98. A word wider than a line is
+// left to ImGui. The result will be drawn:
+// characters that the font lacks are requested (app/platform/fonts.h).
 std::string with_line_breaks(std::string_view text, const ImFont* font, float width);
 
 // The layouts of all fields of the window.

@@ -22,7 +22,8 @@ constexpr double least_seconds = 4.0, seconds_a_letter = 0.06;
 constexpr double uncovered_seconds = 0.5;
 constexpr float width = 300.0f;  // design units, where the text wraps
 constexpr float gap = 6.0f;      // between the control and its tooltip
-// A window of at most this fraction of the screen's width is a column of controls: its tooltips go next to it.
+// A window of at most this fraction of the screen's width is a column of controls:
+// its tooltips go next to it.
 constexpr float widest_column = 0.4f;
 constexpr float tallest_control = 48.0f;  // design units; for taller items the mouse position counts
 
@@ -30,8 +31,8 @@ ImGuiStorage& memory() {
   return *ImGui::GetStateStorage();
 }
 
-// How long the mouse has been on the item. ImGui counts that for items with an ID; over plain text it is the time
-// since the mouse moved.
+// How long the mouse has been on the item. ImGui counts that for items with an ID; over plain text it is the
+// time since the mouse moved.
 double rested_seconds() {
   if (GImGui->HoveredId != 0) return static_cast<double>(GImGui->HoveredIdTimer);
   const ImGuiID x = ImGui::GetID("tooltip/x"), y = ImGui::GetID("tooltip/y"),
@@ -70,8 +71,8 @@ bool sent_away(double rested) {
   return false;
 }
 
-// Where it covers neither the control nor its neighbours: next to the column that contains the control, else above or below
-// its line.
+// Where it covers neither the control nor its neighbours: next to the column that contains the control, else
+// above or below its line.
 ImVec2 place_of(const WidgetContext& context, ImVec2 size, bool by_keyboard) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();

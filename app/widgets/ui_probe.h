@@ -1,5 +1,5 @@
-// Where things are on the screen, by name, so that tests click on "step_bar/scores" and not on a pixel. Outside tests a
-// call costs one comparison.
+// Where things are on the screen, by name, so that tests click on "step_bar/scores" and not on a pixel.
+// Outside tests a call costs one comparison.
 #pragma once
 
 #include <map>
@@ -37,10 +37,11 @@ void ui_probe_item(std::string_view name, int index);
 // The text written here, as "says/THIS STEP", so that tests read what the user reads.
 void ui_says(std::string_view words, ImVec2 at);
 
-// The work that a frame does, by name, so that a test can verify that what is not shown costs nothing. Outside tests a call
-// costs one comparison.
+// The work that a frame does, by name, so that a test can verify that what is not shown costs nothing.
+// Outside tests a call costs one comparison.
 
-// Name of the work → how often it was done: "inspector" for the panel, "head statistics" for what is computed for one.
+// Name of the work → how often it was done: "inspector" for the panel,
+// "head statistics" for what is computed for one.
 using WorkProbes = std::map<std::string, int, std::less<>>;
 
 // Where work_probe() counts; null: nowhere.

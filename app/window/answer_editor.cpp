@@ -29,8 +29,8 @@
 namespace headwise {
 namespace {
 
-// Proposes what a page's question is answered with: a key from what the window shows, which is right at once and can be
-// changed.
+// Proposes what a page's question is answered with: a key from what the window shows, which is right at once
+// and can be changed.
 
 // The map that the page's question is about: of the pinned cell where the stage shows its tensor, else the
 // step's result.
@@ -76,8 +76,8 @@ std::vector<TensorId> others_shown(const PanelContext& context, TensorId id) {
   return others;
 }
 
-// The pinned row of a map of queries and keys, where its keys have words: what a question about its largest number chooses
-// from.
+// The pinned row of a map of queries and keys, where its keys have words: what a question about its largest
+// number chooses from.
 struct PinnedRow {
   std::string key;               // "argmax attn_weights[0,7,9,:] = ", to be followed by a number
   std::vector<Index> strongest;  // the keys of its finite numbers, the largest first
@@ -137,8 +137,8 @@ std::vector<AnswerOption> first_tensors(const PanelContext& context, TensorId id
   return options;
 }
 
-// An answer of this kind, with its key: of the pinned cell, else of the step's result. A choice about a pinned row of
-// queries and keys offers its strongest keys, by their words.
+// An answer of this kind, with its key: of the pinned cell, else of the step's result. A choice about a
+// pinned row of queries and keys offers its strongest keys, by their words.
 PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, AnswerKind kind) {
   PageAnswer answer = blank_answer(kind);
   const TensorId id = asked_tensor(context, page);
@@ -171,8 +171,8 @@ PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, A
   return answer;
 }
 
-// One more option for page.answer, a choice: of a pinned row the strongest key that is not offered yet, where the last
-// option is about that row; else an empty one.
+// One more option for page.answer, a choice: of a pinned row the strongest key that is not offered yet, where
+// the last option is about that row; else an empty one.
 AnswerOption next_option(const PanelContext& context, const PlaylistPage& page) {
   const std::vector<AnswerOption>& options = page.answer->options;
   const std::optional<PinnedRow> row = pinned_row(context, page);

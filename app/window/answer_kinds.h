@@ -43,7 +43,8 @@ enum class AnswerInput { ignored, taken, answers };
 
 struct AnswerKindView {
   std::vector<Piece> (*controls)(const PlaylistWalk&);
-  std::string (*verdict)(const PageAnswer&, const PageWords&, const PlaylistWalk::Given&);  // on what was given
+  // on what was given
+  std::string (*verdict)(const PageAnswer&, const PageWords&, const PlaylistWalk::Given&);
   AnswerInput (*digit)(PlaylistWalk&, int) = [](PlaylistWalk&, int) { return AnswerInput::ignored; };
   // Whether the click is the answer, and whether what was drawn is one.
   bool (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) { return false; };
@@ -59,7 +60,8 @@ const AnswerKindView& view_of(const PageAnswer& answer);
 // In the order of reading, not yet placed.
 std::vector<Piece> listed_pieces(const PlaylistWalk& walk);
 
-// With the key on the screen: "You said 0.4; it is 0.901: 0.501 too low." If no answer was given, what is right.
+// With the key on the screen: "You said 0.4; it is 0.901: 0.501 too low." If no answer was given,
+// what is right.
 std::string answer_verdict(const PlaylistWalk& walk);
 
 // "It is 0.901 of 1.", "The right head is 7." Empty if the page takes no answer, or is changed so that none is right.

@@ -63,7 +63,8 @@ std::string tooltip_of(CommandId id) {
   return keys.empty() ? std::string(entry.what) : fmt::format("{} ({})", entry.what, keys);
 }
 
-// At the end of the line that counts the pages, in the room between the lines: shows or hides them as small pictures.
+// At the end of the line that counts the pages, in the room between the lines:
+// shows or hides them as small pictures.
 void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const float width = std::ceil(width_of(context.fonts.small, "pages") + 2 * widgets.px(12));
@@ -75,7 +76,8 @@ void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& ac
   tooltip(widgets, tooltip_of(CommandId::filmstrip));
 }
 
-// The playlist's title, with the way to begin it again once answers were given; or the way back to the page whose link led here.
+// The playlist's title, with the way to begin it again once answers were given;
+// or the way back to the page whose link led here.
 void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, const std::string& title,
                      PanelAction& action) {
   const WidgetContext widgets = context.widgets();
@@ -211,7 +213,8 @@ bool has_way_back_beside(float scale, const Type& type, float wrap, const StageD
          wrap;
 }
 
-// Before a caption while the stage shows something else, or in its place: it would be read as if it were about that.
+// Before a caption while the stage shows something else, or in its place:
+// it would be read as if it were about that.
 void draw_difference(const PanelContext& context, float wrap, const Type& type,
                      const StageDifference& difference, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
@@ -302,7 +305,8 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
 void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
   const WidgetContext widgets = context.widgets();
   PlaylistPage& page = walk.playlist.pages[*walk.page];
-  // Not while the menu or the list of commands that added the page is still closing: it would give the focus back.
+  // Not while the menu or the list of commands that added the page is still closing:
+  // it would give the focus back.
   if (!walk.words_have_focus && context.focus && context.focus->enabled) {
     walk.words_have_focus = true;
     take_focus(*context.focus, ImGui::GetID("caption"), page.caption.size());
@@ -337,8 +341,8 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
 }
 
 // "3 of 6 · Page Down goes on, Esc leaves full screen": as much of it as there is room for. On the last page nothing goes on.
-// In a lesson that was visited from one's own pages the way back to them comes first, and on a page to which a link led, the
-// way back to where it was followed.
+// In a lesson that was visited from one's own pages the way back to them comes first, and on a page to which
+// a link led, the way back to where it was followed.
 std::string hall_foot_text(const PlaylistWalk& walk, ImFont* font, float room) {
   const std::size_t pages = walk.playlist.pages.size();
   const bool last = *walk.page + 1 == pages && walk.answered;

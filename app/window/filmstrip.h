@@ -1,5 +1,5 @@
-// The pages of the playlist beside the stage, each as a small picture with its number and its title: to go to a page, to
-// move it by dragging, and to add, copy, update and remove pages.
+// The pages of the playlist beside the stage, each as a small picture with its number and its title: to go to
+// a page, to move it by dragging, and to add, copy, update and remove pages.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,9 @@
 
 namespace headwise {
 
-// Small pictures of a playlist's pages, drawn by the code that makes slides. What they show is computed in the background,
-// beside the window's own document and without touching it; each is kept until the stage of its page changes.
+// Small pictures of a playlist's pages, drawn by the code that makes slides. What they show is computed in
+// the background, beside the window's own document and without touching it;
+// each is kept until the stage of its page changes.
 
 class PageThumbnails {
  public:
@@ -34,13 +35,14 @@ class PageThumbnails {
   // Pixels and theme of what follows. Needs a current GL context, here and in every call.
   void set_look(int width, int height, Theme theme);
 
-  // The picture, if it is there: what the page shows when it is opened, which is the veil or the place where it asks if
-  // that hides its answer. Words do not count: a page whose caption changes keeps its picture.
+  // The picture, if it is there: what the page shows when it is opened, which is the veil or the place where
+  // it asks if that hides its answer. Words do not count: a page whose caption changes keeps its picture.
   const PictureTexture* find(const PlaylistPage& page);
-  // Goes on with the first of these pages that has no picture, by at most one picture. True if there is more to do.
+  // Goes on with the first of these pages that has no picture, by at most one picture.
+  // True if there is more to do.
   bool advance(std::span<const PlaylistPage> wanted);
-  // Ends a training that only a picture needs: one model is trained at a time, and a page is waited for. It goes on with
-  // the next advance().
+  // Ends a training that only a picture needs: one model is trained at a time, and a page is waited for. It
+  // goes on with the next advance().
   void make_room();
   // Releases what computes them; the pictures stay.
   void rest();
@@ -73,10 +75,12 @@ struct FilmstripState {
   std::optional<std::pair<std::size_t, std::size_t>> moved;
 };
 
-// Whether the strip is unfolded: for pages of the user's own as a rule, for a built-in lesson once it was asked for.
+// Whether the strip is unfolded: for pages of the user's own as a rule,
+// for a built-in lesson once it was asked for.
 bool shows_filmstrip(const Settings& settings, const PlaylistWalk& walk);
 
-// The line of text below a page's picture: its number, and its title, else its question, its caption, or its view and step.
+// The line of text below a page's picture: its number, and its title, else its question, its caption,
+// or its view and step.
 std::string page_name(const PlaylistPage& page, std::size_t number);
 
 // Fills the current ImGui window; a playlist must be walked. `busy`: no picture is drawn in this frame.

@@ -20,8 +20,8 @@ struct HallType {
 // From the largest. Titles are larger than words.
 inline constexpr std::array<HallType, 6> hall_types{
     {{30, 34}, {27, 32}, {24, 28}, {21, 25}, {18, 20}, {15, 20}}};
-// What the words that are shown take in a column `width` pixels wide; and whether all of them have the letters for this
-// type and no word is wider than the column.
+// What the words that are shown take in a column `width` pixels wide; and whether all of them have the
+// letters for this type and no word is wider than the column.
 float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
                         const PlaylistWalk& walk);
 bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,

@@ -51,9 +51,9 @@ void MainWindow::take_keys() {
     if (menu) ImGui::ClosePopupToLevel(0, true);  // Escape closes an open menu first
     return;
   }
-  // The caption of a page that was just added takes the focus while this frame is drawn: what is typed is its text already. A
-  // click that missed a field of the page's words, or one that has moved away under the mouse, makes no commands of the
-  // sentence that is typed then.
+  // The caption of a page that was just added takes the focus while this frame is drawn: what is typed is its
+  // text already. A click that missed a field of the page's words, or one that has moved away under the
+  // mouse, makes no commands of the sentence that is typed then.
   const PlaylistWalk& walk = state_.document.walk;
   FocusOrder caption;
   if (key_pressed(Key::escape, false) || key_pressed(Key::tab))
@@ -140,8 +140,8 @@ double MainWindow::take_input(const FrameInput& input) {
   double wake_after = never;
   begin_focus_frame(view.focus);
   if (state_.document.walk.page) view.presented_seconds += input.seconds + input.slept_seconds;
-  // A click starts something new, even in the same field: what is typed after it is a separate undo step. So does pressing
-  // a control with its key.
+  // A click starts something new, even in the same field: what is typed after it is a separate undo step. So
+  // does pressing a control with its key.
   const bool pressed = view.focus.keys != FocusKeys::text && press_key_pressed();
   if (pressed || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.document.session.end_step();
   take_dropped(input);
@@ -192,8 +192,8 @@ void MainWindow::begin_ground(const WindowLayout& layout, const Fonts& fonts, fl
 
 void MainWindow::draw_window_notices(const WidgetContext& widgets, const WindowLayout& layout, double seconds) {
   WindowView& view = state_.view;
-  // An edit in the setup that has no trace is reported there while it is typed; afterwards, and for any other edit, above
-  // the stage.
+  // An edit in the setup that has no trace is reported there while it is typed; afterwards, and for any other
+  // edit, above the stage.
   const bool typed = !view.setup.edited_row.empty() && focused_part(view.focus) == setup_part;
   const std::string lasting = typed ? "" : state_.document.session.error();
   if (lasting != logged_) {

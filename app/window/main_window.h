@@ -18,8 +18,8 @@ namespace headwise {
 
 class MainWindow {
  public:
-  // Needs a current GL context, here and in every frame. Throws Error if `first` has no trace. `wake` is called from
-  // another thread when a background computation is done and a frame is needed.
+  // Needs a current GL context, here and in every frame. Throws Error if `first` has no trace. `wake` is
+  // called from another thread when a background computation is done and a frame is needed.
   explicit MainWindow(const Scenario& first, const std::function<void()>& wake = {}) : state_(first, wake) {}
 
   // One frame, between ImGui::NewFrame and ImGui::Render.
@@ -63,7 +63,8 @@ class MainWindow {
   void show_steps_of_hall(double seconds, double& wake_after);
   void play(double seconds, double& wake_after);
   void take_dropped(const FrameInput& input);
-  // Keys, dropped files, playback: everything that happens before drawing. Returns the seconds until the next frame.
+  // Keys, dropped files, playback: everything that happens before drawing.
+  // Returns the seconds until the next frame.
   double take_input(const FrameInput& input);
   // Begins the ImGui window that the panels lie on.
   void begin_ground(const WindowLayout& layout, const Fonts& fonts, float scale);

@@ -52,8 +52,9 @@ constexpr struct {
     {"Pages", "tab/pages", "the pages of the playlist"},
 };
 
-// A tab for `panel`, the `place`th from the top of a strip, its name turned; in a strip that is wider than high, the name
-// lies. A click, or Enter with the focus, unfolds the panel or folds it again: `unfolded` changes.
+// A tab for `panel`, the `place`th from the top of a strip, its name turned; in a strip that is wider than
+// high, the name lies. A click, or Enter with the focus, unfolds the panel or folds it again:
+// `unfolded` changes.
 void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place, SidePanel panel,
                     std::optional<SidePanel>& unfolded) {
   const auto& words = panels[static_cast<std::size_t>(panel)];
@@ -130,7 +131,8 @@ SuggestionContext context_of(const WindowState& window) {
   return now;
 }
 
-// Before the menu bar is drawn: chooses the suggestion that fits. None while the first steps or a lesson are shown.
+// Before the menu bar is drawn: chooses the suggestion that fits.
+// None while the first steps or a lesson are shown.
 void find_suggestion(WindowState& window) {
   WindowView& view = window.view;
   view.suggestion = {};
@@ -275,7 +277,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   draw_tabs("panel/left_tabs", layout.left_tabs,
             {{layout.folds_setup, setup_part, SidePanel::setup},
              {layout.folds_filmstrip, filmstrip_part, SidePanel::filmstrip}});
-  // The room for the scroll bar is always kept, so that no text is wrapped anew and no control moves when it appears.
+  // The room for the scroll bar is always kept,
+  // so that no text is wrapped anew and no control moves when it appears.
   const int hidden_colors = view.setup.overflows ? 0 : 3;
   for (const ImGuiCol color :
        {ImGuiCol_ScrollbarGrab, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive})

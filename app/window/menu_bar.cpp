@@ -273,7 +273,8 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       if (by != 0) {
         *info.to_open = (place + by + count) % count;
         ImGui::CloseCurrentPopup();
-        ImGui::NavMoveRequestCancel();  // ImGui would also move on to the next menu, and close what is open there
+        // ImGui would also move on to the next menu, and close what is open there
+        ImGui::NavMoveRequestCancel();
       }
     }
     ImGui::PopStyleVar();

@@ -55,8 +55,8 @@ ImVec2 piece_size(const Fonts& fonts, float scale, float wrap, HallUnits hall, c
   return {std::ceil(text.x), std::round(text.y + note_air * scale)};
 }
 
-// Side by side, in as many lines as they need; the options of a hall that do not fit on one line in a column. `height` gets
-// what they take.
+// Side by side, in as many lines as they need; the options of a hall that do not fit on one line in a column.
+// `height` gets what they take.
 std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
                                  HallUnits hall, float& height) {
   std::vector<Piece> pieces = listed_pieces(walk);

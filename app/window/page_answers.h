@@ -1,5 +1,5 @@
-// The answer to a page's question: options to choose from or a field for a number, and, once it is given, how it compares
-// with the key.
+// The answer to a page's question: options to choose from or a field for a number, and, once it is given, how
+// it compares with the key.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@
 
 namespace headwise {
 
-// In a hall, controls and verdict have the type of the page's words: this many design units high. 0: not in a hall.
+// In a hall, controls and verdict have the type of the page's words: this many design units high. 0:
+// not in a hall.
 using HallUnits = float;
 
 // Of the controls while the page asks and of its longest verdict; 0 if the page takes no answer. In pixels.
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
                              HallUnits hall = 0);
 float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
-// Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it says, to know
-// which letters it needs.
+// Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it
+// says, to know which letters it needs.
 float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall);
 std::string answer_words_now(const PlaylistWalk& walk);
 

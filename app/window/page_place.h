@@ -12,10 +12,11 @@ namespace headwise {
 // A page that is about one head asks for it where all heads are shown, unless it says where it asks: the view
 // of one would tell which.
 void ask_at_all_heads(PlaylistPage& page);
-// The page's place: a page that asks a question may show another place or a veil until it answers, with nothing pinned.
+// The page's place: a page that asks a question may show another place or a veil until it answers,
+// with nothing pinned.
 Selection selection_of(const PlaylistPage& page, bool answered);
-// The query that a view of one query shows where nothing is pinned, whether an arrow of the head's Q–K plane was moved, and the
-// words of all tokens.
+// The query that a view of one query shows where nothing is pinned, whether an arrow of the head's Q–K plane
+// was moved, and the words of all tokens.
 struct QueryOnStage {
   std::optional<Index> chosen;
   bool moved;
@@ -40,7 +41,8 @@ struct StageDifference {
 // The place first. Settings are told on the full screen and beside pages of the user's own; those of a
 // lesson, which asks for edits, only where words of the page no longer hold.
 std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool full_screen);
-// The page's own place, with the display choices of now where the page makes none. To be called while a page is shown.
+// The page's own place, with the display choices of now where the page makes none.
+// To be called while a page is shown.
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now);
 
 }  // namespace headwise

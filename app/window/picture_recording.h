@@ -13,8 +13,8 @@ class PictureRecording {
  public:
   virtual ~PictureRecording() = default;
 
-  // Makes the next picture; after the last one everything is written. True while there is more to do. Throws Error(output),
-  // and Error(cancelled) if it cannot go on.
+  // Makes the next picture; after the last one everything is written. True while there is more to do. Throws
+  // Error(output), and Error(cancelled) if it cannot go on.
   virtual bool advance(WindowState& window) = 0;
   virtual Waiting waiting() const = 0;
   // Of the file, or of the first of several.

@@ -8,8 +8,9 @@ namespace headwise {
 struct WindowDocument;
 struct WindowState;
 
-// Adds what the window shows as a page, after the current one or else after the last, and goes on to write its caption. While
-// no playlist is walked this starts the walk; without one, or after a built-in lesson, it starts a playlist of the user's own.
+// Adds what the window shows as a page, after the current one or else after the last, and goes on to write
+// its caption. While no playlist is walked this starts the walk; without one, or after a built-in lesson, it
+// starts a playlist of the user's own.
 void add_page(WindowState& window);
 // Inserts a copy of the current page after it, and shows the copy.
 void duplicate_page(WindowState& window);

@@ -340,7 +340,8 @@ std::string undo_label(const WindowDocument& document) {
   const std::string label = document.session.undo_label();
   if (!walk.page || !label.starts_with(page_label)) return label;
   if (walk.just_removed) return "remove page";
-  // What was changed on the page before comes back; that page itself, or what was there before the walk, does not.
+  // What was changed on the page before comes back; that page itself, or what was there before the walk,
+  // does not.
   const Scenario* before = document.session.history().before();
   const bool pristine = !before || (walk.own_history && *before == walk.own_history->current()) ||
                         std::ranges::any_of(walk.playlist.pages, [&](const PlaylistPage& page) {

@@ -89,8 +89,9 @@ struct PlaylistWalk {
     bool replaced = false;  // the page at `place` was updated
   };
   std::vector<Retired> retired;
-  // Questions answered since the playlist was opened: whoever comes back to the page finds the answer and its verdict. One
-  // whose answer was only shown asks again, unless its page is turned back to. A question that was changed since is new.
+  // Questions answered since the playlist was opened: whoever comes back to the page finds the answer and its
+  // verdict. One whose answer was only shown asks again, unless its page is turned back to. A question that
+  // was changed since is new.
   struct Kept {
     ScenarioPtr scenario;
     std::string title, ask;
@@ -159,33 +160,35 @@ std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk);
 // Whether the page asks for a tensor, or for a head.
 bool asks_for_tensor(const PlaylistWalk& walk);
 bool asks_for_head(const PlaylistWalk& walk);
-// The mask that the page asks for, to be painted, or what was painted beside what is right; null if there is none. To be
-// called in each frame.
+// The mask that the page asks for, to be painted, or what was painted beside what is right; null if there is
+// none. To be called in each frame.
 AnswerMask* answer_mask(PlaylistWalk& walk);
-// What is right where it is a place, once the page has answered: given or not. Null if there is none, or none that is known.
+// What is right where it is a place, once the page has answered: given or not. Null if there is none,
+// or none that is known.
 std::optional<Index> right_head(const PlaylistWalk& walk);
 std::optional<RightCells> right_cells(const PlaylistWalk& walk);
 
-// Shows the page and starts the walk; on leaving, the user's own scenario comes back with its history. `path`: of the
-// playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own unsaved pages that this would
-// replace are kept (app/session/kept_work.h). Answers given before are forgotten.
+// Shows the page and starts the walk; on leaving, the user's own scenario comes back with its history.
+// `path`: of the playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own
+// unsaved pages that this would replace are kept (app/session/kept_work.h).
+// Answers given before are forgotten.
 void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0);
-// The same for a built-in lesson. Visited from a page of the user's own, which stay as they are, with the answers given:
-// step_out leads back to that page.
+// The same for a built-in lesson. Visited from a page of the user's own, which stay as they are, with the
+// answers given: step_out leads back to that page.
 void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page = 0);
-// Reveals the answer of a page that asks, moving from where it asked to its own place: walk.given is then judged, and bars or
-// a mask that were drawn are the answer given.
+// Reveals the answer of a page that asks, moving from where it asked to its own place: walk.given is then
+// judged, and bars or a mask that were drawn are the answer given.
 void reveal_answer(WindowState& window);
-// Going forwards, a page that asks a question first reveals its answer. Does nothing if no playlist is being walked; stops at
-// the ends.
+// Going forwards, a page that asks a question first reveals its answer. Does nothing if no playlist is being
+// walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
-// Back to the user's own scenario and place. The playlist stays loaded; out of a lesson that was visited from the user's own
-// pages, those.
+// Back to the user's own scenario and place. The playlist stays loaded; out of a lesson that was visited from
+// the user's own pages, those.
 void leave_walk(WindowState& window);
 // Out of a lesson that was visited from the user's own pages back to them; else as leave_walk.
 void step_out(WindowState& window);
-// How a page is come to: asked about anew unless an answer was given; turned back to, with an answer that was only shown; or
-// with its answer in any case.
+// How a page is come to: asked about anew unless an answer was given; turned back to, with an answer that was
+// only shown; or with its answer in any case.
 enum class PageEntry { ahead, back, answered };
 constexpr PageEntry entry_with(bool answered) {
   return answered ? PageEntry::answered : PageEntry::ahead;
@@ -196,8 +199,8 @@ void show_page(WindowState& window, std::size_t page, PageEntry entry = PageEntr
 void follow_to_page(WindowState& window, std::size_t page);
 // Back to the page whose link led here; false if none did.
 bool follow_back(WindowState& window);
-// Restores the current page's own settings and place, as an edit that can be undone; an answer already revealed stays
-// revealed. Does nothing if no playlist is being walked.
+// Restores the current page's own settings and place, as an edit that can be undone; an answer already
+// revealed stays revealed. Does nothing if no playlist is being walked.
 void restore_page(WindowState& window);
 // Walks the loaded playlist on from where it was left, with the answers given before, or leaves it.
 void toggle_walk(WindowState& window);
@@ -219,12 +222,12 @@ void start_over(WindowState& window);
 // stands beside another page's stage. False if the command is none of them, or no page is presented.
 bool turn_page_by_key(WindowState& window, CommandId id);
 
-// What the status line says about the last edit. Opening a page does not count: its effect on the output is often the
-// answer to the page's question. Empty until something is changed on the page.
+// What the status line says about the last edit. Opening a page does not count: its effect on the output is
+// often the answer to the page's question. Empty until something is changed on the page.
 std::string last_edit_notice(const WindowDocument& document);
 
-// What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless something was
-// changed on the page before, or a page has just been removed, which it puts back.
+// What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless
+// something was changed on the page before, or a page has just been removed, which it puts back.
 std::string undo_label(const WindowDocument& document);
 
 // Undoes the turning of a page after something was changed on the one before: leads back to that page and to
@@ -232,16 +235,16 @@ std::string undo_label(const WindowDocument& document);
 // something else.
 bool undo_to_page_before(WindowState& window);
 
-// Takes what was edited on the way from the user's own scenario to a page into what comes back on leaving. To be called
-// before the page can arrive.
+// Takes what was edited on the way from the user's own scenario to a page into what comes back on leaving. To
+// be called before the page can arrive.
 void keep_own_edits(WindowDocument& document);
 
 // Cancels what is computed for the page on the way, and goes back to where it was turned from. False if
 // nothing is being computed.
 bool give_up_page(WindowState& window);
 
-// False if what was written on the page that is being edited cannot be shown as it is: walk.words_problem then says why, below
-// its fields. Editing goes on until it is mended.
+// False if what was written on the page that is being edited cannot be shown as it is: walk.words_problem
+// then says why, below its fields. Editing goes on until it is mended.
 bool words_are_readable(PlaylistWalk& walk, const LiveSubject& subject);
 bool words_are_readable(WindowState& window);
 

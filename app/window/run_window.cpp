@@ -36,8 +36,8 @@ int run_window(const WindowOptions& options) {
   // What takes long is computed in the background; the welcome scenario is shown meanwhile.
   const bool at_once = computes_at_once(asked);
   const LoadedSettings loaded = load_settings(settings_path());
-  // The fonts are rendered while the display is opened: each takes a good part of the time to the first picture. The
-  // display's scale is known once there is a window, and if it differs they are rendered again.
+  // The fonts are rendered while the display is opened: each takes a good part of the time to the first
+  // picture. The display's scale is known once there is a window, and if it differs they are rendered again.
   auto drawn_fonts =
       std::async(std::launch::async, [scale = loaded.settings.font_scale] { return font_atlas(scale); });
   if (at_once) compute(asked, nullptr);

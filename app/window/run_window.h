@@ -14,8 +14,9 @@ struct WindowOptions {
   bool intro = true;                    // the opening scene may come first, if nothing else was asked for
 };
 
-// Returns the exit status when the window is closed. Throws Error: usage if the file is missing or damaged, input if its
-// arrays are wrong (both before a window appears), no_display if there is no display or its OpenGL is too old.
+// Returns the exit status when the window is closed. Throws Error: usage if the file is missing or damaged,
+// input if its arrays are wrong (both before a window appears),
+// no_display if there is no display or its OpenGL is too old.
 int run_window(const WindowOptions& options);
 
 }  // namespace headwise

@@ -12,9 +12,9 @@
 
 namespace headwise {
 
-// Sets a window's state to this page, with everything it shows computed. Returns why the page cannot be shown as it
-// specifies; empty if it can. `asking`: a page that asks stays without its answer, as it first appears; else the answer
-// stands next to its question.
+// Sets a window's state to this page, with everything it shows computed. Returns why the page cannot be shown
+// as it specifies; empty if it can. `asking`: a page that asks stays without its answer, as it first appears;
+// else the answer stands next to its question.
 std::string show_slide(WindowState& window, const Playlist& playlist, std::size_t page, bool asking);
 
 // A page's slide, or that of its question.

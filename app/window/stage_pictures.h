@@ -1,4 +1,5 @@
-// The stage as it goes on a slide: alone, without controls, with its caption below it, in type sized to the picture.
+// The stage as it goes on a slide: alone, without controls, with its caption below it,
+// in type sized to the picture.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ class StagePictures {
   static constexpr int usual_width = 1920, usual_height = 1080;
   static constexpr int least_side = 160, largest_side = 8192;
 
-  // What the window shows, or what a hall would see of it on a full screen: the map that the step makes, with larger labels.
+  // What the window shows, or what a hall would see of it on a full screen: the map that the step makes,
+  // with larger labels.
   enum class Look { window, hall };
 
   // Pixels, each in [least_side, largest_side]. Needs a current GL context, here and in every call.
@@ -33,8 +35,9 @@ class StagePictures {
   std::string svg(WindowState& window);
   std::string pdf(WindowState& window);
   void add_page(WindowState& window, PdfDocument& document);
-  // The motion into the current step, as an animated PNG; a single picture where there is none (no_motion). It is played
-  // endlessly, and begins where it ends: a program that shows only the first picture shows the finished step.
+  // The motion into the current step, as an animated PNG; a single picture where there is none (no_motion).
+  // It is played endlessly, and begins where it ends:
+  // a program that shows only the first picture shows the finished step.
   std::vector<std::uint8_t> motion(WindowState& window);
   // The same, picture by picture, into one animation: `which` from 0 to motion_count() − 1.
   static constexpr int most_motion_pictures = 33;

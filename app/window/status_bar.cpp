@@ -62,8 +62,8 @@ void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
   const float y = std::round(origin.y + 0.5f * (room.y - font->FontSize));
   const float gap = widgets.px(24);
   float right = origin.x + room.x;
-  // From the right: the cell, then the time; the sentence gets the rest. A line too narrow for all of them keeps the
-  // sentence.
+  // From the right: the cell, then the time; the sentence gets the rest. A line too narrow for all of them
+  // keeps the sentence.
   const auto put_right = [&](const std::string& text, Rgba8 color, const char* probe) {
     const float width = width_of(font, text);
     if (text.empty() || right - width - gap < origin.x + 0.4f * room.x) return;

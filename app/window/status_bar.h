@@ -1,4 +1,5 @@
-// The line along the bottom of the window: what the last edit changed, how long that took, and the number under the mouse.
+// The line along the bottom of the window: what the last edit changed, how long that took,
+// and the number under the mouse.
 #pragma once
 
 #include <optional>

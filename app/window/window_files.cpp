@@ -33,7 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The title of the playlist, or else of its first page, without what a file's name cannot have on one system or another.
+// The title of the playlist, or else of its first page,
+// without what a file's name cannot have on one system or another.
 std::string offered_playlist_name(const Playlist& playlist) {
   const std::string& title = playlist.title.empty() ? playlist.pages.front().title : playlist.title;
   std::string name;

@@ -13,7 +13,8 @@ namespace headwise {
 struct WindowDocument;
 struct WindowState;
 
-// Writes docs as one HTML page into the folder of what is kept, or of temporary files, and starts the browser with it.
+// Writes docs as one HTML page into the folder of what is kept, or of temporary files,
+// and starts the browser with it.
 void open_docs_in_browser(WindowState& window);
 // Puts the file at the top of the recent files.
 void remember_file(WindowDocument& document, const std::string& path);
@@ -23,8 +24,8 @@ std::string working_folder();
 
 // Opens the dialog in the folder of the last file.
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
-// Saves what is being edited: the playlist whose pages are walked, else the scenario; in the file that it was opened from or
-// saved in last, and where there is none, asks for one. A notice names what was saved.
+// Saves what is being edited: the playlist whose pages are walked, else the scenario; in the file that it was
+// opened from or saved in last, and where there is none, asks for one. A notice names what was saved.
 void save(WindowState& window);
 // Opens the dialog for the program, in the folder of the last one.
 void ask_for_program(WindowState& window);
@@ -35,17 +36,18 @@ TensorName name_to_export(const WindowState& window, TensorId id);
 // Opens the dialog for the picture under focus.
 void ask_for_export(WindowState& window);
 
-// When the window ends prematurely: writes the scenario to the user's state folder. Returns the path; empty if it could not
-// be written. Never throws.
+// When the window ends prematurely: writes the scenario to the user's state folder. Returns the path; empty
+// if it could not be written. Never throws.
 std::string rescue_scenario(const Scenario& scenario);
 
-// For a scenario that was opened: reports what was taken from arrays, and what they cannot tell; nothing for one with other
-// inputs. If nothing says how many heads a model's layer has, the user is asked first.
+// For a scenario that was opened: reports what was taken from arrays, and what they cannot tell; nothing for
+// one with other inputs. If nothing says how many heads a model's layer has, the user is asked first.
 void tell_of_opened(WindowState& window, const Scenario& scenario);
 // Takes the answer: that many heads, as an edit; none: the assumed number stays and is reported.
 void take_heads(WindowState& window, const std::optional<HeadChoice>& heads);
-// A playlist is shown page by page, starting at its first. A scenario file becomes the current scenario, an array file
-// (.npy, .npz, .safetensors) its inputs; any other file is reported in a notice. Undo goes back to the state before.
+// A playlist is shown page by page, starting at its first. A scenario file becomes the current scenario, an
+// array file (.npy, .npz, .safetensors) its inputs; any other file is reported in a notice.
+// Undo goes back to the state before.
 void open_file(WindowState& window, const std::string& path);
 
 // Opens or saves what the dialog accepted; if that fails the dialog stays open and says why.

@@ -51,8 +51,8 @@ struct Room {
   double height() const { return bottom - top; }
 };
 
-// Setup and inspector at the sides, or folded into tabs: setup first, since a map needs width and what explains it. A graph
-// that found no room likewise. `room` shrinks.
+// Setup and inspector at the sides, or folded into tabs: setup first, since a map needs width and what
+// explains it. A graph that found no room likewise. `room` shrinks.
 void place_sides(const Units& units, const LayoutWishes& wishes, Room& room, WindowLayout& layout) {
   const auto px = [&](double length) { return units.px(length); };
   const double setup = std::clamp(0.16 * units.wide, 244.0, 300.0);
@@ -154,7 +154,8 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     if (high >= 1.0) bottom -= high + px(gap);
   }
   double strip = 0.0;  // units that it takes from the other panels
-  // Where the sides would fold beside it, the filmstrip folds: it is wanted beside a stage, not instead of one.
+  // Where the sides would fold beside it, the filmstrip folds: it is wanted beside a stage,
+  // not instead of one.
   const bool strip_fits = units_wide >= filmstrip_from_width;
   layout.folds_filmstrip = wishes.filmstrip && !wishes.stage_only && !strip_fits;
   if (wishes.filmstrip && !wishes.stage_only && strip_fits) {

@@ -1,4 +1,5 @@
-// Moves the user's place as the commands request: to a step, a head, the next view, along the steps in time, and back out.
+// Moves the user's place as the commands request: to a step, a head, the next view,
+// along the steps in time, and back out.
 #pragma once
 
 #include "core/tensor/shape.h"
@@ -14,12 +15,13 @@ void go_to_step(WindowView& view, int step);
 void go_to_head(WindowState& window, Index head);
 void go_to_next_view(WindowState& window);
 
-// Starts or pauses playback. From the end, and from a result that was opened directly, it starts with the first step; in
-// Gradients, which are walked backwards, with the last. A paused motion continues.
+// Starts or pauses playback. From the end, and from a result that was opened directly, it starts with the
+// first step; in Gradients, which are walked backwards, with the last. A paused motion continues.
 void play(WindowView& view);
 
-// Escape: one thing at a time, the nearest first. Cancels what is being saved or computed; then leaves the focus,
-// full screen, playing, notices, an edit without a result, the pinned cell, a lesson, and the stage alone.
+// Escape: one thing at a time, the nearest first. Cancels what is being saved or computed; then leaves the
+// focus, full screen, playing, notices, an edit without a result, the pinned cell, a lesson,
+// and the stage alone.
 void unpin(WindowState& window);
 
 }  // namespace headwise

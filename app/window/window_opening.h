@@ -1,4 +1,5 @@
-// The opening scene as part of the window: when it is shown, what its controls do, and how it becomes the stage.
+// The opening scene as part of the window: when it is shown, what its controls do,
+// and how it becomes the stage.
 #pragma once
 
 #include <imgui.h>
@@ -17,13 +18,14 @@ struct WindowState;
 // Whether the scene covers the whole window. While it unfolds, the panels are drawn under it.
 bool opening_covers(const OpeningState& opening);
 
-// Shows the scene, opening its sentence unless the scenario already has it; says so if there is no head to show.
+// Shows the scene, opening its sentence unless the scenario already has it;
+// says so if there is no head to show.
 void show_opening(WindowState& window);
 // Lets the stage appear, at the row that the scene shows. From then on the window starts there.
 void unfold(WindowState& window);
 
-// A key pressed while the scene covers the window: it unfolds. True if that is all that the key does; else it also does what it
-// does on the stage.
+// A key pressed while the scene covers the window: it unfolds. True if that is all that the key does; else it
+// also does what it does on the stage.
 bool unfold_by_key(WindowState& window, KeyChord chord);
 // The same for keys that no command has.
 void unfold_by_other_keys(WindowState& window);

@@ -114,8 +114,8 @@ void copy_program(WindowState& window) {
 
 namespace {
 
-// Saves the motion into the current step to a file, one picture per frame, so that the window stays responsive and saving
-// can be cancelled.
+// Saves the motion into the current step to a file, one picture per frame, so that the window stays
+// responsive and saving can be cancelled.
 
 class MotionRecording : public PictureRecording {
  public:

@@ -1,5 +1,5 @@
-// Changes the settings as the commands request: at once, and in the settings file for the next start. If that cannot be
-// written, a notice says why.
+// Changes the settings as the commands request: at once, and in the settings file for the next start. If that
+// cannot be written, a notice says why.
 #pragma once
 
 namespace headwise {

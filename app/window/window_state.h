@@ -53,8 +53,9 @@ struct PlaceInTraining {
   std::string of;                            // the path of the model that this was looked up for
   std::vector<ModelCheckpoint> checkpoints;  // beside it in its folder, itself among them
   bool can_go_on = false;                    // the training can be gone on with: Headwise wrote them
-  std::string folder;  // where the watched training's models are written that are looked into; empty: none yet
-  int number = 0;      // LiveTraining::number() of that training
+  // where the watched training's models are written that are looked into; empty: none yet
+  std::string folder;
+  int number = 0;  // LiveTraining::number() of that training
   std::size_t run = 0;
   std::optional<Index> target;  // a step of the watched training that was asked for and is not computed yet
 };

@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the models are that were looked into. They stay until the next program looks into one, so that a scenario that was left unsaved
-// finds its model again.
+// Where the models are that were looked into. They stay until the next program looks into one, so that a
+// scenario that was left unsaved finds its model again.
 fs::path inspection_folder(const WindowState& window) {
   const std::string& kept = window.document.kept_folder;
   return (kept.empty() ? fs::temp_directory_path() / "headwise" : fs::path(kept)) / "training";
@@ -80,7 +80,8 @@ bool is_watched(const WindowState& window, const std::string& path) {
          place.run < window.document.training.runs().size() && path.starts_with(place.folder + "/");
 }
 
-// The model where the run stands; its step may have been looked into before, and is the same then, to the last bit.
+// The model where the run stands; its step may have been looked into before, and is the same then,
+// to the last bit.
 std::string written_checkpoint(LiveTraining& training, const std::string& folder, std::size_t run) {
   const std::string path = checkpoint_path(folder, training.stopped_run(run).step());
   return is_there(path) ? path : training.write_checkpoint(folder, run);

@@ -1,4 +1,5 @@
-// From the training view to the window: the model of a step, opened like any other, with a line on which other steps are reached.
+// From the training view to the window: the model of a step, opened like any other,
+// with a line on which other steps are reached.
 #pragma once
 
 #include <optional>
@@ -18,10 +19,12 @@ struct WindowState;
 // From a page of a playlist, Escape and the line lead back.
 void look_inside(WindowState& window, const TrainedHead& head);
 
-// Opens the training view, or closes it. Before any training has begun, the one that the scenario's model is a checkpoint of goes on.
+// Opens the training view, or closes it. Before any training has begun,
+// the one that the scenario's model is a checkpoint of goes on.
 void toggle_training(WindowState& window);
 
-// Opens the dialog for a place to save the watched training; saves it there, in the background. A notice says when it is saved.
+// Opens the dialog for a place to save the watched training; saves it there, in the background.
+// A notice says when it is saved.
 void ask_for_training(WindowState& window, const TrainingToSave& wanted);
 // Opens the dialog for a text or examples to train on.
 void ask_for_training_task(WindowState& window);
@@ -31,9 +34,11 @@ void tell_of_saved_training(WindowState& window);
 
 // Whether the scenario's model is one of the watched training that was looked into.
 bool looks_inside(const WindowState& window);
-// The scenario's model if it is a step of the watched training, looked into or a checkpoint that it goes on from.
+// The scenario's model if it is a step of the watched training,
+// looked into or a checkpoint that it goes on from.
 std::optional<WatchedModel> watched_model(WindowState& window, const Scenario& scenario);
-// Whether the scenario's model is one of several of a training: of the one that is watched, or checkpoints in a folder.
+// Whether the scenario's model is one of several of a training: of the one that is watched,
+// or checkpoints in a folder.
 bool stands_in_training(WindowState& window);
 // The line, in the current ImGui window; takes at once what was asked for. Only if it stands in one.
 void draw_place_in_training(WindowState& window, const WidgetContext& widgets);

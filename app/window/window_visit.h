@@ -1,4 +1,5 @@
-// A scripted session with the window, offscreen: how long its frames take, and how soon an edit becomes visible.
+// A scripted session with the window, offscreen: how long its frames take,
+// and how soon an edit becomes visible.
 #pragma once
 
 #include <string>
@@ -33,14 +34,15 @@ struct VisitReport {
   std::vector<EditLatency> edits;
 };
 
-// Width and height in pixels, > 0. A part is about `frames_per_part` frames long, with motion speed within its limits. What
-// the scenario or the size does not support is left out. Frames follow each other immediately, except at 60 a second, as on
-// a display, while waiting for an edit. The user's settings are neither read nor written. Throws Error(no_display) if EGL
-// has no OpenGL, and Error if the scenario has no trace.
+// Width and height in pixels, > 0. A part is about `frames_per_part` frames long, with motion speed within
+// its limits. What the scenario or the size does not support is left out. Frames follow each other
+// immediately, except at 60 a second, as on a display, while waiting for an edit. The user's settings are
+// neither read nor written. Throws Error(no_display) if EGL has no OpenGL,
+// and Error if the scenario has no trace.
 VisitReport visit_window(const Scenario& scenario, int width, int height, int frames_per_part = 60);
 
-// Quantile of a part's frame times, in seconds; `share` in [0,1]: 0.5 is the median, 0.99 is exceeded by one frame in a
-// hundred. 0 without frames.
+// Quantile of a part's frame times, in seconds; `share` in [0,1]: 0.5 is the median, 0.99 is exceeded by one
+// frame in a hundred. 0 without frames.
 double frame_quantile(const VisitPart& part, double share);
 
 }  // namespace headwise

@@ -30,8 +30,8 @@ struct HeadStatistics {
   double strongest = 0.0;
 };
 
-// offset: S − L if the causal mask is aligned at the bottom right, else 0. Throws Error(usage) if the trace has no
-// attn_weights or no such batch or head.
+// offset: S − L if the causal mask is aligned at the bottom right, else 0. Throws Error(usage) if the trace
+// has no attn_weights or no such batch or head.
 HeadStatistics head_statistics(const Trace& trace, Index batch, Index head);
 
 }  // namespace headwise

@@ -1,5 +1,6 @@
 // "Is one head of 512 not the same as eight of 64?" Answered by computing both with the same parameters: outputs,
-// attention maps and gradients. The matrices are the same; what differs is how many softmaxes are between them.
+// attention maps and gradients. The matrices are the same;
+// what differs is how many softmaxes are between them.
 #pragma once
 
 #include <string>
@@ -18,13 +19,13 @@ struct WideHead {
   AttentionInputs inputs;
 };
 
-// `inputs` without dropout and gains. With G = H all parameters are the same tensors. With G < H the rows of W_k and
-// W_v, their biases, bias_k, bias_v, static_k and static_v (for scaled_dot_product_attention: key and value) are
-// repeated for each query head.
+// `inputs` without dropout and gains. With G = H all parameters are the same tensors. With G < H the rows of
+// W_k and W_v, their biases, bias_k, bias_v, static_k and static_v (for scaled_dot_product_attention: key and
+// value) are repeated for each query head.
 WideHead one_wide_head(const AttentionInputs& inputs);
 
-// Converts a gradient of the wide head's array back to the array it was made from: copies are summed, heads separated
-// again. `many` gives the shape.
+// Converts a gradient of the wide head's array back to the array it was made from: copies are summed, heads
+// separated again. `many` gives the shape.
 TensorPtr gradient_of_many(TensorId id, const TensorPtr& wide_gradient, const AttentionInputs& many);
 
 struct TensorDistance {
@@ -52,8 +53,8 @@ struct HeadWidthComparison {
   HeadsCase many, wide;
   TensorDistance output;
   std::vector<double> map_differences;  // max |Δ| between each head's attn_weights and the wide head's; H numbers
-  // max |Σ_h scores_h − scores of the wide head|: 0 up to rounding. One head adds up the heads' scores BEFORE its
-  // softmax; many heads have a softmax each.
+  // max |Σ_h scores_h − scores of the wide head|: 0 up to rounding. One head adds up the heads' scores BEFORE
+  // its softmax; many heads have a softmax each.
   double score_sum_difference = 0.0;
   std::vector<TensorDistance> gradients;  // of inputs and parameters
   bool coincide = false;                  // the outputs agree up to rounding
@@ -62,10 +63,11 @@ struct HeadWidthComparison {
   bool possible() const { return not_possible.empty(); }
 };
 
-// Both are computed by the reference, forward and backward (loss = Σ output), without anything that acts on each head
-// separately or after the operator: dropout, head gains, residual and layer norm. Grouped key/value heads are repeated,
-// so that one head finds a key column for each query column; their gradients are summed over the copies. A separate
-// mask per head is possible only if all heads have the same one. Throws Error(memory) before work that would not fit.
+// Both are computed by the reference, forward and backward (loss = Σ output), without anything that acts on
+// each head separately or after the operator: dropout, head gains, residual and layer norm. Grouped key/value
+// heads are repeated, so that one head finds a key column for each query column; their gradients are summed
+// over the copies. A separate mask per head is possible only if all heads have the same one. Throws
+// Error(memory) before work that would not fit.
 HeadWidthComparison compare_head_width(const Trace& trace);
 
 // Approximate number of bytes of the two runs with their gradients. Throws Error(memory) on overflow.

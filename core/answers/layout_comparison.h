@@ -13,12 +13,14 @@ namespace headwise {
 
 // The rest of the operator: the output for a different q, k and v.
 
-// The trace in which stages are computed one by one: for an f32 trace rounded from f64, the f64 one (Trace::exact).
+// The trace in which stages are computed one by one: for an f32 trace rounded from f64,
+// the f64 one (Trace::exact).
 TracePtr staged_trace(const Trace& trace);
 
-// The output of multi_head_attention for these q, k and v (N,L,H·D) (N,S,G·D) (N,S,G·Dv), with bias_k, bias_v and the
-// zero row appended here; k and v may be null if static_k and static_v are given. `staged` is a staged_trace(), and the
-// tensors have its type. Computed by the reference; stages that only read identical bits are shared.
+// The output of multi_head_attention for these q, k and v (N,L,H·D) (N,S,G·D) (N,S,G·Dv), with bias_k, bias_v
+// and the zero row appended here; k and v may be null if static_k and static_v are given. `staged` is a
+// staged_trace(), and the tensors have its type. Computed by the reference;
+// stages that only read identical bits are shared.
 TensorPtr output_behind_projection(const Trace& staged, const ProjectedInputs& projected);
 
 // A number of matrices of the same shape.
@@ -53,8 +55,9 @@ struct LayoutComparison {
   std::vector<std::string> sentences;   // the answer in plain words, with these numbers
 };
 
-// The reference computes the operator after each layout, in f64 if the trace is rounded from f64 (Trace::exact); stages with identical
-// bits are shared, so that layouts which agree exactly cost only three projections.
+// The reference computes the operator after each layout, in f64 if the trace is rounded from f64
+// (Trace::exact); stages with identical bits are shared,
+// so that layouts which agree exactly cost only three projections.
 LayoutComparison compare_layouts(const Trace& trace);
 
 // "24 × (16,128)": matrices of one shape counted together.

@@ -3,7 +3,8 @@
 // Numbers
 //   {scores[0,0,8,1]}            one cell; a negative index counts from the end: {scores[0,0,-1,0]}
 //   {sum attn_weights[0,0,8,:]}  over a box of cells, ':' or 'from:to' along an axis: sum, mean, max, min, deviation (of the
-//                                population), finite (how many of them are); the whole tensor if no box is given
+//                                population), finite (how many of them are);
+//                                the whole tensor if no box is given
 //   {argmax attn_weights[0,0,8,:]}  the position of the largest, counted from 0 in the box; the first if tied
 //   {difference A[box] B[box]}   max |A − B| over two boxes with the same number of cells
 //   {shape k_heads}              (1,8,12,16)
@@ -25,10 +26,10 @@
 // Claims
 //   {if max attn_weights > 0.9: Sharp. | if max attn_weights > 0.5: Less so. | else: Flat.}
 //
-// The first part whose condition holds is shown, unless the trace lacks one of its numbers. Without an `else`, or if that
-// lacks a number, possibly no part is shown: then the text is incomplete, and the page says that it was changed. Parts may
-// be nested. A claim is written so that its condition is what makes it true: whoever changes the page then sees another part
-// or none, never a false sentence.
+// The first part whose condition holds is shown, unless the trace lacks one of its numbers. Without an
+// `else`, or if that lacks a number, possibly no part is shown: then the text is incomplete, and the page
+// says that it was changed. Parts may be nested. A claim is written so that its condition is what makes it
+// true: whoever changes the page then sees another part or none, never a false sentence.
 #pragma once
 
 #include <string>
@@ -49,14 +50,15 @@ struct LiveClaim {
 struct LiveWords {
   std::string text;
   std::vector<LiveClaim> claims;  // those shown, outer ones after those nested in them
-  std::vector<std::string> gaps;  // numbers outside of all parts that are missing from this trace: "max scores[0,0,99,:]"
+  // numbers outside of all parts that are missing from this trace: "max scores[0,0,99,:]"
+  std::vector<std::string> gaps;
   std::vector<std::string> dropped;  // choices without any part shown: their first conditions
   bool complete() const { return gaps.empty() && dropped.empty(); }
 };
 
-// The text with its numbers and with those of its parts that hold. What this trace does not have (a tensor that is absent, a
-// cell out of range, an answer that is impossible or would not fit in memory) becomes "–", an answer that is not to be
-// computed "…". What check_live_text rejects stays as written.
+// The text with its numbers and with those of its parts that hold. What this trace does not have (a tensor
+// that is absent, a cell out of range, an answer that is impossible or would not fit in memory) becomes "–",
+// an answer that is not to be computed "…". What check_live_text rejects stays as written.
 LiveWords live_words(std::string_view text, const LiveSubject& subject, LiveAnswers answers = LiveAnswers::all);
 std::string live_text(std::string_view text, const LiveSubject& subject,
                       LiveAnswers answers = LiveAnswers::all);
@@ -64,8 +66,8 @@ std::string live_text(std::string_view text, const LiveSubject& subject,
 // The text without a trace, to be searched: of each choice its longest part, and "…" for a number.
 std::string plain_live_text(std::string_view text);
 
-// Throws Error(usage) for an unmatched brace, an impossible number (an unknown tensor, letter or word, an invalid box) and
-// an invalid condition.
+// Throws Error(usage) for an unmatched brace, an impossible number (an unknown tensor, letter or word, an
+// invalid box) and an invalid condition.
 void check_live_text(std::string_view text);
 
 // Three digits, with a real minus sign: "0.0832", "−12.3", "1.22e−7", "−∞", "NaN".

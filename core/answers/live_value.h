@@ -1,4 +1,5 @@
-// One live number of a text: the contents of a pair of braces, or part of a condition (core/answers/live_text.h lists them).
+// One live number of a text: the contents of a pair of braces, or part of a condition
+// (core/answers/live_text.h lists them).
 #pragma once
 
 #include <memory>
@@ -59,15 +60,16 @@ struct LiveQuantity {
   friend bool operator==(const LiveQuantity&, const LiveQuantity&) = default;
 };
 
-// Reads one quantity from the front of `text` and removes it, with the blanks before it: "sum q[0,1,:] > 3" leaves " > 3".
-// Throws Error(usage) for an impossible quantity, suggesting what was meant.
+// Reads one quantity from the front of `text` and removes it, with the blanks before it: "sum q[0,1,:] > 3"
+// leaves " > 3". Throws Error(usage) for an impossible quantity, suggesting what was meant.
 LiveQuantity read_live_quantity(std::string_view& text);
 
 // Throws only Error(cancelled): what cannot be computed is missing.
 LiveValue live_value(const LiveQuantity& quantity, const LiveSubject& subject,
                      LiveAnswers answers = LiveAnswers::all);
 
-// The cells of a box: along each axis from the first to one past the last. nullopt if the trace has no such cells.
+// The cells of a box: along each axis from the first to one past the last.
+// nullopt if the trace has no such cells.
 struct LiveCellRange {
   std::vector<Index> from, to;
 };

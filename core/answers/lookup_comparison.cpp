@@ -55,7 +55,8 @@ Index winner_of(const Row& row) {
   return winner;
 }
 
-// Like core/attention/softmax: the maximum is subtracted first, and the options decide about a fully blocked row.
+// Like core/attention/softmax: the maximum is subtracted first,
+// and the options decide about a fully blocked row.
 std::vector<double> softened(const Row& row, double temperature) {
   double largest = -infinity;
   bool undefined = false;

@@ -33,11 +33,12 @@ struct LookupComparison {
   bool possible() const { return not_possible.empty(); }
 };
 
-// The temperatures of `cooler`. They divide the input of the softmax, masks included, so that every row ends at its
-// largest score; without float masks, ALiBi and softcap that equals attention.temperature.
+// The temperatures of `cooler`. They divide the input of the softmax, masks included, so that every row ends
+// at its largest score; without float masks, ALiBi and softcap that equals attention.temperature.
 inline constexpr double lookup_temperatures[] = {0.5, 0.1, 0.01};
 
-// One temperature, finite and > 0; in double. Throws Error(usage) for a position that the trace does not have.
+// One temperature, finite and > 0; in double. Throws Error(usage)
+// for a position that the trace does not have.
 SoftLookup soft_lookup(const Trace& trace, Index batch, Index head, Index query, double temperature);
 
 // Throws Error(usage) for a position that the trace does not have.

@@ -1,6 +1,6 @@
-// Where each float is in memory: a step that only views and transposes (Split heads, kᵀ of Scores, Concat), operation by
-// operation as PyTorch does it, and next to it the reading that has the right shape and takes the wrong floats. Derived from
-// the rules of core/tensor/strided_layout.h.
+// Where each float is in memory: a step that only views and transposes (Split heads, kᵀ of Scores, Concat),
+// operation by operation as PyTorch does it, and next to it the reading that has the right shape and takes
+// the wrong floats. Derived from the rules of core/tensor/strided_layout.h.
 #pragma once
 
 #include <optional>
@@ -42,9 +42,10 @@ struct MemoryOrder {
   std::size_t last() const { return states.size() - 1; }
 };
 
-// `result` is one of the step's pictures, or a tensor by itself; at Scores it is kᵀ whose path is shown. A tensor that is
-// not made by views has one state. batch_first: whether arrays are stored as (N,L,E) or, PyTorch's default, as (L,N,E), in
-// which nn.MultiheadAttention folds N and H. The trace must have the tensor.
+// `result` is one of the step's pictures, or a tensor by itself; at Scores it is kᵀ whose path is shown. A
+// tensor that is not made by views has one state. batch_first: whether arrays are stored as (N,L,E) or,
+// PyTorch's default, as (L,N,E), in which nn.MultiheadAttention folds N and H.
+// The trace must have the tensor.
 MemoryOrder memory_order(const Trace& trace, Step step, TensorId result, bool batch_first = true);
 
 // The float shown by a cell of states[state], as an offset in the first memory: copies are traced back.

@@ -10,7 +10,8 @@
 
 namespace headwise {
 
-// A matrix product of the forward pass. One multiply-add is one a·b added to a sum; adding a bias does not count.
+// A matrix product of the forward pass. One multiply-add is one a·b added to a sum;
+// adding a bias does not count.
 struct ProductCount {
   TensorId result{};    // q, k, v, scores, head_output or output
   Step step{};          // of the steps shown in the window
@@ -35,8 +36,8 @@ struct ParameterCount {
   Index numbers = 0;
 };
 
-// The learnable arrays, in the order of tensor_entries(). static_k and static_v are inputs that replace projected
-// ones, and head gains are a control of this program: neither is counted.
+// The learnable arrays, in the order of tensor_entries(). static_k and static_v are inputs that replace
+// projected ones, and head gains are a control of this program: neither is counted.
 std::vector<ParameterCount> parameter_counts(const AttentionInputs& inputs);
 Index total_parameters(const std::vector<ParameterCount>& counts);
 

@@ -10,11 +10,13 @@ namespace headwise {
 
 struct QueryRow {
   std::vector<double> scores;  // S′: q·k, not yet scaled
-  std::vector<double> weights;  // S′: after scale, mask and softmax; of a frozen head those that it is frozen to
+  // S′: after scale, mask and softmax; of a frozen head those that it is frozen to
+  std::vector<double> weights;
 };
 
-// q·k, scale, masks and softmax as in the trace (core/attention/scaled_dot_product_attention.h), in f64, with q (D
-// numbers) in place of queries_of_scores[n,h,l]. Throws Error(usage) if the trace has no scores, no such row, or D is another number.
+// q·k, scale, masks and softmax as in the trace (core/attention/scaled_dot_product_attention.h), in f64, with
+// q (D numbers) in place of queries_of_scores[n,h,l]. Throws Error(usage) if the trace has no scores, no such
+// row, or D is another number.
 QueryRow query_row_with(const Trace& trace, Index n, Index h, Index l, std::span<const double> q);
 
 // The vector itself: queries_of_scores[n,h,l], D numbers.

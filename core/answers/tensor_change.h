@@ -8,8 +8,8 @@
 
 namespace headwise {
 
-// From `before` to `after`. NaN equals NaN and an infinity the same infinity. Norms are over the cells that are finite on
-// both sides.
+// From `before` to `after`. NaN equals NaN and an infinity the same infinity. Norms are over the cells that
+// are finite on both sides.
 struct TensorChange {
   Index cells = 0;
   Index changed = 0;           // cells that differ
@@ -29,8 +29,8 @@ TensorChange tensor_change(const MatrixView& before, const MatrixView& after);
 // All cells of both, as one row each; the sizes must agree.
 TensorChange tensor_change(const TensorPtr& before, const TensorPtr& after);
 
-// Only TensorChange::largest, but faster. nullopt if a cell is not finite on both sides, a difference overflows, or the
-// tensors are not f32: then use tensor_change().
+// Only TensorChange::largest, but faster. nullopt if a cell is not finite on both sides, a difference
+// overflows, or the tensors are not f32: then use tensor_change().
 std::optional<double> largest_change(const TensorPtr& before, const TensorPtr& after);
 
 // "7.3 %", "0.042 %", "120 %": two significant digits, without exponents for ordinary numbers.

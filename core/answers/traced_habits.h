@@ -10,8 +10,8 @@
 namespace headwise {
 
 // The scores of one head (core/model/heads/head_scores.h). nullopt without attention weights, without
-// self-attention, if tokens and keys do not match one to one, or if there is no such batch or head. Two positions hold the same word if
-// their tokens (of a model's text), or else their labels, are equal.
+// self-attention, if tokens and keys do not match one to one, or if there is no such batch or head. Two
+// positions hold the same word if their tokens (of a model's text), or else their labels, are equal.
 std::optional<HeadScores> traced_habits(const Trace& trace, const Scenario& scenario,
                                         const ScenarioInputs& inputs, Index batch, Index head);
 

@@ -1,6 +1,6 @@
 // Everything other than arrays that multi-head attention depends on. Names are PyTorch's where it has one.
-// Sources: torch.nn.MultiheadAttention, F.multi_head_attention_forward, F.scaled_dot_product_attention; "Attention Is
-// All You Need", section 3.2.
+// Sources: torch.nn.MultiheadAttention, F.multi_head_attention_forward, F.scaled_dot_product_attention;
+// "Attention Is All You Need", section 3.2.
 #pragma once
 
 #include <cmath>
@@ -55,8 +55,8 @@ struct OperatorOptions {
   std::optional<double> mask_value;  // finite: FILLS blocked cells; null: -inf is added
   FullyMaskedRows fully_masked_rows = FullyMaskedRows::nan;
   std::vector<double> head_gain;  // one per head; empty: all 1
-  // Heads with frozen weights: slice f of frozen_weights (N,F,L,S′) replaces the weights of head frozen_heads[f]. Each in
-  // [0,H), no duplicates. Neither masks nor dropout apply to them.
+  // Heads with frozen weights: slice f of frozen_weights (N,F,L,S′) replaces the weights of head
+  // frozen_heads[f]. Each in [0,H), no duplicates. Neither masks nor dropout apply to them.
   std::vector<Index> frozen_heads;
 
   friend bool operator==(const OperatorOptions&, const OperatorOptions&) = default;
@@ -65,19 +65,22 @@ struct OperatorOptions {
 // What the layer computes besides: section "attention" of a scenario. Ranges: visit_options.
 struct LayerOptions {
   bool add_zero_attn = false;
-  // Rotary position embedding (core/attention/rotary_embedding.h): q and k are rotated by their positions, pair j of D/2 by
-  // base^(−2j/D) per position; null: none, unless frequencies are given. Not together with appended rows or static_k.
+  // Rotary position embedding (core/attention/rotary_embedding.h): q and k are rotated by their positions,
+  // pair j of D/2 by base^(−2j/D) per position; null: none, unless frequencies are given. Not together with
+  // appended rows or static_k.
   std::optional<double> rotary_base;
   std::optional<double> scale;  // null: 1/√D
   double softcap = 0.0;         // c > 0: c·tanh(x/c) after scale and temperature, before the masks
-  std::optional<double> clip_qkv;  // every number of q, k and v is clamped to [−clip, clip] at the split into heads (OLMo)
+  // every number of q, k and v is clamped to [−clip, clip] at the split into heads (OLMo)
+  std::optional<double> clip_qkv;
   double temperature = 1.0;  // divides the scaled scores
   double dropout = 0.0;      // survivors are divided by 1-p
   std::uint64_t dropout_seed = 0;
   bool need_weights = true;
   bool average_attn_weights = true;
-  bool residual = false;    // residual_output = query + output
-  bool layer_norm = false;  // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
+  bool residual = false;  // residual_output = query + output
+  // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
+  bool layer_norm = false;
 
   friend bool operator==(const LayerOptions&, const LayerOptions&) = default;
 };
@@ -111,8 +114,8 @@ struct OptionRow {
   const char* only_reference = nullptr;  // what only that backend computes: "clip q, k and v"
 };
 
-// Every option that a scenario and the operator have alike: visit(row, member) or visit(row, member, range) with a
-// pointer to the member, whose default is that of its struct.
+// Every option that a scenario and the operator have alike: visit(row, member) or visit(row, member, range)
+// with a pointer to the member, whose default is that of its struct.
 template <class Visit>
 void visit_layer_options(Visit&& visit) {
   using O = LayerOptions;

@@ -1,4 +1,5 @@
-// Clipping of q, k and v after their projections (OLMo, "Accelerating the Science of Language Models", 2024: clip_qkv).
+// Clipping of q, k and v after their projections (OLMo, "Accelerating the Science of Language Models",
+// 2024: clip_qkv).
 #pragma once
 
 #include "core/tensor/tensor.h"

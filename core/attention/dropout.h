@@ -16,7 +16,8 @@ double dropout_factor(double p, const CounterRandom& random, Index flat_cell);
 
 // dropped[i] = attn_weights[i]·dropout_factor(p, seed, i). A NaN stays NaN, as in PyTorch.
 Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed);
-// The same for `count` cells of both tensors, starting at `at`; they are cells `flat_cell` onwards of the whole map.
+// The same for `count` cells of both tensors, starting at `at`;
+// they are cells `flat_cell` onwards of the whole map.
 void drop_cells(const Tensor& attn_weights, Tensor& dropped, Index at, Index count, double p,
                 std::uint64_t seed, Index flat_cell);
 

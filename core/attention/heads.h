@@ -1,4 +1,5 @@
-// Splits into heads and merges again: only the order of the cells changes, with no arithmetic except the gains.
+// Splits into heads and merges again: only the order of the cells changes,
+// with no arithmetic except the gains.
 #pragma once
 
 #include <span>
@@ -43,8 +44,8 @@ Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, 
 //     output[n,l,e] = Σ_h ( Σ_w concat[n,l,h·Dv+w] · W_O[e,h·Dv+w] ) + b[e],
 // and each head's contribution to each output cell is a number of its own.
 
-// 'nlhw,ehw->nlhe' → (N,L,H,E): what each head adds to each cell of the output. concat (N,L,H·Dv) includes the head
-// gains, out_proj_weight is (E,H·Dv). Summed over H, plus the bias, it is the output.
+// 'nlhw,ehw->nlhe' → (N,L,H,E): what each head adds to each cell of the output. concat (N,L,H·Dv) includes
+// the head gains, out_proj_weight is (E,H·Dv). Summed over H, plus the bias, it is the output.
 Tensor output_by_heads(const Tensor& concat, const Tensor& out_proj_weight, Index heads);
 
 // One cell of the output, decomposed; sums in double.
@@ -65,7 +66,8 @@ struct OutputCellByHeads {
 OutputCellByHeads output_cell_by_heads(const Tensor& concat, const Tensor& out_proj_weight,
                                        const Tensor* out_proj_bias, Index heads, Index n, Index l, Index e);
 
-// For the whole output: Σ |contribution| of each head over all cells, followed by that of the bias; (H+1) numbers.
+// For the whole output: Σ |contribution| of each head over all cells, followed by that of the bias;
+// (H+1) numbers.
 std::vector<double> output_magnitudes_by_heads(const Tensor& concat, const Tensor& out_proj_weight,
                                                const Tensor* out_proj_bias, Index heads);
 

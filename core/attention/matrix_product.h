@@ -1,5 +1,6 @@
-// Matrix products as the reference computes them: each sum is accumulated in double, in the order of k, and rounded once, so that an f32
-// result is the exact one rounded. The bits do not depend on the instruction set or the number of threads.
+// Matrix products as the reference computes them: each sum is accumulated in double, in the order of k, and
+// rounded once, so that an f32 result is the exact one rounded. The bits do not depend on the instruction set
+// or the number of threads.
 #pragma once
 
 #include <span>
@@ -8,8 +9,8 @@
 
 namespace headwise {
 
-// out(i,j) = Σ_k left(i,k)·right(k,j), plus bias(j) if there is one; for a depth of 0 only the bias. Nothing is skipped:
-// 0·NaN is NaN, as in PyTorch. Rows of `left` and of `out` are contiguous.
+// out(i,j) = Σ_k left(i,k)·right(k,j), plus bias(j) if there is one; for a depth of 0 only the bias. Nothing
+// is skipped: 0·NaN is NaN, as in PyTorch. Rows of `left` and of `out` are contiguous.
 struct DoubleProduct {
   Index rows, depth, columns;
   const double* left;
@@ -39,8 +40,8 @@ void multiply(MatrixMap<T> out, const Eigen::MatrixBase<A>& a, const Eigen::Matr
   if (out.size() > 0) out = product(a, b).template cast<T>();
 }
 
-// Incremental products: after a change to one parameter of a head, or to one token, most cells of the next product equal
-// those of the previous one.
+// Incremental products: after a change to one parameter of a head, or to one token, most cells of the next
+// product equal those of the previous one.
 
 // The operands and the result of a previous product of the same sizes. Steps are those of the new product.
 struct EarlierProduct {
@@ -52,10 +53,11 @@ struct EarlierProduct {
 
 enum class ProductChange { none, some, most };
 
-// Updates products[i] from earlier[i]: only rows whose left side has changed, and columns whose right side or bias has
-// changed, are computed, the rest is copied; bitwise equal to multiply_doubles. Outputs may be uninitialised. `some`: every
-// output is filled. `none`: nothing has changed, and nothing was written. `most`: more than a quarter of the work would
-// remain, so multiply_doubles is faster; nothing was written. Throws Error(cancelled).
+// Updates products[i] from earlier[i]: only rows whose left side has changed, and columns whose right side or
+// bias has changed, are computed, the rest is copied; bitwise equal to multiply_doubles. Outputs may be
+// uninitialised. `some`: every output is filled. `none`: nothing has changed, and nothing was written.
+// `most`: more than a quarter of the work would remain, so multiply_doubles is faster;
+// nothing was written. Throws Error(cancelled).
 ProductChange incremental_product(std::span<const DoubleProduct> products,
                                   std::span<const EarlierProduct> earlier);
 

@@ -111,7 +111,8 @@ void copy_block(const Tensor& from, Index first_from, Tensor& to, Index first_to
   }
 }
 
-// Columns [first_from, first_from + columns) of `from` become those from first_to on in `to`; all leading axes agree.
+// Columns [first_from, first_from + columns) of `from` become those from first_to on in `to`;
+// all leading axes agree.
 void copy_columns(const Tensor& from, Index first_from, Tensor& to, Index first_to, Index columns) {
   dispatch_float(from.dtype(), [&]<class T>() { copy_block<T>(from, first_from, to, first_to, columns); });
 }

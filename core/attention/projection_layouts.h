@@ -1,7 +1,7 @@
-// Three layouts of the same input projection: one packed matrix, three matrices, or one small matrix per head. They are
-// views of the same numbers, because head h owns D adjacent rows of W_q: rows [h·D, (h+1)·D). Sources:
-// torch.nn.MultiheadAttention (packed if kdim = vdim = embed_dim, else separate); "Attention Is All You Need", 3.2.2
-// (W_i^Q, W_i^K, W_i^V for each head i).
+// Three layouts of the same input projection: one packed matrix, three matrices, or one small matrix per
+// head. They are views of the same numbers, because head h owns D adjacent rows of W_q: rows [h·D, (h+1)·D).
+// Sources: torch.nn.MultiheadAttention (packed if kdim = vdim = embed_dim, else separate); "Attention Is All
+// You Need", 3.2.2 (W_i^Q, W_i^K, W_i^V for each head i).
 #pragma once
 
 #include <vector>
@@ -10,8 +10,9 @@
 
 namespace headwise {
 
-// The parameters as stored in a trace: packed (in_proj_weight), or separate, where k_proj_weight may be missing if there is a static_k,
-// and v_proj_weight if there is a static_v. in_proj_bias (H·D+G·D+G·Dv), or null, is packed either way.
+// The parameters as stored in a trace: packed (in_proj_weight), or separate, where k_proj_weight may be
+// missing if there is a static_k, and v_proj_weight if there is a static_v. in_proj_bias (H·D+G·D+G·Dv), or
+// null, is packed either way.
 struct ProjectionParameters {
   TensorPtr in_proj_weight;  // (H·D+G·D+G·Dv,E)
   TensorPtr q_proj_weight;   // (H·D,E)
@@ -34,14 +35,14 @@ struct ProjectionMatrix {
 // W_q, W_k and W_v can only be packed into one matrix if all three are present and as wide as the query.
 bool can_be_packed(const AttentionOptions& options, const ProjectionParameters& parameters);
 
-// The matrices of a layout in the order q, k, v, heads ascending: 1, 3 or H+2·G of them; a missing W_k or W_v is left
-// out. Nothing is copied, except that separate parameters are stacked once to be packed. Throws Error(usage) if they
-// cannot be packed.
+// The matrices of a layout in the order q, k, v, heads ascending: 1, 3 or H+2·G of them; a missing W_k or W_v
+// is left out. Nothing is copied, except that separate parameters are stacked once to be packed. Throws
+// Error(usage) if they cannot be packed.
 std::vector<ProjectionMatrix> projection_matrices(ProjectionLayout layout, const AttentionOptions& options,
                                                   const ProjectionParameters& parameters);
 
-// The inverse: the matrices of any layout as packed or as separate parameters (copies). Throws Error(usage) if `packed`
-// is requested but impossible.
+// The inverse: the matrices of any layout as packed or as separate parameters (copies). Throws Error(usage)
+// if `packed` is requested but impossible.
 ProjectionParameters joined_parameters(const AttentionOptions& options,
                                        const std::vector<ProjectionMatrix>& matrices, bool packed);
 
@@ -59,9 +60,9 @@ struct ProjectedInputs {
   Index products = 0;  // number of matrix products computed
 };
 
-// 'nle,fe->nlf' with the matrices of a layout, using as many products as it takes: packed, one for adjacent rows that
-// read the same array (self-attention: one; key is value: two; else three); separate, one each; per_head, one per head,
-// written into the columns of that head.
+// 'nle,fe->nlf' with the matrices of a layout, using as many products as it takes: packed, one for adjacent
+// rows that read the same array (self-attention: one; key is value: two; else three); separate, one each;
+// per_head, one per head, written into the columns of that head.
 ProjectedInputs project_with(const AttentionOptions& options, const std::vector<ProjectionMatrix>& matrices,
                              const ProjectionInputs& inputs);
 

@@ -10,7 +10,8 @@
 namespace headwise {
 namespace {
 
-// Singular values below this share of the largest possible one are rounding: q and k are f32 numbers, summed in f64.
+// Singular values below this share of the largest possible one are rounding: q and k are f32 numbers,
+// summed in f64.
 constexpr double least_share = 1e-12;
 
 // Of the scores, so that a long text needs no second map of all pairs.

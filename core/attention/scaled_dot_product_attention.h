@@ -1,5 +1,5 @@
-// The parts of Attention(Q,K,V) = softmax(Q·Kᵀ/√D)·V, one function each, in the order they are applied: scores, scale, mask,
-// (softmax and dropout have their own files), weighted sum. Sources: "Attention Is All You Need", 3.2.1;
+// The parts of Attention(Q,K,V) = softmax(Q·Kᵀ/√D)·V, one function each, in the order they are applied:
+// scores, scale, mask, (softmax and dropout have their own files), weighted sum. Sources: "Attention Is All You Need", 3.2.1;
 // F.scaled_dot_product_attention; ONNX Attention, opset 23.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace headwise {
 // q_heads (N,H,L,D), k_heads (N,G,S′,D); `out` is (N,H,L,S′).
 Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out);
 
-// The previous product of each head (core/attention/incremental_product.h); `left` (N,H,…) and `right` (N,G,…) are its
-// factors.
+// The previous product of each head (core/attention/incremental_product.h); `left` (N,H,…) and `right`
+// (N,G,…) are its factors.
 struct EarlierHeads {
   const Tensor& left;
   const Tensor& right;
@@ -28,8 +28,8 @@ ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& 
 
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale);
 
-// masked[…] = scaled[…] + mask_bias[…]. With `mask_value`, cells whose mask_bias is -inf are filled with it instead, whatever
-// their score is (masked_fill: NaN too).
+// masked[…] = scaled[…] + mask_bias[…]. With `mask_value`, cells whose mask_bias is -inf are filled with it
+// instead, whatever their score is (masked_fill: NaN too).
 Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::optional<double> mask_value);
 
 // 'nhls,ngse->nhle': head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v_heads[n,g,s,e].
@@ -47,7 +47,8 @@ ProductChange incremental_weighted_sum(const Tensor& dropped_weights, const Tens
 Tensor weighted_sum_weights_gradient(const Tensor& grad_head_output, const Tensor& v_heads,
                                      const Shape& weights);
 
-// dV[n,g,s,e] = Σ_{h of g} Σ_l P[n,h,l,s]·dO[n,h,l,e], where P are the dropped weights; (N,G,S′,Dv), the shape of v_heads.
+// dV[n,g,s,e] = Σ_{h of g} Σ_l P[n,h,l,s]·dO[n,h,l,e], where P are the dropped weights; (N,G,S′,Dv),
+// the shape of v_heads.
 Tensor weighted_sum_values_gradient(const Tensor& grad_head_output, const Tensor& dropped_weights,
                                     const Shape& v_heads);
 

@@ -17,7 +17,8 @@ namespace headwise {
 // says.
 Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked);
 
-// Rows (all axes but the last, flat index) in which every cell is -inf; a row without cells is not one of them.
+// Rows (all axes but the last, flat index) in which every cell is -inf;
+// a row without cells is not one of them.
 std::vector<Index> fully_masked_rows(const Tensor& masked_scores);
 
 // −Σ p ln p of the probabilities of one row, in nats.

@@ -1,4 +1,5 @@
-// All backends behind one interface: the reference, the fused CPU path and the GPU. To add one, add a row to the table in backends.cpp.
+// All backends behind one interface: the reference, the fused CPU path and the GPU. To add one, add a row to
+// the table in backends.cpp.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@ namespace headwise {
 // Each falls back to the one before it: fused computes what gl cannot, and the reference what fused cannot.
 enum class BackendId { reference, fused, gl };
 
-// The tensors that a trace is needed for. nullopt: every tensor; an empty list: whatever the backend keeps anyway.
+// The tensors that a trace is needed for. nullopt: every tensor; an empty list:
+// whatever the backend keeps anyway.
 using NeededTensors = std::optional<std::vector<TensorName>>;
 
 struct PassOptions {
@@ -30,7 +32,8 @@ struct PassOptions {
 class BackendPass {
  public:
   virtual ~BackendPass() = default;
-  // Computes everything; again on each call. Throws Error(memory), Error(cancelled), and whatever the GPU code throws.
+  // Computes everything; again on each call. Throws Error(memory), Error(cancelled),
+  // and whatever the GPU code throws.
   virtual void compute() = 0;
   // After compute(): those of the needed tensors that the backend keeps, read back from the GPU.
   virtual TracePtr trace() = 0;
@@ -45,7 +48,8 @@ struct Backend {
   std::string_view name;  // the argument of --backend
   std::string_view what;
   bool keeps_every_tensor;  // as it computes them; the others store no weights that nobody needs
-  // Returns a sentence saying why another backend must compute these inputs; empty if this one can. gl needs a current context.
+  // Returns a sentence saying why another backend must compute these inputs; empty if this one can.
+  // gl needs a current context.
   std::string (*refusal)(const AttentionInputs& inputs);
   // Throws Error(input) like check_attention_inputs, Error(usage) if there is a refusal, Error(memory).
   std::unique_ptr<BackendPass> (*start)(const AttentionInputs& inputs, const PassOptions& options);
@@ -57,12 +61,14 @@ const Backend& backend_of(BackendId id);
 // Throws Error(usage) if no backend has that name.
 const Backend& backend_named(std::string_view name);
 
-// Makes an OpenGL context current for the calling thread as long as the returned pointer lives; throws Error(no_display).
+// Makes an OpenGL context current for the calling thread as long as the returned pointer lives;
+// throws Error(no_display).
 using MakeContext = std::function<std::shared_ptr<const void>()>;
 
-// Calls `compute` with `wanted` if that backend can compute these inputs, otherwise with its first fallback that can; returns the
-// one that did. Also falls back if `compute` fails because there is no context, a shader does not compile, or the GPU was reset or
-// is out of memory. `refused` receives each reason and the next backend.
+// Calls `compute` with `wanted` if that backend can compute these inputs, otherwise with its first fallback
+// that can; returns the one that did. Also falls back if `compute` fails because there is no context, a
+// shader does not compile, or the GPU was reset or is out of memory.
+// `refused` receives each reason and the next backend.
 BackendId compute_with_fallback(BackendId wanted, const AttentionInputs& inputs, const MakeContext& context,
                                 const std::function<void(const Backend& backend)>& compute,
                                 const std::function<void(const std::string& reason, const Backend& next)>& refused);

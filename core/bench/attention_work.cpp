@@ -58,7 +58,8 @@ double difference(const Tensor& a, const Tensor& b) {
   return worst;
 }
 
-// Masks given per query, frozen heads and dropout depend on the position of a cell: these runs are compared as a whole.
+// Masks given per query, frozen heads and dropout depend on the position of a cell:
+// these runs are compared as a whole.
 bool can_be_sampled(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   return !t.attn_mask && !t.valid_lens && !t.frozen_weights && inputs.options.dropout == 0.0;

@@ -14,8 +14,8 @@
 namespace headwise {
 namespace {
 
-// As long as a short run: work that also moves data does not reach the clock speed of a loop of multiply-adds only after
-// some 10 ms.
+// As long as a short run: work that also moves data does not reach the clock speed of a loop of multiply-adds
+// only after some 10 ms.
 constexpr double peak_seconds = 0.002;
 // Shorter work is repeated for one measurement.
 constexpr double shortest_seconds = 0.004;

@@ -3,12 +3,12 @@
 
 namespace headwise {
 
-// Multiply-adds in f32 with the instruction set in use, in 1e9 floating point operations per second, on `threads` threads
-// for about `seconds`.
+// Multiply-adds in f32 with the instruction set in use, in 1e9 floating point operations per second, on
+// `threads` threads for about `seconds`.
 double fma_peak_gflops(int threads, double seconds);
 
-// Bytes read and written, in 1e9 per second, when an array larger than the caches is copied on `threads` threads; the best
-// of several runs. Throws Error(memory).
+// Bytes read and written, in 1e9 per second, when an array larger than the caches is copied on `threads`
+// threads; the best of several runs. Throws Error(memory).
 double copy_bandwidth_gbs(int threads);
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// As many multiplications and additions as a core can do: the reference for the speed of a backend. Compiled once for
-// each instruction set.
+// As many multiplications and additions as a core can do: the reference for the speed of a backend. Compiled
+// once for each instruction set.
 #pragma once
 
 #include <cstdint>

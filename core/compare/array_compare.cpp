@@ -56,12 +56,14 @@ TensorPtr as_bias(const Tensor& mask, bool true_blocks) {
   return std::make_shared<const Tensor>(std::move(bias));
 }
 
-// key_padding_mask always blocks where it is True; attn_mask and what is merged from it depend on the operator.
+// key_padding_mask always blocks where it is True;
+// attn_mask and what is merged from it depend on the operator.
 bool true_blocks(Id id, Op op) {
   return id == Id::key_padding_mask || op == Op::multi_head_attention;
 }
 
-// Converts both sides of a mask to the same kind of numbers; says in `reading` what was converted. Other tensors stay.
+// Converts both sides of a mask to the same kind of numbers; says in `reading` what was converted.
+// Other tensors stay.
 void read_types(ComparedArray& array, Op op) {
   const Id id = array.tensor.id;
   const bool mask =

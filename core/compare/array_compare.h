@@ -1,4 +1,5 @@
-// Compares the arrays of another program with a trace: each under its original name, in its original layout and type.
+// Compares the arrays of another program with a trace: each under its original name,
+// in its original layout and type.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,8 @@
 
 namespace headwise {
 
-// An array as found in a file: its name and stored type, "f16", "i32". Its values are read where its shape fits.
+// An array as found in a file: its name and stored type, "f16", "i32".
+// Its values are read where its shape fits.
 struct StoredTensor {
   std::string name;
   GivenArray array;
@@ -63,27 +65,29 @@ std::optional<TensorName> stored_tensor_name(const std::string& name, Op op);
 // Whether the tensor is an input, a parameter or a mask of this trace: given, not computed.
 bool is_given(const Trace& trace, TensorName name);
 
-// The tolerance between two correct programs when one stores its numbers in this type: bf16 1.6e-2, f16 2e-3, else
-// default_tolerance of the two types. Integers and bool do not increase it. Gradients: ten times that.
+// The tolerance between two correct programs when one stores its numbers in this type: bf16 1.6e-2, f16 2e-3,
+// else default_tolerance of the two types. Integers and bool do not increase it. Gradients: ten times that.
 double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradient = false);
 
-// How much less exact f32 is for large scores: a score is a sum of products as large as |q|·|k|, a few units in the last
-// place of which are more than 1e-5 once they exceed 20. Two correct programs may differ by this factor (≥ 1) more in
-// `name`, from the scores on; 1 for what comes before them and for gradients.
+// How much less exact f32 is for large scores: a score is a sum of products as large as |q|·|k|, a few units
+// in the last place of which are more than 1e-5 once they exceed 20. Two correct programs may differ by this
+// factor (≥ 1) more in `name`, from the scores on; 1 for what comes before them and for gradients.
 double large_score_factor(const Trace& trace, TensorName name);
 
 // The default tolerance for an array of this trace: stored_tolerance, times that factor in f32.
 double tolerance_of(const Trace& ours, TensorName name, const std::string& stored_dtype);
 
-// The least unit (core/compare/trace_compare.h) of this trace's gradients: a tenth of the largest number that the backward
-// pass started from, because cancellation along the way leaves rounding errors in proportion to that. 0 for values.
+// The least unit (core/compare/trace_compare.h) of this trace's gradients: a tenth of the largest number that
+// the backward pass started from, because cancellation along the way leaves rounding errors in proportion to
+// that. 0 for values.
 double gradient_unit(const Trace& trace, TensorName name);
 
 // Compares one array with the tensor of that name, which `ours` must have.
 ComparedArray compare_array(const Trace& ours, TensorName name, const StoredTensor& stored,
                             const ArrayComparisonOptions& options);
 
-// k_heads, k_rotary and v_heads may be repeated, one head per query head; boolean masks may be given as 0 and −inf.
+// k_heads, k_rotary and v_heads may be repeated, one head per query head;
+// boolean masks may be given as 0 and −inf.
 ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor>& theirs,
                                const ArrayComparisonOptions& options);
 

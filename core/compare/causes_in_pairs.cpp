@@ -22,7 +22,8 @@ namespace {
 
 // The work of one trial, in bytes of a trace, beside those of the trace.
 constexpr Index least_work = Index{1} << 14;
-// A known mistake together with each number that is searched for: so many runs. Every two of the numbers: so many in all.
+// A known mistake together with each number that is searched for: so many runs. Every two of the numbers:
+// so many in all.
 constexpr Index runs_of_fits = 110, runs_of_two_fits = 5000;
 constexpr std::size_t first_candidates = 40;  // tried with each other before all of them are
 // Numbers of 16 bits agree too easily.
@@ -153,7 +154,8 @@ PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVari
   return result;
 }
 
-// Every two of the candidates, of which the first `done` have been tried, on all threads; the same pair in the other order is left out.
+// Every two of the candidates, of which the first `done` have been tried, on all threads; the same pair in
+// the other order is left out.
 FoundVariants tried_pairs(const VariantTrials& trials, std::span<const ProgramVariant> candidates,
                           std::size_t done, std::size_t& tried) {
   std::vector<PairsOfFirst> all(candidates.size());

@@ -19,8 +19,9 @@
 namespace headwise {
 namespace {
 
-// Searching for a number, and for two differences at once, is limited to traces of this many bytes: a thousand runs and more,
-// measured to take below a second. Pairs are searched for this many first differences.
+// Searching for a number, and for two differences at once, is limited to traces of this many bytes: a
+// thousand runs and more, measured to take below a second.
+// Pairs are searched for this many first differences.
 constexpr Index pair_bytes_limit = Index{1} << 19;
 constexpr std::size_t pair_candidates = 3;
 constexpr int fit_steps = 25;
@@ -88,9 +89,9 @@ std::vector<double> cells_of(const VariantTrials& trials, const FittedVariant& f
   return trials.residuals(fit.with(numbers), VariantTrials::Residuals::of_some_columns);
 }
 
-// The numbers for which a variant's cells are closest to theirs, from one starting point and its cells; all of
-// them keep their sign. The search ends as soon as no change of the numbers would explain most of what is left:
-// measured over a hundred right answers, the first step explains four fifths of it and more.
+// The numbers for which a variant's cells are closest to theirs, from one starting point and its cells; all
+// of them keep their sign. The search ends as soon as no change of the numbers would explain most of what is
+// left: measured over a hundred right answers, the first step explains four fifths of it and more.
 std::vector<double> fitted(const VariantTrials& trials, const FittedVariant& fit, std::vector<double> numbers,
                            std::vector<double> cells) {
   constexpr double probe = 1e-5, hopeless = 0.6;
@@ -173,8 +174,8 @@ FoundVariants tried_fits(const VariantTrials& trials, const std::vector<FittedVa
 
 namespace {
 
-// If a softmax saturates, or there are only 16 bits, several variants stay within the tolerance. Those off only by rounding
-// come before those off by more.
+// If a softmax saturates, or there are only 16 bits, several variants stay within the tolerance. Those off
+// only by rounding come before those off by more.
 void put_nearest_first(const VariantTrials& trials,
                        std::vector<std::pair<ProgramVariant, TrialResult>>& complete) {
   if (complete.size() < 2) return;

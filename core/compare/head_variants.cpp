@@ -20,7 +20,8 @@ namespace {
 using Id = TensorId;
 using Axes = std::array<int, 4>;
 
-// The cells of x with its axes in another order, row by row, reshaped to `out`, which has the same number of cells.
+// The cells of x with its axes in another order, row by row, reshaped to `out`,
+// which has the same number of cells.
 Tensor laid_out(const Tensor& x, const Axes& axes, const Shape& out) {
   std::vector<Axis> order;
   for (const int axis : axes) order.push_back(x.shape().axes()[static_cast<std::size_t>(axis)]);

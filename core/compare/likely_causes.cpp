@@ -21,7 +21,8 @@ bool is_wide(const std::string& stored_dtype) {
   return stored_dtype == "f32" || stored_dtype == "f64";
 }
 
-// The 16-bit type that every number of every differing array belongs to, although it was stored in a wider one.
+// The 16-bit type that every number of every differing array belongs to,
+// although it was stored in a wider one.
 std::optional<NarrowType> narrow_numbers(const Trace& ours, const ArrayComparison& comparison) {
   for (const NarrowType& type : {bf16, f16}) {
     bool any = false, all = true;
@@ -200,7 +201,8 @@ Findings found_causes(const VariantSearch& search, const ArrayComparison& compar
   for (LikelyCause& cause : findings.causes)
     cause.text = fmt::format("{}; and, held to {:g}, {}", fact, narrow->tolerance(), cause.text);
   if (findings.causes.empty()) {
-    findings.causes = causes_in_variants(search, comparison, &findings.tried);  // possibly rounded along the way
+    // possibly rounded along the way
+    findings.causes = causes_in_variants(search, comparison, &findings.tried);
     findings.facts.push_back(
         fmt::format("{}; that alone does not explain it: within {:g} the first that differs is {}", fact,
                     narrow->tolerance(), to_string(again.first_difference()->tensor)));

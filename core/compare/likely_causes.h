@@ -1,7 +1,8 @@
-// Why another program's tensors differ from ours, if computing can tell: the change of our numbers, or of our computation,
-// after which the two agree. Nothing is guessed, and there is one rule: a cause is named only if, with it, every one of
-// their arrays agrees in every cell. A cause that explains only some of the arrays is not named, because it misleads: a
-// mask applied after the softmax looks like no mask until the weights are reached.
+// Why another program's tensors differ from ours, if computing can tell: the change of our numbers, or of our
+// computation, after which the two agree. Nothing is guessed, and there is one rule: a cause is named only
+// if, with it, every one of their arrays agrees in every cell. A cause that explains only some of the arrays
+// is not named, because it misleads: a mask applied after the softmax looks like no mask until the weights
+// are reached.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ struct LikelyCause {
 };
 
 // How much is computed to find two mistakes that are not seen one by one: bytes of the trace times runs.
-// Measured: at most seven seconds of one processor; all pairs of known mistakes for the presets and what is smaller.
+// Measured: at most seven seconds of one processor;
+// all pairs of known mistakes for the presets and what is smaller.
 inline constexpr Index usual_pair_work = Index{1} << 32;
 
 // What the variants (core/compare/program_variants.h) are computed from and with; each is one more run.
@@ -39,10 +41,12 @@ struct SearchEffort {
   std::size_t singles = 0, pairs = 0;
 };
 
-// All causes of the differences, the best first; and facts about their arrays that hold whether or not they explain everything.
+// All causes of the differences, the best first;
+// and facts about their arrays that hold whether or not they explain everything.
 struct Findings {
   std::vector<LikelyCause> causes;
-  std::vector<std::string> facts;  // "every number of theirs is a bf16 number …", "output of theirs is NaN in every cell"
+  // "every number of theirs is a bf16 number …", "output of theirs is NaN in every cell"
+  std::vector<std::string> facts;
   SearchEffort tried;  // none if the arrays show nothing, are inputs, or are too large
   // Where there are no causes: what of theirs would narrow the search down, a tensor that the file does not
   // have yet, or the array with which the differences begin, if all before it agrees.
@@ -51,8 +55,8 @@ struct Findings {
 };
 Findings likely_causes(const VariantSearch& search, const ArrayComparison& comparison);
 
-// The parts of it. The variants under which everything agrees; if no single one does, with a number that is searched for,
-// or two at once.
+// The parts of it. The variants under which everything agrees; if no single one does, with a number that is
+// searched for, or two at once.
 std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison,
                                             SearchEffort* effort = nullptr);
 
@@ -62,8 +66,8 @@ std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const A
 std::vector<LikelyCause> causes_in_pairs(const VariantSearch& search, const ArrayComparison& comparison,
                                          SearchEffort* effort = nullptr);
 
-// Our numbers of this tensor, or of another one, rearranged, scaled or rounded. `array` differs and has been read; the
-// other arrays are ignored. Tensors above 2^20 cells are not searched.
+// Our numbers of this tensor, or of another one, rearranged, scaled or rounded. `array` differs and has been
+// read; the other arrays are ignored. Tensors above 2^20 cells are not searched.
 std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArray& array);
 
 }  // namespace headwise

@@ -39,11 +39,13 @@ StageChange masked_as(std::function<double(double score, double bias)> value);
 // Changes mask_bias to that of ALiBi with these slopes, one per head, beside all other masks.
 StageChange alibi_with(std::vector<double> slopes);
 
-// Changes mask_bias to that of `others`, with −inf wherever `blocks` is true; appended columns are never blocked.
+// Changes mask_bias to that of `others`, with −inf wherever `blocks` is true;
+// appended columns are never blocked.
 StageChange blocked_where(const MaskChoice& others, Blocks blocks);
 
-// Adds the variant as it is, and combined with what other programs do with blocked cells: a fully masked row as NaN or as zeros, blocked
-// cells filled with a finite number, or such a number added to them. `seen` is the number found in theirs.
+// Adds the variant as it is, and combined with what other programs do with blocked cells: a fully masked row
+// as NaN or as zeros, blocked cells filled with a finite number, or such a number added to them. `seen` is
+// the number found in theirs.
 void add_with_row_answers(const AttentionOptions& options, const ProgramVariant& variant,
                           ProgramVariants& variants);
 

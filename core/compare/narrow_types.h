@@ -19,8 +19,8 @@ inline constexpr NarrowType f16{"f16", 11, -14, 65504.0};
 // The nearest number of the type, ties to even; beyond the largest: infinite.
 double rounded_to(const NarrowType& type, double value);
 
-// Whether every number of the tensor is one of the type, and there are enough different ones to rule out chance: of
-// f32 numbers one in 65,536 is a bf16 number.
+// Whether every number of the tensor is one of the type, and there are enough different ones to rule out
+// chance: of f32 numbers one in 65,536 is a bf16 number.
 bool holds_only(const NarrowType& type, const Tensor& tensor);
 
 }  // namespace headwise

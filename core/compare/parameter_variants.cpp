@@ -15,7 +15,8 @@ namespace {
 
 using Change = std::function<void(AttentionInputs&)>;
 
-// W_q, W_k, W_v separately and the rows of in_proj_bias that belong to each, so that one of the three can be changed.
+// W_q, W_k, W_v separately and the rows of in_proj_bias that belong to each,
+// so that one of the three can be changed.
 struct Parts {
   std::array<TensorPtr TraceTensors::*, 3> weights{&TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight,
                                                    &TraceTensors::v_proj_weight};

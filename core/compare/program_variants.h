@@ -1,6 +1,6 @@
-// Known differences between programs that compute attention, each as a change of our own computation: of its inputs and
-// options, of the result of one of its stages, or of both. If their program agrees with ours after such a change, the
-// change is the difference.
+// Known differences between programs that compute attention, each as a change of our own computation: of its
+// inputs and options, of the result of one of its stages, or of both. If their program agrees with ours after
+// such a change, the change is the difference.
 #pragma once
 
 #include <functional>
@@ -11,20 +11,23 @@
 
 namespace headwise {
 
-// A replacement for one tensor. `change` gets the trace up to that tensor, in f64, including the tensor as computed by the
-// stage (null if there is none, as q_rotary without rotary positions). Several changes of one stage are applied in order.
+// A replacement for one tensor. `change` gets the trace up to that tensor, in f64, including the tensor as
+// computed by the stage (null if there is none, as q_rotary without rotary positions). Several changes of one
+// stage are applied in order.
 struct StageChange {
   TensorId stage;
   std::function<Tensor(const Trace& so_far)> change;
 };
 
 struct ProgramVariant {
-  std::string text;         // what theirs does: "the scores are not scaled"
-  std::string remedy = {};  // the same in Headwise, "--set attention.scale=1"; empty if it is a mistake anywhere
+  std::string text;  // what theirs does: "the scores are not scaled"
+  // the same in Headwise, "--set attention.scale=1"; empty if it is a mistake anywhere
+  std::string remedy = {};
   std::function<void(AttentionInputs&)> change = {};  // may be empty
   std::vector<StageChange> stages = {};               // may be empty
   HeadCopies copies = {};                             // how repeated key/value heads are repeated
-  std::string detail = {};  // added to `text`; of several variants with the same text the first match is named
+  // added to `text`; of several variants with the same text the first match is named
+  std::string detail = {};
 };
 
 // Returns a tensor of the trace; throws Error where there is none, because another change removed the masks
@@ -34,8 +37,8 @@ const Tensor& required(const Trace& so_far, TensorId id);
 // Returns one change followed by another.
 ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then);
 
-// The variants possible for these inputs (f64); after `change` they are still valid inputs, of the same lengths. Likelier
-// ones come first.
+// The variants possible for these inputs (f64); after `change` they are still valid inputs, of the same
+// lengths. Likelier ones come first.
 std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs);
 
 // The families of variants, each in its own file.

@@ -1,4 +1,5 @@
-// Rotary positions that are applied differently from ours: another sign, other positions, other pairs, other tensors.
+// Rotary positions that are applied differently from ours: another sign, other positions, other pairs,
+// other tensors.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -166,7 +166,8 @@ Tensor scaled_beside(const Tensor& x, double factor, const TensorPtr& bias) {
   return result;
 }
 
-// The scale applied elsewhere: to q before the product, as in many programs, to q before its bias is added, to q and k.
+// The scale applied elsewhere: to q before the product, as in many programs,
+// to q before its bias is added, to q and k.
 void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
   if (score_scale(o).steps.size() > 1) return;
   const double scale = attention_scale(o);

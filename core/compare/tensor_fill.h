@@ -73,8 +73,8 @@ inline TensorPtr shared_tensor(Tensor tensor) {
 
 // Reordered rows of a tensor, and matrices with swapped axes: building blocks of the parameter variants.
 
-// The tensor with its outermost axis split into blocks of `rows`, block b taken from `source[b]`; the size of the axis
-// follows the number of blocks.
+// The tensor with its outermost axis split into blocks of `rows`, block b taken from `source[b]`; the size of
+// the axis follows the number of blocks.
 TensorPtr with_blocks(const Tensor& tensor, Index rows, const std::vector<Index>& source);
 
 // Orders of heads, other than their own, in which programs take them: all orders of up to five; of more, only
@@ -85,7 +85,8 @@ std::vector<std::vector<Index>> typical_orders(Index heads);
 TensorPtr transposed_squares(const Tensor& matrix);
 bool is_stack_of_squares(const TensorPtr& matrix);
 
-// The numbers of an [out,in] matrix in memory order, read as [in,out] and transposed; for a square one, its transpose.
+// The numbers of an [out,in] matrix in memory order, read as [in,out] and transposed; for a square one,
+// its transpose.
 TensorPtr read_as_in_out(const Tensor& matrix);
 
 }  // namespace headwise

@@ -14,8 +14,8 @@
 
 namespace headwise {
 
-// An order of our axes: one group per axis of the other array, outermost first; the axes of a group are joined
-// there, the first of them slowest. {{0,1},{2},{3}} of (N,H,L,D) is (N·H,L,D).
+// An order of our axes: one group per axis of the other array, outermost first; the axes of a group are
+// joined there, the first of them slowest. {{0,1},{2},{3}} of (N,H,L,D) is (N·H,L,D).
 struct AxisOrder {
   std::vector<std::vector<int>> groups;
 };
@@ -32,9 +32,10 @@ struct TensorReading {
   std::string reading;  // "(L,N,E)"; empty if the array has the trace's layout
 };
 
-// The readings that the sizes of `stored` allow, the likeliest first; empty: it cannot be read as this tensor.
-// There are several only if the sizes are ambiguous (N = L with batch_first false, say): then the numbers have
-// to decide. The values are read only if there is a reading. `ours` is the trace's tensor of that name, with its named axes.
+// The readings that the sizes of `stored` allow, the likeliest first; empty: it cannot be read as this
+// tensor. There are several only if the sizes are ambiguous (N = L with batch_first false, say): then the
+// numbers have to decide. The values are read only if there is a reading. `ours` is the trace's tensor of
+// that name, with its named axes.
 std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, const GivenArray& stored,
                                            bool batch_first);
 

@@ -1,5 +1,5 @@
-// Compares two traces tensor by tensor in the order of computation: which tensor is the first that differs, by how much, and in which
-// cell.
+// Compares two traces tensor by tensor in the order of computation: which tensor is the first that differs,
+// by how much, and in which cell.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,10 @@
 
 namespace headwise {
 
-// A cell differs if |ours − theirs| > tolerance · max(|ours|, |theirs|, u), where u is the largest finite magnitude in either tensor (or
-// `least_unit`, if that is larger), but at most 1. So numbers near 0 are judged by the size of their neighbours, a tensor of small
-// numbers by its own size, and a fill of −1e9 hides nothing. NaN equals only NaN, an infinity only the same infinity.
+// A cell differs if |ours − theirs| > tolerance · max(|ours|, |theirs|, u), where u is the largest finite
+// magnitude in either tensor (or `least_unit`, if that is larger), but at most 1. So numbers near 0 are
+// judged by the size of their neighbours, a tensor of small numbers by its own size, and a fill of −1e9 hides
+// nothing. NaN equals only NaN, an infinity only the same infinity.
 struct TensorDifference {
   TensorName tensor;
   std::string our_shape, their_shape;  // "(1,8,12,12)"; where they differ, nothing below is filled in
@@ -21,8 +22,8 @@ struct TensorDifference {
   Index non_finite_mismatches = 0;     // of these, NaN or ±∞ on one side only
   double largest_absolute = 0.0;       // |ours − theirs|; ∞ if NaN or ±∞ meets anything else
   double largest_relative = 0.0;       // the same, divided by the maximum above; possibly in another cell
-  // The differing cell with the largest |ours − theirs|, the first if tied; if no cell differs, the same over all cells; empty if all are
-  // equal.
+  // The differing cell with the largest |ours − theirs|, the first if tied; if no cell differs, the same over
+  // all cells; empty if all are equal.
   std::vector<Index> worst;
   double ours = 0.0, theirs = 0.0;                    // the values there
   double worst_absolute = 0.0, worst_relative = 0.0;  // and how far apart they are
@@ -32,7 +33,8 @@ struct TensorDifference {
 };
 
 struct TraceComparison {
-  std::vector<TensorDifference> tensors;  // those present in both: values first, then gradients from the output back
+  // those present in both: values first, then gradients from the output back
+  std::vector<TensorDifference> tensors;
   std::vector<TensorName> only_ours, only_theirs;
 
   // The first that does not agree; nullopt if all do.

@@ -327,8 +327,8 @@ VariantTrials::Beginning VariantTrials::beginning(const ProgramVariant& variant)
   return begun;
 }
 
-// The output as the array to be judged next, if the stages lead to it through the output projection: then a few
-// columns of it can be had for much less than the whole. Null otherwise.
+// The output as the array to be judged next, if the stages lead to it through the output projection: then a
+// few columns of it can be had for much less than the whole. Null otherwise.
 const VariantTrials::Array* VariantTrials::projected_next(std::span<const StageChange> stages,
                                                           std::size_t next) const {
   if (next >= values_ || arrays_[next].name.id != Id::output || !arrays_[next].read) return nullptr;

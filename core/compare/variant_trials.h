@@ -11,15 +11,15 @@
 
 namespace headwise {
 
-// Recomputes a trace with some of its stages changed: what depends on a changed tensor is recomputed, the rest is shared.
-// Plain and in f64; used to run program variants (core/compare/program_variants.h).
+// Recomputes a trace with some of its stages changed: what depends on a changed tensor is recomputed, the
+// rest is shared. Plain and in f64; used to run program variants (core/compare/program_variants.h).
 
 // Returns an f64 copy; masks keep their type.
 Trace widened_trace(const Trace& trace);
 
-// Called after each stage, in the order of computation; false: the rest is not computed. `unchanged` holds the tensor
-// without the change of this stage, or, for the returned weights, of the weights: a program may have stored it before its
-// mistake.
+// Called after each stage, in the order of computation; false: the rest is not computed. `unchanged` holds
+// the tensor without the change of this stage, or, for the returned weights, of the weights: a program may
+// have stored it before its mistake.
 using StageVisitor =
     std::function<bool(TensorId stage, const Trace& so_far, const std::vector<TensorPtr>& unchanged)>;
 
@@ -44,13 +44,15 @@ class VariantTrials {
   std::size_t first() const { return first_; }               // the index of the first that differs
 
   // Nothing agrees if the variant is not valid for these inputs.
-  // `base`, if given, is base_of(variant), or one with stages changed already that come before those of the variant.
+  // `base`, if given, is base_of(variant), or one with stages changed already that come before those of the
+  // variant.
   TrialResult tried(const ProgramVariant& variant, const Trace* base = nullptr) const;
 
   // The trace of the variant's inputs and options, before its stages are changed.
   Trace base_of(const ProgramVariant& variant) const;
 
-  // The same trials of other inputs: those that the variant's change makes of these. Throws Error if it is not valid.
+  // The same trials of other inputs: those that the variant's change makes of these.
+  // Throws Error if it is not valid.
   VariantTrials after(const ProgramVariant& variant) const;
 
   // The variant's numbers of the first array that differs, of some columns of it, or of all from that one on,

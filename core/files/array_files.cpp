@@ -29,12 +29,14 @@ std::string beginning_of(const InputFile& file) {
   return file.read_text(0, std::min<std::uint64_t>(file.size(), 9));
 }
 
-// The content decides; the name only if the content is damaged, so that the error refers to the intended format.
+// The content decides; the name only if the content is damaged,
+// so that the error refers to the intended format.
 Format format_of(const InputFile& file) {
   const std::string start = beginning_of(file);
   if (start.starts_with(npy_magic)) return Format::npy;
   if (start.starts_with("PK\3\4") || start.starts_with("PK\5\6")) return Format::zip;
-  // A header of up to 100,000,000 bytes leaves the upper four bytes of its length zero; no pickle looks like that.
+  // A header of up to 100,000,000 bytes leaves the upper four bytes of its length zero;
+  // no pickle looks like that.
   if (start.size() == 9 && start[8] == '{' && start.substr(4, 4) == std::string(4, '\0'))
     return Format::safetensors;
   if (looks_like_pickle(start)) return Format::pickle;

@@ -29,9 +29,10 @@ inline std::string left_out(const UnreadEntry& entry) {
   return std::string("left out: ") + entry.why.what();
 }
 
-// Reads all arrays of a .npy (named after the file: query.npy is "query"), .npz or .safetensors file, recognised by content. f16 and bf16
-// become f32, integers i64. Errors are Error(input) naming the file, what was got and expected. Pickles (.pt, .bin, .pkl) are rejected
-// with the two lines of Python that convert them.
+// Reads all arrays of a .npy (named after the file: query.npy is "query"), .npz or .safetensors file,
+// recognised by content. f16 and bf16 become f32, integers i64. Errors are Error(input) naming the file, what
+// was got and expected. Pickles (.pt, .bin, .pkl)
+// are rejected with the two lines of Python that convert them.
 std::vector<NamedTensor> read_array_file(const std::string& path);
 // The same, but entries that cannot be read are left out and added to `unread`, unless there is nothing else.
 std::vector<NamedTensor> read_array_file(const std::string& path, std::vector<UnreadEntry>& unread);

@@ -1,4 +1,5 @@
-// Tensors as the bytes of a file, for a file, a pipe or standard output. core/files/array_files.h writes files that contain only tensors.
+// Tensors as the bytes of a file, for a file, a pipe or standard output. core/files/array_files.h writes
+// files that contain only tensors.
 #pragma once
 
 #include <map>
@@ -11,8 +12,8 @@
 
 namespace headwise {
 
-// Texts stored with the arrays of a file, by name: metadata of safetensors; in npz arrays of bytes (1-D uint8, UTF-8)
-// whose names begin and end with two underscores.
+// Texts stored with the arrays of a file, by name: metadata of safetensors; in npz arrays of bytes (1-D
+// uint8, UTF-8) whose names begin and end with two underscores.
 
 using FileMetadata = std::map<std::string, std::string>;
 

@@ -1,5 +1,5 @@
-// Paths of what Headwise reads: files and folders of the system, and built-in files, whose paths begin with "builtin:", so that
-// its own models open from any folder without further files. Some of these are made when they are read (core/files/made_folders.h).
+// Paths of what Headwise reads: files and folders of the system, and built-in files, whose paths begin with
+// "builtin:", so that its own models open from any folder without further files. Some of these are made when they are read (core/files/made_folders.h).
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ bool is_stored(std::string_view path);
 
 // "builtin:sentences", …: the built-in folders that are stored in the program.
 std::vector<std::string> builtin_folders();
-// The contents of "builtin:sentences/config.json"; nullopt: the program has no such file. Throws as made_file.
+// The contents of "builtin:sentences/config.json"; nullopt: the program has no such file.
+// Throws as made_file.
 std::optional<std::span<const std::byte>> builtin_file(std::string_view path);
 
 // False, not an error, for anything inaccessible.
@@ -34,7 +35,8 @@ bool is_folder(const std::string& path);
 // Sorted paths of the files and folders in it; empty if it cannot be read.
 std::vector<std::string> paths_in(const std::string& folder);
 
-// Changes whenever a file does; for a folder, whenever its contents do, because its own time only changes with the names in it.
+// Changes whenever a file does; for a folder, whenever its contents do,
+// because its own time only changes with the names in it.
 struct FileState {
   std::int64_t modified = 0;
   std::uint64_t bytes = 0;

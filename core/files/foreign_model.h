@@ -1,5 +1,5 @@
-// Model files in unsupported formats: GGUF, ONNX, HDF5 (Keras, TensorFlow) and Flax. They are recognised, and rejected with
-// instructions for converting them.
+// Model files in unsupported formats: GGUF, ONNX, HDF5 (Keras, TensorFlow) and Flax. They are recognised, and
+// rejected with instructions for converting them.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@ Error refused_pickle(const std::string& path, bool torch);
 // For a folder with pytorch_model-00001-of-00002.bin and so on.
 Error refused_shards(const std::string& folder);
 
-// The exception to throw, Error(input) with the lines of Python that convert the file: by its first bytes (8 are enough), else
-// by its file name extension. nullopt: it is none of these formats.
+// The exception to throw, Error(input) with the lines of Python that convert the file: by its first bytes (8
+// are enough), else by its file name extension. nullopt: it is none of these formats.
 std::optional<Error> refused_foreign_model(const std::string& path, std::string_view beginning = {});
 
 }  // namespace headwise

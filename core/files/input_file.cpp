@@ -27,7 +27,8 @@ const char* kind_of(mode_t mode) {
   return "not a regular file";
 }
 
-// Hints at what was wanted with a file of this name: models have their settings and vocabulary next to their arrays.
+// Hints at what was wanted with a file of this name:
+// models have their settings and vocabulary next to their arrays.
 [[noreturn]] void refuse_kind(const std::string& path, const char* got) {
   const bool json = path.ends_with(".json"), text = path.ends_with(".txt");
   throw Error(ExitStatus::input,

@@ -1,5 +1,5 @@
-// An untrusted input file: opened without blocking, only if it is a regular file, and read only within its size. Or a built-in
-// file (core/files/file_paths.h).
+// An untrusted input file: opened without blocking, only if it is a regular file, and read only within its
+// size. Or a built-in file (core/files/file_paths.h).
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ class InputFile {
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }  // when it was opened; > 0
 
-  // Fills `into` from `offset`. Throws Error(input) if that is not inside the file, or the file has shrunk since.
+  // Fills `into` from `offset`. Throws Error(input) if that is not inside the file,
+  // or the file has shrunk since.
   void read(std::uint64_t offset, std::span<std::byte> into) const;
   // The bytes [offset, offset + count), checked before memory is allocated for them.
   std::string read_text(std::uint64_t offset, std::uint64_t count) const;

@@ -32,14 +32,15 @@ struct JsonFormat {
 
 // Throws Error, naming line and column, for what parse_strict_json refuses.
 Json parse_json(std::string_view text, const std::string& where, const JsonFormat& format);
-// The object in a file of at most 64 MiB. Throws Error(input) that names the file: it is missing, too large, damaged or no object.
+// The object in a file of at most 64 MiB. Throws Error(input) that names the file: it is missing,
+// too large, damaged or no object.
 Json read_json_object(const std::string& path, const JsonFormat& format);
 
 // A value as messages show it: "8", "a list of 3", "an object".
 std::string describe(const Json& value);
 
-// A value of a file, or null where the file has none. Refers to its tree and its format. Whatever reads it throws Error: place, what
-// is wrong, the value, what was expected.
+// A value of a file, or null where the file has none. Refers to its tree and its format. Whatever reads it
+// throws Error: place, what is wrong, the value, what was expected.
 class JsonValue {
  public:
   // `place` begins messages: "scenario.json".
@@ -57,7 +58,8 @@ class JsonValue {
   // Throws if the key is missing; `expected`: what has to be there.
   JsonValue needed(std::string_view key, const std::string& expected = "") const;
 
-  // Calls f(entry) for each entry of a list, which null has none of; if they are numbered, their places are too: "edits[0]".
+  // Calls f(entry) for each entry of a list, which null has none of; if they are numbered,
+  // their places are too: "edits[0]".
   template <class F>
   void each(F f, bool numbered = false) const {
     JsonValue entry(*json_, place_, *format_, true);

@@ -1,6 +1,6 @@
-// The arrays of one file, each read on demand: a file larger than memory opens at once. Bytes are read at their offset
-// (pread), not through a memory map: if a file is truncated meanwhile, that is an error rather than a signal, and the
-// system caches what was read just the same.
+// The arrays of one file, each read on demand: a file larger than memory opens at once. Bytes are read at
+// their offset (pread), not through a memory map: if a file is truncated meanwhile, that is an error rather
+// than a signal, and the system caches what was read just the same.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Built-in folders whose files are not stored in the program but made when the first of them is read: models that are trained on the spot.
+// Built-in folders whose files are not stored in the program but made when the first of them is read: models
+// that are trained on the spot.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +21,17 @@ struct FolderMaker {
   std::string prefix;              // "builtin:trained/": how the paths of its folders begin
   std::size_t parts = 1;           // what follows, separated by slashes: 2 in "builtin:trained/induction/120"
   std::vector<std::string> names;  // of the files that each of its folders has, whether it has been made or not
-  // Makes the files of a folder, named by its path without a slash at the end. Called from any thread, but never by two at a time, until
-  // what it makes for a folder is kept. Throws Error(usage) for a path that it cannot read, Error(input) if the making fails.
+  // Makes the files of a folder, named by its path without a slash at the end. Called from any thread, but
+  // never by two at a time, until what it makes for a folder is kept. Throws Error(usage) for a path that it
+  // cannot read, Error(input) if the making fails.
   std::function<std::vector<NamedContent>(const std::string& folder)> make;
 };
 
 // For the whole program; a second maker for a prefix is left out.
 void add_folder_maker(FolderMaker maker);
 
-// Whether a path is that of a folder which can be asked for: a maker's prefix with as many parts, whether or not they make sense to it.
+// Whether a path is that of a folder which can be asked for: a maker's prefix with as many parts, whether or
+// not they make sense to it.
 bool is_made_folder(std::string_view path);
 // The paths of the files in it, without making them; empty for other folders.
 std::vector<std::string> made_paths_in(std::string_view folder);

@@ -12,8 +12,8 @@ namespace headwise {
 std::vector<ZipEntry> array_entries(const InputFile& file, const std::vector<ZipEntry>& entries,
                                     std::vector<UnreadEntry>* unread);
 
-// `entries` is the archive's directory. Throw Error(input). The info includes metadata that is 1-D uint8, and skips other
-// reserved names.
+// `entries` is the archive's directory. Throw Error(input). The info includes metadata that is 1-D uint8, and
+// skips other reserved names.
 ArrayFileInfo npz_info(const InputFile& file, const std::vector<ZipEntry>& entries);
 TensorPtr read_npz_array(const InputFile& file, const ZipEntry& entry);
 std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& entries,

@@ -192,7 +192,8 @@ constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader
   throw Error(ExitStatus::input, {where, what, got, expected, remedy});
 }
 
-// Checks that the data of all arrays together fills the file from the header's end to its own, each byte once.
+// Checks that the data of all arrays together fills the file from the header's end to its own,
+// each byte once.
 void check_layout(const std::string& path, const SafetensorsHeader& header, std::uint64_t data_bytes) {
   std::vector<const SafetensorsArray*> order;
   for (const SafetensorsArray& array : header.arrays) order.push_back(&array);

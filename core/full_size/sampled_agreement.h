@@ -1,4 +1,5 @@
-// How far a backend's numbers are from float64 if there are too many to compute them all: measured on some rows.
+// How far a backend's numbers are from float64 if there are too many to compute them all:
+// measured on some rows.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -11,9 +12,9 @@ struct SampledAgreement {
   Index rows = 0;             // of output that were recomputed
 };
 
-// Recomputes `rows` rows of q, k, v and output of multi_head_attention, evenly spread, in float64: q, k and v from the inputs,
-// a row of output from its own q and the trace's k and v. Needs q, k, v and output. Throws Error(usage) if they are missing,
-// and for dropout and frozen heads, Error(cancelled).
+// Recomputes `rows` rows of q, k, v and output of multi_head_attention, evenly spread, in float64: q, k and v
+// from the inputs, a row of output from its own q and the trace's k and v. Needs q, k, v and output. Throws
+// Error(usage) if they are missing, and for dropout and frozen heads, Error(cancelled).
 SampledAgreement sampled_agreement(const Trace& trace, Index rows = 16);
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// The attention weights of a trace that did not keep them, recomputed on demand: any tile from q, k and the maximum and sum of each row.
-// In f32; cells are defined as in core/attention/softmax.h, before dropout.
+// The attention weights of a trace that did not keep them, recomputed on demand: any tile from q, k and the
+// maximum and sum of each row. In f32; cells are defined as in core/attention/softmax.h, before dropout.
 #pragma once
 
 #include <optional>
@@ -22,15 +22,16 @@ class WeightTiles {
  public:
   static constexpr Index most_queries = 32;  // of one strip
 
-  // Needs q and k of the trace (multi_head_attention, f32, no frozen head), as kept by the fused backend (FusedRun::keep_projections).
-  // Packs k: needs as much memory as k, and 8 bytes per row; with rotary position embedding q and k once more. Throws Error(memory),
-  // Error(usage) for any other trace.
+  // Needs q and k of the trace (multi_head_attention, f32, no frozen head), as kept by the fused backend
+  // (FusedRun::keep_projections). Packs k: needs as much memory as k, and 8 bytes per row; with rotary
+  // position embedding q and k once more. Throws Error(memory), Error(usage) for any other trace.
   explicit WeightTiles(TracePtr trace);
 
   const AttentionSizes& sizes() const { return sizes_; }
 
-  // Weights of at most most_queries queries over all S′ keys: row r at the result + r·step(). Remembers the maximum and the sum of these
-  // rows. Other threads may compute other rows concurrently, each with its own scratch.
+  // Weights of at most most_queries queries over all S′ keys: row r at the result + r·step(). Remembers the
+  // maximum and the sum of these rows. Other threads may compute other rows concurrently,
+  // each with its own scratch.
   struct Scratch {
     FusedBuffer scores, bias;
   };
@@ -38,11 +39,13 @@ class WeightTiles {
   Index step() const;
   const float* strip(Index n, Index h, CellRange queries, Scratch& scratch);
 
-  // Weights of head h, row-major into `out` (queries.size() × keys.size()). The rows must have been in a strip() before.
+  // Weights of head h, row-major into `out` (queries.size() × keys.size()).
+  // The rows must have been in a strip() before.
   void tile(Index n, Index h, CellRange queries, CellRange keys, float* out) const;
 
  private:
-  // Scores as input to the softmax, for at most most_queries queries and keys starting at a multiple of panel_lanes.
+  // Scores as input to the softmax, for at most most_queries queries and keys starting at a multiple of
+  // panel_lanes.
   void scores_of(Index n, Index h, CellRange queries, CellRange keys, float* scores, Index step,
                  float* bias) const;
   std::size_t row(Index n, Index h, Index query) const {

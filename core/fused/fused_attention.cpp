@@ -162,7 +162,8 @@ void finish_rows(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// Replaces the maxima by the factors that make the weights of all strips comparable and divide them by the sum.
+// Replaces the maxima by the factors that make the weights of all strips comparable and divide them by the
+// sum.
 void finish_strips(const FusedAttention& a, const PanelTask& t) {
   for (Index from = t.from; from < t.to; from += keys_at_once) {
     float* const of_strip = t.maxima + from / keys_at_once * rows_at_once;
@@ -182,8 +183,8 @@ void keep_nothing_else(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// If the weights are kept, all strips are weighed before the first values are added: then the divisor of each weight is known,
-// and the product that reads it also writes it to memory.
+// If the weights are kept, all strips are weighed before the first values are added: then the divisor of each
+// weight is known, and the product that reads it also writes it to memory.
 void attend(const FusedAttention& a, const PanelTask& t) {
   for (Index from = t.from; from < t.to; from += keys_at_once) {
     check_cancelled();
@@ -207,8 +208,8 @@ void attend(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// A head's part of a panel of concat, from `rows` times `by_row` (null: 1). The gain comes after it, so that head_output times
-// the gain has the same bits.
+// A head's part of a panel of concat, from `rows` times `by_row` (null: 1). The gain comes after it, so that
+// head_output times the gain has the same bits.
 void join_head(const FusedAttention& a, const QueryPlace& at, const float* rows, Index step,
                const float* by_row) {
   float* const to = a.concat->panel(at.n, at.p) + at.h * a.v_head_dim * panel_lanes;
@@ -235,8 +236,8 @@ bool must_look_behind(const FusedAttention& a) {
   return a.masks && !a.finite.load(std::memory_order_relaxed);
 }
 
-// A task's share of the values not checked yet: of each head's, the panels p, p + P … if it is one of P panels of queries. With a
-// causal mask it has just read these values.
+// A task's share of the values not checked yet: of each head's, the panels p, p + P … if it is one of P
+// panels of queries. With a causal mask it has just read these values.
 void search_values(const FusedAttention& a, const PanelTask& t) {
   if (t.h % (a.heads / a.kv_heads) != 0) return;
   const Index panels = whole_parts(a.queries, panel_lanes);
@@ -279,7 +280,8 @@ HeadPlace fused_attention_head(const FusedAttention& a, Index task) {
 void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
   const bool look_behind = must_look_behind(a);
   PanelTask t = attended(a, task, scratch, look_behind);
-  // Queries are checked once the products have brought them into the L1 cache, because they are almost always finite.
+  // Queries are checked once the products have brought them into the L1 cache,
+  // because they are almost always finite.
   if (a.masks && !look_behind && !finite_queries(a, t)) t = attended(a, task, scratch, true);
   if (a.searches_values) search_values(a, t);
   if (a.attn_weights) {

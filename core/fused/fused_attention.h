@@ -1,5 +1,6 @@
-// Scaled dot-product attention in one pass over the keys, one panel of queries at a time: scores never leave the caches. Online
-// softmax, one strip of keys at a time (Milakov and Gimelshein 2018; FlashAttention, Dao et al. 2022).
+// Scaled dot-product attention in one pass over the keys, one panel of queries at a time: scores never leave
+// the caches. Online softmax, one strip of keys at a time (Milakov and Gimelshein 2018; FlashAttention,
+// Dao et al. 2022).
 #pragma once
 
 #include <atomic>
@@ -16,8 +17,9 @@ struct FrozenHead {
   Index slice = 0;
 };
 
-// Number d of query l in batch n and head h is at first[n·batch + h·head + l/64·panel + l%64·row + d·depth]: in panels (row 1,
-// depth 64) or in rows (depth 1; row D if those of a head are contiguous, H·D if the heads of a token are).
+// Number d of query l in batch n and head h is at first[n·batch + h·head + l/64·panel + l%64·row + d·depth]:
+// in panels (row 1, depth 64) or in rows (depth 1; row D if those of a head are contiguous,
+// H·D if the heads of a token are).
 struct QueriesAt {
   const float* first;
   Index batch, head, panel, row, depth;
@@ -34,7 +36,8 @@ struct FusedAttention {
   const HeadRows& v;    // (N,G,S′,Dv)
   // Whether all of k and v are finite; read when a task begins.
   std::atomic<bool>& finite;
-  // v was not checked for non-finite numbers: the tasks do so, and if `finite` is false afterwards everything must be redone.
+  // v was not checked for non-finite numbers: the tasks do so,
+  // and if `finite` is false afterwards everything must be redone.
   bool searches_values;
   const float* gains;                  // per head; null: all 1
   std::span<const FrozenHead> frozen;  // per head; empty: none
@@ -44,8 +47,8 @@ struct FusedAttention {
   float* attn_weights;  // (N,H,L,S′)
 };
 
-// Tasks that can be done in any order and in parallel: one per batch, head and panel of queries. The first ones are the
-// longest. `scratch` belongs to the worker and has fused_attention_scratch floats.
+// Tasks that can be done in any order and in parallel: one per batch, head and panel of queries. The first
+// ones are the longest. `scratch` belongs to the worker and has fused_attention_scratch floats.
 Index fused_attention_tasks(const FusedAttention& attention);
 // How many leading tasks compute the panels from `panel` on of batch n, for all heads.
 Index fused_attention_tasks_until(const FusedAttention& attention, Index n, Index panel);

@@ -1,5 +1,5 @@
-// The fast path on the CPU: the operator in f32 without its intermediates. It computes the same as the reference
-// (core/reference/reference_backend.h), up to f32 rounding.
+// The fast path on the CPU: the operator in f32 without its intermediates. It computes the same as the
+// reference (core/reference/reference_backend.h), up to f32 rounding.
 #pragma once
 
 #include <string>
@@ -23,20 +23,22 @@ struct FusedRun {
   bool keep_projections = false;          // q, k and v too
   bool keep_head_output = false;          // head_output too
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
-  // For a module: its stages are reused up to the first that an edit affects (core/reference/stage_cache.h); for q, k and v also
-  // the tokens that no edit affects, if there are enough of them. The bits are those of a run without it, if it comes from this
-  // backend and the same kernels.
+  // For a module: its stages are reused up to the first that an edit affects (core/reference/stage_cache.h);
+  // for q, k and v also the tokens that no edit affects, if there are enough of them. The bits are those of a
+  // run without it, if it comes from this backend and the same kernels.
   TracePtr before = nullptr;
   FusedTasks* tasks = nullptr;  // null: not counted
 };
 
-// A sentence saying why the reference must compute these inputs; empty if this backend can: f32, every option, sizes of at least 1.
+// A sentence saying why the reference must compute these inputs; empty if this backend can: f32, every
+// option, sizes of at least 1.
 std::string fused_refusal(const AttentionInputs& inputs);
 
-// The trace has output and what follows it, what `run` requests, and no other intermediate. Apart from these it needs memory for the
-// tokens, not for their pairs. Equal bits for any number of threads. Throws Error(input) like check_attention_inputs, Error(usage)
-// if fused_refusal has a reason, Error(memory) before allocating what is not available, Error(cancelled).
-// fused_refusal has a reason, Error(memory) before taking what is not there, Error(cancelled).
+// The trace has output and what follows it, what `run` requests, and no other intermediate. Apart from these
+// it needs memory for the tokens, not for their pairs. Equal bits for any number of threads. Throws
+// Error(input) like check_attention_inputs, Error(usage) if fused_refusal has a reason, Error(memory) before
+// allocating what is not available, Error(cancelled). fused_refusal has a reason, Error(memory) before taking
+// what is not there, Error(cancelled).
 TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run = {});
 
 }  // namespace headwise

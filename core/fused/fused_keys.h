@@ -1,5 +1,5 @@
-// Keys and values of a run of the fused backend, as attention reads them, and how they are stored if they are not projections
-// of this run.
+// Keys and values of a run of the fused backend, as attention reads them, and how they are stored if they are
+// not projections of this run.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class FusedKeys {
     if (!is_finite) finite.store(false, std::memory_order_relaxed);
   }
 
-  // Values that are read in place may be checked by their readers: checking them first would fetch all of them from memory
-  // once more.
+  // Values that are read in place may be checked by their readers: checking them first would fetch all of
+  // them from memory once more.
   enum class Search { now, later };
   bool values_unsearched() const { return values_unsearched_; }
 
@@ -43,7 +43,8 @@ class FusedKeys {
   void put_keys(const Tensor& heads, Index head);
   void put_keys(const Tensor& heads, Index head, Index panel);
 
-  // The rows after the given ones of batch n: bias_k (G·D) and bias_v (G·Dv), if not null, and a row of zeros.
+  // The rows after the given ones of batch n: bias_k (G·D) and bias_v (G·Dv), if not null,
+  // and a row of zeros.
   void append(Index n, const float* bias_k, const float* bias_v);
 
  private:

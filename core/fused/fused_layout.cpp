@@ -12,8 +12,8 @@ namespace {
 constexpr Index alignment = 64;  // of a cache line, and of the widest vector
 // What a product may read after the last number: it reads whole vectors.
 constexpr Index slack = 16;
-// Padding between two panels: if their distance is a large power of two, one head's part of all of them falls into few
-// cache sets. 4 KiB plus four lines.
+// Padding between two panels: if their distance is a large power of two, one head's part of all of them falls
+// into few cache sets. 4 KiB plus four lines.
 constexpr Index panel_gap = 1088;
 constexpr Index few_features = 128;
 

@@ -29,8 +29,8 @@ constexpr Index whole_parts(Index size, Index part) {
   return (size + part - 1) / part;
 }
 
-// (N, tokens, width) as panels: for each batch ⌈tokens/64⌉ of [width][64], `step` from one to the next. Lanes beyond the last token hold
-// finite, meaningless numbers.
+// (N, tokens, width) as panels: for each batch ⌈tokens/64⌉ of [width][64], `step` from one to the next. Lanes
+// beyond the last token hold finite, meaningless numbers.
 struct Panels {
   Panels() = default;
   Panels(Index batch, Index token_count, Index feature_count);
@@ -56,7 +56,8 @@ struct HeadPanels {
   FusedBuffer data;
 };
 
-// Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors: stored here, or read in place.
+// Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors:
+// stored here, or read in place.
 struct HeadRows {
   HeadRows() = default;
   HeadRows(Index batch, Index head_count, Index token_count, Index feature_count);
@@ -77,7 +78,8 @@ struct HeadRows {
   FusedBuffer data;
 };
 
-// Row-major tokens of `width` numbers, `stride` from one to the next, into `count` ≤ 64 lanes of a panel; the lanes after them become 0.
+// Row-major tokens of `width` numbers, `stride` from one to the next, into `count` ≤ 64 lanes of a panel; the
+// lanes after them become 0.
 void fill_panel(const FusedKernels& kernels, const float* tokens, Index count, Index stride, Index width,
                 float* panel);
 

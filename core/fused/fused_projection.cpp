@@ -12,7 +12,8 @@ namespace {
 // Features of a task: two heads of the usual width; 128 rows of 512 weights are 256 KiB.
 constexpr Index features_at_once = 128;
 
-// Panels of a task: the weights of its features are fetched from memory once, a panel's tokens while the previous one is computed.
+// Panels of a task: the weights of its features are fetched from memory once, a panel's tokens while the
+// previous one is computed.
 constexpr Index panels_at_once = 8;
 
 // If there are few panels, they are split into at least this many tasks.

@@ -9,8 +9,8 @@
 
 namespace headwise {
 
-// Where the y of a linear layer goes: one of these. They may have more tokens than x; lanes beyond it are written before
-// the tokens that belong there, rows beyond it not at all.
+// Where the y of a linear layer goes: one of these. They may have more tokens than x; lanes beyond it are
+// written before the tokens that belong there, rows beyond it not at all.
 struct ProjectionTarget {
   Panels* panels = nullptr;           // width: features
   HeadPanels* head_panels = nullptr;  // heads·width: features
@@ -43,8 +43,8 @@ Index fused_projection_tasks_until(const FusedProjection& projection, Index n, I
 PanelPlace fused_projection_reads_from(const FusedProjection& projection, Index task);
 Index fused_projection_scratch();  // floats per worker
 
-// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False if one of them is NaN or infinite
-// and the projection checks for that.
+// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False if one of them is NaN or
+// infinite and the projection checks for that.
 bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch);
 
 // What a run of the fused backend reuses from the previous one.
@@ -61,8 +61,8 @@ struct FusedTakeover {
   TensorPtr output;       // likewise
 };
 
-// For a module. `before` may be null; with `wants_weights`, head_output is reused only if attn_weights can be, too. Inputs in
-// different arrays are compared token by token.
+// For a module. `before` may be null; with `wants_weights`, head_output is reused only if attn_weights can
+// be, too. Inputs in different arrays are compared token by token.
 FusedTakeover fused_takeover(const Trace* before, const AttentionInputs& inputs, bool wants_weights);
 
 }  // namespace headwise

@@ -1,4 +1,5 @@
-// Rows of q and k rotated by their positions (core/attention/rotary_embedding.h) before a pass over the keys, in f32.
+// Rows of q and k rotated by their positions (core/attention/rotary_embedding.h)
+// before a pass over the keys, in f32.
 #pragma once
 
 #include <optional>
@@ -10,8 +11,8 @@
 
 namespace headwise {
 
-// Rows of `tokens` tokens in each of `groups`, with `heads` adjacent heads of `width` numbers: (N,T,H·D), or with one head
-// (N·H,T,D).
+// Rows of `tokens` tokens in each of `groups`, with `heads` adjacent heads of `width` numbers: (N,T,H·D), or
+// with one head (N·H,T,D).
 struct RotatedRows {
   const float* from;
   float* to;  // may be `from`

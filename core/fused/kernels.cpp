@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of floats
-// in one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
+// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of
+// floats in one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/fused/kernels.h"
 
 #include "core/fused/product_kernel.h"

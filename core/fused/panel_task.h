@@ -1,5 +1,5 @@
-// The state of a worker of fused_attention.cpp: one panel of queries of one head, room for its scores, and the keys that its
-// queries look at.
+// The state of a worker of fused_attention.cpp: one panel of queries of one head, room for its scores, and
+// the keys that its queries look at.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace headwise {
 
-// Keys of a strip: with 64 queries their scores are 132 KiB, their values at a head width of 64 as much: half of the smallest L2
-// cache of today. Longer sums cost less than exceeding the L1 cache.
+// Keys of a strip: with 64 queries their scores are 132 KiB, their values at a head width of 64 as much: half
+// of the smallest L2 cache of today. Longer sums cost less than exceeding the L1 cache.
 constexpr Index keys_at_once = 512;
 // Padding between two rows of scores, so that they do not all map to the same cache sets.
 constexpr Index row_gap = 16;
@@ -43,8 +43,8 @@ struct PanelTask : QueryPlace {
   Index from, to;  // the keys that any of the queries looks at, `from` at the beginning of a strip
 };
 
-// With `look_behind`, every query looks at every key: what a mask blocks is not finite, and matters. `scratch` as in
-// fused_attention_task.
+// With `look_behind`, every query looks at every key: what a mask blocks is not finite, and matters.
+// `scratch` as in fused_attention_task.
 PanelTask panel_task(const FusedAttention& attention, Index task, float* scratch, bool look_behind);
 
 const float* queries_of(const FusedAttention& attention, const PanelTask& task);

@@ -7,13 +7,14 @@
 namespace headwise {
 namespace {
 
-// 32 registers hold 6 rows of 4 vectors, 4 vectors of the right side and a number of the left; 16 hold 6 rows of 2.
+// 32 registers hold 6 rows of 4 vectors, 4 vectors of the right side and a number of the left;
+// 16 hold 6 rows of 2.
 constexpr int tile_rows = 6;
 constexpr int tile_vectors = vector == 16 ? 4 : 2;
 constexpr int tile_columns = tile_vectors * vector;
 
-// What a tile prefetches meanwhile, one step of its depth at a time: what the caller needs next, and the rows of the next
-// tile.
+// What a tile prefetches meanwhile, one step of its depth at a time: what the caller needs next, and the rows
+// of the next tile.
 struct Ahead {
   const float* wanted;
   Index wanted_step, rows_step;
@@ -22,8 +23,8 @@ struct Ahead {
 template <int Rows, int Vectors>
 using Sums = Vector[Rows][Vectors];
 
-// How the left side of a tile is stored, if the compiler may know it. The right side has panel_lanes numbers between two steps
-// of the depth in both cases.
+// How the left side of a tile is stored, if the compiler may know it. The right side has panel_lanes numbers
+// between two steps of the depth in both cases.
 enum class LeftSide {
   any,
   rows,   // a row's numbers are contiguous
@@ -44,15 +45,16 @@ inline void step(const float* const* left, Index at, const float* right, Sums<Ro
   }
 }
 
-// The numbers of its left side that a tile has just read, on their way to memory: vectors that are in the L1 cache.
+// The numbers of its left side that a tile has just read, on their way to memory:
+// vectors that are in the L1 cache.
 struct Kept {
   float* out;
   Index row;
   const float* factor;
 };
 
-// Rows `part`, `part` + 4 … of a vector's width. A store or two every few steps drain alongside the product; those of all rows
-// at once stall it.
+// Rows `part`, `part` + 4 … of a vector's width. A store or two every few steps drain alongside the product;
+// those of all rows at once stall it.
 constexpr int steps_together = 4, kept_parts = vector / steps_together;
 template <int Rows>
 inline void keep(const float* const* left, Index at, Index part, const Kept& kept) {
@@ -65,7 +67,8 @@ inline void keep(const float* const* left, Index at, Index part, const Kept& kep
   }
 }
 
-// Steps [0, depth). If strides are known, four at a time: otherwise counting and address arithmetic displace multiply-adds.
+// Steps [0, depth). If strides are known, four at a time:
+// otherwise counting and address arithmetic displace multiply-adds.
 template <LeftSide Side, bool Keeps, int Rows, int Vectors>
 inline void steps(const FusedProduct& p, const float* const* first, const float* right, Index depth,
                   const Ahead& ahead, const Kept& kept, Sums<Rows, Vectors>& sum) {
@@ -220,7 +223,8 @@ void multiply(const FusedProduct& p) {
   for (Index column = 0; column < p.columns; column += tile_columns) {
     Index rows = 0;
     for (Index row = 0; row < p.rows; row += rows, ahead.wanted += ahead.wanted_step * p.depth) {
-      const Index left = p.rows - row;  // the last two tiles have similar heights: a low one waits for its sums
+      // the last two tiles have similar heights: a low one waits for its sums
+      const Index left = p.rows - row;
       rows = left >= 2 * tile_rows ? tile_rows : left > tile_rows ? (left + 1) / 2 : left;
       const Index end = p.column_reach ? furthest(p.column_reach + row, rows, p.columns) : p.columns;
       const Index depth = p.depth_reach ? furthest(p.depth_reach + row, rows, p.depth) : p.depth;

@@ -1,6 +1,6 @@
-// The masks of one attention as the fused backend reads them, one row at a time: the range of keys that a query looks at,
-// and what is added there. Nothing of size L × S is created. What a cell adds is the same as in
-// core/attention/attention_mask.h.
+// The masks of one attention as the fused backend reads them, one row at a time: the range of keys that a
+// query looks at, and what is added there. Nothing of size L × S is created. What a cell adds is the same as
+// in core/attention/attention_mask.h.
 #pragma once
 
 #include <vector>
@@ -16,13 +16,13 @@ struct KeyReach {
 
 class RowMasks {
  public:
-  // `all_keys` is S′: the columns from `keys` on are never blocked. The shapes of the masks must already have been
-  // checked; `options` and what `given` points to must outlive this.
+  // `all_keys` is S′: the columns from `keys` on are never blocked. The shapes of the masks must already have
+  // been checked; `options` and what `given` points to must outlive this.
   RowMasks(const AttentionOptions& options, const GivenMasks& given, Index batch, Index queries, Index keys,
            Index all_keys);
 
-  // Whether keys are blocked or biased other than by each query's reach: then `fill` gives the values. With `look_behind`
-  // blocked keys are never skipped, because a NaN behind a mask still counts.
+  // Whether keys are blocked or biased other than by each query's reach: then `fill` gives the values. With
+  // `look_behind` blocked keys are never skipped, because a NaN behind a mask still counts.
   bool adds(bool look_behind) const { return look_behind ? any_ : adds_; }
 
   // Keys outside this range are blocked for this query. Only without `look_behind`.

@@ -6,9 +6,9 @@
 namespace headwise {
 namespace {
 
-// 2^x for x ≤ 0 or NaN, to about one unit in the last place. NaN stays NaN; below −126, where the result would be
-// denormal, it is exactly 0 (with AVX-512 during the lifetime of a FlushDenormals). The polynomials, of degree 5, are
-// fitted for the least relative error: 9e-8.
+// 2^x for x ≤ 0 or NaN, to about one unit in the last place. NaN stays NaN; below −126, where the result
+// would be denormal, it is exactly 0 (with AVX-512 during the lifetime of a FlushDenormals). The polynomials,
+// of degree 5, are fitted for the least relative error: 9e-8.
 #ifdef __AVX512DQ__
 inline Vector two_to(Vector x) {
   const auto r =
@@ -74,8 +74,8 @@ inline Vector largest_of_each(Vector* in) {
   return in[0];
 }
 
-// Keys [from, to) take part: the vectors that contain them, as floats from the first up to `end`. Lanes of these that do
-// not take part become −∞, the other vectors 0.
+// Keys [from, to) take part: the vectors that contain them, as floats from the first up to `end`. Lanes of
+// these that do not take part become −∞, the other vectors 0.
 struct RowReach {
   Index begin = 0, end = 0;
 };

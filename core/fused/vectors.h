@@ -1,5 +1,6 @@
-// Vectors of one instruction set, for the files that are compiled once per instruction set (core/fused/kernels.cpp). HEADWISE_VECTOR is
-// the number of floats in one. In an unnamed namespace, so that the linker never merges functions of two builds.
+// Vectors of one instruction set, for the files that are compiled once per instruction set
+// (core/fused/kernels.cpp). HEADWISE_VECTOR is the number of floats in one. In an unnamed namespace, so that
+// the linker never merges functions of two builds.
 #pragma once
 
 #ifdef __SSE2__
@@ -40,7 +41,8 @@ inline Integers lane_numbers() {
   return lanes;
 }
 
-// Separates the lanes of two vectors by bit S of their number: those of both with the bit clear, and those with it set.
+// Separates the lanes of two vectors by bit S of their number: those of both with the bit clear,
+// and those with it set.
 template <int S>
 inline Vector lower_of(Vector a, Vector b) {
   Integers from;

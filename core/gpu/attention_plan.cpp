@@ -103,8 +103,8 @@ AttentionPlan plan_attention(const AttentionSizes& s, const std::vector<HeadRang
                              const HeadOutputStrides& strides, std::optional<Index> mask_rows,
                              const GpuLimits& limits, const AttentionTile& tile) {
   const Index height = 64 * tile.rows;
-  // A binding holds whole heads of q, k and v, or else some queries and keys of one, and the same number of queries of the
-  // output. Both in whole blocks.
+  // A binding holds whole heads of q, k and v, or else some queries and keys of one, and the same number of
+  // queries of the output. Both in whole blocks.
   const Index slab = std::max({s.queries * s.head_dim, s.all_keys * s.head_dim, s.all_keys * s.v_head_dim});
   AttentionPlan plan;
   Index heads_each = std::min(at_once(limits, slab), s.heads);

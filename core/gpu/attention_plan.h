@@ -1,4 +1,5 @@
-// How scaled dot-product attention is cut into jobs for the GPU: a function of sizes and limits, without OpenGL.
+// How scaled dot-product attention is cut into jobs for the GPU: a function of sizes and limits,
+// without OpenGL.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,19 @@
 
 namespace headwise {
 
-// The blocks of 64 × 64 scores that a given mask rules out, and that shaders/scaled_dot_product_attention.comp therefore skips.
+// The blocks of 64 × 64 scores that a given mask rules out, and that
+// shaders/scaled_dot_product_attention.comp therefore skips.
 
 constexpr Index mask_block = 64;  // queries and keys of a block
 
 struct BlockedBlocks {
   std::vector<std::uint32_t> bits = {};  // a bit each, 1: ruled out; empty: none is
-  // From the bit of a block to that of the next batch, head and row of blocks; 0 where they share one. The next block of keys has the
-  // next bit.
+  // From the bit of a block to that of the next batch, head and row of blocks; 0 where they share one. The
+  // next block of keys has the next bit.
   Index batch_step = 0, head_step = 0, row_step = 0;
 
-  // How many of key blocks [first, end) are ruled out for all of rows [row, row + rows) of blocks, of batch n and head h.
+  // How many of key blocks [first, end) are ruled out for all of rows [row, row + rows) of blocks,
+  // of batch n and head h.
   Index count(Index n, Index h, Index row, Index rows, Index first, Index end) const;
 };
 
@@ -46,7 +49,8 @@ struct HeadOutputStrides {
   Index query = 0, head = 0, batch = 0;
 };
 
-// The keys that a query may see by its position alone: the shader skips the others. In sizes without appended columns.
+// The keys that a query may see by its position alone: the shader skips the others.
+// In sizes without appended columns.
 struct PositionReach {
   bool causal = false;
   Index window = 0;  // 0: none
@@ -71,10 +75,11 @@ Index attention_value_rows(Index columns);       // its V_ROWS
 // Whether such a tile may be chosen: its strips fit in the shared memory, and its sums in registers.
 bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits);
 
-// As limits.tiles says; where that is a large one, only if it fits in the shared memory, there are at least 128 queries (on software 512:
-// it takes a second longer to compile) and it still makes two work groups for each of so many processors; 0: their number is unknown.
-// v_head_dim ≤ 256. Any tile gives the same bits, unless a product of q and k overflows that a mask rules out: a large tile may look at
-// it where small ones skip its block.
+// As limits.tiles says; where that is a large one, only if it fits in the shared memory, there are at least
+// 128 queries (on software 512: it takes a second longer to compile) and it still makes two work groups for
+// each of so many processors; 0: their number is unknown. v_head_dim ≤ 256. Any tile gives the same bits,
+// unless a product of q and k overflows that a mask rules out:
+// a large tile may look at it where small ones skip its block.
 AttentionTile attention_tile(const AttentionSizes& sizes, const ScoreNeeds& needs, const GpuLimits& limits,
                              double processors);
 
@@ -95,8 +100,8 @@ struct SkippedScores {
   const BlockedBlocks* blocked = nullptr;   // by a given mask; null: none. Must live as long as the job
 };
 
-// A unit is a work group: a block of queries of one head, the last block of the first head first. A step is a block of keys. Without its
-// dispatch.
+// A unit is a work group: a block of queries of one head, the last block of the first head first. A step is a
+// block of keys. Without its dispatch.
 GpuJob attention_job(const AttentionSizes& sizes, const AttentionTile& tile, const AttentionPlan& plan,
                      const AttentionPiece& piece, const SkippedScores& skipped);
 

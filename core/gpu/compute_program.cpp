@@ -26,7 +26,8 @@ std::string_view text_of(std::span<const unsigned char> source) {
 ComputeProgram::ComputeProgram(std::string_view label, const std::vector<Define>& defines,
                                std::initializer_list<Source> sources)
     : object_(label) {
-  // NVIDIA's compiler keeps arrays in memory that are indexed by a loop which it has not unrolled. Others ignore this line.
+  // NVIDIA's compiler keeps arrays in memory that are indexed by a loop which it has not unrolled.
+  // Others ignore this line.
   std::string head = fmt::format("#version {}0 core\n#pragma optionNV(unroll all)\n", compute_version);
   for (const Define& define : defines) {
     if (define.name == "CLUSTERED_SUBGROUPS")

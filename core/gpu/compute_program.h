@@ -24,8 +24,8 @@ class ComputeProgram {
   };
 
   ComputeProgram() = default;
-  // The files' texts are concatenated, empty ones left out. Throws Error(no_display) with the first words of the driver's log if they
-  // do not compile.
+  // The files' texts are concatenated, empty ones left out. Throws Error(no_display) with the first words of
+  // the driver's log if they do not compile.
   ComputeProgram(std::string_view label, const std::vector<Define>& defines,
                  std::initializer_list<Source> sources);
 
@@ -51,7 +51,8 @@ class ComputeProgram {
   };
   GLint at(std::string_view name) const;
   gl::Object<Kind> object_;
-  // Some fifty are set before a dispatch, and a driver may have to wait for another thread before it can tell where one is.
+  // Some fifty are set before a dispatch, and a driver may have to wait for another thread before it can tell
+  // where one is.
   mutable std::map<std::string, GLint, std::less<>> places_;
 };
 

@@ -38,7 +38,8 @@ std::optional<double> GlQueue::take_time(bool wait) {
   GLuint64 nanoseconds = 0;
   glGetQueryObjectui64v(piece.query.name(), GL_QUERY_RESULT, &nanoseconds);
   double time = static_cast<double>(nanoseconds) * 1e-6;
-  // A software driver computes within the call, and its timer reports the machine's uptime, or some nanoseconds.
+  // A software driver computes within the call, and its timer reports the machine's uptime,
+  // or some nanoseconds.
   const bool plausible = time >= least_plausible && time <= milliseconds(Clock::now() - piece.begun);
   if (!plausible) time = milliseconds(piece.ended - piece.begun);
   pieces_.pop_front();

@@ -34,7 +34,8 @@ struct GlForward::State {
   void take_gains();
   // Before the masks: rotated q and k are what attention reads.
   void take_rotary();
-  // Plans the jobs of a run; what comes before `from` is already there, and so are the rows of q, k and v that are not in `changed`.
+  // Plans the jobs of a run; what comes before `from` is already there, and so are the rows of q, k and v
+  // that are not in `changed`.
   void plan(GlStage from, const ChangedInputs& changed = {});
   std::vector<const StorageBuffer*> buffers() const;  // all existing ones
 

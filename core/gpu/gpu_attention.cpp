@@ -36,7 +36,8 @@ void add_finite_check(GpuWork& work, GpuPrograms& programs, const GpuAttention& 
   }
 }
 
-// Rows [first, first + count) of `width` numbers for a shader that counts rows from `base`: correct modulo 2³².
+// Rows [first, first + count) of `width` numbers for a shader that counts rows from `base`:
+// correct modulo 2³².
 std::uint32_t bind_rows(const StorageBuffer& numbers, unsigned binding, Index base, Index first, Index count,
                         Index width, Index alignment) {
   return numbers.bind(binding, (base + first) * width, count * width, alignment) -

@@ -27,11 +27,12 @@ struct GpuAttention {
 // A sentence saying why another backend must compute heads of these widths; empty if this one can.
 std::string gpu_attention_refusal(const AttentionSizes& sizes, const GpuLimits& limits);
 
-// Adds the jobs: whether k and v are finite, which allows masked keys to be skipped; and, after a barrier, the attention.
+// Adds the jobs: whether k and v are finite, which allows masked keys to be skipped; and,
+// after a barrier, the attention.
 void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention);
 
-// attn_weights of batch n, head h, queries [first, first + rows), all keys, into `tile` (rows, S′). The jobs of
-// add_attention must be done.
+// attn_weights of batch n, head h, queries [first, first + rows), all keys, into `tile` (rows, S′). The jobs
+// of add_attention must be done.
 void attention_weights_rows(GpuPrograms& programs, const GpuAttention& attention, Index n, Index h,
                             Index first, Index rows, const StorageBuffer& tile);
 

@@ -10,8 +10,8 @@
 
 namespace headwise {
 
-// out[n, part, row, column] = Σ_e x[n,row,e]·weight[first_weight_row + part·out_part + column, e] + bias[…]. Buffers must
-// live until the work is done.
+// out[n, part, row, column] = Σ_e x[n,row,e]·weight[first_weight_row + part·out_part + column, e] + bias[…].
+// Buffers must live until the work is done.
 struct GpuLinear {
   const StorageBuffer* x = nullptr;  // (N, rows, depth)
   Index batch = 1, rows = 1, depth = 1;
@@ -27,7 +27,8 @@ struct GpuLinear {
   const std::vector<TokenRange>* only = nullptr;  // rows to compute, the others are left unchanged; null: all
 };
 
-// Adds the jobs that compute it, split so that none binds more of a buffer than the context allows. `only` is not read later.
+// Adds the jobs that compute it, split so that none binds more of a buffer than the context allows.
+// `only` is not read later.
 void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& linear);
 
 }  // namespace headwise

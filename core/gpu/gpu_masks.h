@@ -1,5 +1,5 @@
-// The masks of one attention, the dropout and the scaling of scores, in the form that shaders/masked_score.glsl and
-// dropout.glsl need: nothing of size L × S unless it was given.
+// The masks of one attention, the dropout and the scaling of scores, in the form that
+// shaders/masked_score.glsl and dropout.glsl need: nothing of size L × S unless it was given.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct StoredAttnMask {
 // The most cells that a piece may have, wherever it begins: the numbers bound before it count too.
 Index most_mask_cells(Index cells_per_number, const GpuLimits& limits);
 
-// Queries of one head whose rows a shader can bind and count at once; nullopt if that is true of the whole mask.
+// Queries of one head whose rows a shader can bind and count at once;
+// nullopt if that is true of the whole mask.
 std::optional<Index> mask_rows_at_once(const StoredAttnMask& mask, Index queries, const GpuLimits& limits);
 
 // Scores of some queries of some heads of batch n.
@@ -41,8 +42,8 @@ struct MaskPiece {
 };
 MaskPiece mask_piece(const StoredAttnMask& mask, const MaskRows& rows);
 
-// What a shader subtracts from the index of a cell to find it in what is bound, if `before` numbers are bound before the piece: modulo
-// 2³², like its counters.
+// What a shader subtracts from the index of a cell to find it in what is bound, if `before` numbers are bound
+// before the piece: modulo 2³², like its counters.
 std::uint32_t mask_base(const StoredAttnMask& mask, const MaskPiece& piece, Index before);
 
 class GpuMasks {
@@ -53,8 +54,8 @@ class GpuMasks {
   // A sentence saying why another backend must compute these masks; empty if this one can.
   static std::string refusal(const GivenMasks& given, const GpuLimits& limits);
 
-  // Queries of one head whose rows of attn_mask a shader can bind at once; nullopt if it can bind the whole mask
-  // (core/gpu/gpu_masks.h).
+  // Queries of one head whose rows of attn_mask a shader can bind at once; nullopt if it can bind the whole
+  // mask (core/gpu/gpu_masks.h).
   std::optional<Index> rows_at_once(const GpuLimits& limits) const;
 
   ScoreNeeds needs() const { return needs_; }
@@ -64,8 +65,8 @@ class GpuMasks {
 
   std::vector<const StorageBuffer*> buffers() const;
 
-  // Uniforms and bindings 5, 6 and 7 of the program in use, which only reads these rows of scores; those of dropout if the
-  // program drops.
+  // Uniforms and bindings 5, 6 and 7 of the program in use, which only reads these rows of scores; those of
+  // dropout if the program drops.
   using Rows = MaskRows;
   void set(const ComputeProgram& program, Index alignment, const Rows& rows) const;
 

@@ -9,7 +9,8 @@
 
 namespace headwise {
 
-// rotated[row,·] = rows[row,·] rotated by the position of token row % tokens. Buffers must live until the work is done.
+// rotated[row,·] = rows[row,·] rotated by the position of token row % tokens.
+// Buffers must live until the work is done.
 struct GpuRotary {
   Index row_count = 0, tokens = 0, width = 0, pairs = 0;
   const StorageBuffer* rows = nullptr;       // (row_count, width)
@@ -17,7 +18,8 @@ struct GpuRotary {
   const StorageBuffer* rotated = nullptr;    // (row_count, width)
 };
 
-// A sentence saying why another backend must compute tables of this many tokens and pairs; empty if this one can.
+// A sentence saying why another backend must compute tables of this many tokens and pairs;
+// empty if this one can.
 std::string gpu_rotary_refusal(Index tokens, Index pairs, const GpuLimits& limits);
 
 // cos and sin of positions [first_position, first_position + tokens), in the layout of `rotations`.

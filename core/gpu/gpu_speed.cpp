@@ -21,17 +21,20 @@ std::span<const unsigned char> copy_rate_comp();
 namespace {
 
 constexpr Index group_threads = 256;
-// Of shaders/multiply_add_peak.comp: a thread and round, a multiply-add counted as two; and the sum of a group's first thread.
+// Of shaders/multiply_add_peak.comp: a thread and round, a multiply-add counted as two;
+// and the sum of a group's first thread.
 constexpr double round_flops = 2.0 * 16 * 8;
 constexpr float sum_of_first = 28.0f / 512.0f;
-// Few groups of few rounds first, for software. Then rounds, so that beginning and ending a group costs little; then groups, so that the
-// last of them to finish leave little of a large GPU idle; then rounds again.
+// Few groups of few rounds first, for software. Then rounds, so that beginning and ending a group costs
+// little; then groups, so that the last of them to finish leave little of a large GPU idle;
+// then rounds again.
 constexpr Index fewest_groups = 16, most_groups = 65535;
 constexpr Index enough_rounds = 64, most_rounds = Index{1} << 24;
 constexpr int slices = 3;
 constexpr double fastest_growth = 8.0;
 
-// A clock that tells less than this share of a wait of at least so many milliseconds does not count dispatches.
+// A clock that tells less than this share of a wait of at least so many milliseconds does not count
+// dispatches.
 constexpr double least_share = 0.1, shortest_judged = 0.5;
 // A slice timed by the program: handing it over to llvmpipe and learning of its end takes a millisecond.
 constexpr double waited_milliseconds = 10.0;

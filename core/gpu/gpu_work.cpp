@@ -7,13 +7,15 @@
 namespace headwise {
 namespace {
 
-// A guess below any GPU, and about that of one thread of a software driver: used until something has been measured.
+// A guess below any GPU, and about that of one thread of a software driver:
+// used until something has been measured.
 constexpr double first_speed = 1e6;
 
 // Shorter times are those of launching.
 constexpr double shortest_sample = 0.01;
 
-// Of what was measured before. Where a piece may have begun beside the one before, only several together tell how long they take.
+// Of what was measured before. Where a piece may have begun beside the one before,
+// only several together tell how long they take.
 constexpr double kept_alone = 0.5, kept_behind_another = 0.8;
 
 // Of the throughput from one piece to the next: a clock may be coarse.
@@ -55,8 +57,8 @@ namespace {
 
 constexpr std::size_t slices_under_way = 2;  // the next one waits in the queue when one ends
 
-// What a work group may take: long enough that launching is nothing beside it, short enough that processors do not wait long for the last
-// groups before a barrier, nor a desktop for one of them.
+// What a work group may take: long enough that launching is nothing beside it, short enough that processors
+// do not wait long for the last groups before a barrier, nor a desktop for one of them.
 constexpr double milliseconds_of_group = 0.5;
 constexpr double steps_of_nothing = 0.1;           // what a group costs that finds nothing to do
 constexpr double milliseconds_of_dispatch = 0.01;  // for the driver and the GPU to begin with one
@@ -172,8 +174,8 @@ GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work,
   return fit;
 }
 
-// What is dispatched next is timed with the dispatch before it where both are of one kind and nothing stands between them: a driver may
-// not begin the second before the end of the first if each is timed.
+// What is dispatched next is timed with the dispatch before it where both are of one kind and nothing stands
+// between them: a driver may not begin the second before the end of the first if each is timed.
 void GpuWork::hand_over(Slice& slice, GpuRate& rate, const GpuRate::Sample& sample) {
   const bool goes_on = !barrier_due_ && last_rate_ == &rate;
   if (goes_on && !slice.pieces.empty() && !slice.pieces.back().sample.one_unit) {
@@ -207,13 +209,16 @@ void GpuWork::fill(Slice& slice, double milliseconds) {
     Fit fits = fit(job, part, room, first ? 1 : 0, !learned);
     if (fits.units == 0) return;
     if (alone && learned && rate.wants_group(fits.largest_group)) {
-      fits = fit(job, part, 0.0, 1, false);  // the others follow without a barrier, so that nobody waits for it
+      // the others follow without a barrier, so that nobody waits for it
+      fits = fit(job, part, 0.0, 1, false);
     } else if (alone && learned && fits.units == 1 && first) {
-      // A second unit may well take no time of its own, and where it does the two are no longer than two slices.
+      // A second unit may well take no time of its own,
+      // and where it does the two are no longer than two slices.
       const Fit two = fit(job, part, 0.0, 2, false);
       if (two.charged <= 2.0 * room) fits = two;
     }
-    // Whole rounds of the processors: a driver that does not begin a dispatch before the end of the previous one leaves none of them idle.
+    // Whole rounds of the processors: a driver that does not begin a dispatch before the end of the previous
+    // one leaves none of them idle.
     const auto at_a_time = static_cast<Index>(std::lround(rate.processors())) / job.groups;
     if (learned && fits.units < job.units - next_unit_ && at_a_time > 1 && fits.units > at_a_time)
       fits = fit(job, part, 0.0, fits.units - fits.units % at_a_time, false);

@@ -1,5 +1,5 @@
-// Splits GPU work into slices of a few milliseconds, so that a window keeps its frame rate and no driver assumes that
-// the GPU hangs. How much fits in a slice is measured along the way.
+// Splits GPU work into slices of a few milliseconds, so that a window keeps its frame rate and no driver
+// assumes that the GPU hangs. How much fits in a slice is measured along the way.
 #pragma once
 
 #include <deque>
@@ -15,20 +15,23 @@ namespace headwise {
 
 // How fast a GPU does one kind of work, learned from the times of its pieces.
 
-// Work is counted in multiply-adds, or what is taken for one. A piece of n work groups on P processors that each do `speed` takes about
-// ⌈n/P⌉ · (work of a group) / speed. P is not told by OpenGL: it is found by handing over more and more groups while the time does not
-// grow in proportion.
+// Work is counted in multiply-adds, or what is taken for one. A piece of n work groups on P processors that
+// each do `speed` takes about ⌈n/P⌉ · (work of a group) / speed. P is not told by OpenGL: it is found by
+// handing over more and more groups while the time does not grow in proportion.
 class GpuRate {
  public:
   bool measured() const { return measured_; }
-  // Per millisecond, what the whole GPU has been seen to do: for more work than was measured, the time grows at most in proportion.
+  // Per millisecond, what the whole GPU has been seen to do: for more work than was measured,
+  // the time grows at most in proportion.
   double throughput() const;
-  // Per millisecond, what one work group does, with the time to launch it; a guess below any GPU until something has been measured.
+  // Per millisecond, what one work group does, with the time to launch it; a guess below any GPU until
+  // something has been measured.
   double speed() const;
-  // The number of work groups that have been seen to run at a time; too large rather than too small, because launching takes longer
-  // for one group than for many.
+  // The number of work groups that have been seen to run at a time; too large rather than too small, because
+  // launching takes longer for one group than for many.
   double processors() const;
-  // Whether a group of so much work should be timed: the largest so far took less, so that launching was more of its time.
+  // Whether a group of so much work should be timed: the largest so far took less,
+  // so that launching was more of its time.
   bool wants_group(double work) const { return work > 1.5 * timed_group_; }
 
   struct Sample {
@@ -51,8 +54,9 @@ struct GpuRange {
   Index first_unit = 0, units = 0, first_step = 0, steps = 1;
 };
 
-// A job is a number of units, independent of each other, of the same number of steps: a unit's steps run in order, each going on with
-// what the earlier ones wrote. How steps are grouped must not change a bit of the result, because it follows from times.
+// A job is a number of units, independent of each other, of the same number of steps: a unit's steps run in
+// order, each going on with what the earlier ones wrote. How steps are grouped must not change a bit of the
+// result, because it follows from times.
 struct GpuJob {
   std::string kind = {};     // the name of the shader
   std::string variant = {};  // how it was compiled: jobs of one kind and variant run at the same rate
@@ -61,7 +65,8 @@ struct GpuJob {
   Index steps = 1;       // of each unit
   Index most_steps = 0;  // of one dispatch; 0: all
   double work = 1.0;     // of one step of one unit, multiply-adds; more than 0
-  // How many of steps [first, end) a unit does, if it skips some, as far as the plan knows; null: all of them.
+  // How many of steps [first, end) a unit does, if it skips some, as far as the plan knows; null:
+  // all of them.
   std::function<Index(Index unit, Index first, Index end)> steps_done = {};
   std::function<void(const GpuRange&)> dispatch = {};
 };
@@ -71,10 +76,11 @@ struct SliceLimits {
   Index least_steps = 1;  // of a work group, however long they take
 };
 
-// Where a window draws on the same GPU: it waits for two slices at most. A frame of 60 a second has room for them.
+// Where a window draws on the same GPU: it waits for two slices at most.
+// A frame of 60 a second has room for them.
 constexpr SliceLimits slices_beside_window{4.0, 1};
-// Where none does: still short enough to be cancelled at once. A group of a slow device has some steps, so that what it loads and stores
-// between them is little beside them.
+// Where none does: still short enough to be cancelled at once. A group of a slow device has some steps, so
+// that what it loads and stores between them is little beside them.
 constexpr SliceLimits slices_alone{40.0, 16};
 // On software, which takes a millisecond to hand a slice over and computes its groups one after the other.
 constexpr SliceLimits slices_on_software{100.0, 64};
@@ -91,9 +97,9 @@ class GpuWork {
   // Jobs added from here on see what those added before wrote.
   void barrier();
 
-  // Submits one slice of work, unless two are still in flight; true until everything is done. With `wait` it waits for one of them instead
-  // of returning with nothing done. A work group gets as few steps as it takes to end within half a millisecond, as far as its kind has
-  // been timed, and one step at first.
+  // Submits one slice of work, unless two are still in flight; true until everything is done. With `wait` it
+  // waits for one of them instead of returning with nothing done. A work group gets as few steps as it takes
+  // to end within half a millisecond, as far as its kind has been timed, and one step at first.
   bool advance(const SliceLimits& limits, bool wait);
 
   // Exactly this many steps at once, where a binding allows it; 0: as measured.

@@ -33,8 +33,8 @@ constexpr Index product_strip_depth = 16;  // DEPTH of the shader
 // Columns of the product's depth that are summed between two points where it may be cut.
 constexpr Index depth_of_step = 64;
 
-// As limits.tiles says; where that is a large one, only if it still makes two work groups for each of so many processors; 0: their number
-// is unknown. Any tile gives the same bits.
+// As limits.tiles says; where that is a large one, only if it still makes two work groups for each of so many
+// processors; 0: their number is unknown. Any tile gives the same bits.
 MatrixProductTile matrix_product_tile(const LinearSizes& sizes, const GpuLimits& limits, double processors);
 
 // The pieces of these rows; together they are all of them.

@@ -20,7 +20,8 @@ struct ShaderKind {
 // Compiles the texts, concatenated, as one source. Throws Error(no_display) with the driver's log.
 void compile_shader(GLuint shader, std::string_view label, std::span<const std::string_view> texts);
 
-// Links the compiled shaders into the program, and detaches them. Throws Error(no_display) with the driver's log.
+// Links the compiled shaders into the program, and detaches them. Throws Error(no_display)
+// with the driver's log.
 void link_program(GLuint program, std::string_view label, std::initializer_list<GLuint> shaders);
 
 }  // namespace headwise::gl

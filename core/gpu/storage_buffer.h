@@ -14,8 +14,8 @@ namespace headwise {
 class StorageBuffer {
  public:
   StorageBuffer() = default;
-  // `count` numbers, initially 0, between guard words. Throws Error(memory) if the GPU has no room. `label` appears in
-  // debug messages.
+  // `count` numbers, initially 0, between guard words. Throws Error(memory) if the GPU has no room. `label`
+  // appears in debug messages.
   StorageBuffer(std::string_view label, Index count);
 
   Index count() const { return count_; }
@@ -25,13 +25,15 @@ class StorageBuffer {
   // Writes after everything dispatched.
   void write(Index first, std::span<const float> numbers);
   void write(Index first, std::span<const std::uint32_t> numbers);
-  // Copies numbers [first, first + count) to the beginning of the buffer bound to `target`, after everything dispatched.
+  // Copies numbers [first, first + count) to the beginning of the buffer bound to `target`,
+  // after everything dispatched.
   void copy_to(GLenum target, Index first, Index count) const;
-  // Waits until everything dispatched is done: for tests and for a few numbers (core/gpu/gpu_read.h for many).
+  // Waits until everything dispatched is done:
+  // for tests and for a few numbers (core/gpu/gpu_read.h for many).
   void read(Index first, std::span<float> numbers) const;
 
-  // Binds numbers [first, first + count) for a shader, and a few before them: a piece must start at a multiple of
-  // GpuLimits::offset_alignment. Returns the offset of `first` in the piece.
+  // Binds numbers [first, first + count) for a shader, and a few before them: a piece must start at a
+  // multiple of GpuLimits::offset_alignment. Returns the offset of `first` in the piece.
   std::uint32_t bind(unsigned binding, Index first, Index count, Index alignment) const;
 
   // Whether nothing was written outside the numbers.

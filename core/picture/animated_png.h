@@ -1,5 +1,5 @@
-// A sequence of pictures as one animated PNG (APNG, part of the PNG specification since its third edition): a browser or a slide
-// program plays it, a program that supports only PNG shows its first picture.
+// A sequence of pictures as one animated PNG (APNG, part of the PNG specification since its third edition): a
+// browser or a slide program plays it, a program that supports only PNG shows its first picture.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ class AnimatedPng {
   // `repeats`: how often it is played; 0: endlessly.
   explicit AnimatedPng(int repeats = 0) : repeats_(repeats) {}
 
-  // Adds a picture shown for this long. All have the size of the first and no transparency. Only the rectangle that differs from
-  // the previous picture is stored; an identical one prolongs it. Throws Error(usage) for another size.
+  // Adds a picture shown for this long. All have the size of the first and no transparency. Only the
+  // rectangle that differs from the previous picture is stored; an identical one prolongs it. Throws
+  // Error(usage) for another size.
   void add(const Image& picture, int milliseconds);
 
   int frame_count() const { return static_cast<int>(frames_.size()); }

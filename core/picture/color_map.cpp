@@ -85,8 +85,8 @@ ColorTable sequential_table(const SequentialKnots& knots) {
   return table;
 }
 
-// The colour with its luminance set to `target`: scaled down to darken, mixed with white to lighten; keeps the
-// hue.
+// The colour with its luminance set to `target`: scaled down to darken, mixed with white to lighten; keeps
+// the hue.
 LinearRgb with_luminance(LinearRgb color, double target) {
   const double now = luminance(color);
   for (double& channel : color) {
@@ -194,7 +194,8 @@ Rgba8 ground_color(Theme theme) {
 Rgba8 nan_color(Theme theme) {
   return theme == Theme::dark ? Rgba8{0xa8, 0x00, 0xfc} : Rgba8{0xb4, 0x00, 0xfc};
 }
-// The same in every theme: zeros are nearly black (the sequential maps) or nearly the ground, which may be white.
+// The same in every theme: zeros are nearly black (the sequential maps) or nearly the ground,
+// which may be white.
 Rgba8 blocked_color(Theme /*theme*/) {
   return {0x6e, 0x74, 0x7d};
 }

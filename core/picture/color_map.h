@@ -62,8 +62,8 @@ Rgba8 color_at(double value, ValueRange range, const ColorTable& table);
 Rgba8 ground_color(Theme theme);
 // A NaN cell: a colour unlike any table's, under a cross in its ink.
 Rgba8 nan_color(Theme theme);
-// A cell that a mask blocks: a grey with a contrast of at least 3:1 to 0 in every colour map, under a cross in its
-// ink or, in small cells, under diagonal lines of hatch_color (core/picture/plane_rule.h).
+// A cell that a mask blocks: a grey with a contrast of at least 3:1 to 0 in every colour map, under a cross
+// in its ink or, in small cells, under diagonal lines of hatch_color (core/picture/plane_rule.h).
 Rgba8 blocked_color(Theme theme);
 Rgba8 hatch_color(Theme theme);
 

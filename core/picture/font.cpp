@@ -34,7 +34,8 @@ void expect(FT_Error error) {
   if (error != 0) throw std::logic_error("an embedded font cannot be read");
 }
 
-// One opened face. FreeType objects are not shared between threads: each thread has its own (see `font_with`).
+// One opened face. FreeType objects are not shared between threads:
+// each thread has its own (see `font_with`).
 class Font {
  public:
   Font(FT_Library library, std::span<const unsigned char> file, int index = 0) : file_{file, index} {
@@ -67,8 +68,8 @@ class Font {
     expect(FT_Set_Char_Size(face_.get(), static_cast<FT_F26Dot6>(std::lround(size * 64.0)), 0, 72, 72));
   }
 
-  // The coverage of a glyph whose origin is `fraction` of a pixel right of and below a pixel corner. Upright text is
-  // hinted vertically, which keeps stems of small letters sharp; rotated text is not.
+  // The coverage of a glyph whose origin is `fraction` of a pixel right of and below a pixel corner. Upright
+  // text is hinted vertically, which keeps stems of small letters sharp; rotated text is not.
   FT_GlyphSlot render(char32_t code, PointF fraction, const FT_Matrix* turn) {
     expect(FT_Load_Glyph(face_.get(), glyph(code),
                          FT_LOAD_NO_BITMAP | (turn ? FT_LOAD_NO_HINTING : FT_LOAD_TARGET_LIGHT)));
@@ -96,7 +97,8 @@ class Fonts {
               std::make_unique<Font>(library, embedded::dejavu_sans_bold()),
               std::make_unique<Font>(library, embedded::dejavu_sans_mono())};
   }
-  // The font that has the character: this face, else a system font; if none has it, this face for its empty box.
+  // The font that has the character: this face, else a system font; if none has it,
+  // this face for its empty box.
   Font& with(char32_t code, FontFace face) {
     Font& font = *fonts_[static_cast<std::size_t>(face)];
     if (font.has(code) || Font::is_invisible(code)) return font;

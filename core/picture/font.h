@@ -1,4 +1,5 @@
-// Text in the embedded DejaVu fonts, and in a system font for characters they lack: measured and painted from the same outlines.
+// Text in the embedded DejaVu fonts, and in a system font for characters they lack:
+// measured and painted from the same outlines.
 #pragma once
 
 #include <span>
@@ -15,8 +16,8 @@ enum class TextAnchor { start, middle, end };
 // How much of its width a text reaches to the left of its anchor, in [0,1].
 double anchor_share(TextAnchor anchor);
 
-// In ems, for all three faces: how far letters reach above and below the baseline (accents on capitals reach slightly higher),
-// and the height of capitals and digits.
+// In ems, for all three faces: how far letters reach above and below the baseline (accents on capitals reach
+// slightly higher), and the height of capitals and digits.
 constexpr double text_ascent = 0.78, text_descent = 0.24, cap_height = 0.729;
 
 struct PointF {

@@ -37,8 +37,8 @@ bool lies_together(const MatrixView& view) {
   return view.col_stride == 1 && (view.row_stride == view.cols || view.rows <= 1);
 }
 
-// Over finite contiguous cells, except those that are only blocked; `mask` may be null. Eight parallel lanes, so that it
-// is vectorised.
+// Over finite contiguous cells, except those that are only blocked; `mask` may be null. Eight parallel lanes,
+// so that it is vectorised.
 template <class T>
 Extremes extremes_of(const T* values, const T* mask, double blocked_at, Index count) {
   constexpr Index lanes = 8;

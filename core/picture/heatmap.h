@@ -24,8 +24,8 @@ struct MatrixView {
   MatrixView transposed() const { return {tensor, offset, cols, rows, col_stride, row_stride}; }
 };
 
-// The last two axes at the given leading index, whose missing entries are 0 (rank 1: one row; rank 0: one cell).
-// Throws Error(usage) for an index that is too long or out of range.
+// The last two axes at the given leading index, whose missing entries are 0 (rank 1: one row; rank 0: one
+// cell). Throws Error(usage) for an index that is too long or out of range.
 MatrixView matrix_view(TensorPtr tensor, std::span<const Index> leading = {});
 
 // Range over the finite values of one view or of many. Diverging: [-m, m], where m is the largest magnitude;
@@ -49,12 +49,13 @@ struct HeatmapSpec {
   bool digits = true;                               // numbers in the cells if they fit
 };
 
-// Throws Error(usage) if the mask has other rows or columns than the values. Everything that takes a whole spec
-// checks this.
+// Throws Error(usage) if the mask has other rows or columns than the values. Everything that takes a whole
+// spec checks this.
 void check_mask(const HeatmapSpec& spec);
 
-// What a cell shows. A blocked cell whose value adds no information (0, -inf or `blocked_at`) is only marked as blocked; one that still carries a
-// value (possible in a row whose keys are all blocked) shows it, hatched, and NaN is never hidden.
+// What a cell shows. A blocked cell whose value adds no information (0, -inf or `blocked_at`) is only marked
+// as blocked; one that still carries a value (possible in a row whose keys are all blocked) shows it,
+// hatched, and NaN is never hidden.
 enum class CellKind : std::uint8_t { value, blocked, blocked_value, nan, minus_inf, plus_inf };
 CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col);
 
@@ -68,8 +69,8 @@ struct HeatmapContents {
 // Of an outline, whose values are not known yet: none.
 HeatmapContents heatmap_contents(const HeatmapSpec& spec);
 
-// As above, over what the heatmaps show: cells that are only blocked do not count, so a mask that fills with -1e9
-// does not flatten the colours of everything else. The ranges in the specs are ignored.
+// As above, over what the heatmaps show: cells that are only blocked do not count, so a mask that fills with
+// -1e9 does not flatten the colours of everything else. The ranges in the specs are ignored.
 ValueRange range_of(std::span<const HeatmapSpec> specs, bool diverging, bool probabilities);
 
 }  // namespace headwise

@@ -21,7 +21,8 @@ constexpr double most_pixels = 1e6;  // per side: far above any file, far below 
 constexpr double label_gap = 0.62;
 constexpr double half_cap = cap_height / 2;
 
-// Where the numbers of a plane stand: in the middle of each cell's painted area, the gap being left of it and above it.
+// Where the numbers of a plane stand: in the middle of each cell's painted area,
+// the gap being left of it and above it.
 struct DigitPlaces {
   Index rows, cols;
   int width, height, gap;
@@ -37,8 +38,8 @@ struct DigitPlaces {
   double cell_height() const { return static_cast<double>(height) / static_cast<double>(rows); }
 };
 
-// A number in a cell that a mask blocks, on a box that covers what the plane draws there: its cross or its hatch. The
-// cross stays where the number does not fit.
+// A number in a cell that a mask blocks, on a box that covers what the plane draws there: its cross or its
+// hatch. The cross stays where the number does not fit.
 void add_blocked_digits(PictureBuilder& block, const DigitPlaces& places, PointF middle, TextItem text,
                         Rgba8 ground) {
   const double width = text_width(text.text, FontFace::mono, text.size) + 3.0;
@@ -143,7 +144,8 @@ PictureType picture_type(double cell_pixels, double plane_side, double font_size
   if (font_size > 0.0) return {font_size, font_size};
   const double by_cell = 0.45 * cell_pixels;
   const double base = std::clamp(std::max(by_cell, plane_side / 48.0), 11.0, 96.0);
-  // If a label for every cell is legible it is as large as its cell allows; otherwise labels are thinned anyway.
+  // If a label for every cell is legible it is as large as its cell allows;
+  // otherwise labels are thinned anyway.
   constexpr double least_pitch = 9.5;
   if (cell_pixels < least_pitch) return {base, base};
   return {base, std::clamp(by_cell, std::min(11.0, cell_pixels / line_height), base)};

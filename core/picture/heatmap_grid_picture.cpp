@@ -83,7 +83,8 @@ HeatmapContents sum(const std::vector<HeatmapContents>& all) {
   return total;
 }
 
-// Columns that give a grid of `count` slots of this size the proportions of a slide, with few slots left empty.
+// Columns that give a grid of `count` slots of this size the proportions of a slide,
+// with few slots left empty.
 std::size_t grid_columns(std::size_t count, double slot_width, double slot_height) {
   constexpr double slide = 1.4;  // width : height, apart from a title and a bar
   std::size_t best = 1;

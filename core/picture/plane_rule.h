@@ -1,5 +1,6 @@
-// The plane of cells, pixel for pixel: the rule that rasterise_plane follows and that the window's shader repeats. R×C cells occupy W×H
-// pixels; everything is in integers; x, y count pixels from the upper left corner.
+// The plane of cells, pixel for pixel: the rule that rasterise_plane follows and that the window's shader
+// repeats. R×C cells occupy W×H pixels; everything is in integers; x,
+// y count pixels from the upper left corner.
 //
 // Cells: column c owns the pixels x0(c) <= x < x0(c+1) with x0(c) = cell_begin(c, C, W): those whose centres
 // lie in [c, c+1)·W/C, so pixel x lies in column floor((2x+1)·C / (2W)). Rows likewise. Below, u = x − x0(c)
@@ -19,11 +20,11 @@
 //
 // Hatch, with d = (x + y) mod hatch_period:
 //   blocked        if cross = 0, the pixels with d < hatch_width are hatch_color
-//   blocked_value  the pixels with d < hatch_width are white, those with d < 2·hatch_width then black: a pair of lines
-//                  that stands out on any colour
+//   blocked_value  the pixels with d < hatch_width are white, those with d < 2·hatch_width then black: a pair
+//                  of lines that stands out on any colour
 //
-// Marks, if mark > 0 (of a blocked cell if cross > 0), in ink_on(the cell's colour), with a = |2u + 1 − cw| and
-// b = |2v + 1 − ch|:
+// Marks, if mark > 0 (of a blocked cell if cross > 0), in ink_on(the cell's colour), with a = |2u + 1 − cw|
+// and b = |2v + 1 − ch|:
 //   blocked    a small square cross:  |a − b| <= cross  and  5·max(a, b) <= 2·min(cw, ch)
 //   nan        a cross:  |a·ch − b·cw| <= mark·max(cw, ch)  and  4a <= 3cw
 //   minus_inf  a minus:  b <= mark and 2a <= cw

@@ -117,7 +117,8 @@ class SystemFonts {
   bool asked_ = false;
   std::unique_ptr<FcConfig, ConfigDeleter> config_;
   std::unique_ptr<FcFontSet, FontSetDeleter> sorted_;
-  std::vector<Entry> entries_;  // one for each of sorted_, never resized, so that returned pointers stay valid
+  // one for each of sorted_, never resized, so that returned pointers stay valid
+  std::vector<Entry> entries_;
   std::unordered_map<char32_t, const SystemFont*> found_;
 };
 

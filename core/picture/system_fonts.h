@@ -1,5 +1,5 @@
-// System fonts for what the embedded ones lack: Chinese, Japanese, Korean and other scripts that users may write in.
-// fontconfig decides which font has a character.
+// System fonts for what the embedded ones lack: Chinese, Japanese, Korean and other scripts that users may
+// write in. fontconfig decides which font has a character.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ struct SystemFont {
 };
 
 // The first font that has the character, in the order of preference for sans-serif text in the language of the environment;
-// null if none has it (or none that is scalable and smaller than 128 MiB). Files are read once and kept until the program
-// ends. Thread-safe.
+// null if none has it (or none that is scalable and smaller than 128 MiB). Files are read once and kept until
+// the program ends. Thread-safe.
 const SystemFont* system_font_with(char32_t character);
 
 }  // namespace headwise

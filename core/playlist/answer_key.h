@@ -41,22 +41,23 @@ struct AnswerKey {
   std::optional<WeightsKey> weights;
   std::optional<MaskKey> mask;
   std::string problem;  // if there is neither: why, without a full stop
-  bool waits = false;  // there is neither because the numbers it needs take long to compute (LiveAnswers::quick)
+  // there is neither because the numbers it needs take long to compute (LiveAnswers::quick)
+  bool waits = false;
 
   friend bool operator==(const AnswerKey&, const AnswerKey&) = default;
 };
 
-// The key on this trace; the answer must be one without a written_problem. A key that is missing, infinite or NaN, and a choice
-// of which not exactly one option is known to hold, is a problem.
+// The key on this trace; the answer must be one without a written_problem. A key that is missing, infinite or
+// NaN, and a choice of which not exactly one option is known to hold, is a problem.
 AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject,
                      LiveAnswers answers = LiveAnswers::all);
 
-// What is wrong with an answer as it is written, whatever the trace: an expression that cannot be read, a constant, an
-// option without a text. Empty if nothing is.
+// What is wrong with an answer as it is written, whatever the trace: an expression that cannot be read, a
+// constant, an option without a text. Empty if nothing is.
 std::string written_problem(const PageAnswer& answer);
 
-// How a report tells the key: "asks for a number; key: attn_weights[0,0,8,7] = 0.947, ± 5 %". `key` is null where it was not
-// computed; `options`: those of the answer, with their numbers.
+// How a report tells the key: "asks for a number; key: attn_weights[0,0,8,7] = 0.947, ± 5 %". `key` is null
+// where it was not computed; `options`: those of the answer, with their numbers.
 std::string key_words(const PageAnswer& answer, const AnswerKey* key, const std::vector<std::string>& options);
 nlohmann::ordered_json key_json(const PageAnswer& answer, const AnswerKey* key,
                                 const std::vector<std::string>& options);
@@ -64,14 +65,15 @@ nlohmann::ordered_json key_json(const PageAnswer& answer, const AnswerKey* key,
 // Whether a number given counts as right: within `within` of the key, or within `within_share` of its size.
 bool is_right(const PageAnswer& answer, double key, double given);
 
-// How much of a row of weights lies where it does not belong: half of Σ |drawn − right|, from 0 to 1. The sizes must agree.
+// How much of a row of weights lies where it does not belong: half of Σ |drawn − right|, from 0 to 1.
+// The sizes must agree.
 double misplaced_weight(const std::vector<double>& drawn, const std::vector<double>& right);
 
 // What somebody typed as a number: "0.5", "0,5", "1/8", "√16", "50 %". nullopt if it is none, or not finite.
 std::optional<double> typed_number(std::string_view typed);
 
-// The sizes that somebody typed, with or without brackets: "(1, 8, 12, 16)", "1 H L D". Letters are read from the page, but
-// not the shape itself. Empty if one of them cannot be read.
+// The sizes that somebody typed, with or without brackets: "(1, 8, 12, 16)", "1 H L D". Letters are read from
+// the page, but not the shape itself. Empty if one of them cannot be read.
 std::vector<Index> typed_sizes(std::string_view typed, const LiveSubject& subject);
 
 // The whole text as one expression.

@@ -1,5 +1,5 @@
-// The kinds of answers, each a row of one table: its keys in a file, what may be wrong with it as it is written, its key on a
-// trace, and how a report tells that key.
+// The kinds of answers, each a row of one table: its keys in a file, what may be wrong with it as it is
+// written, its key on a trace, and how a report tells that key.
 #include <fmt/format.h>
 
 #include <algorithm>

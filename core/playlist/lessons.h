@@ -1,5 +1,5 @@
-// Lessons: the built-in playlists (assets/lessons). A walk through one layer, questions that learners ask, and ways to
-// break the operator. Every number in their texts is read from the trace.
+// Lessons: the built-in playlists (assets/lessons). A walk through one layer, questions that learners ask,
+// and ways to break the operator. Every number in their texts is read from the trace.
 #pragma once
 
 #include <span>
@@ -18,7 +18,8 @@ struct Lesson {
 
 std::span<const Lesson> lessons();
 
-// Returns a lesson, read once and cached; every page has a title. Throws Error(usage) that names the nearest lesson.
+// Returns a lesson, read once and cached; every page has a title. Throws Error(usage)
+// that names the nearest lesson.
 const Playlist& lesson_playlist(std::string_view name);
 
 }  // namespace headwise

@@ -1,5 +1,6 @@
-// What a page's question is answered with. The right answer is never stored: it is an expression over the trace, in the
-// language of live text (core/answers/live_expression.h), so that it stays right when the page is changed.
+// What a page's question is answered with. The right answer is never stored: it is an expression over the
+// trace, in the language of live text (core/answers/live_expression.h),
+// so that it stays right when the page is changed.
 //
 //   { "kind": "number", "is": "attn_weights[0,0,8,7]", "within": 0.05 }
 //   { "kind": "choice", "options": [
@@ -17,30 +18,37 @@
 //   { "kind": "mask", "is": "mask_bias[0,0,:,:] = -inf" }
 //
 // number   is             the key: an arithmetic expression
-//          within         how far off counts as right; or within_share, as a share of the key. Default: a share of 0.05
+//          within         how far off counts as right; or within_share, as a share of the key. Default:
+//                         a share of 0.05
 //          unit           written behind the number: "of 1"
-//          why            plain text with live numbers, said with the verdict. A key that reads nothing of the page, as "3" or
-//                         "0 * E + 5", needs it: it stays the same whatever is changed, so it must be said why it is right
-// choice   options        two to nine; `is` is the condition under which an option is right, and on the page's own scenario
-//                         exactly one of them holds
+//          why            plain text with live numbers, said with the verdict. A key that reads nothing of
+//                         the page, as "3" or "0 * E + 5", needs it: it stays the same whatever is changed,
+//                         so it must be said why it is right
+// choice   options        two to nine; `is` is the condition under which an option is right, and on the
+//                         page's own scenario exactly one of them holds
 //          text, why      plain text with live numbers; `why`: shown when the option was chosen and is wrong
-//          see            the title of a page of this playlist, or else of a built-in lesson, that goes into it
+//          see            the title of a page of this playlist, or else of a built-in lesson,
+//                         that goes into it
 // shape    is             "shape NAME"; sizes are typed, or letters of the page: "1, H, 12, D"
 // head     is             the number of a query head; it is clicked, or its digit pressed
-// cell     tensor         the map in which a cell is clicked: the result of the page's step, also under its veil
-//          row, column    its last two indices, of which one may be left out: any row, or any column, is then right; at
-//                         least one reads the page
-// tensor   options        as of a choice, with the name of a tensor instead of a text. A tensor is answered by a click on one of
-//                         its maps or on its name. Live text computes numbers and truths, no names, so each tensor that may
-//                         be right has the condition under which it is: the right one changes with the page, and why a wrong
-//                         one is wrong can be said of each. A click on any other tensor is no answer
-// weights  is             a row of at least two numbers from 0 to 1 that sum to 1: an expression with a box of several cells,
-//                         which stands for each of its cells in turn (core/answers/live_expression.h). It is drawn as bars, and
-//                         what is drawn is scaled to sum to 1
-//          within         how much of the weight may lie where it does not belong: half of Σ |drawn − right|. Default: 0.1
-// mask     is             a condition with a box over the last two axes of a tensor: true where a pair is blocked. The pairs are
-//                         painted on the veiled map that the page's step makes, so the page needs a veil, which hides the
-//                         mask too
+// cell     tensor         the map in which a cell is clicked: the result of the page's step,
+//                         also under its veil
+//          row, column    its last two indices, of which one may be left out: any row, or any column, is then
+//                         right; at least one reads the page
+// tensor   options        as of a choice, with the name of a tensor instead of a text. A tensor is answered
+//                         by a click on one of its maps or on its name. Live text computes numbers and
+//                         truths, no names, so each tensor that may be right has the condition under which it
+//                         is: the right one changes with the page, and why a wrong one is wrong can be said
+//                         of each. A click on any other tensor is no answer
+// weights  is             a row of at least two numbers from 0 to 1 that sum to 1: an expression with a box
+//                         of several cells, which stands for each of its cells in turn
+//                         (core/answers/live_expression.h). It is drawn as bars,
+//                         and what is drawn is scaled to sum to 1
+//          within         how much of the weight may lie where it does not belong:
+//                         half of Σ |drawn − right|. Default: 0.1
+// mask     is             a condition with a box over the last two axes of a tensor: true where a pair is
+//                         blocked. The pairs are painted on the veiled map that the page's step makes, so the
+//                         page needs a veil, which hides the mask too
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
-// The values of a page's keys, and what may be wrong with an answer. Private to core/playlist. Every function throws Error(usage), one
-// sentence that begins with the place, for a value of the wrong type or out of range.
+// The values of a page's keys, and what may be wrong with an answer. Private to core/playlist. Every function
+// throws Error(usage), one sentence that begins with the place,
+// for a value of the wrong type or out of range.
 #pragma once
 
 #include <string>
@@ -40,8 +41,9 @@ struct WrittenPlace {
 
 bool is_blank(const std::string& text);
 
-// What is wrong with an answer as it is written, whatever the trace: an expression that cannot be read or reads nothing of the
-// page ("0 * E + 5" is a constant too), an option without a text. They throw Error(usage).
+// What is wrong with an answer as it is written, whatever the trace: an expression that cannot be read or
+// reads nothing of the page ("0 * E + 5" is a constant too), an option without a text.
+// They throw Error(usage).
 void check_number(const PageAnswer& answer, const WrittenPlace& place);
 void check_choice(const PageAnswer& answer, const WrittenPlace& place);
 void check_shape(const PageAnswer& answer, const WrittenPlace& place);

@@ -27,9 +27,9 @@ struct PageWords {
 inline constexpr const char* page_changed_text = "You changed this page";
 inline constexpr const char* page_restore_text = "Restore its settings";
 
-// Returns the texts of a page whose scenario may have been edited: `scenario`, `inputs` and `trace` are those on the screen. A
-// text that needs a number the trace lacks is left out; if only a part of it does not hold, the rest is kept. On an unchanged
-// page, a missing number is "–".
+// Returns the texts of a page whose scenario may have been edited: `scenario`, `inputs` and `trace` are those
+// on the screen. A text that needs a number the trace lacks is left out; if only a part of it does not hold,
+// the rest is kept. On an unchanged page, a missing number is "–".
 PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const ScenarioInputs& inputs,
                      const Trace& trace, LiveAnswers answers = LiveAnswers::all);
 
@@ -38,8 +38,8 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
 std::string cell_words(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
                        std::optional<Index> row, std::optional<Index> column);
 
-// Returns what the texts need and the page's own scenario lacks, as written: numbers, and conditions of which no part holds.
-// Empty if the texts are complete.
+// Returns what the texts need and the page's own scenario lacks, as written: numbers, and conditions of which
+// no part holds. Empty if the texts are complete.
 std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace);
 
 }  // namespace headwise

@@ -8,35 +8,37 @@
 //         "caption": "Without the scale the softmax tends to all or nothing." } ] }
 //
 // Only "headwise_playlist" and "pages" are required. The keys of a page:
-//   scenario   the name of a preset, the path of a scenario file (relative to the playlist's folder), or a scenario
-//              object; default: that of the previous page (first page: hand_made)
+//   scenario   the name of a preset, the path of a scenario file (relative to the playlist's folder), or a
+//              scenario object; default: that of the previous page (first page: hand_made)
 //   set        a list of "PATH=VALUE", as for --set, applied to the scenario
-//   step view batch head    default: as on the previous page (first page: inputs, one_head, 0, 0). A new scenario starts
-//              at batch 0 and head 0
-//   beside     what the view compare compares with: one_wide_head, packed, separate, per_head, scale or mask; default:
-//              the user's choice
+//   step view batch head    default: as on the previous page (first page: inputs, one_head, 0, 0). A new
+//              scenario starts at batch 0 and head 0
+//   beside     what the view compare compares with: one_wide_head, packed, separate, per_head, scale or mask;
+//              default: the user's choice
 //   tensor     which of the step's pictures is shown, or a single tensor; default: the step's own
 //   pin        { "tensor": NAME, "index": [i, …] }: the pinned cell
 //   spotlight  true: dims all but the pinned cell and what it was made from; needs a pin
 //   lines      which lines the view tokens draws: { "share": 0.5, "per": "key" }; share: 0.5, 0.8, 0.95 or 1, default: suited
 //              to the number of tokens; per: query (the default) or key, of which they cover that share
-//   loss       of what the view gradients takes gradients: sum, first_cell, random or given; default: the inputs' own
-//              grad_output, else the sum
+//   loss       of what the view gradients takes gradients: sum, first_cell, random or given; default: the
+//              inputs' own grad_output, else the sum
 //   masks_as   added, true_blocks or true_keeps: how this page writes masks
 //   title      a heading above the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
-//   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the answer away:
-//              step, view, tensor, pin and spotlight then come with the answer
-//   veil       true: while the page asks, the result of its step is hidden, and all that follows from it; instead of ask_step
-//              and ask_view
-//   answer     what the question is answered with: a number, a choice … (core/playlist/page_answer.h); without it, the
-//              question is only to be thought about
+//   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the
+//              answer away: step, view, tensor, pin and spotlight then come with the answer
+//   veil       true: while the page asks, the result of its step is hidden, and all that follows from it;
+//              instead of ask_step and ask_view
+//   answer     what the question is answered with: a number, a choice … (core/playlist/page_answer.h);
+//              without it, the question is only to be thought about
 //   keywords   extra words by which the command palette finds a question of a lesson
-//   notes      for the presenter: shown beside a clock on a sheet of its own, never on a slide; with live numbers
-//   caption    plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]}, are read from the trace
-//              (core/answers/live_text.h), in ask too. Other braces are kept. A claim that an edit of the page could make
-//              false goes under the condition that makes it true, {if COND: … | if COND: … | else: …}; if no part holds,
-//              the page says that it was changed and how to restore it (core/playlist/page_words.h)
+//   notes      for the presenter: shown beside a clock on a sheet of its own, never on a slide;
+//              with live numbers
+//   caption    plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]}, are read
+//              from the trace (core/answers/live_text.h), in ask too. Other braces are kept. A claim that an
+//              edit of the page could make false goes under the condition that makes it true, {if COND: … |
+//              if COND: … | else: …}; if no part holds, the page says that it was changed and how to restore
+//              it (core/playlist/page_words.h)
 #pragma once
 
 #include <memory>
@@ -110,23 +112,23 @@ std::string_view compare_word(CompareWith beside);
 // with it.
 enum class PlaylistText { whole, draft };
 
-// Reads a playlist. `where` begins the error line; scenario files are relative to `folder` (empty: the working directory).
-// Throws Error(usage), one sentence that names the page (counted from 1, as in the window): malformed JSON, an unknown
-// key, step, view, tensor or preset (with the nearest one), a duplicate key, a wrong type, a missing or wrong scenario
-// file, more than 1000 pages, or scenarios of more than 256 MiB together. Computes nothing: page_problem checks whether a
-// head or a cell exists.
+// Reads a playlist. `where` begins the error line; scenario files are relative to `folder` (empty: the
+// working directory). Throws Error(usage), one sentence that names the page (counted from 1, as in the
+// window): malformed JSON, an unknown key, step, view, tensor or preset (with the nearest one), a duplicate
+// key, a wrong type, a missing or wrong scenario file, more than 1000 pages, or scenarios of more than 256
+// MiB together. Computes nothing: page_problem checks whether a head or a cell exists.
 Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder = {},
                             PlaylistText text = PlaylistText::whole);
 
-// Returns whether the text is an object with the key "headwise_playlist", not a scenario. Throws nothing; false for text
-// that is not JSON.
+// Returns whether the text is an object with the key "headwise_playlist", not a scenario. Throws nothing;
+// false for text that is not JSON.
 bool is_playlist(std::string_view json);
 
 // The same for a file; false if it cannot be read.
 bool is_playlist_file(const std::string& path);
 
-// Returns a file that contains every scenario, so it needs no other files but the arrays that a scenario names, relative
-// to `folder`.
+// Returns a file that contains every scenario, so it needs no other files but the arrays that a scenario
+// names, relative to `folder`.
 std::string playlist_to_json(const Playlist& playlist, const std::string& folder = {},
                              PlaylistText text = PlaylistText::whole);
 
@@ -135,12 +137,12 @@ Playlist read_playlist_file(const std::string& path, PlaylistText text = Playlis
 void write_playlist_file(const Playlist& playlist, const std::string& path,
                          PlaylistText text = PlaylistText::whole);
 
-// Returns why the page cannot ask for its answer, without a full stop: a mask, where nothing is veiled or its step makes no map
-// of pairs. Empty if it can.
+// Returns why the page cannot ask for its answer, without a full stop: a mask, where nothing is veiled or its
+// step makes no map of pairs. Empty if it can.
 std::string answer_page_problem(const PlaylistPage& page);
 
-// Returns why the page cannot be shown, in one sentence ("there is no head 9: 8 heads, counted from 0"); empty if it can.
-// `trace` is that of its scenario.
+// Returns why the page cannot be shown, in one sentence ("there is no head 9: 8 heads, counted from 0");
+// empty if it can. `trace` is that of its scenario.
 std::string page_problem(const PlaylistPage& page, const Trace& trace);
 
 }  // namespace headwise

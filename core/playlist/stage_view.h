@@ -55,7 +55,8 @@ inline constexpr int compare_with_count = 7;
 inline constexpr std::array<std::string_view, compare_with_count> compare_with_names{
     "pinned", "one wide head", "packed", "3", "3·H", "scale", "mask"};
 
-// The lines of the view Tokens: the strongest, until they cover a share of what each query gives, or of what each key gets.
+// The lines of the view Tokens: the strongest, until they cover a share of what each query gives,
+// or of what each key gets.
 
 struct TokenLines {
   static constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};

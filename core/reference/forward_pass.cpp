@@ -6,8 +6,8 @@
 namespace headwise {
 namespace {
 
-// The product as `fill` writes it into the given tensor. Null if the earlier one had another shape: appended rows, which are
-// not part of a product, may have been added to it.
+// The product as `fill` writes it into the given tensor. Null if the earlier one had another shape: appended
+// rows, which are not part of a product, may have been added to it.
 TensorPtr product_from(const TensorPtr& before, const Shape& shape,
                        const std::function<ProductChange(Tensor& out)>& fill) {
   if (before->dtype() != DType::f64 || before->shape() != shape) return nullptr;

@@ -1,10 +1,11 @@
-// A forward pass of the reference in progress: what each of its steps reads and writes. Private to core/reference.
+// A forward pass of the reference in progress: what each of its steps reads and writes.
+// Private to core/reference.
 #pragma once
 
 #include <functional>
 
-#include "core/attention/linear.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/linear.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/reference/stage_cache.h"
 #include "core/trace/attention_sizes.h"
@@ -19,8 +20,8 @@ struct ForwardPass {
   StageCache& cache;
 };
 
-// Updates for StageCache::stage that avoid recomputing a whole product: only rows and columns whose sources have changed are
-// computed (core/attention/matrix_product.h). Private to core/reference.
+// Updates for StageCache::stage that avoid recomputing a whole product: only rows and columns whose sources
+// have changed are computed (core/attention/matrix_product.h). Private to core/reference.
 
 // x·Wᵀ + b of `shape`, for a stage whose first source is x. `earlier_rows` finds W and b among the sources of the earlier stage;
 // nullopt if that was a different product. `x` and `rows` must outlive the call of the update.
@@ -36,8 +37,9 @@ StageCache::Update update_heads(const TensorPtr& left, const TensorPtr& right, S
 
 // The first step of multi-head attention: q, k and v. Private to core/reference.
 
-// q, k or v (N,L,H·D), (N,S′,G·D), (N,S′,G·Dv): x·Wᵀ + b, or static_k or static_v with its heads side by side, and the rows
-// appended by bias_k, bias_v and add_zero_attn. The matrix is either a range of rows of in_proj_weight or separate.
+// q, k or v (N,L,H·D), (N,S′,G·D), (N,S′,G·Dv): x·Wᵀ + b, or static_k or static_v with its heads side by
+// side, and the rows appended by bias_k, bias_v and add_zero_attn. The matrix is either a range of rows of
+// in_proj_weight or separate.
 void input_projection(ForwardPass& pass, Projection which);
 
 }  // namespace headwise

@@ -1,8 +1,10 @@
-// Multi-head attention from top to bottom: "Attention Is All You Need" (Vaswani et al., 2017), section 3.2, in the steps of
-// F.multi_head_attention_forward and F.scaled_dot_product_attention. Each stage lists the tensors that it reads and the options that
-// it depends on, so that an edit recomputes only what follows from it (stage_cache.h).
+// Multi-head attention from top to bottom: "Attention Is All You Need" (Vaswani et al., 2017), section 3.2,
+// in the steps of F.multi_head_attention_forward and F.scaled_dot_product_attention. Each stage lists the
+// tensors that it reads and the options that it depends on,
+// so that an edit recomputes only what follows from it (stage_cache.h).
 //
-//   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D, Dv width of a head
+//   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D,
+//                         Dv width of a head
 #include "core/reference/multi_head_attention.h"
 
 #include "core/attention/add_and_norm.h"
@@ -94,7 +96,8 @@ void scaled_dot_product_attention(ForwardPass& pass) {
     t.masked_scores = t.scaled_scores;
   }
 
-  // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]). Frozen heads use the weights they were given.
+  // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]).
+  // Frozen heads use the weights they were given.
   const std::vector<Index>& frozen = options.frozen_heads;
   const bool all_frozen = static_cast<Index>(frozen.size()) == s.heads;
   const auto freeze = [&](Tensor weights) {
@@ -136,7 +139,8 @@ void merge_and_project(ForwardPass& pass) {
   const AttentionSizes& s = pass.sizes;
   StageCache& cache = pass.cache;
 
-  // The heads side by side, each times its gain: concat[n,l,h·Dv+e] = gain[h]·head_output[n,h,l,e]   (N,L,H·Dv)
+  // The heads side by side, each times its gain:
+  // concat[n,l,h·Dv+e] = gain[h]·head_output[n,h,l,e]   (N,L,H·Dv)
   cache.stage(Id::concat, {t.head_output, t.head_gain},
               [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); });
 

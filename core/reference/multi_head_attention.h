@@ -1,5 +1,6 @@
-// The steps of the reference's forward pass, in order. Private to core/reference: a run that needs only some tensors takes the
-// same steps (reference_parts.h), other callers use reference_forward (reference_backend.h).
+// The steps of the reference's forward pass, in order. Private to core/reference: a run that needs only some
+// tensors takes the same steps (reference_parts.h),
+// other callers use reference_forward (reference_backend.h).
 #pragma once
 
 #include "core/reference/forward_pass.h"

@@ -24,7 +24,8 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous)
     if (TracePtr trace = rounded_forward(inputs, previous)) return trace;
   }
   const AttentionSizes sizes = attention_sizes(inputs);
-  // If there is a previous trace of the same sizes, most tensors are shared: then each new one checks its own memory.
+  // If there is a previous trace of the same sizes, most tensors are shared:
+  // then each new one checks its own memory.
   const bool mostly_shared = previous && previous->dtype == inputs.dtype && previous->tensors.scores &&
                              previous->tensors.scores->shape() == sizes.scores_shape();
   if (!mostly_shared) require_memory(reference_trace_bytes(inputs), "the trace");

@@ -62,7 +62,8 @@ class Backward {
   void project();
 
  private:
-  // The backward path of one of q, k and v to what it was projected from; `replaced`: by static_k or static_v.
+  // The backward path of one of q, k and v to what it was projected from; `replaced`:
+  // by static_k or static_v.
   struct Way {
     Projection which;
     TensorPtr grad_rows;  // (N,L,H·D) or (N,S′,…), with the appended rows

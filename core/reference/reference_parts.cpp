@@ -204,7 +204,8 @@ class BlockedAttention {
   const std::vector<Index>& blocked_rows() const { return blocked_rows_; }
 
  private:
-  // Whether attn_output_weights are requested, as returned by the module: the mean over the heads, or all of them.
+  // Whether attn_output_weights are requested, as returned by the module: the mean over the heads,
+  // or all of them.
   bool returns_weights() const {
     return wanted_.has(Id::attn_output_weights) && options_.op == Op::multi_head_attention &&
            options_.need_weights;

@@ -7,12 +7,13 @@
 
 namespace headwise {
 
-// A trace with the `needed` tensors, if they exist, and others that come for free. Large maps are computed one block of
-// queries at a time, each from its scores to its output. Every number equals that of reference_forward, bit for bit; a small
-// trace is simply the whole one. Throws like reference_forward.
+// A trace with the `needed` tensors, if they exist, and others that come for free. Large maps are computed
+// one block of queries at a time, each from its scores to its output. Every number equals that of
+// reference_forward, bit for bit; a small trace is simply the whole one. Throws like reference_forward.
 TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<TensorName>& needed);
 
-// The same, with blocks of `block_cells` cells of a map for traces above `whole_bytes`; smaller ones are computed whole.
+// The same, with blocks of `block_cells` cells of a map for traces above `whole_bytes`;
+// smaller ones are computed whole.
 TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<TensorName>& needed,
                               Index whole_bytes, Index block_cells);
 

@@ -1,5 +1,5 @@
-// The stage cache: an edit recomputes only what depends on it. A stage whose choices and source tensors equal those in the
-// previous trace reuses its tensor.
+// The stage cache: an edit recomputes only what depends on it. A stage whose choices and source tensors equal
+// those in the previous trace reuses its tensor.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ struct StageCost {
   double from = 0.0, to = 0.0;
 };
 
-// The stages of a forward or a backward pass (those of the gradients) with these options and inputs, in order. Measured in
-// multiply-adds: shares of the total, not seconds. Stages of negligible cost have none.
+// The stages of a forward or a backward pass (those of the gradients) with these options and inputs, in
+// order. Measured in multiply-adds: shares of the total, not seconds. Stages of negligible cost have none.
 std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
                                           bool backward);
 
@@ -40,10 +40,11 @@ class StageCache {
   StageCache(Trace& trace, const Trace* previous, Pass pass = Pass::forward)
       : trace_(trace), previous_(previous), backward_(pass == Pass::backward) {}
 
-  // Puts the tensor `id` (in a backward pass its gradient) into the trace: the one of `previous` if it was computed from the same
-  // `sources`, tensor by tensor, with the same `choices`; otherwise the result of `compute`. Records both, and whether it was
-  // computed. If `previous` has it from other sources, `update` is tried first: given those sources and the tensor, it returns
-  // that tensor if nothing has changed, a new one, or null, in which case `compute` is called.
+  // Puts the tensor `id` (in a backward pass its gradient) into the trace: the one of `previous` if it was
+  // computed from the same `sources`, tensor by tensor, with the same `choices`; otherwise the result of
+  // `compute`. Records both, and whether it was computed. If `previous` has it from other sources, `update`
+  // is tried first: given those sources and the tensor, it returns that tensor if nothing has changed, a new
+  // one, or null, in which case `compute` is called.
   using Compute = std::function<Tensor()>;
   using Update = std::function<TensorPtr(const StageKey& earlier, const TensorPtr& tensor)>;
   void stage(TensorId id, std::vector<TensorPtr> sources, const Compute& compute,
@@ -56,15 +57,17 @@ class StageCache {
   std::optional<std::map<TensorId, StageCost>> costs_;  // set when the first stage begins
 };
 
-// Which stages a run may reuse from the previous one. Arrays count as the same if they are one array, not merely equal. Each
-// function is about one stage and assumes that everything before that stage is unchanged.
+// Which stages a run may reuse from the previous one. Arrays count as the same if they are one array, not
+// merely equal. Each function is about one stage and assumes that everything before that stage is unchanged.
 
-// Whether q, k and v are computed from query, key and value in the same way: with the same sizes and parameters.
+// Whether q, k and v are computed from query, key and value in the same way:
+// with the same sizes and parameters.
 bool have_same_projection_parameters(const Trace& before, const AttentionInputs& inputs);
 // Whether q, k and v are unchanged: the inputs are the same too.
 bool have_same_projections(const Trace& before, const AttentionInputs& inputs);
-// If q, k and v are unchanged: whether head_output, attn_weights and dropped_weights are too. Masks, frozen heads and all
-// options are the same except those read later: head_gain, residual, layer_norm, need_weights, average_attn_weights.
+// If q, k and v are unchanged: whether head_output, attn_weights and dropped_weights are too. Masks, frozen
+// heads and all options are the same except those read later: head_gain, residual, layer_norm,
+// need_weights, average_attn_weights.
 bool have_same_attention(const Trace& before, const AttentionInputs& inputs);
 // If head_output is unchanged: whether output is too, with the same gains and parameters.
 bool have_same_output(const Trace& before, const AttentionInputs& inputs);

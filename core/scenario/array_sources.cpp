@@ -75,8 +75,8 @@ bool has_any(const GivenArrays& arrays, Names names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return arrays.contains(std::string(name)); });
 }
 
-// Refuses a file that lacks an array it is opened for. A file without any of them was named under the wrong key
-// if it has those of another.
+// Refuses a file that lacks an array it is opened for. A file without any of them was named under the wrong
+// key if it has those of another.
 [[noreturn]] void missing(const std::string& path, const std::string& what, const GivenArrays& arrays,
                           Names wanted) {
   std::vector<std::string> there;
@@ -167,7 +167,8 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
       scenario.parameters.file) {
     const std::string path = path_of(*scenario.parameters.file);
     const GivenArrays& arrays = arrays_for(path, parameter_array_names());
-    // Packed or separate is decided by the higher priority: one of the two from --input hides the other in the file.
+    // Packed or separate is decided by the higher priority:
+    // one of the two from --input hides the other in the file.
     const bool separate_given =
         all.contains("q_proj_weight") || all.contains("k_proj_weight") || all.contains("v_proj_weight");
     const bool packed_given = all.contains("in_proj_weight");

@@ -14,8 +14,8 @@
 
 namespace headwise {
 
-// Arrays given from outside (--input), under PyTorch's names and in PyTorch's layouts; f32, f64, bool or i64 (f16 and bf16 are widened by
-// the reader). They override those that the scenario would generate.
+// Arrays given from outside (--input), under PyTorch's names and in PyTorch's layouts; f32, f64, bool or i64
+// (f16 and bf16 are widened by the reader). They override those that the scenario would generate.
 using GivenArrays = std::map<std::string, GivenArray>;
 
 // A file that was opened, and its state, for detecting changes.

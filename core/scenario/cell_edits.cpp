@@ -54,7 +54,8 @@ void to_present_layout(TensorId& id, std::vector<Index>& index, const ScenarioPl
   }
 }
 
-// The inputs of scaled_dot_product_attention are what multi_head_attention calls q_heads, k_heads and v_heads.
+// The inputs of scaled_dot_product_attention are what multi_head_attention calls q_heads,
+// k_heads and v_heads.
 TensorId input_of_heads(TensorId id) {
   return id == TensorId::q_heads   ? TensorId::query
          : id == TensorId::k_heads ? TensorId::key

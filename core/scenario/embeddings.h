@@ -1,5 +1,5 @@
-// Seeded word embeddings with a human-readable layout: every feature is an angle, stored as the pair (sin, cos),
-// and the columns of an embedding are three groups of such pairs.
+// Seeded word embeddings with a human-readable layout: every feature is an angle, stored as the pair (sin,
+// cos), and the columns of an embedding are three groups of such pairs.
 //
 //   columns                     what                                    angle of pair p
 //   [0, 2·word_pairs)           which word it is                        uniform in [0, 2π), from (seed, word, p)
@@ -7,10 +7,10 @@
 //   the last pair               the constant (0, 1), equal for all      0
 //
 // So the dot product of two words' codes is word_pairs for equal words and near 0 for others, and the dot
-// product of two positions' codes depends only on their distance. At width 128: 32 word pairs in columns 0…63,
-// 31 position pairs in columns 64…125, the constant in columns 126 and 127. An odd last column is 0; widths
-// below 6 have no constant. Adding the positions and giving them their own columns yield the same sum, because
-// the word's code is 0 in those columns.
+// product of two positions' codes depends only on their distance. At width 128: 32 word pairs in columns
+// 0…63, 31 position pairs in columns 64…125, the constant in columns 126 and 127. An odd last column is 0;
+// widths below 6 have no constant. Adding the positions and giving them their own columns yield the same sum,
+// because the word's code is 0 in those columns.
 #pragma once
 
 #include <cstdint>

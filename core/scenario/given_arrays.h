@@ -1,5 +1,5 @@
-// Arrays from outside: what they say about the sizes, and their conversion from PyTorch's layouts to those of the
-// trace.
+// Arrays from outside: what they say about the sizes, and their conversion from PyTorch's layouts to those of
+// the trace.
 #pragma once
 
 #include <optional>
@@ -35,8 +35,8 @@ struct GivenSizes {
   std::optional<SizeFact> mask_batch, mask_query_length, mask_key_length;
 };
 
-// Throws Error(input) if an array has a rank or a type that its name never has, or if two arrays disagree, with what the
-// scenario says about the size.
+// Throws Error(input) if an array has a rank or a type that its name never has, or if two arrays disagree,
+// with what the scenario says about the size.
 GivenSizes given_sizes(const GivenArrays& given, const Scenario& scenario);
 
 // The array as stored in a trace: batch first, with its N axis, bias_k flat, static_k with heads split;

@@ -113,8 +113,8 @@ class SizeCollector {
   }
 
  private:
-  // The width that the scenario says, or else that of the later array, which is a parameter: what it comes from, and which
-  // array to change.
+  // The width that the scenario says, or else that of the later array, which is a parameter: what it comes
+  // from, and which array to change.
   void add_embed_dim(ErrorParts& parts, const SizeFact& fact, const std::string& name, Index size) const {
     const std::string key = "attention.embed_dim", place = place_of_value(scenario_, key);
     const Index said = scenario_.attention.embed_dim;

@@ -59,7 +59,8 @@ struct GroupPlan {
   double position_sharpness = 0.0;  // β of previous word, first word and itself
   double push = 0.0;                // β of the position pairs of the same-word head, taken negative
   double word_sharpness = 0.0;      // β of each word pair
-  // The key's pairs are multiplied by these; a query's by β·√D over them, so that both sides have similar magnitudes.
+  // The key's pairs are multiplied by these; a query's by β·√D over them,
+  // so that both sides have similar magnitudes.
   double position_gain = 1.0, word_gain = 1.0;
 };
 
@@ -99,7 +100,8 @@ bool plan_positions(GroupPlan& plan, Index most, const EmbeddingLayout& layout) 
   return false;
 }
 
-// Position pairs that distinguish a word from the same word elsewhere, and word pairs that distinguish it from other words.
+// Position pairs that distinguish a word from the same word elsewhere,
+// and word pairs that distinguish it from other words.
 bool plan_same_word(GroupPlan& plan, Index position_count, Index token_count, const EmbeddingLayout& layout) {
   // Codes of two words agree by chance with deviation 1/√(2·pairs); this much is tolerated.
   const double chance = std::min(0.6, 3.5 / std::sqrt(2.0 * static_cast<double>(token_count)));

@@ -1,5 +1,6 @@
-// Parameters that are constructed, not trained, so that every head has something to show and the reason can be read off
-// W_q and W_k. They depend only on the embedding's layout (core/scenario/embeddings.h) and work for any text.
+// Parameters that are constructed, not trained, so that every head has something to show and the reason can
+// be read off W_q and W_k. They depend only on the embedding's layout (core/scenario/embeddings.h)
+// and work for any text.
 //
 //   head  looks at                 how
 //   0     the previous word          W_q rotates each position pair back by one position, W_k takes the pairs
@@ -13,17 +14,18 @@
 //   4     all words alike            W_q = 0: all scores are 0, the softmax is the mean
 //   5 …   whatever they happen to    normal random numbers: scaled scores with deviation 1.5
 //
-// Rotation of a pair by one position: sin(ω(i−1)) = cos ω·sin ωi − sin ω·cos ωi, cos(ω(i−1)) = sin ω·sin ωi + cos ω·cos
-// ωi, a 2×2 block of W_q. The sharpness is chosen so that the previous word gets 0.9 of the softmax at the default scale
-// 1/√D in texts of up to 512 words (fewer if the heads are narrow). Grouped heads share W_k: a group whose roles need
-// both words and positions has pairs of both kinds, and a head's W_q is 0 where it does not look.
+// Rotation of a pair by one position: sin(ω(i−1)) = cos ω·sin ωi − sin ω·cos ωi, cos(ω(i−1)) = sin ω·sin ωi +
+// cos ω·cos ωi, a 2×2 block of W_q. The sharpness is chosen so that the previous word gets 0.9 of the softmax
+// at the default scale 1/√D in texts of up to 512 words (fewer if the heads are narrow). Grouped heads share
+// W_k: a group whose roles need both words and positions has pairs of both kinds,
+// and a head's W_q is 0 where it does not look.
 //
-// W_v copies the word's code: row g·Dv + d reads word column (g·Dv + d) mod 2·word_pairs, so a head's output is a piece
-// of the code of the word it attends to. out_proj.weight mixes the heads and nothing else: output column b·Dv + d is Σ_h
-// c[b,h] · head h's column d, with the cosines c[b,h] = √(2/H)·cos(π·b·(h + ½)/H), and √(1/H) for b = 0. So the first Dv
-// columns are the sum of all heads, those after them how the heads differ, from the first half against the second to
-// every head against its neighbours. The c are orthonormal: with E = H·Dv nothing is lost and every row of concat keeps
-// its length. The biases are 0.
+// W_v copies the word's code: row g·Dv + d reads word column (g·Dv + d) mod 2·word_pairs, so a head's output
+// is a piece of the code of the word it attends to. out_proj.weight mixes the heads and nothing else: output
+// column b·Dv + d is Σ_h c[b,h] · head h's column d, with the cosines c[b,h] = √(2/H)·cos(π·b·(h + ½)/H), and
+// √(1/H) for b = 0. So the first Dv columns are the sum of all heads, those after them how the heads differ,
+// from the first half against the second to every head against its neighbours. The c are orthonormal: with E
+// = H·Dv nothing is lost and every row of concat keeps its length. The biases are 0.
 #pragma once
 
 #include <cstdint>

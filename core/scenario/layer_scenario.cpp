@@ -46,7 +46,8 @@ void refuse_missing_files(const std::string& path) {
                "all of them next to the index", "download them from where the model is published"});
 }
 
-// The example that a model of `headwise train` has beside it; else a sentence; else words that the model knows.
+// The example that a model of `headwise train` has beside it; else a sentence;
+// else words that the model knows.
 std::string text_to_open_with(const TextModel& model) {
   constexpr Index most_words = 8;
   if (!model.task().example.empty()) return model.task().example;
@@ -235,7 +236,8 @@ std::string value_text(const std::optional<T>& value) {
   return value ? value_text(*value) : "null";
 }
 
-// The keys that change numbers and in which the scenario differs from the layer. Heads have a sentence of their own.
+// The keys that change numbers and in which the scenario differs from the layer.
+// Heads have a sentence of their own.
 std::string told_of_differences(const Scenario& scenario, const Scenario& layer) {
   std::vector<std::string> told;
   for_layer_keys(scenario, layer, [&](std::string_view path, const auto& ours, const auto& theirs) {

@@ -12,32 +12,35 @@
 
 namespace headwise {
 
-// Whether its parameters are a model's; and whether it names a model at all, even if it now uses other parameters.
+// Whether its parameters are a model's; and whether it names a model at all,
+// even if it now uses other parameters.
 bool is_of_model(const Scenario& scenario);
 bool names_a_model(const Scenario& scenario);
 
-// A scenario with the parameters of layer `layer` of the model at `path`: sizes, scale, bias, rotary positions and masks are the model's
-// (core/model/layers/layer_attention.h), inputs are random. If the number of heads is not given, the likeliest one is used. Throws
-// Error(input) if there is no such layer or it cannot be used.
+// A scenario with the parameters of layer `layer` of the model at `path`: sizes, scale, bias, rotary
+// positions and masks are the model's (core/model/layers/layer_attention.h), inputs are random. If the number
+// of heads is not given, the likeliest one is used. Throws Error(input)
+// if there is no such layer or it cannot be used.
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
 
 // The first usable layer; 0 if there is none.
 Index first_sound_layer(const AttentionLayers& layers);
 
-// The scenario for opening a model: its first usable layer and, if the model accepts text, a text as its input: an example of its task if
-// `headwise train` wrote it. Throws Error(input) like
+// The scenario for opening a model: its first usable layer and, if the model accepts text, a text as its
+// input: an example of its task if `headwise train` wrote it. Throws Error(input) like
 // layer_scenario.
 Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers);
 
-// The layer that parameters.layer names, with the scenario's heads if the model does not give them. Throws Error(input).
+// The layer that parameters.layer names, with the scenario's heads if the model does not give them.
+// Throws Error(input).
 AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& path,
                                  const AttentionLayers& layers);
 
 // The same layer split into this many heads.
 void set_heads(AttentionSpec& attention, const HeadChoice& heads);
 
-// A note on the heads of a layer, one line: that the model was trained with another number, or that nothing gives the number. `layer` as
-// in the model's files; empty if there is nothing to note.
+// A note on the heads of a layer, one line: that the model was trained with another number, or that nothing
+// gives the number. `layer` as in the model's files; empty if there is nothing to note.
 std::string head_count_note(const Scenario& scenario, const AttentionLayer& layer,
                             const AttentionOptions& options);
 // Whether neither the model nor the scenario gives the number of heads.
@@ -46,12 +49,14 @@ inline constexpr const char* num_heads_path = "attention.num_heads";
 inline constexpr std::array head_size_paths{"attention.num_kv_heads", "attention.head_dim",
                                             "attention.v_head_dim"};
 
-// What a layer of a model determines and a scenario leaves open: heads, scale, softcap, masks, positions, self- or cross-attention. The
-// chosen layer fills in keys that the user did not set; keys set differently are respected and reported.
+// What a layer of a model determines and a scenario leaves open: heads, scale, softcap, masks, positions,
+// self- or cross-attention. The chosen layer fills in keys that the user did not set; keys set differently
+// are respected and reported.
 
-// The scenario with the values of the layer that parameters.layer names, in keys that the user did not set: those that are not in
-// origin.written and still have the values of the previous layer (origin.layer), or their defaults. Unchanged if its parameters are not a
-// model's, or the layer cannot be computed. Throws Error(input) if the model cannot be opened or its config.json is invalid.
+// The scenario with the values of the layer that parameters.layer names, in keys that the user did not set:
+// those that are not in origin.written and still have the values of the previous layer (origin.layer), or
+// their defaults. Unchanged if its parameters are not a model's, or the layer cannot be computed. Throws
+// Error(input) if the model cannot be opened or its config.json is invalid.
 Scenario with_layer_values(const Scenario& scenario);
 
 // Whether a layer determines this key: "mask.is_causal".
@@ -62,11 +67,13 @@ void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::str
 
 // Notes on the layer that a scenario names.
 struct LayerNotes {
-  std::vector<std::string> not_computed;  // what the model's attention has beyond what is computed here, one line each
+  // what the model's attention has beyond what is computed here, one line each
+  std::vector<std::string> not_computed;
   std::string differences;  // how the scenario differs from the layer, one line; empty: not at all
 };
 
-// `tokens`: the number of keys. Empty if the parameters are not a model's or the layer cannot be computed. Throws like with_layer_values.
+// `tokens`: the number of keys. Empty if the parameters are not a model's or the layer cannot be computed.
+// Throws like with_layer_values.
 LayerNotes notes_on_layer(const Scenario& scenario, std::int64_t tokens);
 
 }  // namespace headwise

@@ -1,4 +1,5 @@
-// Which tensors a scenario generated and from what, so that the next scenario can share those that have not changed.
+// Which tensors a scenario generated and from what,
+// so that the next scenario can share those that have not changed.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,8 @@
 
 namespace headwise {
 
-// A tensor with everything it depends on: two with the same recipe and the same sources hold the same numbers.
+// A tensor with everything it depends on: two with the same recipe and the same sources hold the same
+// numbers.
 struct MadeTensor {
   std::string recipe;
   std::vector<TensorPtr> sources;  // compared as addresses; kept alive, so that an address is not reused

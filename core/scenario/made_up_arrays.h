@@ -22,8 +22,8 @@ inline constexpr std::string_view given_recipe = "given";
 enum class ArrayOrigin { absent, given, generated };
 ArrayOrigin array_origin(const ScenarioInputs& inputs, std::string_view name);
 
-// Whether nothing reads an array of this name: most likely it has the name of another program. The trace's own
-// names are accepted, so that a file written by `run` can be passed back.
+// Whether nothing reads an array of this name: most likely it has the name of another program. The trace's
+// own names are accepted, so that a file written by `run` can be passed back.
 bool is_foreign_name(const std::string& name);
 // The name of a given array that another program's name stands for: "query" for "Q", "in_proj_weight" for
 // "layer.self_attn.in_proj_weight"; "" if none is near.

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t most_names = 6;
 
-// For a name that indicates neither. Throws Error(input) that says what it is instead: a Python pickle with the lines
-// that convert it.
+// For a name that indicates neither. Throws Error(input) that says what it is instead: a Python pickle with
+// the lines that convert it.
 bool holds_arrays(const std::string& path) {
   std::error_code missing;
   if (path.ends_with(".json") || !std::filesystem::is_regular_file(path, missing)) return false;

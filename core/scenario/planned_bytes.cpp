@@ -38,7 +38,8 @@ struct SizeKey {
   std::function<void(ScenarioPlan&, Index)> set;  // and everything that follows from it
 };
 
-// The keys that determine the sizes of the plan, the largest size first. A size determined by a text or an array has none.
+// The keys that determine the sizes of the plan, the largest size first.
+// A size determined by a text or an array has none.
 std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenario) {
   using Plan = ScenarioPlan;
   const InputsSpec& i = scenario.inputs;
@@ -133,7 +134,8 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
   }
   const auto frozen = static_cast<Index>(o.frozen_heads.size());
   cells = checked_add(cells, product({2, plan.batch, frozen, plan.query_length, plan.all_keys}));
-  const Index mask = plan.mask_preset ? product({plan.query_length, plan.masked_keys}) : 0;  // one byte per cell
+  // one byte per cell
+  const Index mask = plan.mask_preset ? product({plan.query_length, plan.masked_keys}) : 0;
   const Index bytes = checked_multiply(cells, static_cast<Index>(dtype_bytes(dtype)), "scenario");
   return checked_add(checked_add(bytes, mask), labels);
 }

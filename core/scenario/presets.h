@@ -18,10 +18,11 @@ struct Preset {
   std::string_view what;   // one line
   std::string_view json;   // the scenario file
   Index head = 0;          // the first one to look at
-  // The weight of a query for a key that shows what the preset is about, at the step that computes it; nullopt: the current
-  // step is kept.
+  // The weight of a query for a key that shows what the preset is about, at the step that computes it;
+  // nullopt: the current step is kept.
   std::optional<std::pair<Index, Index>> weight = std::nullopt;
-  // Two words of which the text has the first: with the second it means something else, and attention follows. Empty: none.
+  // Two words of which the text has the first: with the second it means something else,
+  // and attention follows. Empty: none.
   std::array<std::string_view, 2> swap{};
 };
 

@@ -1,6 +1,7 @@
-// The record of a run in its output file, which allows reopening it. It is metadata of the file (core/files/array_files.h),
-// each a JSON text:
-//   __scenario__  the scenario with all its keys and the sizes of the run; files are relative to this file's folder
+// The record of a run in its output file, which allows reopening it. It is metadata of the file
+// (core/files/array_files.h), each a JSON text:
+//   __scenario__  the scenario with all its keys and the sizes of the run;
+//                 files are relative to this file's folder
 //   __tokens__    {"query": […], "key": […]}: labels of the rows and columns of the maps
 //   __warnings__  [sentences]
 //   __origin__    {"written": [keys set by the user], "given": [arrays given from outside], "layers": [numbers]}
@@ -31,15 +32,15 @@ Scenario with_sizes_of(const Scenario& scenario, const AttentionInputs& inputs);
 // The metadata of a file in `folder` (empty: the working directory).
 FileMetadata run_metadata(const RunRecord& run, const std::string& folder);
 
-// The record in the metadata of the file at `path`; nullopt if the file is not from a run. Throws Error(input) if it is
-// damaged.
+// The record in the metadata of the file at `path`; nullopt if the file is not from a run. Throws
+// Error(input) if it is damaged.
 std::optional<RunRecord> run_record(const std::string& path, const FileMetadata& metadata);
 
 // Whether the array file at `path` is from a run. Throws Error(input) if it cannot be read.
 bool is_run_file(const std::string& path);
 
-// The scenario that repeats the run: arrays given to it are read from the file itself. Throws Error(input) if the file does
-// not contain them.
+// The scenario that repeats the run: arrays given to it are read from the file itself. Throws Error(input) if
+// the file does not contain them.
 Scenario scenario_of_run(const std::string& path, const RunRecord& run, const std::vector<ArrayInfo>& arrays);
 
 }  // namespace headwise

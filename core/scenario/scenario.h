@@ -1,6 +1,6 @@
-// A Scenario is a value: everything that a result depends on. It can be compared, copied, and read and written as JSON
-// (core/scenario/scenario_json.h). Undo is a list of Scenarios. Defaults here are those of the file format; an empty optional
-// is null there: "derived from the rest".
+// A Scenario is a value: everything that a result depends on. It can be compared, copied, and read and
+// written as JSON (core/scenario/scenario_json.h). Undo is a list of Scenarios. Defaults here are those of
+// the file format; an empty optional is null there: "derived from the rest".
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct AttentionSpec : LayerOptions {
   std::optional<std::int64_t> num_kv_heads, kdim, vdim, head_dim, v_head_dim;
   bool bias = true;
   bool add_bias_kv = false;
-  // Up to D/2 numbers instead of those derived from a base: for a model that stretches them, or rotates part of each head
+  // Up to D/2 numbers instead of those derived from a base: for a model that stretches them,
+  // or rotates part of each head
   std::optional<std::vector<double>> rotary_inverse_frequencies;
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 };
@@ -58,8 +59,9 @@ struct ParametersSpec {
 
 struct MaskSpec : PositionOptions {
   // (N), or (N,L) as a list of lists: key j takes part if j < len
-  std::optional<std::vector<std::vector<std::int64_t>>> valid_lens;  // one inner list of 1 entry per batch for (N)
-  bool valid_lens_per_query = false;                                 // true: (N,L)
+  // one inner list of 1 entry per batch for (N)
+  std::optional<std::vector<std::vector<std::int64_t>>> valid_lens;
+  bool valid_lens_per_query = false;  // true: (N,L)
   std::optional<std::string> preset;
   std::optional<std::string> file;
   std::optional<double> value;  // null is "-inf"
@@ -95,7 +97,8 @@ struct ScenarioOrigin {
   std::string file;    // that it was read from; empty: from none
   std::set<std::string> written;  // the keys set by the user, even to their defaults: "attention.embed_dim"
   std::set<std::string> changed;  // those of them that with_setting has set since
-  // What the layer of a model determined (core/scenario/layer_scenario.h), with the layer's values; null: nothing yet.
+  // What the layer of a model determined (core/scenario/layer_scenario.h), with the layer's values;
+  // null: nothing yet.
   std::shared_ptr<const Scenario> layer = {};
   friend bool operator==(const ScenarioOrigin&, const ScenarioOrigin&) { return true; }
 };

@@ -8,15 +8,15 @@
 
 namespace headwise {
 
-// Throws Error(usage): malformed JSON (line and column), an unknown key (with the nearest one), a duplicate key, a wrong
-// type, a value out of range. `where` begins the error message: the file's name.
+// Throws Error(usage): malformed JSON (line and column), an unknown key (with the nearest one), a duplicate
+// key, a wrong type, a value out of range. `where` begins the error message: the file's name.
 Scenario scenario_from_json(std::string_view json, const std::string& where);
 
 // Keys in the order of the format; only those that differ from their default, unless `complete`.
 std::string scenario_to_json(const Scenario& scenario, bool complete = false);
 
-// Reads a scenario file of at most 64 MiB; missing or damaged: Error(usage). If frozen heads have many weights, writing
-// first puts them into an .npz next to it.
+// Reads a scenario file of at most 64 MiB; missing or damaged: Error(usage). If frozen heads have many
+// weights, writing first puts them into an .npz next to it.
 Scenario read_scenario_file(const std::string& path);
 void write_scenario_file(const Scenario& scenario, const std::string& path);
 

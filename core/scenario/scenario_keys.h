@@ -1,5 +1,5 @@
-// Describes every key of a scenario: for `headwise list settings`, and for anyone writing a scenario by hand. Types, ranges
-// and defaults come from core/scenario/scenario_schema.h.
+// Describes every key of a scenario: for `headwise list settings`, and for anyone writing a scenario by hand.
+// Types, ranges and defaults come from core/scenario/scenario_schema.h.
 #pragma once
 
 #include <span>

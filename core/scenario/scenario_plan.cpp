@@ -50,7 +50,8 @@ inline std::string size_source(const std::optional<SizeFact>& fact) {
 
 // What rotary position embedding requires of the rest of a scenario.
 
-// Checks that columns can be rotated in pairs, and that every key has a position. The plan's head_dim is already known.
+// Checks that columns can be rotated in pairs, and that every key has a position.
+// The plan's head_dim is already known.
 void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                             const GivenSizes& sizes, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
@@ -125,8 +126,8 @@ Index size_of(const Scenario& scenario, const char* name, const char* letter, co
   return value ? *value : fact ? fact->size : follows;
 }
 
-// H, G, D, Dv; E, kdim and vdim are already known. If H does not divide E the head width is 0 and the cause is
-// reported.
+// H, G, D, Dv; E, kdim and vdim are already known. If H does not divide E the head width is 0 and the cause
+// is reported.
 void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
   AttentionOptions& o = plan.options;
@@ -351,7 +352,8 @@ bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const Giv
   }
   const bool made_packed = o.kdim == o.embed_dim && o.vdim == o.embed_dim &&
                            scenario.parameters.layout == ProjectionLayout::packed;
-  // A scenario with separate projections generates what is not given; next to packed ones that would be an accident.
+  // A scenario with separate projections generates what is not given;
+  // next to packed ones that would be an accident.
   wrong.check(
       separate.empty() || missing.empty() || !made_packed,
       fmt::format("of the separate projections only {} {} given: give {} too, or set parameters.layout to "

@@ -1,5 +1,6 @@
-// A fully resolved scenario: every size and option, from what is written, what the arrays say and what follows from the rest. No
-// tensor is created here, so impossible sizes are refused before memory is allocated.
+// A fully resolved scenario: every size and option, from what is written, what the arrays say and what
+// follows from the rest. No tensor is created here,
+// so impossible sizes are refused before memory is allocated.
 #pragma once
 
 #include <optional>
@@ -30,15 +31,15 @@ struct TextLengths {
   std::optional<Index> query, key;
 };
 
-// A key as errors begin with it, with where its value comes from: "s.json: attention.embed_dim", "--set attention.embed_dim",
-// "layer 1 of builtin:sentences: attention.embed_dim".
+// A key as errors begin with it, with where its value comes from: "s.json: attention.embed_dim", "--set
+// attention.embed_dim", "layer 1 of builtin:sentences: attention.embed_dim".
 std::string place_of_value(const Scenario& scenario, const std::string& key);
 
 // Checks all ranges, for a Scenario that was not read from JSON: throws Error(usage).
 void check_scenario(const Scenario& scenario);
 
-// Throws Error(usage) for a scenario that contradicts itself, naming every cause, and Error(input) if arrays are the cause.
-// `given` are the arrays that `sizes` were read from.
+// Throws Error(usage) for a scenario that contradicts itself, naming every cause, and Error(input) if arrays
+// are the cause. `given` are the arrays that `sizes` were read from.
 ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, const GivenSizes& sizes,
                            const TextLengths& text);
 
@@ -48,8 +49,9 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
 // Bytes of one tensor of the shape of the scores, (N,H,L,S′). Throws Error(memory) on overflow.
 Index planned_map_bytes(const ScenarioPlan& plan, DType dtype);
 
-// Throws Error(memory) if the inputs and parameters do not fit in addition to `maps` such tensors, naming the key of the largest
-// size and its maximum. What of `given` has been read is in memory and is not counted again.
+// Throws Error(memory) if the inputs and parameters do not fit in addition to `maps` such tensors, naming the
+// key of the largest size and its maximum.
+// What of `given` has been read is in memory and is not counted again.
 void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, DType dtype,
                             const GivenArrays& given, Index maps);
 

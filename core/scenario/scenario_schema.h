@@ -1,5 +1,5 @@
-// The scenario format, declared once: every key, where it is stored in the struct, and its allowed values. Reading,
-// writing and checking are visitors of this declaration; none of them has keys of its own.
+// The scenario format, declared once: every key, where it is stored in the struct, and its allowed values.
+// Reading, writing and checking are visitors of this declaration; none of them has keys of its own.
 #pragma once
 
 #include <array>
@@ -53,8 +53,10 @@ struct FillValue : NumberRange {};  // null is "-inf"
 inline constexpr FillValue fill_value{{.words = "\"-inf\" or a finite number"}};
 
 // S is Scenario or const Scenario. The visitor has
-//   field(section, key, member)         bool, string, seed, enumeration (each may be optional), frozen heads, edits
-//   field(section, key, member, range)  (optional) integers and numbers; of mask.value the range is a FillValue
+//   field(section, key, member)         bool, string, seed, enumeration (each may be optional),
+//                                       frozen heads, edits
+//   field(section, key, member, range)  (optional) integers and numbers;
+//   of mask.value the range is a FillValue
 //   field(section, key, member, each)   optional lists of numbers, with what there is one of
 //   valid_lens(section, key, mask)      stored in two members
 // `section` is "" at the top level.
@@ -115,8 +117,8 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("", "edits", s.edits);
 }
 
-// A visitor that treats every key alike: calls f(section, key, member), whatever the form of the key; twice for
-// mask.valid_lens, which is stored in two members.
+// A visitor that treats every key alike: calls f(section, key, member), whatever the form of the key; twice
+// for mask.valid_lens, which is stored in two members.
 template <class F>
 struct EachKey {
   F f;
@@ -142,8 +144,8 @@ inline std::string key_path(const std::string& section, const std::string& key) 
   return section.empty() ? key : section + "." + key;
 }
 
-// Calls f(path, member of a, member of b) for every key. Both are visited in the order of the format, so that the member
-// addresses of one have the types of the other's.
+// Calls f(path, member of a, member of b) for every key. Both are visited in the order of the format, so that
+// the member addresses of one have the types of the other's.
 template <class A, class F>
 void for_key_pairs(A& a, const Scenario& b, F&& f) {
   std::vector<const void*> others;

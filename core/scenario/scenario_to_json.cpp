@@ -94,7 +94,8 @@ OrderedJson all_keys(const Scenario& scenario) {
   return writer.root;
 }
 
-// Without the keys that the user did not set and that have their default, or the value determined by a model's layer.
+// Without the keys that the user did not set and that have their default,
+// or the value determined by a model's layer.
 OrderedJson own_keys(const Scenario& scenario) {
   Scenario base;
   if (is_of_model(scenario) && scenario.origin.layer) copy_layer_keys(*scenario.origin.layer, base);
@@ -203,8 +204,8 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   const bool of_layer = is_of_model(scenario) && scenario.origin.layer;
   // Other parameters keep the sizes of the layer; another layer brings its own.
   if (of_layer && !is_of_model(changed)) copy_layer_keys(scenario, changed, changed.origin.written);
-  // Keys that are only in the JSON because they are not the default were not set by the user: they may be assumed. Keys that differ
-  // from the layer were set by the user.
+  // Keys that are only in the JSON because they are not the default were not set by the user: they may be
+  // assumed. Keys that differ from the layer were set by the user.
   std::erase_if(changed.origin.written, [&](const std::string& key) {
     return !scenario.origin.written.contains(key) && key != path && !key.starts_with(path + ".") &&
            !(of_layer && is_layer_key(key));

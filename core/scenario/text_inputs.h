@@ -1,8 +1,9 @@
-// The texts of a scenario, split into tokens: words, as a learner would split them, or the tokens of the model whose layer is shown.
+// The texts of a scenario, split into tokens: words, as a learner would split them, or the tokens of the
+// model whose layer is shown.
 //
-// inputs.source "text" with parameters.source "model" is the layer's true input: text → the model's tokenizer → its embeddings and
-// blocks up to parameters.layer. If the model cannot read text (another family, no tokenizer), words are embedded as in any other
-// scenario, and a note says why.
+// inputs.source "text" with parameters.source "model" is the layer's true input: text → the model's tokenizer
+// → its embeddings and blocks up to parameters.layer. If the model cannot read text (another family, no
+// tokenizer), words are embedded as in any other scenario, and a note says why.
 #pragma once
 
 #include <memory>
@@ -26,19 +27,20 @@ struct ModelInput {
   TensorPtr hidden_state;  // (1,L,E) in f32, the input of block `layer`; null until computed
 };
 
-// The text as the model reads it; null if the scenario has no text or no model, or the model cannot read text. `notes` gets what the
-// user should know: why it cannot, unknown words, what was truncated. Throws Error(usage): a key_text as well, or no self-attention;
+// The text as the model reads it; null if the scenario has no text or no model, or the model cannot read
+// text. `notes` gets what the user should know: why it cannot, unknown words, what was truncated. Throws Error(usage): a key_text as well, or no self-attention;
 // Error(input) if the model cannot be opened.
 std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes);
 
 // Why the model that the scenario names cannot read text; empty if it can, or if there is no model.
 std::string no_text_for_model(const Scenario& scenario);
 
-// How many positions the texts have; empty if the inputs are not text. `model` as returned by read_model_text.
+// How many positions the texts have; empty if the inputs are not text.
+// `model` as returned by read_model_text.
 TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model);
 
-// Computes hidden_state, and from it the input of the layer's attention: (N,L,E), the same in each batch entry. Both are shared with
-// the previous scenario if model, text and layer are the same.
+// Computes hidden_state, and from it the input of the layer's attention: (N,L,E), the same in each batch
+// entry. Both are shared with the previous scenario if model, text and layer are the same.
 TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMaker& maker);
 
 }  // namespace headwise

@@ -104,7 +104,8 @@ bool is_ascii(char c) {
 }
 
 Cluster next_cluster(std::string_view text, std::size_t begin) {
-  // ASCII before ASCII is a cluster (a carriage return may have its line feed): the common case, ten times as fast.
+  // ASCII before ASCII is a cluster (a carriage return may have its line feed): the common case,
+  // ten times as fast.
   if (is_ascii(text[begin]) && text[begin] != '\r' && (begin + 1 == text.size() || is_ascii(text[begin + 1]))) {
     return {begin, begin + 1, text[begin], kind_of(text[begin])};
   }

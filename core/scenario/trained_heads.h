@@ -1,5 +1,5 @@
-// What the heads of the built-in models do, if it has a name. Measured on texts that the models were not trained on:
-// assets/models/*/card.md.
+// What the heads of the built-in models do, if it has a name. Measured on texts that the models were not
+// trained on: assets/models/*/card.md.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct TrainedHead {
   std::string_view taught = {};
 };
 
-// `model` as parameters.file names it, "builtin:sentences"; nullopt for other models, and for heads without a named role.
+// `model` as parameters.file names it, "builtin:sentences"; nullopt for other models,
+// and for heads without a named role.
 std::optional<TrainedHead> trained_head(std::string_view model, Index layer, Index head);
 
 }  // namespace headwise

@@ -1,4 +1,5 @@
-// The label of a token that stands for a word missing from the model's vocabulary: the word, and what the model reads.
+// The label of a token that stands for a word missing from the model's vocabulary: the word,
+// and what the model reads.
 #pragma once
 
 #include <string>

@@ -20,7 +20,8 @@ constexpr std::array<double, 3> field_length_matters{0.15, 0.6, 0.85};  // b: 0 
 constexpr double saturation = 2.0;                                      // k1
 
 // Tuned on the questions of tests/app/sheets/ask_questions.json that are not held out.
-constexpr double related_weight = 0.7, related_evidence = 0.5;  // of a word that belongs to one of the question
+// of a word that belongs to one of the question
+constexpr double related_weight = 0.7, related_evidence = 0.5;
 constexpr double pair_weight = 0.5;  // of two neighbours in the question that are neighbours in the page
 constexpr double spelling_weight = 0.9,
                  spelling_evidence = 0.6;  // of one that is spelled nearly so, or begins so

@@ -1,5 +1,5 @@
-// Finds the pages that answer a question: ranked by BM25, with fields (BM25F: Robertson, Zaragoza and Taylor, "Simple BM25
-// extension to multiple weighted fields", CIKM 2004).
+// Finds the pages that answer a question: ranked by BM25, with fields (BM25F: Robertson, Zaragoza and Taylor,
+// "Simple BM25 extension to multiple weighted fields", CIKM 2004).
 #pragma once
 
 #include <map>
@@ -20,23 +20,25 @@ struct SearchPage {
 struct SearchHit {
   std::size_t page = 0;
   double score = 0.0;
-  double share = 0.0;  // of what the question asks, by the rarity of its words, that occurs in the page: 0 … 1
+  // of what the question asks, by the rarity of its words, that occurs in the page: 0 … 1
+  double share = 0.0;
   double prominent = 0.0;  // the same for the page's title and questions alone
 };
 
 struct SearchFound {
   std::vector<SearchHit> hits;  // best first, ties in the order of the pages
   bool answers = false;  // the first one says enough of what is asked; otherwise it is merely the nearest
-  std::vector<std::string> stems;  // what was searched for, to find passages by (core/search/search_passage.h)
+  // what was searched for, to find passages by (core/search/search_passage.h)
+  std::vector<std::string> stems;
 };
 
 class SearchIndex {
  public:
   explicit SearchIndex(std::span<const SearchPage> pages);
 
-  // Pages with any word of the question, `most` at most. A word that no page has stands for the pages' nearest one by its
-  // spelling, and the last word for those that it begins. Nothing is found for a question without a telling word; of a long
-  // one only the beginning is read.
+  // Pages with any word of the question, `most` at most. A word that no page has stands for the pages'
+  // nearest one by its spelling, and the last word for those that it begins. Nothing is found for a question
+  // without a telling word; of a long one only the beginning is read.
   SearchFound find(std::string_view question, std::size_t most) const;
 
  private:

@@ -126,7 +126,8 @@ std::vector<Word> raw_words(std::string_view text) {
   return words;
 }
 
-// A lone letter says nothing unless it is an axis (docs/window.md) or names a tensor (core/search/synonyms.h).
+// A lone letter says nothing unless it is an axis (docs/window.md) or names a tensor
+// (core/search/synonyms.h).
 bool says_something(const Word& word) {
   constexpr std::string_view axes = "nlsehgd";
   if (word.text.size() == 1)

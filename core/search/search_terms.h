@@ -13,10 +13,10 @@ struct SearchTerm {
   std::size_t begin = 0, end = 0;  // bytes of the text
 };
 
-// Returns the terms of a text, in its order. Words are letters and digits, in any case; identifiers are taken apart
-// (in_proj_weight), except those with a single letter (W_q → wq). Other spellings and names of the same thing become
-// one (core/search/synonyms.h), words that any English question may contain are left out, and the rest is reduced to its
-// stem by Snowball's English stemmer (Porter 2).
+// Returns the terms of a text, in its order. Words are letters and digits, in any case; identifiers are taken
+// apart (in_proj_weight), except those with a single letter (W_q → wq). Other spellings and names of the same
+// thing become one (core/search/synonyms.h), words that any English question may contain are left out, and
+// the rest is reduced to its stem by Snowball's English stemmer (Porter 2).
 std::vector<SearchTerm> search_terms(std::string_view text);
 
 }  // namespace headwise

@@ -17,8 +17,8 @@ struct SameName {
   std::vector<std::string_view> names;  // by which ones
 };
 
-// Returns the name that stands for the first words, in lower case, wherever they mean the same in texts and questions: "look",
-// "ahead" → causal; "mha" → multi head attention. The longest match wins.
+// Returns the name that stands for the first words, in lower case, wherever they mean the same in texts and
+// questions: "look", "ahead" → causal; "mha" → multi head attention. The longest match wins.
 SameName same_name(std::span<const std::string_view> words);
 
 // Another name, and the words that stand for it.

@@ -20,10 +20,12 @@ class CancelScope {
   const std::atomic<bool>* outer_;
 };
 
-// The flag that check_cancelled() looks at in this thread, for worker threads acting on its behalf; null: none.
+// The flag that check_cancelled() looks at in this thread, for worker threads acting on its behalf;
+// null: none.
 const std::atomic<bool>* watched_cancellation();
 
-// Throws Error(cancelled) if the work of this thread has been cancelled. Cheap enough for every block of a product.
+// Throws Error(cancelled) if the work of this thread has been cancelled.
+// Cheap enough for every block of a product.
 void check_cancelled();
 
 }  // namespace headwise

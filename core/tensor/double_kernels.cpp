@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of doubles in
-// one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
+// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of
+// doubles in one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/tensor/double_kernels.h"
 
 #define HEADWISE_TEXT_OF(x) #x
@@ -87,9 +87,9 @@ double largest(const double* x, Index count) {
   return result;
 }
 
-// e^x for x ≤ 0 or NaN; below −746, where it would round to 0, exactly 0. 2^n·e^r with |r| ≤ ln 2/2 (ln 2 in two parts,
-// the first with 33 bits, so that n times it is exact: fdlibm); e^r by its Taylor polynomial of degree 13, whose
-// remainder there is below 5e-18.
+// e^x for x ≤ 0 or NaN; below −746, where it would round to 0, exactly 0. 2^n·e^r with |r| ≤ ln 2/2 (ln 2 in
+// two parts, the first with 33 bits, so that n times it is exact: fdlibm); e^r by its Taylor polynomial of
+// degree 13, whose remainder there is below 5e-18.
 inline Vector exponential(Vector x) {
   const Vector shifter = all(6755399441055744.0);  // 1.5·2^52: adding it rounds to an integer
   const Vector n_shifted = x * 1.44269504088896338700 + shifter;
@@ -107,8 +107,8 @@ inline Vector exponential(Vector x) {
   p = p * r + 1.6666666666666667e-01;
   p = p * r + 0.5;
   p = (r * r * p + r) + 1.0;
-  // A denormal result is computed 2^200 times too large, and rounded once. Lanes that vanish or are NaN wrap around
-  // here, and are not used.
+  // A denormal result is computed 2^200 times too large, and rounded once. Lanes that vanish or are NaN wrap
+  // around here, and are not used.
   const Integers denormal = x < all(-708.0);
   const Bits up = reinterpret_cast<const Bits&>(denormal) & (std::uint64_t{200} << 52);
   const Bits bits = (reinterpret_cast<const Bits&>(n_shifted) << 52) + up;

@@ -7,8 +7,8 @@
 
 namespace headwise {
 
-// The items joined by the separator. Accepts a list, an array, a vector or a braced list; numbers in decimal, as short as round-tripping
-// allows.
+// The items joined by the separator. Accepts a list, an array, a vector or a braced list; numbers in decimal,
+// as short as round-tripping allows.
 std::string join(std::span<const std::string> items, std::string_view separator);
 std::string join(std::span<const std::string_view> items, std::string_view separator);
 std::string join(std::span<const long> items, std::string_view separator);

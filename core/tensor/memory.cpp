@@ -15,8 +15,8 @@
 namespace headwise {
 namespace {
 
-// Allocations not counted, and the maximum between two checks: a check takes 20 µs and more, because it reads several
-// files, and a run of a few milliseconds allocates six tensors of 1 MiB.
+// Allocations not counted, and the maximum between two checks: a check takes 20 µs and more, because it reads
+// several files, and a run of a few milliseconds allocates six tensors of 1 MiB.
 constexpr Index uncounted_bytes = Index{1} << 20;
 constexpr Index unasked_bytes = Index{64} << 20, unasked_part = 64;
 std::atomic<Index> unasked{0};  // what is left of that

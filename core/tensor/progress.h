@@ -1,5 +1,5 @@
-// Progress of long-running work. The caller chooses for its own thread where it is recorded; the work says which part of
-// it is being done. Without that, nothing is recorded.
+// Progress of long-running work. The caller chooses for its own thread where it is recorded; the work says
+// which part of it is being done. Without that, nothing is recorded.
 #pragma once
 
 #include <atomic>
@@ -42,8 +42,8 @@ class ProgressScope {
   double from_ = 0.0, to_ = 1.0;  // the range covered by the current part
 };
 
-// During its lifetime, this thread does the range from `from` to `to` (0 … 1) of the enclosing part. `doing`, a name
-// with static lifetime, describes it; null: same as the enclosing part.
+// During its lifetime, this thread does the range from `from` to `to` (0 … 1) of the enclosing part. `doing`,
+// a name with static lifetime, describes it; null: same as the enclosing part.
 class ProgressPart {
  public:
   ProgressPart(double from, double to, const char* doing = nullptr);

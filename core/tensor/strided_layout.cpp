@@ -101,8 +101,8 @@ std::optional<StridedLayout> StridedLayout::viewed(const Shape& wanted) const {
     return StridedLayout(std::move(axes));
   }
   if (own.element_count() == 0 || axes_.empty()) return contiguous(wanted);
-  // From the last axis to the first: old axes that are contiguous among themselves form a run, and new axes are taken
-  // from it until it is used up exactly.
+  // From the last axis to the first: old axes that are contiguous among themselves form a run, and new axes
+  // are taken from it until it is used up exactly.
   std::vector<StridedAxis> axes = without_strides(wanted);
   std::size_t end = axes.size();  // of the new axes that have no stride yet
   std::size_t last = axes_.size() - 1;

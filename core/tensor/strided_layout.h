@@ -1,5 +1,6 @@
-// Where the cells of a tensor are in memory, as in PyTorch: a size and a stride per axis, over one row of floats. `view`
-// and `transpose` give the same floats another layout, `contiguous` copies them in row-major order.
+// Where the cells of a tensor are in memory, as in PyTorch: a size and a stride per axis, over one row of
+// floats. `view` and `transpose` give the same floats another layout,
+// `contiguous` copies them in row-major order.
 #pragma once
 
 #include <optional>
@@ -35,18 +36,19 @@ class StridedLayout {
   StridedLayout transposed(Index a, Index b) const;
   // Axis i of the result is axis order[i] of this; each axis once (Error(usage) otherwise).
   StridedLayout permuted(std::span<const Index> order) const;
-  // The same floats in the same order under other axes, if strides can express it: each new axis must lie inside a run of
-  // old axes that are contiguous among themselves. nullopt if PyTorch refuses.
+  // The same floats in the same order under other axes, if strides can express it: each new axis must lie
+  // inside a run of old axes that are contiguous among themselves. nullopt if PyTorch refuses.
   std::optional<StridedLayout> viewed(const Shape& shape) const;
   // PyTorch's error message if it refuses that view; empty otherwise.
   std::string view_refusal(const Shape& shape) const;
   // Whether the cells are in row-major order without gaps: then contiguous() copies nothing.
   bool is_contiguous() const;
 
-  // Offset in floats from the tensor's first. The index has one entry per axis, each in range (Error(usage) otherwise).
+  // Offset in floats from the tensor's first. The index has one entry per axis,
+  // each in range (Error(usage) otherwise).
   Index offset(std::span<const Index> index) const;
-  // The cell at an offset. Every float must belong to one cell, as after any number of views and transposes of a
-  // contiguous tensor; offset in [0, number of cells).
+  // The cell at an offset. Every float must belong to one cell, as after any number of views and transposes
+  // of a contiguous tensor; offset in [0, number of cells).
   std::vector<Index> index_of(Index offset) const;
 
   // "h·D + l·E + d", without axes of size 1; "0" if all are.

@@ -44,7 +44,8 @@ void wait_until(F&& ready) {
   }
 }
 
-// Tasks are numbered through all phases and taken in this order, so that any task waited for is already running.
+// Tasks are numbered through all phases and taken in this order,
+// so that any task waited for is already running.
 class Work {
  public:
   Work(std::span<const TaskPhase> phases, int threads)
@@ -57,7 +58,8 @@ class Work {
   void take(int worker) {
     const CancelScope scope(cancelled_);
     std::atomic<Index>& at = at_[static_cast<std::size_t>(worker)];
-    at = 0;  // before it takes a task: whoever waits for earlier tasks must see that this thread may be doing one
+    // before it takes a task: whoever waits for earlier tasks must see that this thread may be doing one
+    at = 0;
     std::size_t phase = 0;
     Index first = 0;  // of this phase
     try {
@@ -93,7 +95,8 @@ class Work {
     return first - before + std::clamp<Index>(phases_[phase].needs(task - first), 0, before);
   }
 
-  // Each thread takes tasks in ascending order: none before `task` is running once all threads have reached it.
+  // Each thread takes tasks in ascending order:
+  // none before `task` is running once all threads have reached it.
   bool all_are_at(Index task) const {
     return std::ranges::all_of(at_, [task](const std::atomic<Index>& at) { return at >= task; });
   }
@@ -144,7 +147,8 @@ class Pool {
     work.take(0);
     in_task = false;
     {
-      // Waking up takes longer than most last tasks: neither this thread nor the others sleep immediately when they wait.
+      // Waking up takes longer than most last tasks:
+      // neither this thread nor the others sleep immediately when they wait.
       std::unique_lock lock(mutex_, std::defer_lock);
       wait_until([&] { return lock.try_lock(); });
       work_ = nullptr;  // threads that have not joined yet need not join any more

@@ -27,8 +27,8 @@ struct UnwrittenValues : std::allocator<T> {
   struct rebind {
     using other = UnwrittenValues<U>;
   };
-  // The library's aligned allocation requests more than it uses, so that a freed tensor's block is too small for the next
-  // one of its size; here the original address is stored before the values.
+  // The library's aligned allocation requests more than it uses, so that a freed tensor's block is too small
+  // for the next one of its size; here the original address is stored before the values.
   static constexpr std::size_t line = 64;
   T* allocate(std::size_t count) {
     if (count > (std::numeric_limits<std::size_t>::max() - line) / sizeof(T))

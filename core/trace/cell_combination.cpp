@@ -64,8 +64,8 @@ std::size_t own_term(const CellProvenance& provenance) {
   return static_cast<std::size_t>(std::ranges::find_if(provenance.terms, is_own) - provenance.terms.begin());
 }
 
-// The two numbers at the cell's own position in the row of a gradient: the incoming gradient (dP, dy) and the function's
-// result there (P, y).
+// The two numbers at the cell's own position in the row of a gradient: the incoming gradient (dP, dy) and the
+// function's result there (P, y).
 struct OwnPair {
   double gradient, result;
 
@@ -76,8 +76,8 @@ struct OwnPair {
   }
 };
 
-// The gradient of a layer norm has two terms for each cell of its row: dy·y first, then those of x, from which the variance
-// is computed.
+// The gradient of a layer norm has two terms for each cell of its row: dy·y first, then those of x, from
+// which the variance is computed.
 struct NormalGradientRow {
   std::span<const Term> dy_y, x;
 
@@ -97,8 +97,8 @@ struct NormalGradientRow {
   }
 };
 
-// A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it; backwards it is
-// the opposite.
+// A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it;
+// backwards it is the opposite.
 double partner_sign(const CellProvenance& provenance) {
   const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
   return first_half == provenance.cell.tensor.gradient ? 1.0 : -1.0;

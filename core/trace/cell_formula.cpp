@@ -21,8 +21,8 @@ struct ShownSum {
   Index shift = 0;
 };
 
-// The index on one axis: what the cell determines is a number, what is summed keeps its letter: "8", "d", "2·r +
-// 4".
+// The index on one axis: what the cell determines is a number, what is summed keeps its letter: "8", "d",
+// "2·r + 4".
 std::string axis_text(const AxisMap& map, std::span<const Index> index, const std::vector<ShownSum>& sums) {
   std::vector<std::string> parts;
   AxisMap fixed{map.offset, {}};
@@ -44,8 +44,8 @@ std::string axis_text(const AxisMap& map, std::span<const Index> index, const st
   return join(parts, " + ");
 }
 
-// What every factor adds to a summed index, if all add the same; 0 if they differ, or if an index is more than
-// the letter and a number.
+// What every factor adds to a summed index, if all add the same; 0 if they differ, or if an index is more
+// than the letter and a number.
 Index common_shift(const Product& product, std::span<const Index> index, std::size_t sum) {
   const auto variable = static_cast<int>(index.size() + sum);
   std::optional<Index> common;

@@ -30,7 +30,8 @@ Digits digits_over(const AxisTerm& term, const Interval& range) {
   return {count, first % term.modulus > last % term.modulus};
 }
 
-// A variable whose range must be split before the operand's indices over all ranges form a box; −1: they do already.
+// A variable whose range must be split before the operand's indices over all ranges form a box; −1:
+// they do already.
 int inexact_variable(const Operand& operand, const std::vector<Interval>& ranges) {
   struct Use {
     int varying = 0;    // terms of the variable with more than one digit

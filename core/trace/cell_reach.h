@@ -1,5 +1,5 @@
-// Everything that a cell depends on, back to the inputs and the parameters, and everything that depends on it, up to
-// the output: the rules followed step by step (core/trace/cell_reach.h), as boxes.
+// Everything that a cell depends on, back to the inputs and the parameters, and everything that depends on
+// it, up to the output: the rules followed step by step (core/trace/cell_reach.h), as boxes.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,19 @@
 
 namespace headwise {
 
-// Applies a rule to boxes: from a box of its result to the boxes it reads, and from a box of a source to the boxes
-// computed from it. Exact: a cell is in one of the boxes if and only if the rule leads there from a cell of the given
-// box. The boxes may overlap; their number depends on the heads, never on the cells.
+// Applies a rule to boxes: from a box of its result to the boxes it reads, and from a box of a source to the
+// boxes computed from it. Exact: a cell is in one of the boxes if and only if the rule leads there from a
+// cell of the given box. The boxes may overlap; their number depends on the heads, never on the cells.
 
 // `box` is a box of rule.result, inside its sizes.
 std::vector<BoxRef> boxes_read(const Rule& rule, const BoxRef& box);
 
-// `box` is a box of a tensor under the name that the rule uses (first_name); empty if the rule does not read it.
+// `box` is a box of a tensor under the name that the rule uses (first_name);
+// empty if the rule does not read it.
 std::vector<BoxRef> boxes_made_from(const Rule& rule, const BoxRef& box);
 
-// Adds a box to boxes that together are a set of cells: does nothing if one of them already contains it, and merges
-// boxes that form a larger one. True if a cell was added.
+// Adds a box to boxes that together are a set of cells: does nothing if one of them already contains it, and
+// merges boxes that form a larger one. True if a cell was added.
 bool add_box(std::vector<BoxRef>& boxes, BoxRef box);
 
 struct CellReach {
@@ -28,8 +29,8 @@ struct CellReach {
   std::vector<BoxRef> forward;  // what is computed from it, directly or not
 };
 
-// A cell of a value leads only to values: cell_consumers says which gradients read it. Throws Error(usage) if the
-// trace has no such tensor or the index is out of range.
+// A cell of a value leads only to values: cell_consumers says which gradients read it. Throws Error(usage) if
+// the trace has no such tensor or the index is out of range.
 CellReach cell_reach(const Trace& trace, TensorName tensor, const std::vector<Index>& index);
 
 // How many cells of a tensor lie in those boxes that belong to it, each counted once.

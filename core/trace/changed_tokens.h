@@ -12,7 +12,8 @@ struct TokenRange {
   Index n, first, count;
 };
 
-// Runs of tokens of x (N, tokens, width) that differ in any bit from those of `before`, which has the same shape and type.
+// Runs of tokens of x (N, tokens, width) that differ in any bit from those of `before`,
+// which has the same shape and type.
 std::vector<TokenRange> changed_tokens(const Tensor& before, const Tensor& x);
 
 }  // namespace headwise

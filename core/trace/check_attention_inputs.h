@@ -12,8 +12,9 @@ namespace headwise {
 // for outlines (Tensor::outline) too.
 void check_attention_inputs(const AttentionInputs& inputs);
 
-// Why a backend that computes in f32 leaves these inputs to the reference, a sentence that names it. Empty if it does
-// not: they are in f32, no option is set that only the reference computes (OptionRow), and no size is 0.
+// Why a backend that computes in f32 leaves these inputs to the reference, a sentence that names it. Empty if
+// it does not: they are in f32, no option is set that only the reference computes (OptionRow),
+// and no size is 0.
 std::string f32_backend_refusal(const AttentionInputs& inputs, const std::string& backend);
 
 }  // namespace headwise

@@ -87,8 +87,8 @@ std::vector<Where> Declaration::where_head(const HeadRange& heads) const {
   return {{in_heads::h, {heads.begin, heads.end}}};
 }
 
-// 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight; in_proj_bias is packed
-// either way.
+// 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight; in_proj_bias is
+// packed either way.
 void Declaration::add_projection(Id x, Id own_weight, Index first_row, const std::vector<Where>& where) {
   using namespace joined;
   const bool packed = has(Id::in_proj_weight);
@@ -125,8 +125,8 @@ void Declaration::declare_split(Id x) {
   add({operand(x, {axis_of(n), axis_of(row), axis_joined(h, rule_.sizes.back(), column)})});
 }
 
-// Column j and column j + R/2 are rotated together, for j < R/2; those from R on stay unchanged. The cell's own column
-// comes first, then its partner's.
+// Column j and column j + R/2 are rotated together, for j < R/2; those from R on stay unchanged. The cell's
+// own column comes first, then its partner's.
 void Declaration::declare_rotary(Id heads) {
   using namespace in_heads;
   const auto pairs = static_cast<Index>(rotary_inverse_frequencies(trace_.options).size());

@@ -27,8 +27,8 @@ Id collected_by(const Trace& trace, Id id) {
   return (id == Id::key || id == Id::value) && all_inputs_are_one(trace.tensors) ? Id::query : id;
 }
 
-// A forward rule on the path to the loss, with the letters of the result's axes. Its factors are named by their role:
-// value stays value even if it is the same array as key.
+// A forward rule on the path to the loss, with the letters of the result's axes. Its factors are named by
+// their role: value stays value even if it is the same array as key.
 struct Reader {
   Rule rule;
   std::vector<std::string> letters;
@@ -40,7 +40,8 @@ std::string letter_of(const std::string& axis) {
   return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(axis[0]))));
 }
 
-// The tensors that every gradient of their kind passes through: a gradient whose path is not known has no rule.
+// The tensors that every gradient of their kind passes through:
+// a gradient whose path is not known has no rule.
 constexpr std::array always_passed{Id::scores,       Id::scaled_scores,   Id::masked_scores,
                                    Id::attn_weights, Id::dropped_weights, Id::head_output,
                                    Id::output};
@@ -68,7 +69,8 @@ std::optional<Id> missing_on_the_way(const Trace& trace) {
   return std::nullopt;
 }
 
-// Everything from the inputs to the last output; attn_output_weights, after it, do not contribute to the loss.
+// Everything from the inputs to the last output; attn_output_weights, after it,
+// do not contribute to the loss.
 std::vector<Reader> readers_of(const Trace& trace) {
   std::vector<Reader> readers;
   const Id last = last_output(trace.tensors);
@@ -134,8 +136,8 @@ void GradientDeclaration::add_ways_through(const Reader& reader) {
   }
 }
 
-// Adds each piece of a function that reads this tensor at the cell's own head, or along its row: where the piece
-// applies, its backward path applies too. If a piece is a copy, so is its backward path.
+// Adds each piece of a function that reads this tensor at the cell's own head, or along its row: where the
+// piece applies, its backward path applies too. If a piece is a copy, so is its backward path.
 void GradientDeclaration::add_pieces(const Reader& reader, const Product& back) {
   for (const Product& piece : reader.rule.products) {
     if (piece.factors.front().tensor.id != rule_.result.id) continue;

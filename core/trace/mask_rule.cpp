@@ -44,8 +44,8 @@ MaskReading reading_of(const Tensor& mask, bool true_blocks) {
   return true_blocks ? MaskReading::blocked_if_true : MaskReading::blocked_if_false;
 }
 
-// Multi-head attention: (L,S) or (N·H,L,S). Scaled dot-product attention: anything that broadcasts to (N,H,L,S),
-// aligned at the right; an axis of size 1 is repeated.
+// Multi-head attention: (L,S) or (N·H,L,S). Scaled dot-product attention: anything that broadcasts to
+// (N,H,L,S), aligned at the right; an axis of size 1 is repeated.
 std::vector<AxisMap> attn_mask_axes(const Trace& trace) {
   const Shape& mask = trace.tensors.attn_mask->shape();
   if (trace.options.op == Op::multi_head_attention) {

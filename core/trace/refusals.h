@@ -1,5 +1,5 @@
-// The vocabulary of check_attention_inputs: a refusal with both shapes and the likely cause, and several of them
-// reported in one line.
+// The vocabulary of check_attention_inputs: a refusal with both shapes and the likely cause, and several of
+// them reported in one line.
 #pragma once
 
 #include <string>

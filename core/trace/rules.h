@@ -1,7 +1,7 @@
-// The rule that each tensor of a trace declares: which tensors it is computed from, by which maps between their axes, and
-// how the numbers are combined. One declaration per tensor; the explanation of a cell, its highlights, its formula and
-// what it feeds (core/trace/cell_provenance.h) all follow from it. A rule never lists cells: its size does not depend on
-// the tensors' sizes.
+// The rule that each tensor of a trace declares: which tensors it is computed from, by which maps between
+// their axes, and how the numbers are combined. One declaration per tensor; the explanation of a cell, its
+// highlights, its formula and what it feeds (core/trace/cell_provenance.h) all follow from it. A rule never
+// lists cells: its size does not depend on the tensors' sizes.
 //
 // Read it as an einsum with functions on top. scores: one product, summed over d,
 //     scores[n,h,l,s] = Σ_d q_heads[n, h, l, d] · k_heads[n, h/(H/G), s, d]
@@ -10,8 +10,8 @@
 //     s in [S,S+1):  k[n,s,c] = bias_k[c]
 // and nothing at all for the row of zeros after it.
 //
-// A gradient has a rule too (core/trace/gradient_rules.h): it follows from the rules of the tensors that read its tensor,
-//     grad.q_heads[n,h,l,d] = Σ_s grad.scores[n, h, l, s] · k_heads[n, h/(H/G), s, d]
+// A gradient has a rule too (core/trace/gradient_rules.h): it follows from the rules of the tensors that read
+//     its tensor, grad.q_heads[n,h,l,d] = Σ_s grad.scores[n, h, l, s] · k_heads[n, h/(H/G), s, d]
 #pragma once
 
 #include <optional>
@@ -28,7 +28,8 @@ namespace headwise {
 // from a cell of the result to the cells it was made from, and backwards, from a cell of the operand to the
 // cells it feeds.
 //
-// The variables of a rule are the axes of its result, in order, followed by the axes that its product is summed over.
+// The variables of a rule are the axes of its result, in order,
+// followed by the axes that its product is summed over.
 
 // [begin, end)
 struct Interval {
@@ -47,10 +48,10 @@ struct AxisTerm {
   friend bool operator==(const AxisTerm&, const AxisTerm&) = default;
 };
 
-// offset + the sum of the terms. No terms: always `offset` (a broadcast axis, or an appended row). The offset is negative
-// where a rule is inverted: row i of in_proj_weight is column i − H·D of k. Several terms join axes, as in n·H + h: with the
-// larger `times` first, each must exceed what the terms after it can reach, so that the parts can be recovered, like the
-// digits of a number.
+// offset + the sum of the terms. No terms: always `offset` (a broadcast axis, or an appended row). The offset
+// is negative where a rule is inverted: row i of in_proj_weight is column i − H·D of k. Several terms join
+// axes, as in n·H + h: with the larger `times` first, each must exceed what the terms after it can reach, so
+// that the parts can be recovered, like the digits of a number.
 struct AxisMap {
   Index offset = 0;
   std::vector<AxisTerm> terms;
@@ -59,7 +60,8 @@ struct AxisMap {
 
 AxisMap axis_fixed(Index index);                  // always that index
 AxisMap axis_of(int variable, Index offset = 0);  // x + offset
-AxisMap axis_group(int variable, Index group);  // x / group: the head of a column, the key/value head of a head
+// x / group: the head of a column, the key/value head of a head
+AxisMap axis_group(int variable, Index group);
 AxisMap axis_within(int variable, Index group);  // x % group: the column inside its head
 AxisMap axis_joined(int outer, Index inner_size, int inner,
                     Index offset = 0);  // x_outer·inner_size + x_inner + offset
@@ -70,14 +72,14 @@ Index mapped_index(const AxisMap& map, std::span<const Index> variables);
 Interval mapped_interval(const AxisMap& map, std::span<const Interval> ranges);
 
 // The same index when variable v is itself values[v], a map of other variables that run over `ranges`, none of them empty;
-// used to invert a rule (core/trace/gradient_rules.h). nullopt if the digits can no longer be separated: (8·x + y) / 3,
-// say; (8·x + y) / 8 is x if y stays below 8.
+// used to invert a rule (core/trace/gradient_rules.h). nullopt if the digits can no longer be separated: (8·x
+// + y) / 3, say; (8·x + y) / 8 is x if y stays below 8.
 std::optional<AxisMap> substituted(const AxisMap& map, std::span<const AxisMap> values,
                                    std::span<const Interval> ranges);
 
-// Backwards, for all axes of an operand together: which values of each variable, inside its range, lead to `index`. One list
-// of intervals per variable; variables are independent, so the cells are all combinations. If nothing leads there, all lists
-// are empty.
+// Backwards, for all axes of an operand together: which values of each variable, inside its range, lead to
+// `index`. One list of intervals per variable; variables are independent, so the cells are all combinations.
+// If nothing leads there, all lists are empty.
 std::vector<std::vector<Interval>> variables_leading_to(std::span<const Index> index,
                                                         std::span<const AxisMap> maps,
                                                         std::span<const Interval> ranges);
@@ -105,8 +107,8 @@ enum class Combine {
   layer_norm_gradient,  // (dy − mean of dy − y·mean of dy·y) / √(variance + ε) along the row
 };
 
-// What a product of merge_masks adds to a score: the number in its factor, or 0 / −inf depending on its factor or the
-// position of the cell.
+// What a product of merge_masks adds to a score: the number in its factor, or 0 / −inf depending on its
+// factor or the position of the cell.
 enum class MaskReading {
   added,             // a float mask: its number
   blocked_if_true,   // key_padding_mask, and attn_mask of multi_head_attention
@@ -144,8 +146,8 @@ struct Product {
   std::vector<Where> where;                  // empty: everywhere
   MaskReading reading = MaskReading::added;  // in merge_masks only
   std::string label;                         // in merge_masks only: "attn_mask", "causal" …
-  // Overrides the rule's Combine for the cells of this product: a frozen head's weights are a copy, while those of the
-  // other heads are a softmax.
+  // Overrides the rule's Combine for the cells of this product: a frozen head's weights are a copy, while
+  // those of the other heads are a softmax.
   std::optional<Combine> instead = std::nullopt;
 };
 
@@ -162,7 +164,8 @@ Rule declared_rule(const Trace& trace, TensorName tensor);
 // The tensors that a rule reads, each once, in the order of its products: the edges of the graph of tensors.
 std::vector<TensorName> rule_sources(const Rule& rule);
 
-// In self-attention query, key and value are one array: rules use its first name. Other names are returned unchanged.
+// In self-attention query, key and value are one array: rules use its first name.
+// Other names are returned unchanged.
 TensorName first_name(const Trace& trace, TensorName tensor);
 
 // Does the product apply to this cell of the result?

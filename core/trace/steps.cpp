@@ -129,7 +129,8 @@ void add_projections(const Trace& trace, Pictures& pictures) {
   }
 }
 
-// Names the tensor that multiplies the values. Without dropout both names refer to one array; attn_weights is the better known.
+// Names the tensor that multiplies the values. Without dropout both names refer to one array;
+// attn_weights is the better known.
 Id weights_of(const Trace& trace) {
   return trace.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
 }

@@ -11,11 +11,12 @@
 
 namespace headwise {
 
-// One member per tensor, in the order of computation; null if the scenario has no such tensor. The same struct holds the
-// values and, in Trace::grad, d(loss)/d(each of them).
+// One member per tensor, in the order of computation; null if the scenario has no such tensor. The same
+// struct holds the values and, in Trace::grad, d(loss)/d(each of them).
 struct TraceTensors {
   // The operator's inputs
-  TensorPtr query;  // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
+  // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
+  TensorPtr query;
   TensorPtr key;    // (N,S,kdim)   the same pointer as query in self-attention
   TensorPtr value;  // (N,S,vdim)
   // Parameters, under PyTorch's names
@@ -44,8 +45,8 @@ struct TraceTensors {
   TensorPtr q_heads;  // (N,H,L,D)
   TensorPtr k_heads;  // (N,G,S′,D)
   TensorPtr v_heads;  // (N,G,S′,Dv)
-  // Rotated by their positions, if options.rotary_base or its frequencies are set; else null, and scores are computed from
-  // the heads directly
+  // Rotated by their positions, if options.rotary_base or its frequencies are set; else null, and scores are
+  // computed from the heads directly
   TensorPtr q_rotary;  // (N,H,L,D)
   TensorPtr k_rotary;  // (N,G,S,D)
   // Scaled dot-product attention
@@ -55,14 +56,16 @@ struct TraceTensors {
                         //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;  // (N,H,L,S′)
   TensorPtr attn_weights;   // (N,H,L,S′)     after softmax; for a frozen head the frozen weights
-  TensorPtr dropped_weights;  // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
-  TensorPtr head_output;      // (N,H,L,Dv)     dropped_weights · v
+  // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
+  TensorPtr dropped_weights;
+  TensorPtr head_output;  // (N,H,L,Dv)     dropped_weights · v
   // Merge and output projection
   TensorPtr concat;             // (N,L,H·Dv)     heads side by side, times the head gains
   TensorPtr output;             // (N,L,E)        for SDPA (N,H,L,Dv)
   TensorPtr residual_output;    // (N,L,E)
   TensorPtr layer_norm_output;  // (N,L,E)
-  TensorPtr attn_output_weights;  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
+  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
+  TensorPtr attn_output_weights;
 
   // Defined in tensor_names.cpp, so that not every file compiles them.
   TraceTensors();

@@ -1,4 +1,5 @@
-// Everything that one run of the operator produced: a named tensor per intermediate. Const once created, shared between views.
+// Everything that one run of the operator produced: a named tensor per intermediate.
+// Const once created, shared between views.
 #pragma once
 
 #include <map>
@@ -29,7 +30,8 @@ struct Trace {
   std::vector<TensorId> computed;  // the stages that were computed for this trace; the others were shared
   std::map<TensorId, StageKey> gradient_stages;  // the same for the backward pass
   std::vector<TensorId> computed_gradients;
-  // The f64 trace that this f32 one is rounded from (rounded_trace.h); null if each stage was rounded separately.
+  // The f64 trace that this f32 one is rounded from (rounded_trace.h);
+  // null if each stage was rounded separately.
   std::shared_ptr<const Trace> exact;
 
   TensorPtr tensor(TensorName name) const {

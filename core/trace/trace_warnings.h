@@ -13,11 +13,12 @@ namespace headwise {
 // normal in a mask and may be allowed.
 std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool pass_minus_infinity = false);
 
-// Rows of attn_weights in which every key is blocked, by index ("batches 0–2, head 1, queries 3, 5–9"; rows that
-// agree are reported together, sets beyond the 32nd are only counted), and inputs, parameters and masks that are not
-// finite (except -inf in a mask), by the index of the first such cells.
+// Rows of attn_weights in which every key is blocked, by index ("batches 0–2, head 1, queries 3, 5–9"; rows
+// that agree are reported together, sets beyond the 32nd are only counted), and inputs, parameters and masks
+// that are not finite (except -inf in a mask), by the index of the first such cells.
 std::vector<std::string> trace_warnings(const Trace& trace);
-// The same if masked_scores, of the shape `scores`, is not kept, from its fully_masked_rows (core/attention/softmax.h).
+// The same if masked_scores, of the shape `scores`, is not kept, from its fully_masked_rows
+// (core/attention/softmax.h).
 std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
                                         const Shape& scores);
 

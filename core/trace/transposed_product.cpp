@@ -118,7 +118,8 @@ AxisMap Transposition::new_sum(std::size_t variable, Index size) {
   return axis_of(number);
 }
 
-// Solves for a variable from the digits that the factor's index gives, with a new sum for one that it leaves open.
+// Solves for a variable from the digits that the factor's index gives,
+// with a new sum for one that it leaves open.
 void Transposition::solve_from_digits(std::size_t variable) {
   const Interval range = ranges_[variable];
   const Digits& digits = digits_[variable];

@@ -13,8 +13,9 @@
 
 namespace headwise {
 
-// What `product` of `rule`, whose result has a gradient, adds to the gradient of the factor with index `factor`:
-//     grad.X[i] += Σ over all variables that lead to i,  grad.result[cell] · Π of the other factors.
+// What `product` of `rule`, whose result has a gradient, adds to the gradient of the factor with index
+//     `factor`: grad.X[i] += Σ over all variables that lead to i,
+//     grad.result[cell] · Π of the other factors.
 // Variables 0 … of the new product are the axes of X, of sizes `factor_sizes`; they are followed by the
 // variables that i leaves open, in the order of the rule, except those with only one possible value. Cells of
 // X that the product does not read are excluded by `where`. `letters` name the axes of the rule's result, for

@@ -1,4 +1,5 @@
-// The update of a single parameter value, with all terms of its formula, and what each token of the batch adds to its gradient.
+// The update of a single parameter value, with all terms of its formula,
+// and what each token of the batch adds to its gradient.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,8 @@
 
 namespace headwise {
 
-// The terms of core/train/train_optimiser.h for one value in one step. Those that the optimiser does not have are 0.
+// The terms of core/train/train_optimiser.h for one value in one step.
+// Those that the optimiser does not have are 0.
 struct CellUpdate {
   std::string name;  // "layers.0.self_attn.in_proj_weight[3, 17]"; of a vector: "norm.bias[3]"
   Index step = 0;    // the step that is explained: 0, 1, …
@@ -35,7 +37,8 @@ struct CellUpdate {
 // Where the gradient of a value came from.
 struct GradientSources {
   Index sequences = 0, length = 0;
-  // What each token adds to CellUpdate::gradient, clipped as it is; (sequences,length). They add up to it, up to rounding.
+  // What each token adds to CellUpdate::gradient, clipped as it is; (sequences,length). They add up to it,
+  // up to rounding.
   std::vector<double> of_tokens;
   double of_sequence(Index sequence) const;
   // The sequence that adds most, in size.
@@ -46,8 +49,8 @@ struct GradientSources {
 template <class T>
 class StepExplanation {
  public:
-  // The step that a run with this task and these settings takes from the state `before`. Throws Error(usage) if the state is not one of
-  // these settings, or the gradient is not finite; Error(cancelled).
+  // The step that a run with this task and these settings takes from the state `before`. Throws Error(usage)
+  // if the state is not one of these settings, or the gradient is not finite; Error(cancelled).
   StepExplanation(const TrainTask& task, const TrainingSettings& settings, TrainingState<T> before);
 
   Index step() const { return before_.step; }
@@ -73,7 +76,8 @@ class StepExplanation {
 
 // "w − lr·m̂/(√v̂ + ε) = 0.0312 − 0.001·0.42/(0.031 + 1e-08) = 0.0177"
 std::string update_formula(const CellUpdate& update);
-// The lines before it: those of g, m, v, m̂ and v̂ that the optimiser has, each as "m = β1·m + (1 − β1)·g = … = 0.42".
+// The lines before it: those of g, m, v, m̂ and v̂ that the optimiser has,
+// each as "m = β1·m + (1 − β1)·g = … = 0.42".
 std::vector<std::string> update_terms(const CellUpdate& update);
 
 extern template class StepExplanation<float>;
@@ -88,9 +92,10 @@ struct TrainedCell {
   friend bool operator==(const TrainedCell&, const TrainedCell&) = default;
 };
 
-// `index`: of a cell of `tensor` in the trace of layer `layer`, whose parameters are the training's: the trace has them under PyTorch's
-// names, in PyTorch's order, as the training does. nullopt for a tensor that is no parameter of the training (without W_O,
-// out_proj.weight is an identity that is never trained), and for a cell outside of the parameter.
+// `index`: of a cell of `tensor` in the trace of layer `layer`, whose parameters are the training's: the
+// trace has them under PyTorch's names, in PyTorch's order, as the training does. nullopt for a tensor that
+// is no parameter of the training (without W_O, out_proj.weight is an identity that is never trained), and
+// for a cell outside of the parameter.
 std::optional<TrainedCell> trained_cell(const TrainModelConfig& config, Index layer, TensorId tensor,
                                         std::span<const Index> index);
 

@@ -3,10 +3,12 @@
 //   model.safetensors      the parameters, under their names
 //   config.json            the model's settings, "model_type" headwise
 //   optimizer.safetensors  first.NAME and second.NAME, where the optimiser has them
-//   tokenizer.json         the texts of the task's tokens (task_tokenizer.h); not there if two of them would be written alike
-//   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, the plan, and for those who open the
-//                          model "held_out_loss" and "held_out_accuracy" on the first held-out examples (at most 128, or 4,096 tokens), "what", the task's sentence,
-//                          and "example", the text of the first of them
+//   tokenizer.json         the texts of the task's tokens (task_tokenizer.h);
+//                          not there if two of them would be written alike
+//   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, the
+//                          plan, and for those who open the model "held_out_loss" and "held_out_accuracy" on
+//                          the first held-out examples (at most 128, or 4,096 tokens), "what", the task's
+//                          sentence, and "example", the text of the first of them
 //
 // A checkpoint is there whole or not at all: it is written under another name, which is changed at the end.
 #pragma once
@@ -25,12 +27,13 @@ namespace headwise {
 struct TaskSource {
   std::string name;  // of task_entries(); "file": of a file
   TaskSizes sizes = {};
-  // Its path: a task of json_task if it ends in .json, else a text. `file_hash` is that of its content when the run began; 0: not known yet.
+  // Its path: a task of json_task if it ends in .json, else a text. `file_hash` is that of its content when
+  // the run began; 0: not known yet.
   std::string file = {};
   std::uint64_t file_hash = 0;
 };
-// Fills file_hash in if it is 0. Throws Error(usage) as named_task does, Error(input) for a file that cannot be read or learned, or that has
-// changed since its hash was taken: the run would not be the same.
+// Fills file_hash in if it is 0. Throws Error(usage) as named_task does, Error(input) for a file that cannot
+// be read or learned, or that has changed since its hash was taken: the run would not be the same.
 TrainTask task_of(TaskSource& source);
 
 inline constexpr Index least_kept_checkpoints = 3;
@@ -62,12 +65,13 @@ template <class T>
 void write_checkpoint(const std::string& folder, const TaskSource& task, TrainingRun<T>& run,
                       const std::optional<TrainingPlan>& plan = {});
 
-// The steps of the checkpoints in a folder, ascending; empty if there are none. core/model/files/model_checkpoints.h has their paths.
+// The steps of the checkpoints in a folder, ascending; empty if there are none.
+// core/model/files/model_checkpoints.h has their paths.
 std::vector<Index> checkpoint_steps(const std::string& folder);
 std::string checkpoint_path(const std::string& folder, Index step);
 
-// Throw Error(input) for a checkpoint that is damaged: incomplete, or not fitting together. It names the file and says from which
-// checkpoint the training goes on without this one.
+// Throw Error(input) for a checkpoint that is damaged: incomplete, or not fitting together. It names the file
+// and says from which checkpoint the training goes on without this one.
 SavedRun read_saved_run(const std::string& checkpoint);
 template <class T>
 TrainingState<T> read_training_state(const std::string& checkpoint, const SavedRun& run);

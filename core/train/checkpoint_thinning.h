@@ -9,11 +9,13 @@
 
 namespace headwise {
 
-// The steps (ascending) that go when at most `most` ≥ 3 of them may stay. The first and the last stay; of the others those that are a
-// multiple of a spacing away from the first, which begins as that of the first two and doubles until few enough are left.
+// The steps (ascending) that go when at most `most` ≥ 3 of them may stay. The first and the last stay; of the
+// others those that are a multiple of a spacing away from the first, which begins as that of the first two
+// and doubles until few enough are left.
 std::vector<Index> steps_to_drop(std::span<const Index> steps, Index most);
 
-// Removes checkpoints of a folder in that way. One that is being removed is no checkpoint any more: none is ever half there.
+// Removes checkpoints of a folder in that way. One that is being removed is no checkpoint any more:
+// none is ever half there.
 void thin_out_checkpoints(const std::string& folder, Index most);
 
 // Bytes of the arrays in one checkpoint of such a run, of numbers with `value_bytes` bytes.

@@ -44,7 +44,8 @@ void copy_columns(const Real* from, Index from_step, Index rows, Index columns, 
     for (Index c = 0; c < columns; ++c) to[r * to_step + c] = from[r * from_step + c];
 }
 
-// map[s][t] becomes the softmax over s of scale·map[s][t] − slope·|t − s|, without the keys s > t if it is causal.
+// map[s][t] becomes the softmax over s of scale·map[s][t] − slope·|t − s|,
+// without the keys s > t if it is causal.
 void softmax_over_keys(const Work& work, Real slope, Real* map) {
   const Index tokens = work.tokens, step = work.token_step;
   for (Index s = 0; s < tokens; ++s) {
@@ -132,8 +133,8 @@ void softmax_over_keys_backward(const Work& work, const Real* map, Real* grad_ma
   }
 }
 
-// One head of one sequence, from grad_heads to d q; d k and d v go to the scratch, and are added to what it holds for a further head of
-// its group.
+// One head of one sequence, from grad_heads to d q; d k and d v go to the scratch, and are added to what it
+// holds for a further head of its group.
 void attend_backward_head(const Work& work, const Real* in, const Real* grad_heads, const Real* map,
                           const Real* factors, const HeadColumns& at, bool further, Real* grad_in) {
   const ChunkScratch<Real>& scratch = work.scratch;

@@ -1,6 +1,6 @@
-// The whole model, forward and back, over a few sequences. Compiled once for each instruction set and type of numbers: HEADWISE_ISA is
-// the name of the set, HEADWISE_REAL the type, HEADWISE_VECTOR how many of them a vector has. Includes nothing that could be
-// instantiated elsewhere with other flags.
+// The whole model, forward and back, over a few sequences. Compiled once for each instruction set and type of
+// numbers: HEADWISE_ISA is the name of the set, HEADWISE_REAL the type, HEADWISE_VECTOR how many of them a
+// vector has. Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/train/chunk_attention.h"
 
 #define HEADWISE_TEXT_OF(x) #x

@@ -1,4 +1,5 @@
-// What treats each token by itself, forward and back: linear layers, LayerNorm, the activation. Part of core/train/chunk_kernels.cpp.
+// What treats each token by itself, forward and back: linear layers, LayerNorm, the activation. Part of
+// core/train/chunk_kernels.cpp.
 #pragma once
 
 #include "core/train/chunk_product.h"
@@ -28,8 +29,8 @@ void linear(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias
             .add = add});
 }
 
-// Adds to work.shares what each of `rows` rows adds to the watched value, if that is one of `place`: share(i, row, column) of its row and
-// column there. Row i of them is row of[i] of the chunk; null: i.
+// Adds to work.shares what each of `rows` rows adds to the watched value, if that is one of `place`: share(i,
+// row, column) of its row and column there. Row i of them is row of[i] of the chunk; null: i.
 template <class Share>
 inline void keep_shares(const Work& work, const MatrixPlace& place, Index rows, const Index* of, Share&& share) {
   if (!work.shares) return;

@@ -13,8 +13,8 @@ namespace {
 // Behind the last buffer: a head's columns are read in whole pads, which may reach beyond the last row.
 constexpr Index slack = 2 * train_padding;
 
-// The angle of pair j at a position: position·10000^(−2j/width), as of sinusoids and rotary_embedding.h. Powers, sines and cosines are
-// computed in long double, where they are the same on every machine.
+// The angle of pair j at a position: position·10000^(−2j/width), as of sinusoids and rotary_embedding.h.
+// Powers, sines and cosines are computed in long double, where they are the same on every machine.
 long double angle_of(Index position, Index pair, Index width) {
   const long double exponent = -2.0L * static_cast<long double>(pair) / static_cast<long double>(width);
   const auto frequency = static_cast<double>(std::pow(10000.0L, exponent));

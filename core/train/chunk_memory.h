@@ -14,7 +14,8 @@ namespace headwise {
 template <class T>
 using AlignedValues = std::vector<T, UnwrittenValues<T>>;
 
-// Sequences of this many tokens altogether are taken at a time: their activations stay in the L2 cache (measured with 2 layers of E = 64).
+// Sequences of this many tokens altogether are taken at a time: their activations stay in the L2 cache
+// (measured with 2 layers of E = 64).
 inline constexpr Index chunk_tokens = 128;
 
 inline Index chunk_sequences(Index length) {
@@ -25,8 +26,8 @@ inline Index chunk_sequences(Index length) {
 template <class T>
 struct ChunkTables {
   AlignedValues<T> sinusoids, cosines, sines, slopes;
-  // For sequences of up to `longest` tokens: sinusoids (T,E padded) as in "Attention Is All You Need", angles of rotary_embedding.h,
-  // slopes of alibi.h. Those that the configuration does not need are empty.
+  // For sequences of up to `longest` tokens: sinusoids (T,E padded) as in "Attention Is All You Need", angles
+  // of rotary_embedding.h, slopes of alibi.h. Those that the configuration does not need are empty.
   explicit ChunkTables(const TrainModelConfig& config);
 };
 
@@ -34,10 +35,11 @@ struct ChunkTables {
 template <class T>
 class ChunkMemory {
  public:
-  // Prepares `work`: sizes, tables and buffers, for chunks of up to chunk_sequences(length) sequences. The memory is allocated anew
-  // only if the length is another one.
+  // Prepares `work`: sizes, tables and buffers, for chunks of up to chunk_sequences(length) sequences. The
+  // memory is allocated anew only if the length is another one.
   void prepare(const TrainModelConfig& config, const ChunkTables<T>& tables, Index length, ChunkWork<T>& work);
-  // Factors of dropout for each layer (sequences,H,S,T padded), to be filled by the caller; null without dropout.
+  // Factors of dropout for each layer (sequences,H,S,T padded), to be filled by the caller;
+  // null without dropout.
   T* dropout(Index layer) { return dropout_[static_cast<std::size_t>(layer)]; }
 
  private:

@@ -1,4 +1,5 @@
-// The product of all linear layers and of attention, a tile of the output in registers at a time. Part of core/train/chunk_kernels.cpp.
+// The product of all linear layers and of attention, a tile of the output in registers at a time. Part of
+// core/train/chunk_kernels.cpp.
 #pragma once
 
 #include "core/train/chunk_vectors.h"
@@ -6,8 +7,8 @@
 namespace headwise {
 namespace {
 
-// out[r][c] = Σ_k left[r·left_row + k·left_depth]·right[k·right_row + c], in the order of k, plus bias[c] if there is one; with `add`
-// plus what out holds. `columns` is a multiple of `vector`.
+// out[r][c] = Σ_k left[r·left_row + k·left_depth]·right[k·right_row + c], in the order of k, plus bias[c] if
+// there is one; with `add` plus what out holds. `columns` is a multiple of `vector`.
 struct Product {
   Index rows, depth, columns;
   const Real* left;
@@ -20,7 +21,8 @@ struct Product {
   bool add = false;
 };
 
-// 32 registers hold 6 rows of 4 vectors, 4 vectors of the right side and a number of the left; 16 hold 6 rows of 2.
+// 32 registers hold 6 rows of 4 vectors, 4 vectors of the right side and a number of the left;
+// 16 hold 6 rows of 2.
 constexpr int tile_rows = HEADWISE_BLOCK;
 constexpr int tile_vectors = vector * sizeof(Real) == 64 ? 4 : 2;
 

@@ -1,5 +1,5 @@
-// Vectors of the instruction set that the including file is compiled for: HEADWISE_REAL is the type of numbers, HEADWISE_VECTOR how
-// many of them one has. Part of core/train/chunk_kernels.cpp.
+// Vectors of the instruction set that the including file is compiled for: HEADWISE_REAL is the type of
+// numbers, HEADWISE_VECTOR how many of them one has. Part of core/train/chunk_kernels.cpp.
 #pragma once
 
 #include <type_traits>
@@ -31,7 +31,8 @@ inline Vector all(Real value) {
 
 constexpr Real infinity = static_cast<Real>(__builtin_inf());
 
-// The sum of f(column) over the columns of a row: sixteen sums, added pairwise, in the same order whatever the vectors.
+// The sum of f(column) over the columns of a row: sixteen sums, added pairwise,
+// in the same order whatever the vectors.
 template <class F>
 inline Real row_sum(Index step, F&& f) {
   constexpr Index parts = train_padding / vector;
@@ -47,7 +48,8 @@ inline Real row_sum(Index step, F&& f) {
   return lanes[0];
 }
 
-// e^x for x ≤ 0: 2^n·e^r with |r| ≤ ln 2/2, ln 2 in two parts. 0 where the result would be denormal, NaN for NaN.
+// e^x for x ≤ 0: 2^n·e^r with |r| ≤ ln 2/2, ln 2 in two parts. 0 where the result would be denormal,
+// NaN for NaN.
 inline Vector exponential(Vector x) {
   Vector p;
   Bits bits;

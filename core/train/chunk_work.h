@@ -1,8 +1,10 @@
-// A few sequences of a batch on their way through the model and back: what the loops compiled for each instruction set are given.
-// Includes nothing that could be instantiated elsewhere with another instruction set's flags; pointers only, the memory is the caller's.
+// A few sequences of a batch on their way through the model and back: what the loops compiled for each
+// instruction set are given. Includes nothing that could be instantiated elsewhere with another instruction
+// set's flags; pointers only, the memory is the caller's.
 //
-// A row is a token: row n·T + t is token t of sequence n. Rows are padded with zeros to a multiple of `train_padding` numbers, so that
-// no loop over columns has a remainder; a pad is computed along and read by nobody.
+// A row is a token: row n·T + t is token t of sequence n. Rows are padded with zeros to a multiple of
+// `train_padding` numbers, so that no loop over columns has a remainder;
+// a pad is computed along and read by nobody.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +16,8 @@ using Index = std::int64_t;
 inline constexpr Index train_padding = 16;
 inline constexpr Index most_train_layers = 4;
 
-// Where a parameter stands in the padded arrays: of the weights and of their gradients, [rows][step], and of the transposed weights,
-// [columns][turned_step]. Absent: 0 rows.
+// Where a parameter stands in the padded arrays: of the weights and of their gradients, [rows][step], and of
+// the transposed weights, [columns][turned_step]. Absent: 0 rows.
 struct MatrixPlace {
   Index rows = 0, columns = 0;
   Index at = 0, step = 0;
@@ -97,7 +99,8 @@ struct ChunkWork {
   LayerRows<T> layer[most_train_layers];
   ChunkScratch<T> scratch;
 
-  // The share of each row in one value of the gradients, that at `watched` in their array: (sequences,T), added to; null: not kept.
+  // The share of each row in one value of the gradients, that at `watched` in their array: (sequences,T),
+  // added to; null: not kept.
   T* shares;
   Index watched;
 
@@ -112,8 +115,9 @@ struct ChunkKernels {
 };
 
 enum class InstructionSet;  // core/tensor/instruction_set.h
-// The kernels for machines with this instruction set. In f64 every operation is rounded separately and every sum has a fixed order:
-// the bits are the same on every machine. In f32 multiply-adds are fused where the machine has them.
+// The kernels for machines with this instruction set. In f64 every operation is rounded separately and every
+// sum has a fixed order: the bits are the same on every machine.
+// In f32 multiply-adds are fused where the machine has them.
 template <class T>
 const ChunkKernels<T>& chunk_kernels(InstructionSet set);
 

@@ -27,8 +27,8 @@ std::vector<std::int32_t> numbers_below(Index count) {
   return numbers;
 }
 
-// A block of different tokens, repeated to the end. From its second round on, what comes next came after the same token before. The
-// length of the block is drawn, so that no fixed distance leads there.
+// A block of different tokens, repeated to the end. From its second round on, what comes next came after the
+// same token before. The length of the block is drawn, so that no fixed distance leads there.
 void fill_induction(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
   const Index length = std::ssize(tokens), longest = std::min(symbols, length / 2),
               shortest = std::max<Index>(2, longest / 2);
@@ -73,7 +73,8 @@ void fill_sort(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
   fill_rearranged(draws, symbols, tokens, targets, [](std::vector<std::int32_t>& x) { std::ranges::sort(x); });
 }
 
-// Brackets open and close at random, never below 0 nor above symbols − 1 open ones; asked for is how many are open.
+// Brackets open and close at random, never below 0 nor above symbols − 1 open ones;
+// asked for is how many are open.
 void fill_brackets(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
   Index open = 0;
   for (Index i = 0; i < std::ssize(tokens); ++i) {
@@ -89,7 +90,8 @@ bool is_held_out_pair(Index pair) {
   return CounterRandom(0, "modular-addition pairs").uniform(static_cast<std::uint64_t>(pair)) < 0.3;
 }
 
-// Letters drawn with a share that is itself drawn; asked for is the one seen most often so far, where one is ahead.
+// Letters drawn with a share that is itself drawn; asked for is the one seen most often so far,
+// where one is ahead.
 void fill_majority(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
   std::vector<Index> counts(static_cast<std::size_t>(symbols), 0);
   const Index favourite = draws.below(symbols), favour = draws.below(3);
@@ -104,7 +106,8 @@ void fill_majority(TaskDraws& draws, Index symbols, Tokens tokens, Tokens target
   }
 }
 
-// Half of the sequence lists pairs of a key and a value; the other half asks for them in another order, each answer written behind its key.
+// Half of the sequence lists pairs of a key and a value; the other half asks for them in another order, each
+// answer written behind its key.
 void fill_lookup(TaskDraws& draws, Index symbols, Tokens tokens, Tokens targets) {
   const Index pairs = std::ssize(tokens) / 4;
   std::vector<std::int32_t> keys = numbers_below(symbols), values;

@@ -1,5 +1,5 @@
-// Parameters as the loops over columns want them: each row padded with zeros to a multiple of `train_padding` numbers, and the matrices
-// of linear layers once more transposed.
+// Parameters as the loops over columns want them: each row padded with zeros to a multiple of `train_padding`
+// numbers, and the matrices of linear layers once more transposed.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,8 @@ struct PaddedLayout {
 
 PaddedLayout padded_layout(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters);
 
-// Copies the values of one parameter to its place in `padded` and, if it is a matrix of a linear layer, transposed to `turned`. Pads are
-// not written.
+// Copies the values of one parameter to its place in `padded` and, if it is a matrix of a linear layer,
+// transposed to `turned`. Pads are not written.
 template <class T>
 void spread_parameter(const MatrixPlace& place, const T* values, T* padded, T* turned);
 

@@ -12,7 +12,8 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-// The words of assets/models/sentences/patterns.json that stand for themselves: one token each, and "it" for every noun.
+// The words of assets/models/sentences/patterns.json that stand for themselves: one token each,
+// and "it" for every noun.
 constexpr std::array<std::string_view, 10> fixed_words{"the", "did", "not", "because", "it",
                                                        "was", "too", ".",   "what",    "?"};
 constexpr Index fixed_count = std::ssize(fixed_words);

@@ -16,8 +16,9 @@ inline constexpr Index sentence_task_length = 15;
 // The texts of all tokens, for that many nouns of each kind.
 std::vector<std::string> sentence_task_texts(Index nouns);
 
-// TrainTask::example: asks at the last token, "?", for the noun. It is asked there and not at "it", where a causal model has not read the
-// adjective yet, which decides. A fifth of the pairs of nouns are held out: no sentence that is trained on has both, in that order.
+// TrainTask::example: asks at the last token, "?", for the noun. It is asked there and not at "it", where a
+// causal model has not read the adjective yet, which decides. A fifth of the pairs of nouns are held out: no
+// sentence that is trained on has both, in that order.
 decltype(TrainTask::example) sentence_task_example(Index nouns);
 
 }  // namespace headwise

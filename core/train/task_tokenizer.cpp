@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* visible_space = "␣";
 
-// text_task shows a space and the end of a line by signs of their own. Its tokens are in the order of their characters, so the first of
-// two equal ones, or one at which only white space can stand, is the white space.
+// text_task shows a space and the end of a line by signs of their own. Its tokens are in the order of their
+// characters, so the first of two equal ones, or one at which only white space can stand, is the white space.
 std::vector<std::string> character_pieces(const TrainTask& task) {
   std::vector<std::string> characters;
   std::int32_t before = -1;

@@ -1,4 +1,5 @@
-// The texts of a task's tokens for the files of its checkpoints, so that a text becomes the same tokens again.
+// The texts of a task's tokens for the files of its checkpoints,
+// so that a text becomes the same tokens again.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,10 @@
 
 namespace headwise {
 
-// A tokenizer.json of Hugging Face's `tokenizers`, model WordLevel: token i has id i, and no token stands for unknown words, unless the
-// task has one that is called "[UNK]". `by_character`, as for text_task: each character is a token, white space too. Else tokens are words
-// between white space, and white space inside one is written "␣". Empty if two tokens would be written alike.
+// A tokenizer.json of Hugging Face's `tokenizers`, model WordLevel: token i has id i, and no token stands for
+// unknown words, unless the task has one that is called "[UNK]". `by_character`, as for text_task: each
+// character is a token, white space too. Else tokens are words between white space, and white space inside
+// one is written "␣". Empty if two tokens would be written alike.
 std::string task_tokenizer_json(const TrainTask& task, bool by_character);
 
 // The text that this tokenizer turns into `tokens`.

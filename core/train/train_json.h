@@ -1,4 +1,5 @@
-// A trained model's and an optimiser's settings as JSON: config.json of a checkpoint, with the names of transformers where it has one.
+// A trained model's and an optimiser's settings as JSON: config.json of a checkpoint, with the names of
+// transformers where it has one.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,8 +20,9 @@ nlohmann::ordered_json optimiser_json(const OptimiserConfig& config);
 // The files of a checkpoint.
 extern const JsonFormat training_format;
 
-// The reverse; a setting that is missing has its default. Throws Error(input) that begins with the place of the value, for a setting of
-// the wrong type, a setting nobody knows and a configuration that cannot be trained.
+// The reverse; a setting that is missing has its default. Throws Error(input) that begins with the place of
+// the value, for a setting of the wrong type,
+// a setting nobody knows and a configuration that cannot be trained.
 TrainModelConfig train_model_of_json(const JsonValue& json);
 OptimiserConfig optimiser_of_json(const JsonValue& json);
 

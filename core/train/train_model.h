@@ -1,12 +1,14 @@
-// The model that is trained: a small transformer with pre-norm blocks, as torch.nn.TransformerEncoder(norm_first=True) has them, with an
-// embedding before it and an unembedding behind it.
+// The model that is trained: a small transformer with pre-norm blocks, as
+// torch.nn.TransformerEncoder(norm_first=True) has them,
+// with an embedding before it and an unembedding behind it.
 //
 //   x = embedding[token] + positions[t]
 //   in each layer:  x += self_attn(norm1(x));  x += linear2(activation(linear1(norm2(x))))
 //   logits = norm(x)·unembeddingᵀ
 //
 // What a configuration leaves out (norms, feed-forward, W_O) is skipped, and has no parameters.
-// Letters: V vocabulary, T longest sequence, E model width, H heads, G key/value heads, D head width, F feed-forward width.
+// Letters: V vocabulary, T longest sequence, E model width, H heads, G key/value heads, D head width,
+// F feed-forward width.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +51,8 @@ struct TrainModelConfig {
   bool tied = false;     // the unembedding is the embedding
   double dropout = 0.0;  // of attention weights while training, 0 ≤ p < 1
   std::vector<FrozenHead> frozen_heads;
-  // Every head begins as head 0: in the rows of W_Q, W_K, W_V and, with equal_out_projection, in the columns of W_O.
+  // Every head begins as head 0: in the rows of W_Q, W_K, W_V and, with equal_out_projection,
+  // in the columns of W_O.
   bool heads_begin_equal = false;
   bool equal_out_projection = true;
 
@@ -103,16 +106,18 @@ std::vector<TrainParameter> train_parameters(const TrainModelConfig& config);
 // Of all parameters together: the length of their array.
 Index train_parameter_count(const std::vector<TrainParameter>& parameters);
 
-// For each value 1 if it belongs to a frozen head, which training must not change: rows of W_Q, their biases and columns of W_O; rows
-// of W_K and W_V only if all heads that share them are frozen. Empty if no head is frozen.
+// For each value 1 if it belongs to a frozen head, which training must not change: rows of W_Q, their biases
+// and columns of W_O; rows of W_K and W_V only if all heads that share them are frozen.
+// Empty if no head is frozen.
 std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
                                         const std::vector<TrainParameter>& parameters);
 
-// The values that parameters begin with, as PyTorch's modules would draw them, but by counter-based random numbers: the same for any
-// number of threads, and on every machine.
+// The values that parameters begin with, as PyTorch's modules would draw them, but by counter-based random
+// numbers: the same for any number of threads, and on every machine.
 //
-//   embedding, positions       N(0, 1)                          torch.nn.Embedding; if the unembedding is tied to the embedding,
-//                                                               N(0, 1/E) for both, so that logits begin near ±1
+//   embedding, positions       N(0, 1)                          torch.nn.Embedding; if the unembedding is
+//                                                               tied to the embedding, N(0, 1/E) for both, so
+//                                                               that logits begin near ±1
 //   in_proj_weight             U(±√(6/(rows + E)))              torch.nn.MultiheadAttention (Xavier)
 //   out_proj.weight            U(±1/√(H·D))                     torch.nn.Linear (Kaiming with a = √5)
 //   in_proj_bias, out_proj.bias  0                              torch.nn.MultiheadAttention
@@ -120,8 +125,8 @@ std::vector<std::uint8_t> frozen_values(const TrainModelConfig& config,
 //   unembedding                U(±1/√E)                         torch.nn.Linear
 //   norms                      weight 1, bias 0                 torch.nn.LayerNorm
 
-// Fills `values`, the array of all parameters. Value i of a parameter depends on the seed, the parameter's name and i alone. All are
-// rounded to f32, so that a run in f64 begins with the same model.
+// Fills `values`, the array of all parameters. Value i of a parameter depends on the seed, the parameter's
+// name and i alone. All are rounded to f32, so that a run in f64 begins with the same model.
 void initialise_parameters(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters,
                            std::uint64_t seed, std::span<float> values);
 void initialise_parameters(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters,

@@ -1,9 +1,12 @@
-// How the gradient of a step changes the parameters: SGD, momentum, Adam and AdamW as in torch.optim, with warm-up, a cosine schedule and
-// clipping by the global norm. In f64 the results have the same bits on every machine and for any number of threads.
+// How the gradient of a step changes the parameters: SGD, momentum, Adam and AdamW as in torch.optim, with
+// warm-up, a cosine schedule and clipping by the global norm. In f64 the results have the same bits on every
+// machine and for any number of threads.
 //
-// With g the gradient (clipped), w a parameter, lr the learning rate of the step and t the number of steps including this one:
+// With g the gradient (clipped), w a parameter,
+// lr the learning rate of the step and t the number of steps including this one:
 //   sgd        g += weight_decay·w;  w −= lr·g                                            torch.optim.SGD
-//   momentum   g += weight_decay·w;  m = momentum·m + g;  w −= lr·m                       torch.optim.SGD(momentum=…)
+//   momentum   g += weight_decay·w;  m = momentum·m + g;  w −= lr·m
+//                                    torch.optim.SGD(momentum=…)
 //   adam       g += weight_decay·w;  then as below                                        torch.optim.Adam
 //   adamw      w ·= 1 − lr·weight_decay;  then as below                                   torch.optim.AdamW
 //     m += (1 − beta1)·(g − m);  v = beta2·v + (1 − beta2)·g²;  w −= lr·m̂/(√v̂ + epsilon)
@@ -73,11 +76,12 @@ struct StepReport {
 template <class T>
 class Optimiser {
  public:
-  // For `size` parameters; those with 1 in `frozen` (of that size, or empty) never change. Throws as check_optimiser does.
+  // For `size` parameters; those with 1 in `frozen` (of that size, or empty) never change.
+  // Throws as check_optimiser does.
   Optimiser(const OptimiserConfig& config, Index size, std::vector<std::uint8_t> frozen = {});
 
-  // Changes the values. The gradient is clipped in place: afterwards it is the one that was applied. A cancellation waits until the step is
-  // whole.
+  // Changes the values. The gradient is clipped in place: afterwards it is the one that was applied. A
+  // cancellation waits until the step is whole.
   StepReport step(std::span<T> values, std::span<T> gradient);
 
   const OptimiserConfig& config() const { return config_; }

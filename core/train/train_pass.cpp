@@ -20,7 +20,8 @@
 namespace headwise {
 namespace {
 
-// Chunks are divided among this many arrays of gradients, which are then added in their order, whatever the number of threads.
+// Chunks are divided among this many arrays of gradients, which are then added in their order,
+// whatever the number of threads.
 constexpr Index most_lanes = 8;
 
 // Values of a parameter that are gathered by one task.

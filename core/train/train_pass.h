@@ -1,5 +1,6 @@
-// The forward and the backward pass of a trained model over a batch, on all available threads. In f64 the results have the same bits on
-// every machine; in f32 and f64 they do not depend on the number of threads: sequences are always summed in the same order.
+// The forward and the backward pass of a trained model over a batch, on all available threads. In f64 the
+// results have the same bits on every machine; in f32 and f64 they do not depend on the number of threads:
+// sequences are always summed in the same order.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ inline double accuracy_of(const BatchResult& result) {
   return result.counted == 0 ? 0.0 : static_cast<double>(result.correct) / static_cast<double>(result.counted);
 }
 
-// Seeds of core/attention/dropout.h, one for each layer: weight (n,h,l,s) of the batch is multiplied by dropout_factor(p, seed,
-// ((n·H + h)·T + l)·T + s). Empty: nothing is dropped.
+// Seeds of core/attention/dropout.h, one for each layer: weight (n,h,l,s) of the batch is multiplied by
+// dropout_factor(p, seed, ((n·H + h)·T + l)·T + s). Empty: nothing is dropped.
 using DropoutSeeds = std::span<const std::uint64_t>;
 
 // Keeps its memory between calls. One call at a time.
@@ -50,13 +51,14 @@ class TrainPass {
   const std::vector<TrainParameter>& parameters() const;
   Index size() const;  // of the array of all parameters
 
-  // The mean loss of a batch and its gradient with respect to every parameter; 0 for values of frozen heads. Throws Error(usage) for
-  // a batch that does not fit the model, Error(cancelled).
+  // The mean loss of a batch and its gradient with respect to every parameter; 0 for values of frozen heads.
+  // Throws Error(usage) for a batch that does not fit the model, Error(cancelled).
   BatchResult gradient(std::span<const T> values, const TrainBatch& batch, std::span<T> gradient,
                        DropoutSeeds dropout = {});
 
-  // What each token of the batch (sequences,length) adds to one value of that gradient, value `which` of the array: of a matrix, the
-  // gradient of its output there times its input there. They add up to it, up to rounding; all 0 for a value of a frozen head.
+  // What each token of the batch (sequences,length) adds to one value of that gradient, value `which` of the
+  // array: of a matrix, the gradient of its output there times its input there. They add up to it, up to
+  // rounding; all 0 for a value of a frozen head.
   std::vector<T> gradient_shares(std::span<const T> values, const TrainBatch& batch, Index which,
                                  DropoutSeeds dropout = {});
 

@@ -1,5 +1,5 @@
-// What a model can be trained to do: tasks whose examples are drawn by counter-based random numbers, so that example n of a seed is the
-// same whenever it is drawn.
+// What a model can be trained to do: tasks whose examples are drawn by counter-based random numbers, so that
+// example n of a seed is the same whenever it is drawn.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@
 
 namespace headwise {
 
-// Two streams that share no example by intent: held-out examples are never trained on. (Two random sequences may still be equal, where a
-// task has few; the pairs of modular addition and the parts of a text are disjoint.)
+// Two streams that share no example by intent: held-out examples are never trained on. (Two random sequences
+// may still be equal, where a task has few;
+// the pairs of modular addition and the parts of a text are disjoint.)
 enum class TaskSplit { training, held_out };
 
 struct TrainTask {
@@ -27,8 +28,8 @@ struct TrainTask {
   std::vector<std::string> token_texts;  // of each token, as people see it
   std::string note = {};  // what was chosen because of the task's text, a sentence; empty: nothing
 
-  // Example `number` ≥ 0 of a seed: its tokens, and what the model should say at each of them, or −1 where that is not determined. Both
-  // have `length` entries.
+  // Example `number` ≥ 0 of a seed: its tokens, and what the model should say at each of them, or −1 where
+  // that is not determined. Both have `length` entries.
   std::function<void(TaskSplit split, std::uint64_t seed, Index number, std::span<std::int32_t> tokens,
                      std::span<std::int32_t> targets)>
       example;
@@ -61,9 +62,10 @@ std::span<const TaskEntry> task_entries();
 // Throws Error(usage) if there is no task of that name (it lists them), or the sizes are out of its range.
 TrainTask named_task(const std::string& name, const TaskSizes& sizes = {});
 
-// Predicts each next character of a text. The first nine tenths of it are trained on, the rest is held out. Without a length sequences have
-// 64 characters, or as many as a shorter text allows, which `note` says. Throws Error(input) that begins with `where` if the text is not
-// UTF-8, has fewer than two different characters or more than 65,536, or is too short for the length or for any: fewer than 20 characters.
+// Predicts each next character of a text. The first nine tenths of it are trained on, the rest is held out.
+// Without a length sequences have 64 characters, or as many as a shorter text allows, which `note` says.
+// Throws Error(input) that begins with `where` if the text is not UTF-8, has fewer than two different
+// characters or more than 65,536, or is too short for the length or for any: fewer than 20 characters.
 TrainTask text_task(const std::string& text, const std::string& where,
                     std::optional<Index> length = std::nullopt);
 
@@ -72,7 +74,8 @@ TrainTask text_task(const std::string& text, const std::string& where,
 //     "examples": [ { "tokens": ["France", "?"], "targets": [null, "Paris"] }, … ],
 //     "held_out": [ … ] }
 // "layers" may be missing (1), and so may "held_out": then every fifth example is. Without "targets" each token asks for the next one.
-// Shorter examples are filled up with a token "(end)" at which nothing is asked. Throws Error(input) that begins with `where`.
+// Shorter examples are filled up with a token "(end)" at which nothing is asked. Throws Error(input)
+// that begins with `where`.
 TrainTask json_task(const std::string& text, const std::string& where);
 
 // Examples [first, first + batch.sequences) of a seed; allocates only if the batch has had another size.

@@ -1,8 +1,11 @@
-// Models that are trained when they are first read, so that a page of a lesson can show a training that is stored nowhere:
+// Models that are trained when they are first read,
+// so that a page of a lesson can show a training that is stored nowhere:
 //
-//   builtin:trained/RECIPE/STEP    the checkpoint of a training after STEP steps, in f64: the same bits on every machine
+//   builtin:trained/RECIPE/STEP    the checkpoint of a training after STEP steps, in f64:
+//                                  the same bits on every machine
 //
-// A recipe is the name of a task, then what differs from its usual settings, each after a comma, as options of `headwise train`:
+// A recipe is the name of a task, then what differs from its usual settings, each after a comma,
+// as options of `headwise train`:
 //
 //   induction
 //   induction,length=16,width=32,heads=4,learning-rate=0.006,seed=2
@@ -33,13 +36,13 @@ struct TrainedModelPath {
   std::string recipe;
   Index step = 0;
 };
-// The parts of a folder's path, which must begin with trained_prefix. Both are checked, nothing is trained. Throws Error(usage) as
-// training_recipe does, for a step outside 0 … 10,000, and for a training that takes too long to wait for: more than 2·10¹¹ multiply-adds, some
-// ten seconds.
+// The parts of a folder's path, which must begin with trained_prefix. Both are checked, nothing is trained.
+// Throws Error(usage) as training_recipe does, for a step outside 0 … 10,000, and for a training that takes
+// too long to wait for: more than 2·10¹¹ multiply-adds, some ten seconds.
 TrainedModelPath trained_model_path(const std::string& folder);
 
-// Adds the maker of such folders to core/files. An unfinished training is kept, and goes on when a later step is asked
-// for.
+// Adds the maker of such folders to core/files. An unfinished training is kept, and goes on when a later step
+// is asked for.
 void offer_trained_models();
 
 }  // namespace headwise

@@ -381,7 +381,8 @@ std::vector<std::string> change_reasons(TrainingChange change, const ComparedRun
   return {};
 }
 
-// One of the runs is sooner only beyond this ratio of steps: seeds alone move the step by a fifth (induction, seeds 1 to 3).
+// One of the runs is sooner only beyond this ratio of steps:
+// seeds alone move the step by a fifth (induction, seeds 1 to 3).
 constexpr double clearly_sooner = 1.25;
 
 // The loss of the batches has fallen, that of held-out examples has not, or by less.

@@ -10,12 +10,14 @@
 namespace headwise {
 
 struct ChangeAnswer {
-  std::string verdict;               // one sentence: which of the two learned the task, when and how well
-  std::vector<std::string> reasons;  // sentences: what the heads do in both, and what of the change explains it
+  std::string verdict;  // one sentence: which of the two learned the task, when and how well
+  // sentences: what the heads do in both, and what of the change explains it
+  std::vector<std::string> reasons;
 };
 
-// `as_it_is` and `changed` are outcomes of two runs of a task whose settings differ by the change. What is said is computed from them:
-// of one seed, as the two runs are. Percentages are of held-out examples; head 1.2 is head 2 of layer 1.
+// `as_it_is` and `changed` are outcomes of two runs of a task whose settings differ by the change. What is
+// said is computed from them: of one seed, as the two runs are. Percentages are of held-out examples; head
+// 1.2 is head 2 of layer 1.
 ChangeAnswer change_answer(TrainingChange change, const TrainingOutcome& as_it_is,
                            const TrainingOutcome& changed);
 

@@ -1,4 +1,5 @@
-// Changes of one thing that can be trained beside a run, with the same seed and the same batches: what each head, scale and mask is for.
+// Changes of one thing that can be trained beside a run, with the same seed and the same batches: what each
+// head, scale and mask is for.
 #pragma once
 
 #include <optional>
@@ -44,7 +45,8 @@ const TrainingChangeEntry& training_change_entry(TrainingChange change);
 // Throws Error(usage) that names the option and lists what there is.
 TrainingChange training_change_named(const std::string& option, const std::string& name);
 
-// The settings with that one change; null if it changes nothing, or the changed settings cannot be trained. The settings must be valid.
+// The settings with that one change; null if it changes nothing, or the changed settings cannot be trained.
+// The settings must be valid.
 std::optional<TrainingSettings> changed_settings(const TrainingSettings& settings, TrainingChange change);
 
 }  // namespace headwise

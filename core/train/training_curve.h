@@ -14,12 +14,12 @@ struct CurveRow {
   std::optional<BatchResult> held_out;  // measured after the update, at some steps
 };
 
-// CSV with the header "step,loss,accuracy,learning_rate,gradient_norm,held_out_loss,held_out_accuracy"; numbers in decimal, as short as
-// round-tripping allows, and empty where nothing was measured.
+// CSV with the header "step,loss,accuracy,learning_rate,gradient_norm,held_out_loss,held_out_accuracy";
+// numbers in decimal, as short as round-tripping allows, and empty where nothing was measured.
 std::string curve_csv(const std::vector<CurveRow>& rows);
 
-// The lines of such a table, with its header, whose step is below `step`: what a run that goes on from there keeps. Lines that are none of
-// its own are dropped.
+// The lines of such a table, with its header, whose step is below `step`: what a run that goes on from there
+// keeps. Lines that are none of its own are dropped.
 std::string curve_before(const std::string& csv, Index step);
 
 // How many of the steps below `step` such a table has no row for.

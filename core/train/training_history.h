@@ -1,5 +1,5 @@
-// The past of a run, in bounded memory: states at evenly spaced steps, ever fewer of them as the run grows. Those in between are computed
-// again, to the same bits.
+// The past of a run, in bounded memory: states at evenly spaced steps, ever fewer of them as the run grows.
+// Those in between are computed again, to the same bits.
 #pragma once
 
 #include <vector>
@@ -14,15 +14,16 @@ class TrainingHistory {
   // Keeps at most `most_states` ≥ 2.
   explicit TrainingHistory(Index most_states);
 
-  // To be called before the first step and after each: keeps the state if its step is a multiple of spacing(). When there are more than
-  // most_states, the spacing doubles and every second state is dropped.
+  // To be called before the first step and after each: keeps the state if its step is a multiple of
+  // spacing(). When there are more than most_states, the spacing doubles and every second state is dropped.
   void keep(const TrainingRun<T>& run);
-  // Keeps this state whatever the spacing, as one of most_states: at most half of them are held. For states that were saved.
-  // Throws Error(usage) for more.
+  // Keeps this state whatever the spacing, as one of most_states: at most half of them are held. For states
+  // that were saved. Throws Error(usage) for more.
   void hold(TrainingState<T> state);
 
-  // Brings the run to a step: onwards from where it is, or from the last state kept before that step if the run has passed it or the state
-  // is closer. Throws Error(usage) if no such state is kept, or the run fails on the way; Error(cancelled).
+  // Brings the run to a step: onwards from where it is, or from the last state kept before that step if the
+  // run has passed it or the state is closer. Throws Error(usage) if no such state is kept, or the run fails
+  // on the way; Error(cancelled).
   void go_to(TrainingRun<T>& run, Index step) const;
 
   Index spacing() const { return spacing_; }

@@ -1,4 +1,5 @@
-// What came of a run, in the numbers that tell two runs apart: how soon it learned, how well, and what each head looks at.
+// What came of a run, in the numbers that tell two runs apart: how soon it learned, how well,
+// and what each head looks at.
 #pragma once
 
 #include <optional>
@@ -29,11 +30,12 @@ struct TrainingOutcome {
       0.0;  // share of held-out answers that stand at the next position: seen without the causal mask
 
   std::vector<std::vector<TrainedHabits>> habits;  // of each layer and head
-  // Of each layer, how far apart two heads' attention maps are: ½·Σ|p − p′| over the keys, 0 … 1, the mean over pairs of heads and the
-  // queries of held-out examples; 0 with one head.
+  // Of each layer, how far apart two heads' attention maps are: ½·Σ|p − p′| over the keys, 0 … 1, the mean
+  // over pairs of heads and the queries of held-out examples; 0 with one head.
   std::vector<double> maps_apart;
 
-  // How far apart the heads are in W_Q, W_K, W_V and W_O, as values and in the gradient that was applied last: 0: equal to the last bit.
+  // How far apart the heads are in W_Q, W_K, W_V and W_O, as values and in the gradient that was applied
+  // last: 0: equal to the last bit.
   double heads_apart = 0.0, head_gradients_apart = 0.0;
 };
 
@@ -46,9 +48,9 @@ TrainingOutcome training_outcome(TrainingRun<T>& run, std::span<const double> lo
 // The first step whose loss is below learned_share of the first; null: none yet.
 std::optional<Index> learned_step(std::span<const double> losses);
 
-// The largest difference between the same number of two heads, divided by the largest of those numbers; 0 if all are equal, or there
-// is one head. Compares the rows of query, key and value heads with their biases, and the columns of W_O. `array` is one of all
-// parameters: values or gradients.
+// The largest difference between the same number of two heads, divided by the largest of those numbers; 0 if
+// all are equal, or there is one head. Compares the rows of query, key and value heads with their biases, and
+// the columns of W_O. `array` is one of all parameters: values or gradients.
 template <class T>
 double heads_apart(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters,
                    std::span<const T> array);
@@ -56,8 +58,9 @@ double heads_apart(const TrainModelConfig& config, const std::vector<TrainParame
 // The mean of ½·Σ|p − p′| over all pairs of heads of a map (1,H,L,S) and its queries.
 double maps_apart(const Tensor& map);
 
-// Of a model that was trained without the causal mask: the share of what it knows, above always saying the most frequent answer, that is
-// left with the mask on; 1 of other models, and of one that knows hardly anything.
+// Of a model that was trained without the causal mask: the share of what it knows, above always saying the
+// most frequent answer, that is left with the mask on; 1 of other models,
+// and of one that knows hardly anything.
 double known_with_mask(const TrainingOutcome& of);
 inline constexpr double little_left = 0.25;
 // Accuracy that is less above guessing is hardly knowledge.

@@ -18,8 +18,8 @@ constexpr Index measured_tokens = 4096, most_measured_examples = 128, most_habit
 
 constexpr Index most_sequences = 4096;
 
-// The parameter with the longest gradient, or the first with one that is not finite, from the last parameter to the first: the way back
-// reaches that one first.
+// The parameter with the longest gradient, or the first with one that is not finite, from the last parameter
+// to the first: the way back reaches that one first.
 template <class T>
 const TrainParameter& where_gradient_fails(const std::vector<TrainParameter>& parameters,
                                            std::span<const T> gradient) {

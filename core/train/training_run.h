@@ -1,5 +1,6 @@
-// A model, its task and its optimiser, step by step. A run that is resumed from a checkpoint is the same, bit for bit, as one that never
-// stopped: batches, dropout and the beginning are functions of the seed and the step.
+// A model, its task and its optimiser, step by step. A run that is resumed from a checkpoint is the same, bit
+// for bit, as one that never stopped: batches,
+// dropout and the beginning are functions of the seed and the step.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,8 @@ struct TrainingSettings {
 // Settings that a task is usually learned with.
 TrainingSettings usual_settings(const TrainTask& task);
 
-// Throws Error(usage) if the settings are out of range or do not fit the task: one sentence, naming the setting.
+// Throws Error(usage) if the settings are out of range or do not fit the task: one sentence,
+// naming the setting.
 void check_training(const TrainTask& task, const TrainingSettings& settings);
 
 // What a step measured and did.
@@ -48,7 +50,8 @@ struct TrainingState {
   std::vector<T> values, first, second;  // first and second: of the optimiser, empty where it has none
 };
 
-// The measured habits of a head: mean weights of core/model/heads/head_scores.h over held-out examples; no value where no query counts.
+// The measured habits of a head: mean weights of core/model/heads/head_scores.h over held-out examples; no
+// value where no query counts.
 struct TrainedHabits {
   std::optional<double> previous_token, induction, same_token, first_token;
   std::optional<double> next_token = std::nullopt;  // only without the causal mask
@@ -70,8 +73,9 @@ class TrainingRun {
   const std::vector<TrainParameter>& parameters() const { return pass_.parameters(); }
   Index step() const { return optimiser_.steps(); }  // how many were taken
 
-  // Draws the batch of this step, and changes the parameters by its gradient. Nothing if the loss or the gradient is not finite, or the
-  // loss exceeds `exploded_loss`: then failure() says where it began, and further calls do nothing but throw Error(usage).
+  // Draws the batch of this step, and changes the parameters by its gradient. Nothing if the loss or the
+  // gradient is not finite, or the loss exceeds `exploded_loss`: then failure() says where it began, and
+  // further calls do nothing but throw Error(usage).
   std::optional<TrainingStep> take_step();
   const std::optional<TrainingFailure>& failure() const { return failure_; }
 
@@ -107,7 +111,8 @@ class TrainingRun {
 // A cross-entropy above this has exploded: guessing costs ln V, at most 11.1.
 inline constexpr double exploded_loss = 1e4;
 
-// The seeds of a step's dropout, one for each layer: layer l has CounterRandom(seed, "dropout of steps").bits(4·step + l).
+// The seeds of a step's dropout, one for each layer: layer l has CounterRandom(seed, "dropout of
+// steps").bits(4·step + l).
 std::vector<std::uint64_t> dropout_seeds_of(const TrainingSettings& settings, Index step);
 
 extern template class TrainingRun<float>;

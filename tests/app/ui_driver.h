@@ -58,7 +58,8 @@ class UiDriver {
   // Frames until the frame function no longer says that it is animating, at most `limit`; false where it
   // still does.
   bool run_until_still(int limit = 600);
-  // False: OpenGL is told everything, but fills no pixel, unless HEADWISE_TEST_PICTURES asks for them. True to begin with.
+  // False: OpenGL is told everything, but fills no pixel, unless HEADWISE_TEST_PICTURES asks for them.
+  // True to begin with.
   void rasterise(bool wanted);
   int width() const { return frames_.width(); }
   int height() const { return frames_.height(); }
@@ -70,7 +71,8 @@ class UiDriver {
   // Of the last frame.
   Image pixels() const { return frames_.pixels(); }
   Rgba8 pixel(int x, int y) const;
-  // Writes into the folder named by HEADWISE_TEST_PICTURES, under this name; does nothing where that is not set.
+  // Writes into the folder named by HEADWISE_TEST_PICTURES, under this name;
+  // does nothing where that is not set.
   void save_png(const std::string& name) const;
 
   // Errors and warnings that the driver of the graphics card reported; checked to be none when this ends.

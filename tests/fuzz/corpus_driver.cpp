@@ -1,5 +1,5 @@
-// Drives a fuzz target without libFuzzer: every file of the folders that are named, and changed copies of them,
-// the same ones in every run.
+// Drives a fuzz target without libFuzzer: every file of the folders that are named, and changed copies of
+// them, the same ones in every run.
 #include <fmt/format.h>
 
 #include <algorithm>

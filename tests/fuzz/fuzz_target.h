@@ -1,5 +1,5 @@
-// What the fuzz targets share: saying what must hold, and counting what came of the inputs. Each target is one
-// file that defines LLVMFuzzerTestOneInput; with -DHEADWISE_FUZZ=ON (clang) libFuzzer drives it, else
+// What the fuzz targets share: saying what must hold, and counting what came of the inputs. Each target is
+// one file that defines LLVMFuzzerTestOneInput; with -DHEADWISE_FUZZ=ON (clang) libFuzzer drives it, else
 // corpus_driver.cpp does.
 #pragma once
 
@@ -23,7 +23,8 @@ Outcomes& outcomes();
 // Where it does not hold: `what` on stderr and the end of the process, which the drivers report as a finding.
 void require(bool holds, const std::string& what);
 
-// A refusal is one short line that begins with `where`, with one of the exit statuses that a bad file may have.
+// A refusal is one short line that begins with `where`,
+// with one of the exit statuses that a bad file may have.
 void require_refusal(const Error& error, const std::string& where, ExitStatus status);
 
 // While it lives, memory taken with `new` beyond `bytes` ends the process as a failed `require` does.

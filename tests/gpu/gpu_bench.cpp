@@ -1,4 +1,5 @@
-// headwise_gpu_bench PHASE [--small] [--binaries FOLDER]: one phase of tests/gpu/on_a_gpu.sh, as JSON on standard output.
+// headwise_gpu_bench PHASE [--small] [--binaries FOLDER]: one phase of tests/gpu/on_a_gpu.sh,
+// as JSON on standard output.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -16,7 +16,8 @@
 namespace headwise::gpu_bench {
 namespace {
 
-// 1 shows what a work group takes by itself; the others are one, two and three for each of the 132 processors of the largest cards.
+// 1 shows what a work group takes by itself; the others are one,
+// two and three for each of the 132 processors of the largest cards.
 constexpr std::array group_counts{1, 132, 264, 396};
 
 struct Product {

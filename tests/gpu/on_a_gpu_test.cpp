@@ -1,4 +1,5 @@
-// The command for a machine with a GPU, tried here: on software with small sizes, and with programs that fail.
+// The command for a machine with a GPU, tried here: on software with small sizes,
+// and with programs that fail.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/wait.h>

@@ -16,7 +16,8 @@ struct PhaseOptions {
   bool time_is_up() const { return ends && std::chrono::steady_clock::now() >= *ends; }
 };
 
-// Every device that EGL offers: renderer, version, limits and extensions, or why it has no context. Needs no current context.
+// Every device that EGL offers: renderer, version, limits and extensions, or why it has no context.
+// Needs no current context.
 std::string devices_phase();
 // The other phases need a current context that computes.
 // Every variant of every shader: how long the driver takes for it, what it says, and how large its binary is.

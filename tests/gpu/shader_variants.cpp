@@ -108,7 +108,8 @@ std::string shaders_phase(const PhaseOptions& options) {
       const std::vector<char> binary = program_binary();
       const std::string_view text(binary.data(), binary.size());
       shader.count("binary_bytes", static_cast<Index>(binary.size()));
-      // Where a binary holds assembly text, as NVIDIA's does, arrays that did not fit in registers are named there.
+      // Where a binary holds assembly text, as NVIDIA's does,
+      // arrays that did not fit in registers are named there.
       for (const std::string_view word : {"lmem", "LOCAL", "spill"})
         if (const Index count = occurrences(text, word); count > 0) shader.count(word, count);
       if (!options.binaries.empty() && !binary.empty()) {

@@ -19,9 +19,9 @@ struct Room {
   long lines;                      // of its .cpp and .h files: as many as there may be
   std::set<std::string> includes;  // other rooms
 };
-// The rooms, with what each may include: core from the tensors up, app from the window's pieces to the window as a whole. Its
-// lines are a budget: whoever needs more says so in this table, and whoever needs fewer takes them back. core/gpu is the OpenGL
-// compute path.
+// The rooms, with what each may include: core from the tensors up, app from the window's pieces to the window
+// as a whole. Its lines are a budget: whoever needs more says so in this table, and whoever needs fewer takes
+// them back. core/gpu is the OpenGL compute path.
 constexpr long idle_lines = 200;  // that a budget may have
 const std::map<std::string, Room> rooms{
     {"core/tensor", {2150, {}}},
@@ -31,11 +31,11 @@ const std::map<std::string, Room> rooms{
     {"core/trace", {4550, {"core/tensor", "core/attention"}}},
     {"core/reference", {1850, {"core/tensor", "core/attention", "core/trace"}}},
     {"core/fused", {2850, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/gpu", {4250, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
+    {"core/gpu", {4300, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/compare", {6100, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/bench", {450, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/model", {9500, {"core/tensor", "core/attention", "core/trace", "core/files"}}},
-    {"core/train", {6700, {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}}},
+    {"core/model", {9600, {"core/tensor", "core/attention", "core/trace", "core/files"}}},
+    {"core/train", {6750, {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}}},
     {"core/backend",
      {500,
       {"core/tensor", "core/attention", "core/trace", "core/reference", "core/fused", "core/gpu",
@@ -47,25 +47,25 @@ const std::map<std::string, Room> rooms{
        "core/model", "core/picture"}}},  // the habits of heads; views of a matrix
     {"core/code", {1100, {"core/tensor", "core/attention", "core/trace", "core/files", "core/answers"}}},
     {"core/full_size", {800, {"core/tensor", "core/attention", "core/trace", "core/fused", "core/scenario"}}},
-    {"core/playlist", {1850, {"core/tensor", "core/trace", "core/files", "core/scenario", "core/answers"}}},
+    {"core/playlist", {1900, {"core/tensor", "core/trace", "core/files", "core/scenario", "core/answers"}}},
     {"core/search", {650, {"core/tensor", "core/files"}}},
     {"app/gl", {850, {}}},
     {"app/render", {850, {"app/gl"}}},
     {"app/platform", {1850, {"app/gl"}}},
-    {"app/session", {8150, {"app/gl", "app/platform"}}},
-    {"app/content", {5500, {"app/session"}}},
-    {"app/widgets", {4800, {"app/render", "app/platform", "app/session"}}},
+    {"app/session", {8200, {"app/gl", "app/platform"}}},
+    {"app/content", {5550, {"app/session"}}},
+    {"app/widgets", {4850, {"app/render", "app/platform", "app/session"}}},
     {"app/panels", {700, {"app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/stage", {9150, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
+    {"app/stage", {9250, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/inspector",
      {1550, {"app/stage", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/setup", {1900, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
+    {"app/setup", {1850, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/sheets",
      {4150, {"app/setup", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/training", {2200, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/opening", {550, {"app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/window",
-     {9550,
+     {9650,
       {"app/opening", "app/training", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels",
        "app/widgets", "app/render", "app/platform", "app/session", "app/content"}}},
     {"app/cli", {5300, {"app/window", "app/platform", "app/session", "app/gl"}}},

@@ -1,4 +1,5 @@
-// The mistakes of tests/mutation are mistakes in the code as it is: each text that one replaces stands in its file once.
+// The mistakes of tests/mutation are mistakes in the code as it is:
+// each text that one replaces stands in its file once.
 #include <doctest/doctest.h>
 
 #include <fstream>

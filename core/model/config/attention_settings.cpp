@@ -33,7 +33,8 @@ constexpr std::pair<std::string_view, Neutral> neutral_words[]{{"off", off},
                                                                {"full_layers", full_layers},
                                                                {"full_attention", full_attention}};
 
-// An attention setting: `readers` take it into account, for all others any value but the neutral one (and null) changes what is computed.
+// An attention setting: `readers` take it into account, for all others any value but the neutral one (and
+// null) changes what is computed.
 struct AttentionSetting {
   std::string_view key;
   unsigned readers = 0;  // of reads::

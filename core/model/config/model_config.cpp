@@ -58,7 +58,8 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const Json> setting
   config.whole_type = whole_type;
   if (const Json& type = json.at("model_type"); type.is_string()) config.model_type = type.get<std::string>();
   config.embed_dim = of({"n_embed", "hidden_size", "n_embd", "d_model", "dim"});
-  // LXMERT counts three stacks in one object, and a head of 0 columns is invalid: neither is needed to compute a layer.
+  // LXMERT counts three stacks in one object, and a head of 0 columns is invalid:
+  // neither is needed to compute a layer.
   const auto unless_odd = [&](std::initializer_list<const char*> keys, auto odd) -> std::optional<Index> {
     for (const char* key : keys) {
       if (!json.has(key)) continue;
@@ -121,8 +122,8 @@ const std::initializer_list<PartWords> part_words{
     {"audio_encoder", {"audio_encoder"}},
 };
 
-// The language model of a vision-language model is recognised without one: "model.layers.0", "transformer.h.0". What lies
-// between two parts has one: "model.connector.layers.0".
+// The language model of a vision-language model is recognised without one: "model.layers.0",
+// "transformer.h.0". What lies between two parts has one: "model.connector.layers.0".
 bool needs_no_word(std::string_view layer_name) {
   constexpr std::array<std::string_view, 9> wrappers{"model.",    "base_model.", "transformer.",
                                                      "gpt_neox.", "bert.",       "roberta.",

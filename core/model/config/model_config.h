@@ -26,18 +26,21 @@ struct ModelConfig {
   std::optional<Index> encoder_heads, decoder_heads;  // encoder_attention_heads …, where they may differ
   std::optional<Index> decoder_dim;                   // decoder_hidden_size
   std::vector<Index> heads_by_stage;                  // heads as a list: Swin's stages
-  // Sizes that are invalid but that nothing here depends on, one sentence each: "config.json: head_dim = 0 is no size".
+  // Sizes that are invalid but that nothing here depends on, one sentence each: "config.json:
+  // head_dim = 0 is no size".
   std::vector<std::string> not_sizes;
   ModelRotary rotary;  // of families with rotary positions; defaults for what the file does not give
   // What its objects text_config, vision_config, encoder … say about their part of the model, by these names.
   std::vector<std::pair<std::string, std::shared_ptr<const ModelConfig>>> parts;
 };
 
-// The part that a layer belongs to, by the components of the layer's name; the whole if there are no parts, or none fits.
+// The part that a layer belongs to, by the components of the layer's name;
+// the whole if there are no parts, or none fits.
 std::shared_ptr<const ModelConfig> part_of_layer(const std::shared_ptr<const ModelConfig>& config,
                                                  const std::string& layer_name);
 
-// Null if the folder has no config.json. Throws Error(input) if it is not a JSON object, or a size is not an integer of at least 1.
+// Null if the folder has no config.json. Throws Error(input) if it is not a JSON object,
+// or a size is not an integer of at least 1.
 std::shared_ptr<const ModelConfig> read_model_config(const std::string& folder);
 
 }  // namespace headwise

@@ -66,8 +66,8 @@ void read_scaling(const JsonValue& scaling, std::optional<double> most_tokens, M
   }
 }
 
-// Keys other than those read here. mrope_section gives each pair of columns a position in time, height or width: in a text these are the
-// same number, so types that read it can ignore it.
+// Keys other than those read here. mrope_section gives each pair of columns a position in time, height or
+// width: in a text these are the same number, so types that read it can ignore it.
 void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotary) {
   constexpr std::array<std::string_view, 12> known{"rope_type",
                                                    "type",

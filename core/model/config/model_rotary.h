@@ -1,4 +1,5 @@
-// Rotary position embedding as specified by the config.json of a Llama-like model, under the keys of Hugging Face's transformers.
+// Rotary position embedding as specified by the config.json of a Llama-like model,
+// under the keys of Hugging Face's transformers.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,13 +17,14 @@ struct ModelRotary {
   double linear_factor = 1.0;  // rope_scaling of type "linear": every frequency is divided by this
   std::optional<Llama3FrequencyScaling> llama3;  // of type "llama3"
   std::optional<Index> most_positions;  // of type "dynamic": up to this many tokens no frequency is scaled
-  // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling yarn"; empty if everything is understood.
+  // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling yarn"; empty if
+  // everything is understood.
   std::string not_understood;
 };
 
-// From rope_theta, rope_scaling and, in newer files, rope_parameters; absent keys have their defaults. `path` names the file in errors.
-// If rope_parameters has an object per kind of layer, `layer_type` ("full_attention", as in layer_types) selects one. Throws
-// Error(input) for an impossible number.
+// From rope_theta, rope_scaling and, in newer files, rope_parameters; absent keys have their defaults. `path`
+// names the file in errors. If rope_parameters has an object per kind of layer, `layer_type`
+// ("full_attention", as in layer_types) selects one. Throws Error(input) for an impossible number.
 ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& path,
                               const std::string& layer_type = {});
 

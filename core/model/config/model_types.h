@@ -1,5 +1,6 @@
-// What is known about the attention of each `model_type`, the family's name in config.json: which tokens a layer sees, where positions
-// enter attention, and which settings change its numbers: assets/models/types.txt.
+// What is known about the attention of each `model_type`, the family's name in config.json: which tokens a
+// layer sees, where positions enter attention,
+// and which settings change its numbers: assets/models/types.txt.
 #pragma once
 
 #include <span>
@@ -35,7 +36,8 @@ inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2
                           is_decoder = 1U << 8, position_type = 1U << 9, falcon = 1U << 10,
                           multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13,
                           partial_rope = 1U << 14,
-                          // mrope_section: positions in time, height and width, which are equal for each token of a text
+                          // mrope_section: positions in time, height and width,
+    // which are equal for each token of a text
     rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
                           local_windows = 1U << 19,
                           written_multiplier = 1U << 20,  // multiplier, if it is given; else 1/√D is used
@@ -66,7 +68,8 @@ std::span<const ModelType> model_types();
 // Null if the type is not known.
 const ModelType* find_model_type(std::string_view name);
 
-// Whether models of this type only combine others (text_config, vision_config …), each with the attention of its own type.
+// Whether models of this type only combine others (text_config, vision_config …),
+// each with the attention of its own type.
 bool is_composite_type(std::string_view name);
 
 // The group of reads:: that has this name; 0 if none has.

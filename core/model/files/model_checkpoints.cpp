@@ -26,8 +26,8 @@ std::optional<Index> step_of_name(std::string_view name) {
   return whole ? std::optional(step) : std::nullopt;
 }
 
-// As ModelFiles looks for them; .bin, .pt and .pth are refused when opened, with the lines that convert them. The optimiser's state, which
-// a checkpoint has as well, is no model.
+// As ModelFiles looks for them; .bin, .pt and .pth are refused when opened, with the lines that convert them.
+// The optimiser's state, which a checkpoint has as well, is no model.
 bool holds_arrays(const std::string& folder) {
   constexpr std::array<std::string_view, 5> endings{".safetensors", ".npz", ".bin", ".pt", ".pth"};
   constexpr std::array<std::string_view, 4> others{"optimizer", "scheduler", "rng_state", "training_args"};

@@ -1,5 +1,5 @@
-// Checkpoints of a training in a folder, checkpoint-STEP, as `headwise train` and the Trainer of Hugging Face's transformers write them:
-// each is a model by itself.
+// Checkpoints of a training in a folder, checkpoint-STEP, as `headwise train` and the Trainer of Hugging
+// Face's transformers write them: each is a model by itself.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,19 @@ struct ModelCheckpoint {
   friend bool operator==(const ModelCheckpoint&, const ModelCheckpoint&) = default;
 };
 
-// The folders named checkpoint-STEP in `folder` that hold a model's arrays, by step; empty if there are none, or it cannot be read.
+// The folders named checkpoint-STEP in `folder` that hold a model's arrays, by step;
+// empty if there are none, or it cannot be read.
 std::vector<ModelCheckpoint> model_checkpoints(const std::string& folder);
 
-// All checkpoints of the training that the model at `path` is a checkpoint of, itself among them, by step. `path` is the folder
-// checkpoint-STEP or a file in it; empty if it is neither.
+// All checkpoints of the training that the model at `path` is a checkpoint of, itself among them, by step.
+// `path` is the folder checkpoint-STEP or a file in it; empty if it is neither.
 std::vector<ModelCheckpoint> sibling_checkpoints(const std::string& path);
 
 // The newest checkpoint in a folder that is no model itself; `path` for anything else.
 std::string newest_checkpoint_or(const std::string& path);
 
-// What a model was trained to do, from the training.json that `headwise train` writes beside its models. Empty if there is none.
+// What a model was trained to do, from the training.json that `headwise train` writes beside its models.
+// Empty if there is none.
 struct TrainedTask {
   std::string what;                          // one sentence: what is asked, and what attention must find
   std::string example;                       // a text of the task that the model was not trained on

@@ -1,5 +1,5 @@
-// The files of a model: one array file, or several with an index, and the files next to them. Arrays are read on demand,
-// so a model larger than memory opens at once.
+// The files of a model: one array file, or several with an index, and the files next to them. Arrays are read
+// on demand, so a model larger than memory opens at once.
 #pragma once
 
 #include <map>
@@ -18,10 +18,11 @@ namespace headwise {
 // choose from.
 std::string hub_snapshot_or(const std::string& folder);
 
-// Whether a path looks like that of a model: a folder, or the index of a sharded model. (An array file may be one too.)
+// Whether a path looks like that of a model: a folder, or the index of a sharded model.
+// (An array file may be one too.)
 bool names_model(const std::string& path);
-// The display name of the model at a path: "sentences" for "builtin:sentences" and for the folder "models/sentences/"; "reverse, step 60"
-// for "builtin:trained/reverse,width=32/60".
+// The display name of the model at a path: "sentences" for "builtin:sentences" and for the folder
+// "models/sentences/"; "reverse, step 60" for "builtin:trained/reverse,width=32/60".
 std::string model_name(const std::string& path);
 
 class ModelFiles {

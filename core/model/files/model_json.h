@@ -1,4 +1,5 @@
-// The formats of models' JSON files (config.json, the index of a sharded model, tokenizer.json), trusted no more than any other file.
+// The formats of models' JSON files (config.json, the index of a sharded model, tokenizer.json), trusted no
+// more than any other file.
 #pragma once
 
 #include "core/files/json_value.h"

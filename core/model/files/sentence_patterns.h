@@ -1,5 +1,6 @@
-// Sentences that a model knows well, with places for words: "the [animal] did not [cross] the [street] because it was too
-// [tired] ." They stand in a patterns.json beside the model; assets/models/sentence_patterns.py writes that of `sentences`.
+// Sentences that a model knows well, with places for words: "the [animal] did not [cross] the [street]
+// because it was too [tired] ." They stand in a patterns.json beside the model;
+// assets/models/sentence_patterns.py writes that of `sentences`.
 #pragma once
 
 #include <array>
@@ -72,7 +73,8 @@ class SentencePatterns {
   PatternSentence in_pattern(const PatternSentence& sentence, std::size_t pattern) const;
   // One drawn at random, the same for the same seed.
   PatternSentence drawn(std::uint64_t seed) const;
-  // Which sentence a text is, whatever its capitals, its spaces and the full stop; nullopt if it is none of them.
+  // Which sentence a text is, whatever its capitals, its spaces and the full stop;
+  // nullopt if it is none of them.
   std::optional<PatternSentence> recognised(std::string_view text) const;
 
  private:

@@ -14,7 +14,8 @@ namespace {
 
 // Numbers of a block of predictions: 8 MiB, or one row.
 constexpr Index most_at_once = 2 << 20;
-// The original prediction is kept if it has no more numbers than this, 128 MiB; otherwise it is recomputed for each head.
+// The original prediction is kept if it has no more numbers than this, 128 MiB;
+// otherwise it is recomputed for each head.
 constexpr Index most_kept = 32 << 20;
 // Two exponentials and the surrounding work, in multiply-adds.
 constexpr double work_per_word = 40.0;

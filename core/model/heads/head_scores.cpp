@@ -163,7 +163,8 @@ HeadScores measure(const T* maps, Index offset, std::span<const ScoredToken> tok
   return measured;
 }
 
-// Ignores a leading space, as written by byte-level BPE ("Ġ,") and SentencePiece ("▁,"), and WordPiece's "##".
+// Ignores a leading space, as written by byte-level BPE ("Ġ,") and SentencePiece ("▁,"),
+// and WordPiece's "##".
 bool is_mark(std::string_view piece) {
   for (const std::string_view before : {"Ġ", "▁", "##"}) {
     if (piece.size() > before.size() && piece.starts_with(before)) piece.remove_prefix(before.size());

@@ -1,23 +1,30 @@
-// What a head looks at, measured on one attention map: scores that show which of some hundred heads are worth a look.
+// What a head looks at, measured on one attention map:
+// scores that show which of some hundred heads are worth a look.
 //
-// A map is (L,S) with S = L: token i attends to token j with weight p[i,j], row i to the keys that it sees: all, those up to
-// itself if the attention is causal, of these the last w if it has a sliding window of w. Every score is a mean over
-// queries. A query counts if it belongs to the text (not [CLS], [SEP], <s> and the like, which a tokenizer puts around it),
-// sees two keys or more (with one, its weight of 1 says nothing), its row is finite and not all zero, and the target of the
-// score is among the keys that it sees. The score of such a query is the weight on the target, summed if there are several:
+// A map is (L,S) with S = L: token i attends to token j with weight p[i,j], row i to the keys that it sees:
+// all, those up to itself if the attention is causal, of these the last w if it has a sliding window of w.
+// Every score is a mean over queries. A query counts if it belongs to the text (not [CLS], [SEP], <s> and the
+// like, which a tokenizer puts around it), sees two keys or more (with one, its weight of 1 says nothing),
+// its row is finite and not all zero, and the target of the score is among the keys that it sees. The score
+// of such a query is the weight on the target, summed if there are several:
 //
-//   previous token   j = i − 1                                                 Voita et al. 2019, Clark et al. 2019
+//   previous token   j = i − 1                                                 Voita et al. 2019, Clark et
+//                                                                              al. 2019
 //   next token       j = i + 1; never where the attention is causal             Clark et al. 2019
 //   itself           j = i: the diagonal, the token's own place                 Kovaleva et al. 2019
-//   same word        every other j whose token has the same id, not itself      duplicate-token heads, Wang et al. 2022
-//   first token      j = 0, of queries i ≥ 1: where heads rest                  Xiao et al. 2023 (attention sinks)
-//   induction        every j + 1 < i with token j the same as token i: what     Elhage et al. 2021; Olsson et al. 2022, who
-//                    came after it before                                       call it the prefix matching score
+//   same word        every other j whose token has the same id, not itself      duplicate-token heads,
+//                    Wang et al. 2022
+//   first token      j = 0, of queries i ≥ 1: where heads rest                  Xiao et al.
+//                    2023 (attention sinks)
+//   induction        every j + 1 < i with token j the same as token i: what     Elhage et al. 2021;
+//                    Olsson et al. 2022, who
+//                    came after it before                                       call it the prefix matching
+//                                                                               score
 //   punctuation      every j that is a punctuation mark                         Clark et al. 2019
 //   entropy          −Σ p log₂ p of the row over log₂ of the keys that it sees: 0 all on one key, 1 all alike
 //
-// Each score comes with the value of a head that looks at all keys equally (`uniform`): in a short text a "previous token"
-// of 0.3 may be chance. Special and unknown tokens match no other token; a word that the tokenizer splits is compared token
+// Each score comes with the value of a head that looks at all keys equally (`uniform`): in a short text a
+// "previous token" of 0.3 may be chance. Special and unknown tokens match no other token; a word that the tokenizer splits is compared token
 // by token.
 #pragma once
 
@@ -71,9 +78,10 @@ struct SeenKeys {
 };
 
 struct MeasuredScore {
-  std::optional<double> value;  // 0 … 1; nullopt if no query counts: no word is repeated, the map is NaN, L = 1
-  double uniform = 0.0;         // the value for uniform weights, over the same queries
-  Index queries = 0;            // that count
+  // 0 … 1; nullopt if no query counts: no word is repeated, the map is NaN, L = 1
+  std::optional<double> value;
+  double uniform = 0.0;  // the value for uniform weights, over the same queries
+  Index queries = 0;     // that count
 };
 
 struct HeadScores {
@@ -83,8 +91,9 @@ struct HeadScores {
   const MeasuredScore& operator[](HeadScore score) const { return scores[static_cast<std::size_t>(score)]; }
 };
 
-// For attn_weights[batch, head], (N,H,L,S) in f32 or f64, with a token for each of the L = S positions. Takes O(L²) time.
-// Throws Error(usage) if there is no such map, it is not square, or the number of tokens is not that of its rows.
+// For attn_weights[batch, head], (N,H,L,S) in f32 or f64, with a token for each of the L = S positions. Takes
+// O(L²) time. Throws Error(usage) if there is no such map, it is not square,
+// or the number of tokens is not that of its rows.
 HeadScores head_scores(const Tensor& attn_weights, Index batch, Index head,
                        std::span<const ScoredToken> tokens, const SeenKeys& seen);
 
@@ -104,7 +113,8 @@ inline constexpr double habit_share_of_queries = 0.25;
 // Otherwise, from this normalised entropy on, the head attends to all keys about equally.
 inline constexpr double even_entropy = 0.95;
 
-// Returns the score furthest above uniform, entropy for a head that attends evenly, nullopt for a head without either.
+// Returns the score furthest above uniform, entropy for a head that attends evenly,
+// nullopt for a head without either.
 std::optional<HeadHabit> head_habit(const HeadScores& scores);
 
 // "previous token", or in few letters "previous"; "even" for entropy.

@@ -1,4 +1,5 @@
-// What every head of a model looks at in one text: its scores (core/model/heads/head_scores.h) and a small picture of its map.
+// What every head of a model looks at in one text: its scores (core/model/heads/head_scores.h)
+// and a small picture of its map.
 #pragma once
 
 #include <span>
@@ -24,7 +25,8 @@ struct HeadSurvey {
 inline constexpr Index most_picture_side = 64;
 
 // The model reads the tokens once; the weights of only one layer are in memory at a time. Reports progress
-// (core/tensor/progress.h). Throws Error(input) if the model does not accept these tokens, Error(memory), Error(cancelled).
+// (core/tensor/progress.h). Throws Error(input) if the model does not accept these tokens,
+// Error(memory), Error(cancelled).
 HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens);
 
 }  // namespace headwise

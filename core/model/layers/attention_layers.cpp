@@ -143,7 +143,8 @@ void set_heads(AttentionLayer& layer) {
   layer.num_kv_heads = config.num_kv_heads ? config.num_kv_heads : layer.num_heads;
 }
 
-// Falcon and GPT-BigCode specify the layout of their single array in config.json, models of core/train whether they have a W_O.
+// Falcon and GPT-BigCode specify the layout of their single array in config.json,
+// models of core/train whether they have a W_O.
 void set_layout(AttentionLayer& layer) {
   layer.layout = layer.family->layout;
   if (!layer.config) return;
@@ -166,8 +167,8 @@ void set_layout(AttentionLayer& layer) {
   }
 }
 
-// The number after the first component that names a stack, 3 in "0.model.layers.3" and 2 in T5's "encoder.block.2.layer.0"; else the
-// first.
+// The number after the first component that names a stack, 3 in "0.model.layers.3" and 2 in T5's
+// "encoder.block.2.layer.0"; else the first.
 Index block_number(const std::string& name) {
   const NumberedName parts = numbered_name(name);
   for (std::size_t i = 0; i < parts.numbers.size(); ++i) {

@@ -20,9 +20,10 @@ struct AttentionLayer {
       AttentionLayout::separate;  // the family's, unless config.json says otherwise (Falcon)
   Index number = 0;               // of its block, as in its name: 3 in "model.layers.3"; 0 if there is none
   bool is_cross = false;          // keys and values come from another stack
-  std::shared_ptr<const ModelConfig> config;  // of the part of the model that it belongs to; null: no config.json
-  Index query_width = 0;                      // E: columns of q's weights
-  Index key_width = 0;                        // columns of the weights of k and v
+  // of the part of the model that it belongs to; null: no config.json
+  std::shared_ptr<const ModelConfig> config;
+  Index query_width = 0;  // E: columns of q's weights
+  Index key_width = 0;    // columns of the weights of k and v
   Index q_rows = 0, k_rows = 0,
         v_rows = 0;       // H·D, G·D, G·Dv; for interleaved and packed arrays only if heads are known
   Index packed_rows = 0;  // of the one array with q, k and v; 0: they are separate

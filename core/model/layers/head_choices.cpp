@@ -12,7 +12,8 @@ constexpr Index most_heads = 4096;
 constexpr std::array<Index, 5> usual_widths{32, 64, 80, 96, 128};
 constexpr std::size_t most_asked = 5, few = 3;
 
-// Head width 64 in BERT, GPT-2, ViT, T5 and Llama 3.2 1B; 128 in most wider models: OPT 6.7B, Llama, Mistral, Qwen.
+// Head width 64 in BERT, GPT-2, ViT, T5 and Llama 3.2 1B; 128 in most wider models: OPT 6.7B, Llama,
+// Mistral, Qwen.
 constexpr std::array<Index, 5> likely_widths{64, 128, 32, 96, 80}, likely_widths_of_wide{128, 64, 96, 80, 32};
 constexpr Index wide_rows = 3072;
 // Numbers of rows for which nearly all models have another head width.

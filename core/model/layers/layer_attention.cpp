@@ -43,7 +43,8 @@ double head_dim(const AttentionLayer& layer) {
   return static_cast<double>(layer.q_rows / *layer.num_heads);
 }
 
-// Whether its name says that it is self-attention of a decoder; cross-attention sees all of the encoder's tokens.
+// Whether its name says that it is self-attention of a decoder;
+// cross-attention sees all of the encoder's tokens.
 bool is_in_decoder(const std::string& name) {
   return name.starts_with("decoder") || name.find(".decoder") != std::string::npos;
 }
@@ -150,7 +151,8 @@ void read_window(const Reading& read) {
   if (window > 0) read.attention.sliding_window = window;
 }
 
-// BigBird uses blocks only in texts longer than the reach of a block; in shorter ones its models see everything.
+// BigBird uses blocks only in texts longer than the reach of a block;
+// in shorter ones its models see everything.
 void read_block_sparse(const Reading& read) {
   if (!read.reads(reads::block_sparse) || read.layer.is_cross) return;
   const bool in_decoder = read.type.sees == Sees::past_in_decoder && is_in_decoder(read.layer.name);
@@ -217,8 +219,8 @@ void read_trained_positions(const Reading& read) {
     read.settings[key].refuse("unknown choice", "none, learned, sinusoidal, rotary or alibi");
 }
 
-// Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant bits: for slopes that
-// are powers of two nothing is lost up to position 256.
+// Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant
+// bits: for slopes that are powers of two nothing is lost up to position 256.
 void tell_of_rounded_alibi(const Reading& read) {
   const Index heads = *read.layer.num_heads;
   const bool powers_of_two = 8 % heads == 0;
@@ -234,7 +236,8 @@ void read_positions(const Reading& read) {
   if (read.type.positions == InnerPositions::as_trained) return read_trained_positions(read);
   const std::string kind = read.settings.text("position_embedding_type", "absolute");
   const bool rotary_kind = kind == "rotary" && read.type.positions == InnerPositions::as_position_type;
-  // Relative ones have a tensor of their own if they are computed; sinusoidal ones are added to the embeddings.
+  // Relative ones have a tensor of their own if they are computed;
+  // sinusoidal ones are added to the embeddings.
   const bool by_tensor = kind.starts_with("relative_key") || kind == "sinusoidal";
   if (read.reads(reads::position_type) && kind != "absolute" && !rotary_kind && !by_tensor)
     read.tell(fmt::format("config.json: position_embedding_type = {} is not computed", one_line(kind, 40)));

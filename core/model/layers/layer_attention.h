@@ -1,5 +1,5 @@
-// What a layer's attention computes besides its parameters, as defined by its model: from config.json and the names of its tensors.
-// What is not computed here is reported, one sentence each.
+// What a layer's attention computes besides its parameters, as defined by its model: from config.json and the
+// names of its tensors. What is not computed here is reported, one sentence each.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,16 @@ struct LengthLimit {
 
 struct LayerAttention : LayerOptions, PositionOptions {
   std::optional<ModelRotary> rotary;  // nullopt: q and k are not rotated
-  // The model's columns 2j and 2j + 1 rotate together: read_layer_parameters reorders rows of q and k into halves.
+  // The model's columns 2j and 2j + 1 rotate together:
+  // read_layer_parameters reorders rows of q and k into halves.
   bool rotates_neighbours = false;
   // What the model's attention has and this does not, one line each; empty if both are the same.
   std::vector<std::string> warnings;
   std::vector<LengthLimit> limits;
 };
 
-// For a layer whose number of heads is known. Throws Error(input) for a setting of the wrong type or out of range.
+// For a layer whose number of heads is known. Throws Error(input)
+// for a setting of the wrong type or out of range.
 LayerAttention layer_attention(const AttentionLayer& layer);
 
 }  // namespace headwise

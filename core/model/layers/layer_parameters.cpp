@@ -178,8 +178,8 @@ Index neighbouring_pairs(const AttentionLayer& layer) {
   return rotary_width(*attention.rotary, layer.q_rows / *layer.num_heads) / 2;
 }
 
-// Reorders the rows of q and k so that column j rotates together with j + pairs: the result of attention is the same, because both
-// are reordered in the same way.
+// Reorders the rows of q and k so that column j rotates together with j + pairs: the result of attention is
+// the same, because both are reordered in the same way.
 void rotate_halves(const AttentionLayer& layer, Index pairs, Parameters& parameters) {
   const Index D = layer.q_rows / *layer.num_heads, turned = layer.q_rows + layer.k_rows;
   const auto source = [=](Index row) {

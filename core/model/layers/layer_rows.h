@@ -15,9 +15,9 @@ struct LayerName {
   const ModelFamily* family;  // never null
 };
 
-// Layers that are not in `found` although their numbers say that they belong there: before, between and, if any array of their attention
-// exists, after those of their row. A row is two or more layers that differ in one number only; for names in which more numbers differ
-// ("layers.2.blocks.1") it is unclear what to count.
+// Layers that are not in `found` although their numbers say that they belong there: before, between and, if
+// any array of their attention exists, after those of their row. A row is two or more layers that differ in
+// one number only; for names in which more numbers differ ("layers.2.blocks.1") it is unclear what to count.
 std::vector<LayerName> absent_layers(const ModelFiles& files, const std::vector<LayerName>& found);
 
 // Whether none of its arrays exist: it is only inferred from the numbers of its neighbours.
@@ -26,8 +26,9 @@ bool is_absent(const AttentionLayer& layer);
 // If all layers form one row: the number of blocks in that row, with and without attention; else nullopt.
 std::optional<Index> blocks_in_row(const ModelFiles& files, const std::vector<AttentionLayer>& layers);
 
-// One line if config.json gives a different number of layers than the files have; else empty. Layers beyond the number it gives are not
-// part of the model: the programs that such files are written for ignore them too.
+// One line if config.json gives a different number of layers than the files have; else empty. Layers beyond
+// the number it gives are not part of the model:
+// the programs that such files are written for ignore them too.
 std::string told_of_layer_count(const ModelFiles& files, const AttentionLayers& layers);
 
 }  // namespace headwise

@@ -8,8 +8,9 @@
 namespace headwise {
 namespace {
 
-// Buffers that are recomputed from config.json, and tensors that are not part of attention: the norms before the projections of ESM,
-// Megatron and XLM-RoBERTa-XL and after BERT's output, and what the Japanese GPT-NeoX adds along with the residual.
+// Buffers that are recomputed from config.json, and tensors that are not part of attention: the norms before
+// the projections of ESM, Megatron and XLM-RoBERTa-XL and after BERT's output, and what the Japanese GPT-NeoX
+// adds along with the residual.
 constexpr std::array<std::string_view, 18> harmless_endings{"rotary_emb.inv_freq",
                                                             "rotary_embeddings.inv_freq",
                                                             "attn.bias",

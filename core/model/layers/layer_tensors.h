@@ -1,4 +1,5 @@
-// Accounts for every tensor of an attention layer: it is used here, it is known to change nothing, or it is named.
+// Accounts for every tensor of an attention layer: it is used here, it is known to change nothing,
+// or it is named.
 #pragma once
 
 #include "core/model/layers/attention_layers.h"
@@ -9,7 +10,8 @@ namespace headwise {
 // which is itself the module, they are directly under its own name.
 std::string module_of(const AttentionLayer& layer);
 
-// Fills has_bias_kv and unused_tensors of a layer whose family and name are known, from the array names in its files.
+// Fills has_bias_kv and unused_tensors of a layer whose family and name are known,
+// from the array names in its files.
 void account_for_tensors(AttentionLayer& layer, const ModelFiles& files);
 
 }  // namespace headwise

@@ -28,7 +28,8 @@ struct ModelFamily {
   bool is_causal = false;            // outside of an encoder
   bool is_cross = false;             // keys and values come from another stack
   bool scales = true;                // by 1/√D
-  // Many programs use these names for queries, but with other output names: without this output the layer is not of this family.
+  // Many programs use these names for queries, but with other output names:
+  // without this output the layer is not of this family.
   bool needs_output = false;
   // Only for models of this model_type in config.json; empty: for all.
   std::string_view model_type = {};

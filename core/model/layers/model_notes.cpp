@@ -20,7 +20,8 @@ std::string_view last_word(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-// Whether it is a matrix of queries, alone or with keys and values, in an attention module, by the names that many programs use.
+// Whether it is a matrix of queries, alone or with keys and values, in an attention module,
+// by the names that many programs use.
 bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
   if (info.sizes.size() < 2 || name.ends_with("bias")) return false;
   const std::string_view word = last_word(name);

@@ -1,4 +1,5 @@
-// Names of arrays and layers with their numbers separated, so that "h.0.attn" and "h.1.attn" are recognised as one row.
+// Names of arrays and layers with their numbers separated,
+// so that "h.0.attn" and "h.1.attn" are recognised as one row.
 #pragma once
 
 #include <string>

@@ -80,7 +80,8 @@ std::size_t contraction(std::string_view text, std::size_t at, bool ignore_case)
   return ignore_case && text.substr(at + 1).starts_with(long_s) ? 1 + long_s.size() : 0;
 }
 
-// \s+(?!\S)|\s+: a run of white space; before other text without its last character, unless that is the whole run.
+// \s+(?!\S)|\s+: a run of white space; before other text without its last character,
+// unless that is the whole run.
 std::size_t white_space_end(std::string_view text, std::size_t at) {
   Cursor cursor(text, at);
   std::size_t last = at;

@@ -1,6 +1,6 @@
-// Byte-level byte-pair encoding (Sennrich et al. 2016; over bytes as in GPT-2, Radford et al. 2019): each byte is a character
-// of a printable alphabet, each word a sequence of them, and the pair that comes first in the list of merges is joined until
-// none is left.
+// Byte-level byte-pair encoding (Sennrich et al. 2016; over bytes as in GPT-2, Radford et al. 2019): each
+// byte is a character of a printable alphabet, each word a sequence of them, and the pair that comes first in
+// the list of merges is joined until none is left.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace headwise {
 
-// How byte-level BPE splits a text into words before merging: the regular expressions of model families, matched by hand.
+// How byte-level BPE splits a text into words before merging:
+// the regular expressions of model families, matched by hand.
 
 enum class SplitPattern {
   none,    // the whole text is one word
@@ -48,15 +49,15 @@ struct BytePairOptions {
   bool fuse_unk = false;  // one for several such bytes in a row
 };
 
-// merges[i] joins two pieces; the first has the lowest rank. A byte missing from the vocabulary is dropped if there is no
-// unk_token, as in `tokenizers`. Throws Error(input), beginning with `where`: a merge of pieces, or one producing a piece,
-// that is not in the vocabulary; an unk_token that is not in it.
+// merges[i] joins two pieces; the first has the lowest rank. A byte missing from the vocabulary is dropped if
+// there is no unk_token, as in `tokenizers`. Throws Error(input), beginning with `where`: a merge of pieces,
+// or one producing a piece, that is not in the vocabulary; an unk_token that is not in it.
 std::unique_ptr<TokenizerModel> make_byte_level_bpe(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                                     const std::vector<std::pair<std::string, std::string>>& merges,
                                                     const BytePairOptions& options, const std::string& where);
 
-// The printable character that represents a byte: itself from ! to ~ and from ¡ to ÿ except the soft hyphen, the others from
-// U+0100 on. Space is Ġ.
+// The printable character that represents a byte: itself from ! to ~ and from ¡ to ÿ except the soft hyphen,
+// the others from U+0100 on. Space is Ġ.
 std::int32_t byte_level_character(unsigned char byte);
 
 }  // namespace headwise

@@ -148,7 +148,8 @@ SentencePiecePairs::SentencePiecePairs(std::shared_ptr<const TokenizerVocabulary
   }
 }
 
-// Inserts the space marks: here rather than in encode, so that added tokens of the normalised text are found after them.
+// Inserts the space marks: here rather than in encode,
+// so that added tokens of the normalised text are found after them.
 AlignedText SentencePiecePairs::normalised(const AlignedText& text) const {
   if (options_.space_before != SpaceBefore::every_section) return text;
   const std::string_view bytes = text.text();

@@ -1,6 +1,6 @@
-// SentencePiece's byte-pair encoding, as in the tokenizer.json of Llama 2, TinyLlama and Mistral (Kudo and Richardson 2018): spaces
-// become "▁", the whole text is one sequence of characters, and a character missing from the vocabulary becomes its UTF-8 bytes,
-// <0xE2>, one piece each.
+// SentencePiece's byte-pair encoding, as in the tokenizer.json of Llama 2, TinyLlama and Mistral (Kudo and
+// Richardson 2018): spaces become "▁", the whole text is one sequence of characters, and a character missing
+// from the vocabulary becomes its UTF-8 bytes, <0xE2>, one piece each.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace headwise {
 
-// The merges of byte-pair encoding (Sennrich et al. 2016): of all adjacent pairs in a sequence of pieces, the one that comes
-// first in the list is joined, until none is left.
+// The merges of byte-pair encoding (Sennrich et al. 2016): of all adjacent pairs in a sequence of pieces, the
+// one that comes first in the list is joined, until none is left.
 
 // A piece of a word while it is being merged; a list through indices.
 struct PairSymbol {
@@ -34,8 +34,8 @@ void append_symbol(std::vector<PairSymbol>& symbols, TokenId id, std::size_t beg
 
 class PairMerges {
  public:
-  // merges[i] joins two pieces; the first has the lowest rank. Throws Error(input), beginning with `where`: a merge of pieces, or
-  // one producing a piece, that is not in the vocabulary.
+  // merges[i] joins two pieces; the first has the lowest rank. Throws Error(input), beginning with `where`: a
+  // merge of pieces, or one producing a piece, that is not in the vocabulary.
   PairMerges(const TokenizerVocabulary& vocabulary,
              const std::vector<std::pair<std::string, std::string>>& merges, const std::string& where);
 
@@ -56,9 +56,10 @@ class PairMerges {
 // Where a "▁" is put before the text, as if it began with a space.
 enum class SpaceBefore {
   never,
-  every_section,  // before every section between added tokens, whatever it begins with (the normalizer Prepend)
-  every_word,     // the same, but not before a section that begins with a space (Metaspace, "always")
-  first_word,     // the same, but only at the beginning of the text (Metaspace, "first")
+  // before every section between added tokens, whatever it begins with (the normalizer Prepend)
+  every_section,
+  every_word,  // the same, but not before a section that begins with a space (Metaspace, "always")
+  first_word,  // the same, but only at the beginning of the text (Metaspace, "first")
 };
 
 struct SentencePieceOptions {

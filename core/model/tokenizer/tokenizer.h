@@ -1,6 +1,8 @@
-// Text → the tokens of a trained model, and back: computes what Hugging Face's `tokenizers` does from the same files.
+// Text → the tokens of a trained model, and back:
+// computes what Hugging Face's `tokenizers` does from the same files.
 //
-//   text ──► pieces between added tokens ──► normalised ──► words ──► tokens of the vocabulary ──► [CLS] … [SEP] around them
+//   text ──► pieces between added tokens ──► normalised ──► words ──► tokens of the vocabulary ──► [CLS] …
+//   [SEP] around them
 //            (special tokens in the text)    (BERT: lower case …)     (WordPiece or byte-level BPE)
 //
 // tokenizer_files.h loads one. Immutable; may be used by several threads at once.
@@ -20,8 +22,8 @@ namespace headwise {
 struct EncodedToken {
   TokenId id = 0;     // no_token: an unknown word that has no id
   std::string piece;  // as in the vocabulary: "##ing", "Ġthe", "[CLS]"; empty for no_token
-  // The bytes of the text that it represents, including a leading space. Byte-level tokens may begin or end inside a
-  // character. begin == end for tokens that represent no bytes: [CLS], [SEP], <s>.
+  // The bytes of the text that it represents, including a leading space. Byte-level tokens may begin or end
+  // inside a character. begin == end for tokens that represent no bytes: [CLS], [SEP], <s>.
   std::size_t begin = 0, end = 0;
   bool special = false;  // a special token: put around the text, or written in it ("[MASK]", "<|endoftext|>")
   bool unknown = false;  // the vocabulary has nothing for these bytes: [UNK]
@@ -62,15 +64,15 @@ class Tokenizer {
   const TokenizerVocabulary& vocabulary() const { return *vocabulary_; }
   bool is_special(TokenId id) const;
 
-  // The tokens in the order of the text. `leave_out` omits what is put around the text, not what is written in it. No
-  // padding, no truncation, whatever the file says. Time is nearly linear in the text. Bytes that are not UTF-8: WordPiece
-  // drops them, byte-level BPE keeps them. Throws Error(memory) if the tokens would not fit, Error(input) for a text of 4
-  // GiB.
+  // The tokens in the order of the text. `leave_out` omits what is put around the text, not what is written
+  // in it. No padding, no truncation, whatever the file says. Time is nearly linear in the text. Bytes that
+  // are not UTF-8: WordPiece drops them, byte-level BPE keeps them. Throws Error(memory) if the tokens would
+  // not fit, Error(input) for a text of 4 GiB.
   std::vector<EncodedToken> encode(std::string_view text, SpecialTokens special = SpecialTokens::add) const;
 
   // The text of the ids. Byte-level BPE returns the bytes that were encoded, which at a cut may not be a whole character;
-  // WordPiece returns what is left after lower casing, with spaces between words. `leave_out` omits all special tokens.
-  // Throws Error(input) for an id that is not in the vocabulary.
+  // WordPiece returns what is left after lower casing, with spaces between words. `leave_out` omits all
+  // special tokens. Throws Error(input) for an id that is not in the vocabulary.
   std::string decode(std::span<const TokenId> ids, SpecialTokens special = SpecialTokens::leave_out) const;
 
  private:

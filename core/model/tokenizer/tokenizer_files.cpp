@@ -70,7 +70,8 @@ Json read_config(const fs::path& folder) {
   return parse_tokenizer_json(read_file(path), VocabularyPlace::nowhere, path).settings;
 }
 
-// tokenizer_class without "Fast", which only distinguishes two equivalent implementations; "" if there is none.
+// tokenizer_class without "Fast", which only distinguishes two equivalent implementations;
+// "" if there is none.
 std::string tokenizer_class(const JsonValue& config) {
   std::string name = config.text("tokenizer_class", "");
   if (name.ends_with("Fast")) name.resize(name.size() - 4);
@@ -205,7 +206,8 @@ Tokenizer from_merges(const fs::path& folder) {
   std::vector<AddedToken> added = read_added_tokens(config["added_tokens_decoder"]);
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added), where);
-  // Files that do not specify it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
+  // Files that do not specify it: RoBERTa's vocabulary has its special tokens, and not GPT-2's.
+  // OPT's is the same.
   const bool opt = name.empty() && is_of_opt(folder);
   if (opt && !config.has("add_bos_token")) {
     fail(where, "it is unknown what this OPT model puts before a text", "no add_bos_token",

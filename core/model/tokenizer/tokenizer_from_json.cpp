@@ -74,8 +74,8 @@ AroundText from_template(const JsonValue& processor, const TokenizerVocabulary& 
   return around;
 }
 
-// `processor`: the value of "post_processor", null if absent. Throws Error(input) for an unknown kind and for ids that are not in the
-// vocabulary.
+// `processor`: the value of "post_processor", null if absent. Throws Error(input) for an unknown kind and for
+// ids that are not in the vocabulary.
 AroundText read_post_processor(const JsonValue& processor, const TokenizerVocabulary& vocabulary,
                                int level = 0) {
   if (processor.json().is_null()) return {};
@@ -196,7 +196,8 @@ SplitPattern read_split(const JsonValue& part) {
     part.refuse_got("this regular expression for splitting text is unknown",
                     regex.empty() ? "an invalid pattern" : fmt::format("'{}'", regex),
                     "that of GPT-2, Llama 3, Qwen2 or BLOOM");
-  // What matches becomes a word; except for BLOOM's, these patterns match everything, so that both mean the same.
+  // What matches becomes a word; except for BLOOM's, these patterns match everything,
+  // so that both mean the same.
   const std::string behavior = part.text("behavior", "");
   const bool invert = part.flag("invert", false);
   const bool removes = behavior == "Removed" && invert && *known != SplitPattern::bloom;

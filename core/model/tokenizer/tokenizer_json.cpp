@@ -21,7 +21,8 @@ constexpr std::size_t most_content_bytes = 1024;
   throw Error(ExitStatus::input, {.where = where, .what = what, .got = got, .expected = expected});
 }
 
-// Receives the JSON piece by piece: the vocabulary and the merges go into their lists, everything else becomes a tree.
+// Receives the JSON piece by piece: the vocabulary and the merges go into their lists,
+// everything else becomes a tree.
 class Reader : public nlohmann::json_sax<Json> {
  public:
   Reader(VocabularyPlace place, const std::string& where) : place_(place), where_(where) {}

@@ -1,5 +1,5 @@
-// The JSON of tokenizers: a few settings, and a vocabulary and merges of up to millions of entries, which are kept out of
-// the JSON tree.
+// The JSON of tokenizers: a few settings, and a vocabulary and merges of up to millions of entries, which are
+// kept out of the JSON tree.
 #pragma once
 
 #include <string>
@@ -28,14 +28,15 @@ struct TokenizerJson {
   std::vector<std::pair<std::string, std::string>> merges;
 };
 
-// Throws Error(input), beginning with `where`: malformed JSON, a duplicate key in the settings, more than 32 levels, a
-// million settings or 4 million entries; an id that is not an integer; a merge that is not of two pieces.
+// Throws Error(input), beginning with `where`: malformed JSON, a duplicate key in the settings, more than 32
+// levels, a million settings or 4 million entries; an id that is not an integer;
+// a merge that is not of two pieces.
 TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place, const std::string& where);
 
 inline constexpr JsonFormat tokenizer_format{.dialect = JsonDialect::python};
 
-// From {"content", "special", "single_word", "lstrip", "rstrip", "normalized"}; by default `special` is false and
-// `normalized` its opposite. Throws Error(input): a wrong type, no content, more than 1024 bytes.
+// From {"content", "special", "single_word", "lstrip", "rstrip", "normalized"}; by default `special` is false
+// and `normalized` its opposite. Throws Error(input): a wrong type, no content, more than 1024 bytes.
 AddedToken read_added_token(const JsonValue& entry, TokenId id);
 
 // A merge as merges.txt writes it: "a b". Throws Error(input).

@@ -10,7 +10,8 @@
 namespace headwise {
 namespace {
 
-// The maximum number of unused ids; models round the vocabulary size up to a multiple of some hundred at most.
+// The maximum number of unused ids; models round the vocabulary size up to a multiple of some hundred at
+// most.
 constexpr std::size_t most_gaps = 100'000;
 
 std::int64_t largest_id(const std::vector<VocabularyEntry>& entries, const std::string& where) {

@@ -24,10 +24,10 @@ using VocabularyEntry = std::pair<std::string, std::int64_t>;
 
 class TokenizerVocabulary {
  public:
-  // `own`: the pieces that the model splits words into. `added`: tokens that only occur whole in a text; those also
-  // in `own` are ignored. Ids may have gaps, but no wide ones: memory is bounded by the contents of the file. Throws
-  // Error(input), beginning with `where`: an id below 0 or too large, a duplicate piece or id, a piece with one id
-  // in `own` and another in `added`.
+  // `own`: the pieces that the model splits words into. `added`: tokens that only occur whole in a text;
+  // those also in `own` are ignored. Ids may have gaps, but no wide ones: memory is bounded by the contents
+  // of the file. Throws Error(input), beginning with `where`: an id below 0 or too large, a duplicate piece
+  // or id, a piece with one id in `own` and another in `added`.
   TokenizerVocabulary(std::vector<VocabularyEntry> own, const std::vector<VocabularyEntry>& added,
                       const std::string& where);
   TokenizerVocabulary(const TokenizerVocabulary&) = delete;
@@ -52,7 +52,8 @@ class TokenizerVocabulary {
   std::size_t longest_ = 0;
 };
 
-// Tokens that are found in a text before it is split into words: [MASK], <|endoftext|>, and those added by a user.
+// Tokens that are found in a text before it is split into words: [MASK], <|endoftext|>,
+// and those added by a user.
 
 struct AddedToken {
   TokenId id = 0;

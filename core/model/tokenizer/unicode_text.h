@@ -1,6 +1,6 @@
-// The Unicode support that tokenizers need: code points and their classes, canonical forms, and a text that remembers
-// where each of its bytes came from. Tables: utf8proc (Unicode 14; `tokenizers` has 16 for split patterns and normal
-// forms and 8 for BERT, so it treats some 600 of the newer marks and signs differently).
+// The Unicode support that tokenizers need: code points and their classes, canonical forms, and a text that
+// remembers where each of its bytes came from. Tables: utf8proc (Unicode 14; `tokenizers` has 16 for split
+// patterns and normal forms and 8 for BERT, so it treats some 600 of the newer marks and signs differently).
 #pragma once
 
 #include <array>
@@ -26,7 +26,8 @@ enum class CharacterClass { letter, number, space, other };
 CharacterClass character_class(std::int32_t value);
 
 bool is_white_space(std::int32_t value);  // Unicode's White_Space
-bool is_punctuation(std::int32_t value);  // as in BERT: P*, and every ASCII symbol that is not a letter, digit or space
+// as in BERT: P*, and every ASCII symbol that is not a letter, digit or space
+bool is_punctuation(std::int32_t value);
 bool is_control(std::int32_t value);  // as in BERT: Cc, Cf, Co, Cs; except tab, line feed and carriage return
 bool is_nonspacing_mark(std::int32_t value);  // Mn
 bool is_word_character(std::int32_t value);   // like \w: letters, marks, decimal digits, connectors
@@ -38,7 +39,8 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-// A text derived from another one. Either a view of the original, unchanged, or its own bytes with a range for each.
+// A text derived from another one. Either a view of the original, unchanged,
+// or its own bytes with a range for each.
 class AlignedText {
  public:
   AlignedText() = default;
@@ -71,7 +73,8 @@ struct AlignedCodePoint {
 std::vector<AlignedCodePoint> decomposed(const std::vector<AlignedCodePoint>& points);
 // NFC. Bytes that are not UTF-8 stay as they are.
 AlignedText composed(const AlignedText& text);
-// Both code points of the lower case (Rust's char::to_lowercase); the second is 0 except for İ, which is i and U+0307.
+// Both code points of the lower case (Rust's char::to_lowercase); the second is 0 except for İ,
+// which is i and U+0307.
 std::array<std::int32_t, 2> lower_case(std::int32_t value);
 
 }  // namespace headwise

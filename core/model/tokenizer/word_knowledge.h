@@ -19,12 +19,13 @@ enum class WordKnowledge {
 struct HardlyKnownWord {
   std::size_t begin = 0, end = 0;  // bytes of the text
   WordKnowledge knowledge = WordKnowledge::unknown;
-  std::vector<std::string> pieces;  // as in the vocabulary: {"gr", "##yph", "##on"}, {"[UNK]"}; {""} for no_token
+  // as in the vocabulary: {"gr", "##yph", "##on"}, {"[UNK]"}; {""} for no_token
+  std::vector<std::string> pieces;
 };
 
-// The words that the model hardly knows, in the order of the text. A split word counts only where whole words are the rule
-// (WordPiece): byte pairs split most words, which says nothing of them. Special tokens are no words. Throws as
-// Tokenizer::encode.
+// The words that the model hardly knows, in the order of the text. A split word counts only where whole words
+// are the rule (WordPiece): byte pairs split most words, which says nothing of them. Special tokens are no
+// words. Throws as Tokenizer::encode.
 std::vector<HardlyKnownWord> hardly_known_words(const Tokenizer& tokenizer, std::string_view text);
 // The same for a text that is encoded already.
 std::vector<HardlyKnownWord> hardly_known_words(const Tokenizer& tokenizer,
@@ -38,13 +39,13 @@ std::string knowledge_sentence(const HardlyKnownWord& word, std::string_view tex
 // Letters that have to be typed before a word is completed.
 inline constexpr std::size_t least_typed_letters = 2;
 
-// The beginning of a word that a cursor stands behind: the letters in front of byte `at`, if no letter follows. nullopt if
-// there are fewer than least_typed_letters. at ≤ text.size(), and a start of a character.
+// The beginning of a word that a cursor stands behind: the letters in front of byte `at`, if no letter
+// follows. nullopt if there are fewer than least_typed_letters. at ≤ text.size(), and a start of a character.
 std::optional<std::size_t> typed_word_begin(std::string_view text, std::size_t at);
 
-// At most `most` whole words that are longer than what was typed and begin with it, in the capitals as typed: the shortest
-// first, among equals in the order of the vocabulary, which is that of frequency in most. Empty for a tokenizer without
-// whole words (byte pairs).
+// At most `most` whole words that are longer than what was typed and begin with it, in the capitals as typed:
+// the shortest first, among equals in the order of the vocabulary, which is that of frequency in most. Empty
+// for a tokenizer without whole words (byte pairs).
 std::vector<std::string> completions(const Tokenizer& tokenizer, std::string_view typed, std::size_t most);
 
 // A tokenizer of whole words, or of characters: what is not in the list is unknown.

@@ -1,5 +1,6 @@
-// WordPiece (Schuster & Nakajima 2012; as in BERT, Devlin et al. 2018): splits words at spaces and punctuation, and
-// each word greedily from the left into the longest pieces of the vocabulary; pieces inside a word are marked "##".
+// WordPiece (Schuster & Nakajima 2012; as in BERT, Devlin et al. 2018): splits words at spaces and
+// punctuation, and each word greedily from the left into the longest pieces of the vocabulary;
+// pieces inside a word are marked "##".
 //
 // A vocabulary of whole words makes it a word-list tokenizer: what is not in the list is [UNK].
 #pragma once
@@ -26,7 +27,8 @@ struct WordPieceOptions {
   bool clean_up_spaces = true;     // "it ' s ." → "it's."
 };
 
-// Throws Error(input), beginning with `where`, if the vocabulary has no unk_token or words may be longer than 1000.
+// Throws Error(input), beginning with `where`,
+// if the vocabulary has no unk_token or words may be longer than 1000.
 std::unique_ptr<TokenizerModel> make_word_piece(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                                 const WordPieceOptions& options, const std::string& where);
 

@@ -1,5 +1,5 @@
-// The part of a block that processes each token independently: two linear maps with an activation between, or SwiGLU's three
-// (Shazeer 2020).
+// The part of a block that processes each token independently: two linear maps with an activation between, or
+// SwiGLU's three (Shazeer 2020).
 #pragma once
 
 #include "core/model/transformer/transformer_config.h"

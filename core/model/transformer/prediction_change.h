@@ -1,4 +1,5 @@
-// The tokens that a model predicts at each position, compared with those it would predict if something in it were changed.
+// The tokens that a model predicts at each position,
+// compared with those it would predict if something in it were changed.
 #pragma once
 
 #include <vector>
@@ -14,11 +15,13 @@ struct WordChange {
 
 struct PredictionChange {
   std::vector<WordChange> before, now;  // the most probable ones, in descending order
-  double bits = 0.0;  // KL(before‖now) = Σ p log₂(p/q): 0 if nothing changed; NaN if a prediction is not finite
+  // KL(before‖now) = Σ p log₂(p/q): 0 if nothing changed; NaN if a prediction is not finite
+  double bits = 0.0;
 };
 
-// For each position, the k most probable tokens on either side. `before` and `now` are last hidden states (1,L,E); rows are
-// computed a few at a time, so that L·V numbers are never stored. Throws like Transformer::logits.
+// For each position, the k most probable tokens on either side. `before` and `now` are last hidden states
+// (1,L,E); rows are computed a few at a time, so that L·V numbers are never stored.
+// Throws like Transformer::logits.
 std::vector<PredictionChange> prediction_changes(const Transformer& transformer, const Tensor& before,
                                                  const Tensor& now, Index k);
 

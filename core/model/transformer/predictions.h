@@ -9,8 +9,9 @@
 
 namespace headwise {
 
-// Calls body(row, logits) for each of the L rows of last_hidden (1,L,E), in order; logits (V) is valid only during the call.
-// Rows are computed a few at a time, so that L·V numbers are never stored. Throws like Transformer::logits.
+// Calls body(row, logits) for each of the L rows of last_hidden (1,L,E), in order; logits (V) is valid only
+// during the call. Rows are computed a few at a time, so that L·V numbers are never stored.
+// Throws like Transformer::logits.
 void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
                   const std::function<void(Index row, std::span<const float> logits)>& body);
 

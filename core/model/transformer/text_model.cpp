@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t most_words_told = 8;
 
-// Models that may still be in use, by path; the last one is kept alive here too, so that an edit does not reopen it.
+// Models that may still be in use, by path; the last one is kept alive here too,
+// so that an edit does not reopen it.
 struct OpenModels {
   struct Entry {
     std::string path;

@@ -1,5 +1,5 @@
-// Everything belonging to one model on disk, opened once: its files, its attention layers, its transformer and its tokenizer, or
-// why it has none.
+// Everything belonging to one model on disk, opened once: its files, its attention layers, its transformer
+// and its tokenizer, or why it has none.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ struct ModelText {
 
 class TextModel {
  public:
-  // A folder, an index or an array file, like ModelFiles. The most recently requested model is kept, and any still in use is
-  // shared, as long as its files do not change. Throws Error(input) if the files are not a model or their config.json is
-  // invalid; a model that cannot read text opens all the same.
+  // A folder, an index or an array file, like ModelFiles. The most recently requested model is kept, and any
+  // still in use is shared, as long as its files do not change. Throws Error(input) if the files are not a
+  // model or their config.json is invalid; a model that cannot read text opens all the same.
   static std::shared_ptr<const TextModel> open(const std::string& path);
 
   const ModelFiles& files() const { return *files_; }
@@ -43,14 +43,14 @@ class TextModel {
   // Why the model cannot read text, one line; empty if it can.
   const std::string& no_text() const { return transformer_ ? no_tokenizer_ : no_transformer_; }
 
-  // The tokens of a text. If there are more than the model has positions, they are truncated, keeping what follows a text (the
-  // [SEP] of BERT) at the end. Throws Error(input) with no_text() if the model cannot read text, Error(usage) that names the unknown
-  // words if its vocabulary has no token for them.
+  // The tokens of a text. If there are more than the model has positions, they are truncated, keeping what
+  // follows a text (the [SEP] of BERT) at the end. Throws Error(input) with no_text() if the model cannot
+  // read text, Error(usage) that names the unknown words if its vocabulary has no token for them.
   ModelText read(const std::string& text) const;
 
-  // A human-readable token: a WordPiece piece as it is ("##ing"), a byte-level one as the text that it represents, with spaces
-  // as "·" and bytes that are not a character as \xNN; of characters "␣" for a space and "↵" for the end of
-  // a line; "#17" for an id that is not in the tokenizer.
+  // A human-readable token: a WordPiece piece as it is ("##ing"), a byte-level one as the text that it
+  // represents, with spaces as "·" and bytes that are not a character as \xNN; of characters "␣" for a space
+  // and "↵" for the end of a line; "#17" for an id that is not in the tokenizer.
   std::string label(TokenId id) const;
 
  private:

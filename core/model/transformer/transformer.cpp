@@ -184,8 +184,8 @@ Rows as_rows(const Tensor& tensor, Index width, const char* what) {
   return matrix<float>(tensor);
 }
 
-// How many blocks are complete, counted from the first, at most as many as config.json gives; `missing` says what the next one lacks,
-// if config.json or the file has more. Throws Error(input) if there is none.
+// How many blocks are complete, counted from the first, at most as many as config.json gives; `missing` says
+// what the next one lacks, if config.json or the file has more. Throws Error(input) if there is none.
 Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
                    const std::vector<AttentionLayer>& layers, std::string& missing) {
   Index whole = 0;

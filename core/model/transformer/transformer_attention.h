@@ -1,5 +1,5 @@
-// The attention of one layer of a transformer, row by row: what core/attention computes in stages, without keeping the stages.
-// softmax(q·kᵀ·scale + ALiBi, causal if the model is)·v per head, in f32.
+// The attention of one layer of a transformer, row by row: what core/attention computes in stages, without
+// keeping the stages. softmax(q·kᵀ·scale + ALiBi, causal if the model is)·v per head, in f32.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ struct TransformerHeads {
   std::optional<double> scale = std::nullopt;  // null: 1/√D
 };
 
-// q (L,H·D), k (L,G·D), v (L,G·Dv) → concat (L,H·Dv). Head h is multiplied by gains[h]; no gains: all 1. attn_weights: null, or
-// room for H·L·L numbers. Throws Error(cancelled).
+// q (L,H·D), k (L,G·D), v (L,G·Dv) → concat (L,H·Dv). Head h is multiplied by gains[h]; no gains: all 1.
+// attn_weights: null, or room for H·L·L numbers. Throws Error(cancelled).
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
             std::span<const double> gains, float* attn_weights);
 

@@ -23,8 +23,8 @@ struct TransformerBlock {
   Index bytes = 0;  // of all arrays
 };
 
-// Checks that every array of block `layer` exists and has its shape, and that there is none that the transformer would ignore. Throws
-// Error(input).
+// Checks that every array of block `layer` exists and has its shape, and that there is none that the
+// transformer would ignore. Throws Error(input).
 void check_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer);
 // Reads the block. Throws Error(input), Error(memory).
 TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files,

@@ -20,7 +20,8 @@ struct TransformerConfig {
   const TransformerNames* names = nullptr;  // never null in a transformer
   std::string root;                         // the prefix of the family's names: "bert."; may be empty
   Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
-  Index word_width = 0;  // of the embeddings; if it is not embed_dim, a projection follows them (ELECTRA, OPT)
+  // of the embeddings; if it is not embed_dim, a projection follows them (ELECTRA, OPT)
+  Index word_width = 0;
   Index feed_forward_dim = 0;  // 0: the blocks have no feed-forward part
   Index vocabulary = 0;        // ids are below this
   Index max_positions = 0;     // tokens of the longest text
@@ -37,20 +38,21 @@ struct TransformerConfig {
   Activation activation = Activation::gelu;
   PositionKind positions = PositionKind::learned;
   Index first_position = 0;  // row of the first token in the position embeddings
-  // RoBERTa's pad_token_id: the position of every such token is this row, and the others count on without it. first_position is
-  // one more.
+  // RoBERTa's pad_token_id: the position of every such token is this row, and the others count on without it.
+  // first_position is one more.
   std::optional<Index> padding_id;
   std::vector<double> rotary_inverse_frequencies;  // for rotary positions; empty: there are none
   std::vector<double> alibi_slopes;                // for ALiBi, one per head; empty: there are none
   std::optional<bool> tie_word_embeddings;
 };
 
-// Throws Error(input), one sentence: no config.json, a family whose blocks are not known here, a model_type or a setting that
-// would be computed differently, layers of several kinds, arrays that are missing or have the wrong shape. Reads no arrays.
+// Throws Error(input), one sentence: no config.json, a family whose blocks are not known here, a model_type
+// or a setting that would be computed differently, layers of several kinds, arrays that are missing or have
+// the wrong shape. Reads no arrays.
 TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers);
 
-// What the token predicted at a position is: the next one; the one in this place (masked-word models); the answer of the task that the
-// model was trained on, which asks for one at some positions only.
+// What the token predicted at a position is: the next one; the one in this place (masked-word models); the
+// answer of the task that the model was trained on, which asks for one at some positions only.
 enum class PredictedToken { next, in_place, answer };
 PredictedToken predicted_token(const TransformerConfig& config);
 

@@ -19,8 +19,8 @@ struct TransformerLinear {
   bool is_conv1d = false;
 };
 
-// left·right, where sums over the depth are computed in f32 for a few terms at a time and added up in f64: as fast as an
-// f32 product, with an eighth of its error at a depth of a thousand.
+// left·right, where sums over the depth are computed in f32 for a few terms at a time and added up in f64: as
+// fast as an f32 product, with an eighth of its error at a depth of a thousand.
 template <class A, class B>
 RowMatrix<double> blockwise_product(const Eigen::MatrixBase<A>& left, const Eigen::MatrixBase<B>& right) {
   constexpr Index depth_at_once = 32;

@@ -1,5 +1,5 @@
-// The arrays of a transformer in f32, and which of them stay in memory: small ones are read once; in a model larger than memory
-// each part is read when needed.
+// The arrays of a transformer in f32, and which of them stay in memory: small ones are read once; in a model
+// larger than memory each part is read when needed.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,8 @@
 
 namespace headwise {
 
-// Throws Error(input) naming the array, its shape and the expected one if it is missing or has the wrong shape.
+// Throws Error(input) naming the array, its shape and the expected one if it is missing or has the wrong
+// shape.
 void expect_array(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes);
 // An array of these sizes, in f32. Throws Error(input), Error(memory).
 TensorPtr read_f32(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes);
@@ -28,8 +29,8 @@ class WeightShare {
   std::atomic<Index> left_;
 };
 
-// A matrix (rows, width) that is read row by row: the token embeddings, the decoder over the vocabulary. If there is room, it is
-// kept once more than single rows are requested; a small one immediately.
+// A matrix (rows, width) that is read row by row: the token embeddings, the decoder over the vocabulary. If
+// there is room, it is kept once more than single rows are requested; a small one immediately.
 class WeightRows {
  public:
   // Checks shapes, reads nothing.

@@ -1,4 +1,5 @@
-// The commands and files that README.md and docs/ show are run as they stand there, and their links lead somewhere.
+// The commands and files that README.md and docs/ show are run as they stand there,
+// and their links lead somewhere.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -57,7 +58,8 @@ struct Documented {
   std::vector<std::string> words;  // behind "headwise"
 };
 
-// Those that name no placeholder, FOLDER, OUT.npz or a|b, and have no explanation behind them. What measures the machine takes minutes.
+// Those that name no placeholder, FOLDER, OUT.npz or a|b, and have no explanation behind them. What measures
+// the machine takes minutes.
 std::vector<Documented> documented_commands() {
   std::vector<Documented> commands;
   const std::regex placeholder("\\b[A-Z]{4,}\\b|\\||  +#|\\S  +\\S|^ *headwise bench");

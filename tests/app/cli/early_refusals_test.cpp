@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 
-// Far less than the files of these tests hold: whoever reads one whole has no memory for it. A sanitizer needs
-// the addresses.
+// Far less than the files of these tests hold: whoever reads one whole has no memory for it. A sanitizer
+// needs the addresses.
 void limit_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const rlimit limit{2 * gibibyte, 2 * gibibyte};

@@ -20,7 +20,8 @@ void become_somebody() {
   if (setgroups(0, nullptr) != 0 || setgid(nobody) != 0 || setuid(nobody) != 0) _exit(cannot_be_tried);
 }
 
-// The program where anybody may start it: the checkout may lie in a folder that only its owner enters, as /root is.
+// The program where anybody may start it: the checkout may lie in a folder that only its owner enters,
+// as /root is.
 std::string program_for_anybody(const TemporaryFolder& folder) {
   const std::string program = folder.file("headwise");
   std::filesystem::copy_file(HEADWISE_PROGRAM, program);

@@ -25,7 +25,8 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
 // Whether `err` is one line that begins with "headwise: ".
 bool is_one_line(const std::string& err);
 
-// Checks that the program refuses these words with this exit status, nothing on standard output, and one line that has `part`.
+// Checks that the program refuses these words with this exit status, nothing on standard output,
+// and one line that has `part`.
 void check_refused(const std::vector<std::string>& words, int status, const std::string& part,
                    const ProgramOptions& options = {});
 

@@ -126,7 +126,8 @@ TEST_CASE("an SVG has its words as text, its cells as shapes, and no shape that 
     CHECK_MESSAGE(svg.find(words) != std::string::npos, words);
   }
   CHECK(svg.find("data:image/png;base64,") == std::string::npos);
-  // As a hall sees it: the map that the step makes, without the thumbnails of the heads and what it was made from.
+  // As a hall sees it: the map that the step makes,
+  // without the thumbnails of the heads and what it was made from.
   CHECK(svg.find(">heads</text>") == std::string::npos);
   CHECK(svg.find("q_heads[0,") == std::string::npos);
   CHECK(svg.find("nan") == std::string::npos);

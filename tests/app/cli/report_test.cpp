@@ -6,7 +6,8 @@ using namespace headwise;
 
 namespace {
 
-// With a value only for programs, words only for people, a table whose rows are objects and a list with a sum.
+// With a value only for programs, words only for people,
+// a table whose rows are objects and a list with a sum.
 Report sample_report() {
   Report report, inner;
   report.add_line("{}: {}\n", {text_cell("file", "a\nb"), {"format", "npz"}, bytes_cell("bytes", 2048)});

@@ -16,7 +16,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// A row of it has every key blocked, which is a warning of the trace; its text goes unused, which is one of the inputs.
+// A row of it has every key blocked, which is a warning of the trace; its text goes unused,
+// which is one of the inputs.
 constexpr const char* blocked = R"({"headwise":1,"mask":{"valid_lens":[0],"fully_masked_rows":"zero"}})";
 constexpr const char* unused_text = R"({"headwise":1,"inputs":{"text":"not read"}})";
 

@@ -30,7 +30,8 @@ TracedScenario sentence(std::initializer_list<std::string> settings = {}) {
   return result;
 }
 
-// The words at rows 1 and 5 of "The animal didn't cross the street because it was too tired"; "the" stands in it once.
+// The words at rows 1 and 5 of "The animal didn't cross the street because it was too tired";
+// "the" stands in it once.
 constexpr Index animal = 1, the = 5;
 
 }  // namespace

@@ -124,7 +124,8 @@ TEST_CASE("what is kept is bounded, and what is not looked at any more is not ma
   CHECK(finer.bytes() > FinerMaps::most_bytes / 2);
   CHECK_FALSE(FinerMaps::fits({0, 1, {0, 4096}, {0, 4096}}));
   CHECK(finer.look({0, 1, {0, 4096}, {0, 4096}}).empty());
-  // Another view takes the place of the one before; what was begun of it is brought to its end, the rest is not.
+  // Another view takes the place of the one before; what was begun of it is brought to its end,
+  // the rest is not.
   const std::uint64_t before = finer.arrived();
   for (Index head = 4; head < 8; ++head) finer.look({head, 1, {0, 2048}, {0, 2048}});
   finer.look({4, 2, {0, 256}, {0, 256}});

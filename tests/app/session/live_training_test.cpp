@@ -1,4 +1,5 @@
-// A watched training: the same numbers as one that nobody watches, whenever it is paused, taken back or trained beside another.
+// A watched training: the same numbers as one that nobody watches, whenever it is paused,
+// taken back or trained beside another.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What Ask finds for questions in other words than the pages', and that it claims no answer to what is not its subject.
+// What Ask finds for questions in other words than the pages',
+// and that it claims no answer to what is not its subject.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The sheet "Full size" on the GPU: what it tells, and what becomes of a run that the GPU does not bring to its end.
+// The sheet "Full size" on the GPU: what it tells,
+// and what becomes of a run that the GPU does not bring to its end.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Attention at full size in the window: what is run, what it tells, and the maps from the whole to the single cell.
+// Attention at full size in the window: what is run, what it tells,
+// and the maps from the whole to the single cell.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -150,7 +151,8 @@ TEST_CASE(
   CHECK(identical(*second->forward.trace->tensors.output, *alone->forward.trace->tensors.output));
   CHECK(second->pyramid->levels(0, 3).front().max == alone->pyramid->levels(0, 3).front().max);
   CHECK(second->multiply_adds == alone->multiply_adds - 3.0 * 150 * 512 * 512);
-  // Who runs the same again wants the whole pass. Other tokens are other arrays, and the reference keeps nothing.
+  // Who runs the same again wants the whole pass. Other tokens are other arrays,
+  // and the reference keeps nothing.
   runs.start(request);
   const FullSizeResultPtr again = wait();
   CHECK_FALSE(again->forward.kept_projections);

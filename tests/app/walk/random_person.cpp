@@ -50,7 +50,8 @@ constexpr float scales[] = {0.75f, 1.0f, 1.0f, 1.25f, 2.0f};
 RandomPerson::RandomPerson(std::uint64_t seed, std::vector<std::string> files)
     : state_(seed), files_(std::move(files)) {}
 
-// SplitMix64 (Steele, Lea, Flood 2014): the same on every machine, which the distributions of <random> are not.
+// SplitMix64 (Steele, Lea, Flood 2014): the same on every machine,
+// which the distributions of <random> are not.
 std::size_t RandomPerson::number(std::size_t count) {
   state_ += 0x9e3779b97f4a7c15U;
   std::uint64_t z = state_;

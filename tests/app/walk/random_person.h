@@ -1,5 +1,5 @@
-// Somebody who does anything: clicks, drags, types, presses the keys of every command, resizes. What comes next depends on
-// the seed and on what the last frame has drawn, so that a walk can be walked again.
+// Somebody who does anything: clicks, drags, types, presses the keys of every command, resizes. What comes
+// next depends on the seed and on what the last frame has drawn, so that a walk can be walked again.
 #pragma once
 
 #include <cstdint>

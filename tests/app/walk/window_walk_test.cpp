@@ -1,8 +1,9 @@
-// A random walk through the window: whatever is done to it, nothing crashes, OpenGL has nothing to say, the numbers belong to
-// the scenario, and undo leads back to where it began.
+// A random walk through the window: whatever is done to it, nothing crashes, OpenGL has nothing to say, the
+// numbers belong to the scenario, and undo leads back to where it began.
 //   HEADWISE_WALK_EVENTS  how many things are done (1000)
 //   HEADWISE_WALK_SEED    which (1)
-//   HEADWISE_WALK_LOG     a file that each of them is written to before it is done, for a walk that ends in a crash
+//   HEADWISE_WALK_LOG     a file that each of them is written to before it is done,
+//                         for a walk that ends in a crash
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -103,7 +104,8 @@ class Walk {
   Walk(WindowBench& bench, const OwnPlace& place, std::uint64_t seed)
       : bench_(bench), place_(place), first_(bench.scenario()), person_(seed, files_to_drop(place.folder())) {
     if (const char* log = std::getenv("HEADWISE_WALK_LOG")) log_.open(log);
-    // Before every frame: a path that was typed in one is read in the next at the earliest, and not as it was typed.
+    // Before every frame: a path that was typed in one is read in the next at the earliest,
+    // and not as it was typed.
     bench_.ui->set_frame([this](const FrameInput& input, const Fonts& fonts, float pixels) {
       keep_inside();
       return bench_.window->frame(input, fonts, pixels);
@@ -212,7 +214,8 @@ TEST_CASE("a random walk finds nothing wrong, and undo leads back to its beginni
   CAPTURE(seed);
   Walk walk(bench, place, seed);
   for (std::uint64_t number = 1; number <= events; ++number) {
-    // Rasterising is most of the time of software GL; what can go wrong in it goes wrong in every tenth picture too.
+    // Rasterising is most of the time of software GL;
+    // what can go wrong in it goes wrong in every tenth picture too.
     bench.ui->rasterise(number % 10 == 0);
     if (!walk.one_event(number)) return;
   }

@@ -1,4 +1,5 @@
-// The numbers in cells as they are given to ImGui: their ink, the boxes under them, and what stands in blocked cells.
+// The numbers in cells as they are given to ImGui: their ink, the boxes under them,
+// and what stands in blocked cells.
 #include "app/widgets/heatmap_view.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// The contrast of everything that is drawn in one colour of the palette on another, by WCAG 2: 4.5 for text, 3 for
-// outlines, tracks and marks.
+// The contrast of everything that is drawn in one colour of the palette on another, by WCAG 2: 4.5 for text,
+// 3 for outlines, tracks and marks.
 #include <doctest/doctest.h>
 
 #include <cmath>

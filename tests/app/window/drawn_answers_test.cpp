@@ -1,4 +1,5 @@
-// Answers that are drawn: a row of weights as bars, the blocked pairs of a mask, and a tensor that is clicked.
+// Answers that are drawn: a row of weights as bars, the blocked pairs of a mask,
+// and a tensor that is clicked.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -82,7 +83,8 @@ TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and sta
   CHECK(ui.rect("caption/words").max.x <= ui.rect("caption/bars").min.x);
   ui.save_png("weights-answered");
 
-  // The answer is kept while the playlist is walked, whichever way the page is come to, and forgotten with it.
+  // The answer is kept while the playlist is walked, whichever way the page is come to,
+  // and forgotten with it.
   ui.key("PageDown");
   CHECK(asked.walk().page == 1);
   ui.key("PageUp");

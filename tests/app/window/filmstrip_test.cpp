@@ -144,7 +144,8 @@ TEST_CASE("the picture of a page that hides its answer hides it too") {
       "pin": { "tensor": "attn_weights", "index": [0, 4, 3, 1] } } ] })"));
   REQUIRE(has_pictures(bench, 3));
   CHECK(picture_of(bench, 0) != picture_of(bench, 1));
-  CHECK(picture_of(bench, 1) == picture_of(bench, 2));  // the cell that the answer points at is not to be seen
+  // the cell that the answer points at is not to be seen
+  CHECK(picture_of(bench, 1) == picture_of(bench, 2));
 }
 
 TEST_CASE("the picture of a page that asks for a head does not show which it is") {

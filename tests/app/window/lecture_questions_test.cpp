@@ -1,4 +1,5 @@
-// What a page that asks tells an audience: no answer before it is given, and no control that does not work there.
+// What a page that asks tells an audience: no answer before it is given,
+// and no control that does not work there.
 #include <doctest/doctest.h>
 
 #include "app/session/commands.h"

@@ -1,4 +1,5 @@
-// What an audience sees while a lecturer moves about: never a page's words as if they were about another stage.
+// What an audience sees while a lecturer moves about:
+// never a page's words as if they were about another stage.
 #include <doctest/doctest.h>
 
 #include "app/session/commands.h"

@@ -112,7 +112,8 @@ TEST_CASE("with reduced motion the pictures fade, and speed is a setting that is
 }
 
 TEST_CASE("no words of the result stand where its left operand still passes") {
-  // With the mask's place above it, and without a mask: the scores come from where the masked scores will stand.
+  // With the mask's place above it, and without a mask:
+  // the scores come from where the masked scores will stand.
   for (const char* preset : {"hand_made", "welcome"}) {
     WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario(preset)));
     bench.window->state().view.selection.step = Step::scale;

@@ -244,7 +244,8 @@ TEST_CASE("on the pages of one's own playlist, saving saves the playlist, and sa
   CHECK(state.view.notices.notices.back().text.ends_with("What you changed on this page is not part of it."));
   CHECK(read_playlist_file(path) == state.document.walk.playlist);
 
-  // A lesson of the program is no file: its page's scenario is what can be saved, and not over the user's own.
+  // A lesson of the program is no file: its page's scenario is what can be saved,
+  // and not over the user's own.
   bench.window->state().document.scenario_path = folder.with_file("own.json", "own");
   start_walk(bench.window->state(), lesson_playlist("break_it"));
   bench.ui->run_until_still();

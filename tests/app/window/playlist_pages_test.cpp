@@ -1,4 +1,5 @@
-// What a page of a playlist does with the window: it asks and answers, sets how things are shown, and puts tools down.
+// What a page of a playlist does with the window: it asks and answers, sets how things are shown,
+// and puts tools down.
 #include <doctest/doctest.h>
 
 #include "app/window/playlist_walk.h"

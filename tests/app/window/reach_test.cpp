@@ -1,5 +1,5 @@
-// What the stage and the graph light: the way of a number back to the inputs and on to the output, an axis by its
-// letter, a tensor by its name.
+// What the stage and the graph light: the way of a number back to the inputs and on to the output, an axis by
+// its letter, a tensor by its name.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The sentence builder: every choice is an edit of the text, by mouse and by keyboard, and undo takes it back.
+// The sentence builder: every choice is an edit of the text, by mouse and by keyboard,
+// and undo takes it back.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -82,7 +82,8 @@ TEST_CASE("a long computation shows how far it has come, and Escape gives it up 
   const UiRect bar = bench.ui->rect("status/progress"), words = bench.ui->rect("status/time");
   CHECK(bar.max.x <= words.max.x + 1);
   CHECK(bar.min.x == doctest::Approx(words.min.x).epsilon(0.01));
-  CHECK(bench.ui->result().wake_after <= seconds_between_words);  // it goes on without anybody moving the mouse
+  // it goes on without anybody moving the mouse
+  CHECK(bench.ui->result().wake_after <= seconds_between_words);
   CHECK_FALSE(bench.ui->has("status/cell"));
   bench.ui->key("Escape");
   CHECK_FALSE(bench.session().computing());

@@ -13,7 +13,8 @@ using namespace headwise;
 
 namespace {
 
-// Names of the probe that are no controls: grounds, maps, texts, and the menus, whose entries say what they do.
+// Names of the probe that are no controls: grounds, maps, texts, and the menus,
+// whose entries say what they do.
 bool is_control(const std::string& name) {
   constexpr std::array<std::string_view, 11> none{
       "panel/",  "stage/result", "stage/left",      "stage/above", "stage/bias", "stage/legend",

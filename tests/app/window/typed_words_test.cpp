@@ -1,4 +1,5 @@
-// Typing a sentence for a model: words that it hardly knows are underlined, and words are completed without getting in the way.
+// Typing a sentence for a model: words that it hardly knows are underlined,
+// and words are completed without getting in the way.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The ways to look at the stage: each can be chosen, shows something of its own, and names cells under the mouse.
+// The ways to look at the stage: each can be chosen, shows something of its own,
+// and names cells under the mouse.
 #include <doctest/doctest.h>
 
 #include <set>

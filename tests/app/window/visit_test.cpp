@@ -1,4 +1,5 @@
-// The scripted visit that `headwise bench --ui` times: it does what it says, and edits are seen at once. No time is asserted.
+// The scripted visit that `headwise bench --ui` times: it does what it says, and edits are seen at once.
+// No time is asserted.
 #include <doctest/doctest.h>
 
 #include "app/window/window_visit.h"

@@ -22,7 +22,8 @@ AttentionInputs grouped() {
   return test::random_inputs(o);
 }
 
-// scaled_dot_product_attention whose scores are the given ones: one query (1), keys as wide as a score, scale 1.
+// scaled_dot_product_attention whose scores are the given ones: one query (1), keys as wide as a score,
+// scale 1.
 TracePtr trace_of_scores(const std::vector<double>& scores) {
   AttentionInputs inputs;
   inputs.options.op = Op::scaled_dot_product_attention;

@@ -107,7 +107,8 @@ TEST_CASE("no operation of the split moves a float, and the copy of the concaten
         seen.insert(place_of(order.states, order.last(), first));
       });
       CHECK(static_cast<Index>(seen.size()) == heads->size());
-      // Where PyTorch refuses a view, .contiguous() copies; and one row, or one head, batch first, needs neither.
+      // Where PyTorch refuses a view, .contiguous() copies; and one row, or one head, batch first,
+      // needs neither.
       const bool copies = std::ranges::any_of(order.states, &MemoryState::copied);
       if (!order.refusal.empty()) CHECK(copies);
       if (batch_first) CHECK(copies == (s.queries > 1 && s.heads > 1));

@@ -16,8 +16,8 @@ using namespace headwise;
 
 namespace {
 
-// The operator once more, in plain loops over the trace's tensors that count what they do. Each result is held against
-// the trace, so that the loop is known to be the operator and nothing else.
+// The operator once more, in plain loops over the trace's tensors that count what they do. Each result is
+// held against the trace, so that the loop is known to be the operator and nothing else.
 class CountingLoops {
  public:
   CountingLoops(const AttentionInputs& inputs, const Trace& trace)

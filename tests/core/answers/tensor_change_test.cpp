@@ -62,7 +62,8 @@ TEST_CASE(
     Tensor before(Shape{{"S", cells}}, DType::f32), after(before.shape(), DType::f32);
     for (Index i = 0; i < cells; ++i) {
       before.set_flat(i, random.normal(static_cast<std::uint64_t>(2 * i)));
-      // Differences of all magnitudes, some of them lost in a float; in the longest tensor the same everywhere.
+      // Differences of all magnitudes, some of them lost in a float;
+      // in the longest tensor the same everywhere.
       after.set_flat(
           i, cells == 40000 ? before.flat(i) : 1e-9 * random.normal(static_cast<std::uint64_t>(2 * i + 1)));
     }

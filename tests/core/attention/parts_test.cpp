@@ -200,6 +200,7 @@ TEST_CASE("heads whose sizes do not fit are refused before a cell is read") {
   CHECK_NOTHROW(attention_scores(heads(4, 3, 2), heads(2, 5, 2), scores));
   CHECK_THROWS_AS(attention_scores(heads(4, 3, 2), heads(2, 4, 2), scores), Error);  // a key is missing
   CHECK_THROWS_AS(attention_scores(heads(4, 3, 2), heads(2, 5, 3), scores), Error);  // wider heads
-  CHECK_THROWS_AS(attention_scores(heads(4, 3, 2), heads(3, 5, 2), scores), Error);  // heads that cannot be shared
-  CHECK_THROWS_AS(weighted_sum(heads(4, 3, 5), heads(4, 4, 2)), Error);              // a value is missing
+  // heads that cannot be shared
+  CHECK_THROWS_AS(attention_scores(heads(4, 3, 2), heads(3, 5, 2), scores), Error);
+  CHECK_THROWS_AS(weighted_sum(heads(4, 3, 5), heads(4, 4, 2)), Error);  // a value is missing
 }

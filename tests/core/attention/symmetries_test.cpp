@@ -1,5 +1,5 @@
-// What must hold of attention whatever its options are: which cells depend on which, and what may be exchanged,
-// forward and backward.
+// What must hold of attention whatever its options are: which cells depend on which, and what may be
+// exchanged, forward and backward.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -6,7 +6,8 @@
 
 namespace headwise::test {
 
-// The interpreter that has all of `modules`: $HEADWISE_PYTHON, /usr/bin/python3, python3. Empty: there is none.
+// The interpreter that has all of `modules`: $HEADWISE_PYTHON, /usr/bin/python3, python3. Empty:
+// there is none.
 std::string python_with(const std::string& modules);
 
 struct PythonProgram {

@@ -1,4 +1,5 @@
-// Programs that are wrong in two things, written out here in loops of their own: each is told from its output alone.
+// Programs that are wrong in two things, written out here in loops of their own:
+// each is told from its output alone.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -102,7 +102,8 @@ TEST_CASE("the archives that the refusals vary are themselves read, a comment be
   for (const std::string& content :
        {zip({stored()}), zip({deflated()}), zip({stored(), stored("b.npy")}),
         zip({stored()}, [](EndRecord& end) { end.comment = "PK\5\6"; }), zip({with(stored(), [](Entry& e) {
-          e.extra = bytes_of(1, 2) + bytes_of(8, 2) + bytes_of(e.size, 8);  // only one of the fields is all ones
+          // only one of the fields is all ones
+          e.extra = bytes_of(1, 2) + bytes_of(8, 2) + bytes_of(e.size, 8);
           e.size = 0xFFFFFFFF;
         })})}) {
     CHECK(read_array_file(folder.with_file("a.npz", content)).at(0).tensor->size() == 6);

@@ -80,7 +80,8 @@ TensorPtr patterned(const Shape& shape, DType dtype, Index every) {
 }  // namespace
 
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
-  // An option more does not compile: decide in core/reference/stage_cache.h which stage reads it, and add it below.
+  // An option more does not compile: decide in core/reference/stage_cache.h which stage reads it,
+  // and add it below.
   const OperatorOptions& of_operator = first.options;
   const LayerOptions& of_layer = first.options;
   const PositionOptions& of_positions = first.options;

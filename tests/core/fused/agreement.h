@@ -15,8 +15,8 @@ AttentionInputs as_f32(AttentionInputs inputs);
 AttentionInputs sized_inputs(Index batch, Index queries, Index keys, Index heads, Index kv_heads,
                              Index head_dim, Index v_head_dim);
 
-// What may come after a run of a module over `first`, which has no static_k: every option and array by itself changed into
-// another, by the first stage that has to be computed again.
+// What may come after a run of a module over `first`, which has no static_k: every option and array by itself
+// changed into another, by the first stage that has to be computed again.
 enum class FirstStage {
   projections,
   some_tokens,   // q, k and v of few tokens
@@ -32,8 +32,9 @@ struct FollowingInputs {
 };
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first);
 
-// Checks that every intermediate of `got`, of which output is one, is that of `expected`: the sum of squared differences
-// over that of the reference (NMSE) is at most `bound`, and cells that are no number are alike. Names the worst cell.
+// Checks that every intermediate of `got`, of which output is one, is that of `expected`: the sum of squared
+// differences over that of the reference (NMSE) is at most `bound`,
+// and cells that are no number are alike. Names the worst cell.
 void check_agrees(const Trace& got, const Trace& expected, double bound = 1e-10);
 
 }  // namespace headwise::test

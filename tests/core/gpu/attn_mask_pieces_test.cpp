@@ -28,7 +28,8 @@ std::uint32_t cell_of_shader(const AttnMaskView& view, Index n, Index head, Inde
          word(key) * word(view.step_s) - base;
 }
 
-// Whether the shader finds the corners of these rows where they are bound, behind as many numbers as an alignment can add.
+// Whether the shader finds the corners of these rows where they are bound,
+// behind as many numbers as an alignment can add.
 void check_counted(const StoredAttnMask& mask, const MaskRows& rows, const GpuLimits& limits) {
   const AttnMaskView& view = mask.view;
   const MaskPiece piece = mask_piece(mask, rows);

@@ -1,5 +1,5 @@
-// A context that computes, on a GPU if there is one; else the test says aloud that it is skipped, or fails if a GPU is expected
-// (HEADWISE_EXPECT_GPU=1).
+// A context that computes, on a GPU if there is one; else the test says aloud that it is skipped, or fails if
+// a GPU is expected (HEADWISE_EXPECT_GPU=1).
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Every way to compile the shaders of attention and of products gives the same bits, so that the fastest may be chosen.
+// Every way to compile the shaders of attention and of products gives the same bits,
+// so that the fastest may be chosen.
 #include <doctest/doctest.h>
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
@@ -95,8 +96,9 @@ TEST_CASE("attention gives the very same bits with every tile, masked or not, in
   constexpr TileChoice ahead{false, true}, large{true, false}, both{true, true};
   struct Compared {
     Index head_dim;
-    std::vector<TileChoice> tiles;   // held against the small one
-    std::vector<std::size_t> masks;  // by their place above: a driver takes a second for what is compiled anew
+    std::vector<TileChoice> tiles;  // held against the small one
+    // by their place above: a driver takes a second for what is compiled anew
+    std::vector<std::size_t> masks;
   };
   for (const Compared& compared :
        {Compared{8, {both}, {0, 1, 2, 3, 4, 5, 6}}, Compared{16, {ahead, large}, {0}},
@@ -142,7 +144,8 @@ TEST_CASE(
   const auto context = context_or_skip();
   if (!context) return;
   const Index queries = 130;
-  // How far the last query's key lies behind the first: on either side of where a block is just seen as a whole, and just not.
+  // How far the last query's key lies behind the first:
+  // on either side of where a block is just seen as a whole, and just not.
   for (const Index later : {0, 1, 62, 63, 64, 127}) {
     for (const Index window : {0, 65, 126, 127, 128}) {
       CAPTURE(later);

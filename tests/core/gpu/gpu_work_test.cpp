@@ -1,4 +1,5 @@
-// What is handed to a GPU when: the true plan of a layer on simulated cards, from one thread of a software driver to a hundred processors.
+// What is handed to a GPU when: the true plan of a layer on simulated cards, from one thread of a software
+// driver to a hundred processors.
 #include "core/gpu/gpu_work.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +23,8 @@ constexpr double frame = 1000.0 / 60.0;
 constexpr double most_wait = 10.0;        // of a frame
 constexpr double half_millisecond = 0.5;  // beside frames
 
-// The speeds are what a tile of a shader reaches, not peaks: a thread of llvmpipe, small GPUs in processors, large cards.
+// The speeds are what a tile of a shader reaches, not peaks: a thread of llvmpipe,
+// small GPUs in processors, large cards.
 const std::vector<SimulatedCard::Properties> cards{
     {.processors = 1, .speed = 1e6},  {.processors = 2, .speed = 1.5e6}, {.processors = 8, .speed = 4e7},
     {.processors = 20, .speed = 8e7}, {.processors = 60, .speed = 1e8},  {.processors = 132, .speed = 1.4e8}};
@@ -118,8 +120,8 @@ double busy_share(GpuWork& work, const Layer& layer, SimulatedCard& card, const 
   return (card.busy() - busy) / (card.ended() - begun) / static_cast<double>(of.processors);
 }
 
-// The share that the number of work groups and the launches of the same plan allow: every stage at once, nothing to learn, nobody asks
-// for times.
+// The share that the number of work groups and the launches of the same plan allow: every stage at once,
+// nothing to learn, nobody asks for times.
 double most_share(const GpuWork& work, const Layer& layer, const SimulatedCard::Properties& of) {
   SimulatedCard card(of);
   for (const std::vector<GpuJob>& stage : stages_of(layer, card, work)) {
@@ -175,7 +177,8 @@ TEST_CASE("a whole layer keeps nine tenths of a card's processors at work, or wh
       const double most = most_share(work, layer, properties);
       CAPTURE(first);
       CAPTURE(most);
-      // Small layers on large cards have no more groups than that: E 512, 8 heads, L 512 on 132 processors 0.46, with small tiles.
+      // Small layers on large cards have no more groups than that: E 512, 8 heads,
+      // L 512 on 132 processors 0.46, with small tiles.
       CHECK(learned >= (most >= 0.95 ? 0.9 : 0.9 * most));
       CHECK(learned <= 1.0);
       // What a run costs that has everything to learn: some milliseconds.

@@ -1,4 +1,5 @@
-// A GPU on paper: a clock that charges for work groups over processors, for tests of what is handed over when.
+// A GPU on paper: a clock that charges for work groups over processors,
+// for tests of what is handed over when.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace headwise::test {
 
-// Work groups begin in the order in which they were dispatched, each on the first processor that is free; dispatches overlap unless a
-// barrier stands between them. All times in milliseconds.
+// Work groups begin in the order in which they were dispatched, each on the first processor that is free;
+// dispatches overlap unless a barrier stands between them. All times in milliseconds.
 class SimulatedCard : public GpuQueue {
  public:
   struct Properties {

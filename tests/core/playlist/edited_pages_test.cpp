@@ -26,7 +26,8 @@ struct Edited {
   TracePtr trace;
 };
 
-// Nothing where the edit makes no valid scenario, or needs a file. As in the window, random parameters stay what they were.
+// Nothing where the edit makes no valid scenario, or needs a file. As in the window,
+// random parameters stay what they were.
 std::optional<Edited> edited_page(PageEdit edit, const ScenarioInputs& inputs_before) {
   try {
     ScenarioInputs inputs = make_scenario_inputs(edit.scenario, DType::f32, {}, &inputs_before);

@@ -1,5 +1,5 @@
-// Every single edit of a page: each setting of the schema to its other choices, sizes halved and doubled, heads muted and
-// frozen, cells set, other texts, other masks, another model.
+// Every single edit of a page: each setting of the schema to its other choices, sizes halved and doubled,
+// heads muted and frozen, cells set, other texts, other masks, another model.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// A page as somebody sees it after an edit, with its numbers computed by plain loops from the tensors before them.
+// A page as somebody sees it after an edit,
+// with its numbers computed by plain loops from the tensors before them.
 #pragma once
 
 #include <map>

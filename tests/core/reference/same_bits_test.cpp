@@ -1,4 +1,5 @@
-// The reference gives the same bits however it is computed: on any number of threads, with any instruction set.
+// The reference gives the same bits however it is computed: on any number of threads,
+// with any instruction set.
 #include <doctest/doctest.h>
 
 #include <atomic>

@@ -56,7 +56,8 @@ void check_roles(const Run& r) {
   const Index heads = static_cast<Index>(r.inputs.heads.size());
   for (Index i = 0; i < n; ++i) {
     CAPTURE(i);
-    CHECK(r.weight(0, i, std::max<Index>(i - 1, 0)) > 0.6);  // the first word has no previous one: it sees itself
+    // the first word has no previous one: it sees itself
+    CHECK(r.weight(0, i, std::max<Index>(i - 1, 0)) > 0.6);
     if (heads > 2) CHECK(r.weight(2, i, 0) > 0.6);
     if (heads > 3) CHECK(r.weight(3, i, i) > 0.6);
     double largest = 0.0;

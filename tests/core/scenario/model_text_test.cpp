@@ -38,8 +38,8 @@ std::string with_words(const TemporaryFolder& folder, const std::string& name) {
   return std::filesystem::path(folder.file("config.json")).parent_path().string();
 }
 
-// The operator, given each layer's true input, computes what the model's own attention does, and its output carried on
-// through the rest of the model gives the model's own logits.
+// The operator, given each layer's true input, computes what the model's own attention does, and its output
+// carried on through the rest of the model gives the model's own logits.
 void check_every_layer(const std::string& path, const std::string& text) {
   CAPTURE(path);
   const auto model = TextModel::open(path);

@@ -1,7 +1,7 @@
 // Every assertion of F.multi_head_attention_forward, F._mha_shape_check, F._canonical_mask, F._in_projection,
-// nn.MultiheadAttention and F.scaled_dot_product_attention, broken once: what PyTorch refuses is refused here, by a
-// sentence with what was got, what was expected and, where the sizes tell, the likely cause. The one exception is
-// is_causal beside a mask, which merges.
+// nn.MultiheadAttention and F.scaled_dot_product_attention, broken once: what PyTorch refuses is refused
+// here, by a sentence with what was got, what was expected and, where the sizes tell, the likely cause. The
+// one exception is is_causal beside a mask, which merges.
 #include <doctest/doctest.h>
 
 #include "core/reference/reference_backend.h"

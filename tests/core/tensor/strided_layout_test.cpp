@@ -17,7 +17,8 @@ using namespace headwise;
 
 namespace {
 
-// The tensor spelled out: the float of every cell, row by row. What a layout says in strides must agree with it.
+// The tensor spelled out: the float of every cell, row by row.
+// What a layout says in strides must agree with it.
 struct Cells {
   std::vector<Index> sizes;
   std::vector<Index> floats;  // in row-major order of the cells

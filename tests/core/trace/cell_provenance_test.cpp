@@ -130,7 +130,8 @@ TEST_CASE("the operands that a step shows are those that the rule of its result 
       for (const StepPicture& picture : step_pictures(entry.step, *trace)) {
         CAPTURE(to_string({picture.result}));
         const std::vector<TensorName> sources = rule_sources(declared_rule(*trace, {picture.result}));
-        // A tensor that another name holds too is shown under either: without dropout, attn_weights is dropped_weights.
+        // A tensor that another name holds too is shown under either: without dropout,
+        // attn_weights is dropped_weights.
         const auto reads = [&](Id id) {
           return std::ranges::any_of(
               sources, [&](TensorName source) { return trace->tensor(source) == trace->tensor(id); });

@@ -65,7 +65,8 @@ std::vector<Cell> term_cells(const Trace& trace, const CellProvenance& provenanc
   return cells;
 }
 
-// Where every cell of a tensor comes from, by its rule, which is declared once; of the first cell cell_provenance has to say the same.
+// Where every cell of a tensor comes from, by its rule, which is declared once; of the first cell
+// cell_provenance has to say the same.
 template <class F>
 void for_each_provenance(const Trace& trace, TensorName tensor, F&& f) {
   const Rule rule = declared_rule(trace, tensor);

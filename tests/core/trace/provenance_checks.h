@@ -35,8 +35,8 @@ Pairs pairs_from_consumers(const Trace& trace);
 // All cells that lie in one of the boxes, sorted, each once.
 std::vector<Cell> cells_in(const Trace& trace, const std::vector<BoxRef>& boxes);
 
-// The first cell, of every `stride`-th, whose reach (core/trace/cell_reach.h) is not exactly what following `pairs` from
-// cell to cell finds; empty where there is none.
+// The first cell, of every `stride`-th, whose reach (core/trace/cell_reach.h) is not exactly what following
+// `pairs` from cell to cell finds; empty where there is none.
 std::string first_wrong_reach(const Trace& trace, const Pairs& pairs, Index stride);
 
 }  // namespace headwise::test

@@ -150,7 +150,8 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   CHECK(causes(none, rotary).find("--set attention.rotary_base=10000") != std::string::npos);
   CHECK(causes(rotary, none).find("q and k are not rotated by their positions") != std::string::npos);
 
-  // Neighbouring columns rotated together, by hand: q and k of each head as complex numbers of columns 2j and 2j + 1.
+  // Neighbouring columns rotated together, by hand:
+  // q and k of each head as complex numbers of columns 2j and 2j + 1.
   AttentionInputs heads;
   heads.dtype = DType::f64;
   heads.options = small_options(2, 2, 4);

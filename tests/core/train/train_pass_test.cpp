@@ -87,7 +87,8 @@ TEST_CASE("the gradient of every parameter under every option is that of central
       double largest = 0.0;
       for (Index i = parameter.offset; i < parameter.offset + parameter.size(); ++i)
         largest = std::max(largest, std::abs(gradient[static_cast<std::size_t>(i)]));
-      // A bias of the keys shifts all scores of a query equally where positions do not enter them, and one without effect has gradient 0.
+      // A bias of the keys shifts all scores of a query equally where positions do not enter them, and one
+      // without effect has gradient 0.
       const double size = std::max(largest, 1e-4);
       const Index step = std::max<Index>(1, parameter.size() / 9);
       for (Index i = 0; i < parameter.size(); i += step) {

@@ -1,7 +1,9 @@
-// Writes what the training computes, for tests/peers/compare_training_with_pytorch.py: headwise_training_cases FOLDER
+// Writes what the training computes, for tests/peers/compare_training_with_pytorch.py:
+// headwise_training_cases FOLDER
 //
-// For each option of trained_options(), FOLDER/NN.json has its configuration and FOLDER/NN.npz in f64: the batch, the parameters and
-// their gradients, the factors of dropout by layer, and the losses and last parameters of 200 steps of an optimiser.
+// For each option of trained_options(), FOLDER/NN.json has its configuration and FOLDER/NN.npz in f64: the
+// batch, the parameters and their gradients, the factors of dropout by layer, and the losses and last
+// parameters of 200 steps of an optimiser.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -55,7 +55,8 @@ TEST_CASE("a score close to that of uniform attention is no habit") {
 }
 
 TEST_CASE("what a few queries do is no habit of the head") {
-  // Two of twelve words are the same: they attend to each other, and all others spread their attention over five keys.
+  // Two of twelve words are the same: they attend to each other,
+  // and all others spread their attention over five keys.
   std::vector<TokenId> ids{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0};
   const auto pair = [](Index i, Index j) {
     if (i == 0) return j == 11 ? 1.0 : 0.0;

@@ -23,8 +23,8 @@ Tensor map_of(Index length, const std::function<double(Index, Index)>& weight, D
   return map;
 }
 
-// A token for each letter: the same letter the same word; ',' and '.' are marks, '^' and '$' stand round the text, '?' is
-// unknown.
+// A token for each letter: the same letter the same word; ',' and '.' are marks, '^' and '$' stand round the
+// text, '?' is unknown.
 std::vector<ScoredToken> letters(const std::string& text) {
   std::vector<ScoredToken> tokens;
   for (const char c : text) {

@@ -1,4 +1,5 @@
-// The heads of the program's own models, whose cards say what they do (measured by their scripts, in PyTorch).
+// The heads of the program's own models, whose cards say what they do (measured by their scripts,
+// in PyTorch).
 #include "core/model/heads/head_survey.h"
 
 #include <doctest/doctest.h>
@@ -178,7 +179,8 @@ TEST_CASE("without its previous-token head copycat no longer knows the next word
   const auto model = TextModel::open(copycat);
   const HeadMuting muting = mute_each_head(*model->transformer(), twice_told(*model, 12, 5));
   for (std::size_t i = 0; i < muting.heads.size(); ++i) CHECK(muting.heads[1].bits >= muting.heads[i].bits);
-  // Eleven words of the second telling are known, and nearly none without 0.1; each induction head has three like it.
+  // Eleven words of the second telling are known, and nearly none without 0.1;
+  // each induction head has three like it.
   CHECK(muting.heads[1].words_changed >= 9);
   CHECK(muting.heads[4].words_changed <= 4 + 12);
   CHECK(muting.heads[4].bits < 0.5 * muting.heads[1].bits);

@@ -65,7 +65,8 @@ TEST_CASE("no head switches where nothing differs, or the lengths do") {
 }
 
 TEST_CASE("what differs is neither the query nor a key of a switching head") {
-  // Each token of copycat's second half attends to what followed the word the first time; one word is exchanged.
+  // Each token of copycat's second half attends to what followed the word the first time;
+  // one word is exchanged.
   const auto model = TextModel::open(copycat_folder);
   const ModelText first = model->read("garden river lamp apple garden river"),
                   second = model->read("garden river lamp apple garden lamp");

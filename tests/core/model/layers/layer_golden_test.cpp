@@ -1,5 +1,5 @@
-// Layers of other programs' model files, tests/golden/layers: each is what transformers computes, or says that it is not, or is
-// refused. Never a fourth.
+// Layers of other programs' model files, tests/golden/layers: each is what transformers computes, or says
+// that it is not, or is refused. Never a fourth.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
-// The tokenizers of tests/golden/tokenizers (the script that made them stands beside the folder), and what Hugging Face's
-// `tokenizers` makes of the texts there.
+// The tokenizers of tests/golden/tokenizers (the script that made them stands beside the folder), and what
+// Hugging Face's `tokenizers` makes of the texts there.
 #pragma once
 
 #include <array>
