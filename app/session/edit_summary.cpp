@@ -279,17 +279,18 @@ bool is_list(const std::string& key) {
 
 }  // namespace
 
-std::string edits_since(const History& history, const std::function<bool(const Scenario&)>& is_base) {
-  std::size_t base = 0;
+std::string edits_since(const History& history, const std::function<bool(const Scenario&)>& is_base,
+                        std::size_t newest) {
+  std::size_t base = newest;
   while (base <= history.steps_back() && !is_base(history.step_back(base).scenario)) ++base;
   if (base > history.steps_back()) return "";
-  const Scenario &from = history.step_back(base).scenario, &now = history.current();
+  const Scenario &from = history.step_back(base).scenario, &now = history.step_back(newest).scenario;
   const std::vector<std::string> differing = differing_keys(from, now);
   const auto has = [](const std::vector<std::string>& all, const std::string& one) {
     return std::ranges::find(all, one) != all.end();
   };
   std::vector<std::string> told, edits;  // the keys of later steps, and the newest edit first
-  for (std::size_t back = 0; back < base; ++back) {
+  for (std::size_t back = newest; back < base; ++back) {
     const auto& [after, label] = history.step_back(back);
     const std::vector<std::string> keys = differing_keys(history.step_back(back + 1).scenario, after);
     const bool tells = std::ranges::any_of(keys, [&](const std::string& key) {

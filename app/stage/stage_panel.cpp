@@ -393,7 +393,10 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   content.mask_to_come = content.mask_to_come && paints(state.brush, context.selection);
   const bool veiled = veil_covers_result(context);
   if (veiled) veil_result(*context.veil, content);
-  if (state.alone && view == StageView::one_head && !veiled && !pins_operand(content, context.selection))
+  const bool reads_mask =
+      context.selection.step == Step::mask && context.selection.mask_convention != MaskConvention::added;
+  if (state.alone && view == StageView::one_head && !veiled && !reads_mask &&
+      !pins_operand(content, context.selection))
     keep_result(content);
   if (state.alone && view == StageView::gradients && !veiled) {
     content.left.reset();

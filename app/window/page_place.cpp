@@ -84,6 +84,8 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
     };
     add(named(place.pinned), named(now.pinned));
   }
+  if (shown_query.halfway && view.motion == StepMotion::shown && !explores)
+    add("the whole step", "it halfway");
   if (now.view == StageView::query_key_plane && shown_query.moved && !explores)
     add("the queries of the layer", "a query that was moved");
   const PlaylistPage& page = *walk.shown();

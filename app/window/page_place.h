@@ -22,6 +22,7 @@ struct QueryOnStage {
   bool moved;
   const TokenLabels* labels;
   bool full_screen;
+  bool halfway;  // the motion into the step was stopped on its way
 };
 // None while a page is on its way or being written.
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,

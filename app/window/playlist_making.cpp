@@ -40,8 +40,7 @@ PlaylistPage page_of(WindowState& window) {
   page.tensor = selection.tensor;
   page.pin = selection.pinned;
   page.spotlight = selection.spotlight && selection.pinned;
-  if (selection.step == Step::mask && selection.mask_convention != MaskConvention::added)
-    page.masks_as = selection.mask_convention;
+  if (selection.step == Step::mask) page.masks_as = selection.mask_convention;
   if (selection.view == StageView::compare && selection.compare_with != CompareWith::pinned)
     page.beside = selection.compare_with;
   if (selection.view == StageView::tokens) page.lines = selection.lines;
@@ -147,7 +146,6 @@ void update_page(WindowState& window) {
   updated.notes = page.notes;
   updated.veil = page.veil;
   ask_at_all_heads(updated);
-  if (!page.masks_as) updated.masks_as.reset();
   if (page == updated) return notices.say("The page shows this already.");
   walk.retired.push_back({std::exchange(page, std::move(updated)), *walk.page, true});
   make_own(window);

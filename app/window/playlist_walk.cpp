@@ -274,7 +274,8 @@ void arrive(WindowState& window) {
   walk.departure = departure_of(
       walk, now, session.trace(),
       {chosen_query(window.view.stage_choices, now.view), has_moved_query(window.view.stage_choices, now),
-       &session.inputs().labels, window.view.full_screen});
+       &session.inputs().labels, window.view.full_screen,
+       window.view.motion.progress < 1.0 && !window.view.motion.running});
   walk.answers_on_stage = answers_on_stage(walk, now, session.trace(), window.view.full_screen);
 }
 
@@ -342,12 +343,12 @@ std::string undo_label(const WindowDocument& document) {
   if (walk.just_removed) return "remove page";
   // What was changed on the page before comes back; that page itself, or what was there before the walk,
   // does not.
-  const Scenario* before = document.session.history().before();
-  const bool pristine = !before || (walk.own_history && *before == walk.own_history->current()) ||
-                        std::ranges::any_of(walk.playlist.pages, [&](const PlaylistPage& page) {
-                          return page.scenario && is_scenario_of(page, *before);
-                        });
-  return pristine ? "" : label;
+  const History& history = document.session.history();
+  const bool was_edited = history.before() && !history.step_back(1).label.starts_with(page_label) &&
+                          !(walk.own_history && *history.before() == walk.own_history->current()) &&
+                          !(walk.came_from && walk.came_from->page < walk.playlist.pages.size() &&
+                            is_scenario_of(walk.playlist.pages[walk.came_from->page], *history.before()));
+  return was_edited ? label : "";
 }
 
 bool undo_to_page_before(WindowState& window) {
@@ -359,7 +360,10 @@ bool undo_to_page_before(WindowState& window) {
       from->page >= document.walk.playlist.pages.size())
     return false;
   const Scenario scenario = *history.before();
-  const std::string edit = history.step_back(1).label;
+  const PlaylistPage& page = document.walk.playlist.pages[from->page];
+  std::string edit = edits_since(
+      history, [&](const Scenario& each) { return is_scenario_of(page, each); }, 1);
+  if (edit.empty()) edit = history.step_back(1).label;
   show_page(window, from->page, entry_with(from->answered));
   window.document.session.edit(scenario, edit);
   return true;
@@ -479,7 +483,8 @@ void present(WindowState& window) {
   if (walk.interrupted) return step_out(window);
   if (!words_are_readable(window)) return;
   window.view.full_screen = window.view.stage_only = true;
-  walk.edits_words = false;  // a class sees the page, not the fields it is written in
+  skip_motion(window.view.motion);  // a class sees the page's place, not the way there
+  walk.edits_words = false;         // a class sees the page, not the fields it is written in
 }
 
 void look_away(WindowState& window) {

@@ -386,6 +386,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   if (action.returns_to_page && document.walk.page) {
     view.selection = selection_within(place_of_page(document.walk, view.selection), document.session.trace());
     view.arrived = true;
+    skip_motion(view.motion);
   }
   if (action.lesson) visit_lesson(window, lesson_playlist(action.lesson->lesson), action.lesson->page);
   if (action.page && words_are_readable(window))

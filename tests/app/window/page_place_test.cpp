@@ -196,3 +196,54 @@ TEST_CASE("the inspector does not say that Escape unpins a page's pin: it leaves
   course.ui().run_frames(2);
   CHECK(course.says("THIS CELL: PINNED · ESC UNPINS"));
 }
+
+TEST_CASE("a page made at the mask keeps how masks are written, also where that is the usual way") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.state().view.selection.step = Step::mask;
+  course.key("C");
+  perform(course.state(), CommandCall{CommandId::update_page});
+  CHECK(course.page().masks_as == MaskConvention::added);
+  course.ui().run_frames(2);
+  course.state().view.selection.mask_convention = MaskConvention::true_keeps;
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(course.walk().departure->page == "masks as “0, −∞”");
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK(course.now().mask_convention == MaskConvention::added);
+}
+
+TEST_CASE("a step that was stopped on its way is told, and a class sees it whole") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.state().view.motion = {0.4, false};
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(departure_words(*course.walk().departure) ==
+        "This page is about the whole step; the stage shows it halfway.");
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK(course.state().view.motion.progress == 1.0);
+  course.state().view.motion = {0.4, false};
+  course.key("F5");
+  CHECK(course.state().view.motion.progress == 1.0);
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE(
+    "undo leads back to every edit of the page before, also to one that makes another page's scenario") {
+  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "welcome", "step": "softmax", "head": 7, "caption": "One." }, { "caption": "Two." },
+    { "set": ["mask.is_causal=true"], "caption": "Three." } ] })");
+  if (!bench.bench.ui) return;
+  for (const char* key : {"C", "PageDown", "Ctrl+Z"}) bench.key(key);
+  CHECK(bench.walk().page == 0);
+  CHECK(bench.bench.scenario().mask.is_causal);
+  CHECK(bench.walk().words.edits == "causal mask on");
+  for (const char* key : {"M", "PageDown", "Ctrl+Z"}) bench.key(key);
+  CHECK(bench.walk().page == 0);
+  CHECK(bench.walk().words.edits == "causal mask on, mute head 7");
+  for (const char* key : {"Ctrl+Z", "C", "C", "PageDown", "Ctrl+Z"}) bench.key(key);
+  CHECK(bench.walk().page == 1);
+}
