@@ -55,6 +55,7 @@ struct PanelContext {
   Theme theme = Theme::dark;
   float scale = 1.0f;           // pixels per design unit (HiDPI × font scale)
   FocusOrder* focus = nullptr;  // which control has keyboard focus; null: none in this panel
+  bool mouse_rests = false;     // it has not moved since the place changed: what lies under it is not focused
   double motion = 1.0;  // progress of the motion into the step; 1: nothing moves (app/content/motion.h)
   bool reduce_motion = false;                           // fade from picture to picture instead
   const ComparisonTarget* comparison_target = nullptr;  // in the Compare view; null while it is computed

@@ -51,7 +51,7 @@ std::optional<Index> line_reached(const PanelContext& context, std::string_view 
 }
 
 bool keys_decide(const PanelContext& context) {
-  return context.focus && context.focus->by_keys;
+  return context.mouse_rests || (context.focus && context.focus->by_keys);
 }
 
 bool cell_pressed(const PanelContext& context) {

@@ -277,8 +277,6 @@ std::string nothing_to_draw(const PanelContext& context, const RectF& area) {
 // only resets what it has set itself.
 void use_mouse(const PanelContext& context, StageState& state, std::optional<CellRef> under_mouse,
                Selection& selection, PanelAction& action) {
-  if (cell_pressed(context)) state.mouse_at_rest.reset();
-  if (state.mouse_at_rest && !keys_decide(context)) under_mouse.reset();
   const bool painting = paints(state.brush, selection);
   if (painting) paint(context, state.brush, under_mouse, action);
   if (under_mouse) {
@@ -376,6 +374,8 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   state.one_head.shown.reset();
   std::vector<RectF> lit;
   PanelContext context = given;
+  if (cell_pressed(given)) state.mouse_at_rest.reset();
+  context.mouse_rests = state.mouse_at_rest.has_value();
   if (given.selection.spotlight) context.lit = &lit;
   if (state.alone) context.picture = context.hall = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();

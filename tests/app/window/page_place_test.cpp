@@ -247,3 +247,35 @@ TEST_CASE(
   for (const char* key : {"Ctrl+Z", "C", "C", "PageDown", "Ctrl+Z"}) bench.key(key);
   CHECK(bench.walk().page == 1);
 }
+
+TEST_CASE("a mouse that rests where a page comes does not take the place of its pin, until it moves") {
+  for (const StageView view : {StageView::head_rows, StageView::tokens, StageView::all_heads}) {
+    CAPTURE(static_cast<int>(view));
+    Course course(1600, 1000);
+    if (!course.bench.ui) return;
+    course.ui().rasterise(true);
+    course.walk().playlist.pages[1].view = view;
+    course.key("F5");
+    course.show(1);
+    const UiRect stage = course.ui().rect("panel/stage");
+    const auto seen_from = [&](float x, float y) {
+      course.show(0);
+      course.ui().move_to(x, y);
+      course.ui().run_until_still();
+      course.key("PageDown");
+      course.state().view.steps_shown = 0.0;  // they come where the mouse has moved
+      course.ui().run_frames(2);
+      REQUIRE(course.now().pinned);
+      CHECK_FALSE(course.now().hovered);
+      return course.ui().pixels().rgba;
+    };
+    const float y = 0.5f * (stage.min.y + stage.max.y);
+    const float x = view == StageView::tokens ? course.ui().rect("stage/keys").min.x + 20
+                                              : 0.6f * stage.min.x + 0.4f * stage.max.x;
+    CHECK((seen_from(x, y) == seen_from(stage.min.x + 4, stage.max.y - 4)));
+    course.ui().move_to(x, y);
+    course.ui().move_to(x + 3, y);
+    course.ui().run_frames(2);
+    CHECK(course.now().hovered);
+  }
+}
