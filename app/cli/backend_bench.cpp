@@ -172,8 +172,8 @@ std::optional<Runner> runner(const std::string& backend, const BenchCase& work, 
   if (keep) options.needed->push_back({TensorId::attn_weights});
   if (by.id == BackendId::reference) options.needed.reset();
   const std::shared_ptr<BackendPass> pass = by.start(inputs, options);
-  // gl is timed from the inputs on the GPU to the output there, as are other implementations that keep their tensors on it;
-  // if weights are kept, reading them back is included.
+  // gl is timed from the inputs on the GPU to the output there, as are other implementations that keep their
+  // tensors on it; if weights are kept, reading them back is included.
   const bool reads_back = by.id == BackendId::gl && keep;
   return Runner{[pass] {
                   pass->compute();

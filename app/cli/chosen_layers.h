@@ -14,8 +14,8 @@ struct LayerChoice {
   bool all = false;           // none were named: one that cannot be computed is skipped
 };
 
-// "all", or comma-separated numbers, of the scenario's model. Throws Error(usage): malformed layer numbers, a scenario
-// without a model, a request that also sets the layer; Error(input): the model has no such layer.
+// "all", or comma-separated numbers, of the scenario's model. Throws Error(usage): malformed layer numbers, a
+// scenario without a model, a request that also sets the layer; Error(input): the model has no such layer.
 LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario, const std::string& words);
 
 // A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not

@@ -33,7 +33,8 @@ CellTerms cell_terms(const Trace& trace, const TokenLabels& labels, const CellPr
 // "q_heads[0,0,8,:]": a whole axis is a colon, a single index a number, anything between a slice.
 std::string box_text(const Trace& trace, const BoxRef& box);
 
-// "animal"; "the₅" where the token occurs at other positions too; "k 5" (with `letter`) where there are no tokens.
+// "animal"; "the₅" where the token occurs at other positions too; "k 5" (with `letter`)
+// where there are no tokens.
 std::string token_at(const std::vector<std::string>& labels, Index at, std::string_view letter);
 
 // "it → animal" where the cell has a query and a key, "it" where it has one token, else empty.

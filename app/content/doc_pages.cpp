@@ -288,7 +288,8 @@ std::string text_of(const DocBlock& block) {
   return text;
 }
 
-// "Masks" of "**Masks.** As in PyTorch" and of "**Masks**: switch the causal mask"; empty if the block does not begin so.
+// "Masks" of "**Masks.** As in PyTorch" and of "**Masks**: switch the causal mask";
+// empty if the block does not begin so.
 std::string bold_lead(const DocBlock& block) {
   const std::vector<DocText>& runs = block.cells.front();
   const bool prose = block.kind == DocBlockKind::paragraph || block.kind == DocBlockKind::item;

@@ -62,7 +62,8 @@ struct DocSection {
 };
 
 // A section begins at a heading, and at a paragraph or an item that begins with words of its own in bold:
-// "**Masks.** As in PyTorch, …", "**Masks**: switch …". A heading without any text before those has their texts too.
+// "**Masks.** As in PyTorch, …", "**Masks**: switch …".
+// A heading without any text before those has their texts too.
 std::vector<DocSection> sections_of(const DocPage& page, int index);
 
 // Those of all pages, in their order; collected at the first call.

@@ -37,8 +37,8 @@ struct MemoryScene {
 // Null where there is nothing to show, or it has no cells.
 std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& selection, bool batch_first);
 
-// "offset = h·D + l·E + d = 1·16 + 3·128 + 5 = 405", for every memory that the cell of the last state passes through; the
-// copy's first. `letters`: false omits the middle part, where there is little room.
+// "offset = h·D + l·E + d = 1·16 + 3·128 + 5 = 405", for every memory that the cell of the last state passes
+// through; the copy's first. `letters`: false omits the middle part, where there is little room.
 std::vector<std::string> offset_formulas(const std::vector<MemoryState>& states,
                                          const std::vector<Index>& cell, bool letters = true);
 

@@ -140,8 +140,8 @@ std::string value_sentence(const std::string& key, const Scenario& before, const
   return was.empty() || is.empty() || sentence.size() >= 60 ? "" : sentence;
 }
 
-// "embed_dim 128 → 64", if one of the differing keys is the only one, or gave the edit its label: the other differences
-// follow from it. Else empty.
+// "embed_dim 128 → 64", if one of the differing keys is the only one, or gave the edit its label: the other
+// differences follow from it. Else empty.
 std::string key_sentence(const std::string& label, const std::vector<std::string>& differing,
                          const Scenario& before, const Scenario& after) {
   const auto differs = [&](const char* path) { return std::ranges::count(differing, path) > 0; };

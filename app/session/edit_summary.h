@@ -10,9 +10,9 @@
 
 namespace headwise {
 
-// "Head 5 muted: concat[:, 80:96] is 0, the output changed by 7.3 % (relative norm). The attention weights did not
-// change." `label` names an edit that has no sentence of its own ("embed_dim 128 → 64"). The output's change
-// is ‖after − before‖ / ‖before‖.
+// "Head 5 muted: concat[:, 80:96] is 0, the output changed by 7.3 % (relative norm). The attention weights
+// did not change." `label` names an edit that has no sentence of its own ("embed_dim 128 → 64"). The output's
+// change is ‖after − before‖ / ‖before‖.
 std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after);
 

@@ -1,5 +1,5 @@
-// The loss that the window's gradients are taken of: a weighted sum of the last output. Chosen where gradients are shown;
-// it changes no number of the forward pass, so it is not part of a Scenario.
+// The loss that the window's gradients are taken of: a weighted sum of the last output. Chosen where
+// gradients are shown; it changes no number of the forward pass, so it is not part of a Scenario.
 #pragma once
 
 #include <optional>

@@ -26,8 +26,8 @@ struct SentenceBuilderState {
   DropDownState list;
 };
 
-// "Build a sentence…" at the right end of the line that the last item stands in. Draws nothing if the text's model has no
-// patterns.
+// "Build a sentence…" at the right end of the line that the last item stands in. Draws nothing if the text's
+// model has no patterns.
 void draw_builder_button(SetupRows& rows);
 // The builder, while it is open: below the text.
 void draw_sentence_builder(SetupRows& rows);

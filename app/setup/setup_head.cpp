@@ -174,8 +174,8 @@ double largest_of(const Tensor& tensor) {
   return largest;
 }
 
-// "same output in all three", or "output differs by 0, 0, 2e-07", in the order of the choice; always one line, which keeps the
-// rows below in place. Recomputed for every trace.
+// "same output in all three", or "output differs by 0, 0, 2e-07", in the order of the choice; always one
+// line, which keeps the rows below in place. Recomputed for every trace.
 void draw_layout_differences(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   SetupState& state = rows.state();

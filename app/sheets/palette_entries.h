@@ -1,5 +1,5 @@
-// What the command palette offers: every command, step, stage view, mask brush, setting, preset, lesson, question and head;
-// and which of them a query finds.
+// What the command palette offers: every command, step, stage view, mask brush, setting, preset, lesson,
+// question and head; and which of them a query finds.
 #pragma once
 
 #include <span>

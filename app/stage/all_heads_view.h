@@ -30,8 +30,8 @@ class HeadFigures {
   std::vector<HeadStatistics> heads_;
 };
 
-// "entropy 0.32 of 2.48", "looks 1.1 back", "it → animal .93", the last only if a row has a choice. For a head without a
-// row of numbers: one line that says so.
+// "entropy 0.32 of 2.48", "looks 1.1 back", "it → animal .93", the last only if a row has a choice. For a
+// head without a row of numbers: one line that says so.
 std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head);
 
 struct AllHeadsState {

@@ -57,8 +57,8 @@ const TensorChange* update(WholeChange& known, const TensorPtr& before, const Te
   return &known.change;
 }
 
-// "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "identical in every cell, max |Δ| = 0". `where`: the place of
-// the largest.
+// "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "identical in every cell, max |Δ| = 0". `where`:
+// the place of the largest.
 std::string change_text(const TensorChange& change, const std::string& before, const std::string& where = {}) {
   if (change.changed == 0) return "identical in every cell, max |Δ| = 0";
   std::string text;
@@ -76,24 +76,10 @@ std::string change_text(const TensorChange& change, const std::string& before, c
   return text;
 }
 
-bool is_scaled(const Trace& trace) {
-  return attention_scale(trace.options) != 1.0;
-}
-
-std::array<std::string_view, compare_with_count> short_choices(const Trace& trace) {
-  return {"pin",
-          "1 head",
-          "W",
-          "3",
-          "3·H",
-          is_scaled(trace) ? "no √D" : "√D",
-          trace.tensors.mask_bias ? "no mask" : "causal"};
-}
-
 // "compare with | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
   if (context.picture) return 0.0f;  // the titles of the maps say what is beside what
-  const auto names = compare_choices(context.trace), short_names = short_choices(context.trace);
+  const auto [names, short_names] = compare_choices(context.trace);
   ImVec2 at = corner(area);
   const float end = at.x + float(area.width), u = context.scale;
   ImFont* sans = context.fonts.sans;
@@ -208,8 +194,8 @@ const MapDifference& map_difference(CompareChanges& changes, const HeatmapSpec& 
   return *known;
 }
 
-// " The output: max |Δ| = …." alone; empty where the outputs cannot be compared. Here and above, `side` must have a
-// computation.
+// " The output: max |Δ| = …." alone; empty where the outputs cannot be compared. Here and above, `side` must
+// have a computation.
 std::string output_words(const PanelContext& context, CompareChanges& changes, const ComparisonTarget& side) {
   const TensorPtr& other = side.computation->trace->tensors.output;
   const TensorChange* output = update(changes.output, other, context.trace.tensors.output);
@@ -242,14 +228,11 @@ std::string change_words(const PanelContext& context, CompareChanges& changes, c
 }  // namespace
 
 // Each describes the other side, as app/session/comparison_target.cpp computes it.
-std::array<std::string_view, compare_with_count> compare_choices(const Trace& trace) {
-  return {"pinned",
-          "one wide head",
-          "packed",
-          "as 3",
-          "as 3·H",
-          is_scaled(trace) ? "no scale" : "with scale",
-          trace.tensors.mask_bias ? "no mask" : "causal mask"};
+CompareChoices compare_choices(const Trace& trace) {
+  const bool scaled = attention_scale(trace.options) != 1.0, masked = trace.tensors.mask_bias != nullptr;
+  return {{"pinned", "one wide head", "packed", "as 3", "as 3·H", scaled ? "no scale" : "with scale",
+           masked ? "no mask" : "causal mask"},
+          {"pin", "1 head", "W", "3", "3·H", scaled ? "no √D" : "√D", masked ? "no mask" : "causal"}};
 }
 
 PanelAction draw_compare(const PanelContext& context, CompareState& state, const StageContent& content,

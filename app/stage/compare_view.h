@@ -44,7 +44,10 @@ struct CompareChanges {
 };
 
 // What it can compare with, in the order of CompareWith, as its buttons name them.
-std::array<std::string_view, compare_with_count> compare_choices(const Trace& trace);
+struct CompareChoices {
+  std::array<std::string_view, compare_with_count> names, short_names;
+};
+CompareChoices compare_choices(const Trace& trace);
 
 struct CompareState {
   CompareChanges changes;

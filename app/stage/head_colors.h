@@ -30,7 +30,8 @@ class HeadRanges {
 // "−2.1 … 2.1"
 std::string range_text(ValueRange range);
 
-// "shared | per head", at the cursor, and its size in pixels. `action` receives the Selection with the new choice.
+// "shared | per head", at the cursor, and its size in pixels.
+// `action` receives the Selection with the new choice.
 ImVec2 color_choice_size(const PanelContext& context);
 void draw_color_choice(const PanelContext& context, PanelAction& action);
 

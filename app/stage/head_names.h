@@ -16,8 +16,8 @@ struct HeadName {
 };
 
 // The names of all heads in the selection's sequence, cached as long as the weights live. Empty unless every
-// query has a key at its own place (self-attention without appended keys) and the text is short enough to be measured in a frame;
-// empty also while a page asks for a head.
+// query has a key at its own place (self-attention without appended keys) and the text is short enough to be
+// measured in a frame; empty also while a page asks for a head.
 class HeadNames {
  public:
   const std::vector<HeadName>& of(const PanelContext& context);

@@ -27,7 +27,8 @@ struct MaskCode {
 };
 std::optional<MaskCode> mask_code(CodeStyle style, MaskConvention reading);
 
-// "np.array([[False, True], …])" for one map of mask_bias, in this convention. Throws Error(usage) if it is not boolean.
+// "np.array([[False, True], …])" for one map of mask_bias, in this convention. Throws Error(usage)
+// if it is not boolean.
 std::string mask_as_booleans(const MatrixView& mask_bias, MaskConvention reading);
 
 }  // namespace headwise

@@ -35,8 +35,8 @@ struct MemoryReading {
 
 void draw_reading_cells(const PanelContext& context, const MemoryReading& reading);
 
-// "q_heads[0,1] L×D 12×16" above the cells, and below them how the offset is computed, all at most `width` pixels wide.
-// `says_owner`: adds a line saying whose number the float is.
+// "q_heads[0,1] L×D 12×16" above the cells, and below them how the offset is computed, all at most `width`
+// pixels wide. `says_owner`: adds a line saying whose number the float is.
 void draw_reading_words(const PanelContext& context, const MemoryReading& reading, float width,
                         bool says_owner);
 

@@ -35,7 +35,8 @@ std::string key_name(const PanelContext& context, Index key);
 // Arrows, points, labels and projections, inside layout.plane.
 void draw_query_key_plane(const PanelContext& context, const ShownQuery& shown);
 
-// "key | q·k | weight" for the keys that have room; returns the weight under the mouse or reached with the arrow keys.
+// "key | q·k | weight" for the keys that have room;
+// returns the weight under the mouse or reached with the arrow keys.
 std::optional<Index> draw_query_key_rows(const PanelContext& context, const ShownQuery& shown);
 
 }  // namespace headwise

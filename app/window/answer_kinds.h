@@ -64,7 +64,8 @@ std::vector<Piece> listed_pieces(const PlaylistWalk& walk);
 // what is right.
 std::string answer_verdict(const PlaylistWalk& walk);
 
-// "It is 0.901 of 1.", "The right head is 7." Empty if the page takes no answer, or is changed so that none is right.
+// "It is 0.901 of 1.", "The right head is 7." Empty if the page takes no answer,
+// or is changed so that none is right.
 std::string right_answer(const PlaylistWalk& walk);
 
 // One of them may be the verdict; none is longer.

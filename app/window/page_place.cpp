@@ -35,85 +35,80 @@ std::string lines_words(const Trace& trace, const TokenLines& lines) {
 
 // In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
 PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& place, const Selection& now,
-                                    const Trace& trace, const QueryOnStage& shown_query) {
+                                    const Trace& trace, const QueryOnStage& query) {
   PlaylistWalk::Departure left;
   const auto add = [&](const std::string& page, const std::string& stage) {
     const char* between = left.page.empty() ? "" : ", ";
     left.page += between + page;
     left.stage += between + stage;
   };
+  const auto compare = [&](const auto& page, const auto& stage, auto words) {
+    if (page != stage) add(words(page), words(stage));
+  };
+  const auto choice = [](const char* text, const auto& names) {
+    return [text, &names](auto chosen) {
+      return fmt::format(fmt::runtime(text), names[static_cast<std::size_t>(chosen)]);
+    };
+  };
+  const auto numbered = [](const char* what) {
+    return [what](Index number) { return fmt::format("{} {}", what, number); };
+  };
+  const PlaylistPage& page = *walk.shown();
+  const StageViewEntry& view = stage_view_entry(now.view);
+  // A lesson is explored by its reader, to whom it leaves what it does not set;
+  // a class is shown what the words are about.
+  const bool explores = walk.from_program && !query.full_screen;
+
   const auto picture = [&](const Selection& selection) {
     const std::optional<StepPicture> shown = shown_picture(trace, selection);
     return shown ? std::string(tensor_entry(shown->result).name) : "";
   };
-  const StageViewEntry& view = stage_view_entry(now.view);
-  const bool has_tensor = view.turns && (walk.answered || !walk.shown()->asks_covered());
-  if (has_tensor && picture(place) != picture(now)) add(picture(place), picture(now));
-  if (place.batch != now.batch)
-    add(fmt::format("sequence {}", place.batch), fmt::format("sequence {}", now.batch));
+  if (view.turns && (walk.answered || !page.asks_covered()))
+    compare(picture(place), picture(now), [](const std::string& name) { return name; });
+  compare(place.batch, now.batch, numbered("sequence"));
   // While the page asks for a head, its own might be the answer.
-  if (place.head != now.head && shows_one_head(trace, now) && !asks_for_head(walk))
-    add(fmt::format("head {}", place.head), fmt::format("head {}", now.head));
+  if (shows_one_head(trace, now) && !asks_for_head(walk)) compare(place.head, now.head, numbered("head"));
+
   // Other views mark the pinned cell; these are about its query alone.
   const bool of_query = now.view == StageView::head_rows || now.view == StageView::elementwise ||
                         now.view == StageView::query_key_plane;
-  const auto query = [](const Selection& at, std::optional<Index> chosen) {
+  const auto query_at = [](const Selection& at, std::optional<Index> chosen) {
     return at.pinned && at.pinned->index.size() == 4 ? at.pinned->index[2] : chosen;
   };
-  const std::optional<Index> own = query(place, std::nullopt);
-  std::optional<Index> other = query(now, shown_query.chosen);
+  const std::optional<Index> own = query_at(place, std::nullopt);
+  std::optional<Index> other = query_at(now, query.chosen);
   if (now.view != StageView::head_rows) other = other.value_or(0);
-  // A lesson that pins no cell leaves the query to its reader.
-  const bool has_own = own || (!walk.from_program && other.value_or(0) != 0);
-  if (of_query && has_own && own != other) {
+  const bool other_query = of_query && own != other && (own || (!walk.from_program && other.value_or(0) != 0));
+  if (other_query) {
     const auto named = [&](Index at) {
-      const bool has_word = at < std::ssize(shown_query.labels->query);
+      const bool has_word = at < std::ssize(query.labels->query);
       return fmt::format(fmt::runtime(has_word ? "query “{}”" : "query {}"),
-                         token_at(shown_query.labels->query, at, ""));
+                         token_at(query.labels->query, at, ""));
     };
     add(own ? named(*own) : "its first query", other ? named(*other) : "another query");
   }
-  // A lesson is explored by its reader; a class is shown what the words are about.
-  const bool explores = walk.from_program && !shown_query.full_screen;
-  const bool says_query = of_query && has_own && own != other;
-  if (place.pinned && place.pinned != now.pinned && place.batch == now.batch && !explores && !says_query) {
-    const auto named = [&](const std::optional<CellRef>& cell) {
+  if (place.pinned && place.batch == now.batch && !explores && !other_query)
+    compare(place.pinned, now.pinned, [&](const std::optional<CellRef>& cell) {
       if (!cell) return std::string("no pinned cell");
-      const std::string tokens = cell_tokens(trace, *shown_query.labels, *cell);
+      const std::string tokens = cell_tokens(trace, *query.labels, *cell);
       return box_text(trace, box_of(*cell)) + (tokens.empty() ? "" : fmt::format(" ({})", tokens));
-    };
-    add(named(place.pinned), named(now.pinned));
-  }
-  if (shown_query.halfway && view.motion == StepMotion::shown && !explores)
-    add("the whole step", "it halfway");
-  if (now.view == StageView::query_key_plane && shown_query.moved && !explores)
+    });
+  if (query.halfway && view.motion == StepMotion::shown && !explores) add("the whole step", "it halfway");
+  if (query.moved && now.view == StageView::query_key_plane && !explores)
     add("the queries of the layer", "a query that was moved");
-  const PlaylistPage& page = *walk.shown();
-  const std::optional<CompareWith>& beside = page.beside;
-  if (now.view == StageView::compare && beside && *beside != now.compare_with) {
-    const auto named = [&](CompareWith with) {
-      return fmt::format("the comparison with “{}”", compare_choices(trace)[static_cast<std::size_t>(with)]);
-    };
-    add(named(*beside), named(now.compare_with));
-  }
-  if (page.masks_as && view.turns && now.step == Step::mask && *page.masks_as != now.mask_convention) {
-    const auto named = [](MaskConvention masks) {
-      return fmt::format("masks as “{}”", mask_convention_names[static_cast<std::size_t>(masks)]);
-    };
-    add(named(*page.masks_as), named(now.mask_convention));
-  }
-  // What a lesson leaves open is its reader's choice.
+
+  const auto comparisons = compare_choices(trace).names;
+  if (page.beside && now.view == StageView::compare)
+    compare(*page.beside, now.compare_with, choice("the comparison with “{}”", comparisons));
+  if (page.masks_as && now.step == Step::mask && view.turns)
+    compare(*page.masks_as, now.mask_convention, choice("masks as “{}”", mask_convention_names));
   if (now.view == StageView::tokens && (!walk.from_program || page.lines != TokenLines{}))
-    if (const std::string own_lines = lines_words(trace, page.lines), lines = lines_words(trace, now.lines);
-        own_lines != lines)
-      add(own_lines, lines);
-  if (now.view == StageView::gradients && (!walk.from_program || page.loss) && page.loss != now.loss) {
-    const auto named = [](std::optional<Loss> loss) {
-      return loss ? fmt::format("the loss “{}”", loss_names[static_cast<std::size_t>(*loss)])
-                  : "the usual loss";
-    };
-    add(named(page.loss), named(now.loss));
-  }
+    compare(lines_words(trace, page.lines), lines_words(trace, now.lines),
+            [](const std::string& words) { return words; });
+  if (now.view == StageView::gradients && (!walk.from_program || page.loss))
+    compare(page.loss, now.loss, [&](std::optional<Loss> loss) {
+      return loss ? choice("the loss “{}”", loss_names)(*loss) : std::string("the usual loss");
+    });
   return left;
 }
 

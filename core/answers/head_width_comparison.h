@@ -1,5 +1,5 @@
-// "Is one head of 512 not the same as eight of 64?" Answered by computing both with the same parameters: outputs,
-// attention maps and gradients. The matrices are the same;
+// "Is one head of 512 not the same as eight of 64?" Answered by computing both with the same parameters:
+// outputs, attention maps and gradients. The matrices are the same;
 // what differs is how many softmaxes are between them.
 #pragma once
 

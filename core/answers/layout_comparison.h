@@ -1,5 +1,5 @@
-// "One packed matrix, three linear layers, or three small ones for each head: are they the same?" Answered by computing the projection
-// each way from the same parameters, followed by the rest of the operator.
+// "One packed matrix, three linear layers, or three small ones for each head: are they the same?" Answered by
+// computing the projection each way from the same parameters, followed by the rest of the operator.
 #pragma once
 
 #include <array>

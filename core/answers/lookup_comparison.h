@@ -1,5 +1,6 @@
-// "What is a soft look-up?" For one query of one head: a dictionary would return the value of the best key; attention returns all values,
-// weighted. Computed both ways, and at lower temperatures, at which the soft one becomes the hard one.
+// "What is a soft look-up?" For one query of one head: a dictionary would return the value of the best key;
+// attention returns all values, weighted. Computed both ways, and at lower temperatures, at which the soft
+// one becomes the hard one.
 #pragma once
 
 #include <optional>

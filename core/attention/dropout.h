@@ -8,8 +8,8 @@
 
 namespace headwise {
 
-// The factor of a weight: 0 if CounterRandom(seed, "dropout").uniform(flat cell) < p, else 1/(1−p). p in [0,1];
-// at p = 1 all are dropped. The flat cell index counts through (N,H,L,S′).
+// The factor of a weight: 0 if CounterRandom(seed, "dropout").uniform(flat cell) < p, else 1/(1−p). p in
+// [0,1]; at p = 1 all are dropped. The flat cell index counts through (N,H,L,S′).
 double dropout_factor(double p, std::uint64_t seed, Index flat_cell);
 // The same for many cells: `random` is CounterRandom(seed, "dropout").
 double dropout_factor(double p, const CounterRandom& random, Index flat_cell);

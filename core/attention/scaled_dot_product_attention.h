@@ -1,6 +1,6 @@
 // The parts of Attention(Q,K,V) = softmax(Q·Kᵀ/√D)·V, one function each, in the order they are applied:
-// scores, scale, mask, (softmax and dropout have their own files), weighted sum. Sources: "Attention Is All You Need", 3.2.1;
-// F.scaled_dot_product_attention; ONNX Attention, opset 23.
+// scores, scale, mask, (softmax and dropout have their own files), weighted sum. Sources: "Attention Is All
+// You Need", 3.2.1; F.scaled_dot_product_attention; ONNX Attention, opset 23.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // From a score to its scaled score, as a list of steps. The function itself, its derivative and how formulas
-// and programs write both follow from the list: an option more is a step more. Sources: "Attention Is All You Need", 3.2.1;
-// ONNX Attention, opset 23 (softcap).
+// and programs write both follow from the list: an option more is a step more. Sources: "Attention Is All You
+// Need", 3.2.1; ONNX Attention, opset 23 (softcap).
 #pragma once
 
 #include <functional>

@@ -58,8 +58,8 @@ struct ArrayComparison {
   const ComparedArray* first_difference() const;  // null if all agree
 };
 
-// The tensor that an array's name refers to in this trace: a trace name, attn_output for output, NAME.grad for grad.NAME;
-// for scaled_dot_product_attention query, key and value are q_heads, k_heads and v_heads.
+// The tensor that an array's name refers to in this trace: a trace name, attn_output for output, NAME.grad
+// for grad.NAME; for scaled_dot_product_attention query, key and value are q_heads, k_heads and v_heads.
 std::optional<TensorName> stored_tensor_name(const std::string& name, Op op);
 
 // Whether the tensor is an input, a parameter or a mask of this trace: given, not computed.

@@ -1,5 +1,6 @@
 // Paths of what Headwise reads: files and folders of the system, and built-in files, whose paths begin with
-// "builtin:", so that its own models open from any folder without further files. Some of these are made when they are read (core/files/made_folders.h).
+// "builtin:", so that its own models open from any folder without further files. Some of these are made when
+// they are read (core/files/made_folders.h).
 #pragma once
 
 #include <cstddef>

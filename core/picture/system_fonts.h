@@ -14,9 +14,9 @@ struct SystemFont {
   double line_ems = 1.0;            // from its highest ascender to its lowest descender
 };
 
-// The first font that has the character, in the order of preference for sans-serif text in the language of the environment;
-// null if none has it (or none that is scalable and smaller than 128 MiB). Files are read once and kept until
-// the program ends. Thread-safe.
+// The first font that has the character, in the order of preference for sans-serif text in the language of
+// the environment; null if none has it (or none that is scalable and smaller than 128 MiB). Files are read
+// once and kept until the program ends. Thread-safe.
 const SystemFont* system_font_with(char32_t character);
 
 }  // namespace headwise

@@ -23,8 +23,9 @@ struct ForwardPass {
 // Updates for StageCache::stage that avoid recomputing a whole product: only rows and columns whose sources
 // have changed are computed (core/attention/matrix_product.h). Private to core/reference.
 
-// x·Wᵀ + b of `shape`, for a stage whose first source is x. `earlier_rows` finds W and b among the sources of the earlier stage;
-// nullopt if that was a different product. `x` and `rows` must outlive the call of the update.
+// x·Wᵀ + b of `shape`, for a stage whose first source is x. `earlier_rows` finds W and b among the sources of
+// the earlier stage; nullopt if that was a different product.
+// `x` and `rows` must outlive the call of the update.
 using EarlierRows = std::function<std::optional<LinearRows>(const StageKey& earlier)>;
 StageCache::Update update_linear(const TensorPtr& x, const LinearRows& rows, Shape shape,
                                  EarlierRows earlier_rows);

@@ -43,7 +43,8 @@ void project_and_split(ForwardPass& pass) {
   const AttentionSizes& s = pass.sizes;
   StageCache& cache = pass.cache;
 
-  // q = query·W_qᵀ + b_q                        (N,L,E)   → (N,L,H·D)      one product for all heads together;
+  // q = query·W_qᵀ + b_q                        (N,L,E)   → (N,L,H·D)      one product for all heads
+  //                                             together;
   // k = key·W_kᵀ + b_k, v = value·W_vᵀ + b_v    (N,S,…)   → (N,S′,G·D), (N,S′,G·Dv)
   for (const Projection which : {Projection::q, Projection::k, Projection::v}) input_projection(pass, which);
 

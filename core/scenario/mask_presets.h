@@ -1,6 +1,7 @@
 // Named masks: the values of mask.preset. A preset is a name followed by numbers after colons:
-// "sliding_window:3", "dilated:2:3", "document:0,4,9"; omitted numbers have the defaults of their form. "causal"
-// sets is_causal; each other preset makes a boolean attn_mask (L,S), which merges with all other masks.
+// "sliding_window:3", "dilated:2:3", "document:0,4,9"; omitted numbers have the defaults of their form.
+// "causal" sets is_causal; each other preset makes a boolean attn_mask (L,S),
+// which merges with all other masks.
 #pragma once
 
 #include <optional>

@@ -351,8 +351,8 @@ std::vector<Index> scores_sizes(const ScenarioPlan& plan) {
   return {plan.batch, plan.options.num_heads, plan.query_length, plan.all_keys};
 }
 
-// The scenario's layer, if its sizes are those that the scenario gives, so that nothing of it has to be read to know them;
-// else null.
+// The scenario's layer, if its sizes are those that the scenario gives, so that nothing of it has to be read
+// to know them; else null.
 std::shared_ptr<const AttentionLayer> layer_of_known_sizes(const Scenario& scenario) {
   const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
   const AttentionLayer layer = layer_of_scenario(scenario, path, TextModel::open(path)->layers());

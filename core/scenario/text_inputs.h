@@ -28,8 +28,8 @@ struct ModelInput {
 };
 
 // The text as the model reads it; null if the scenario has no text or no model, or the model cannot read
-// text. `notes` gets what the user should know: why it cannot, unknown words, what was truncated. Throws Error(usage): a key_text as well, or no self-attention;
-// Error(input) if the model cannot be opened.
+// text. `notes` gets what the user should know: why it cannot, unknown words, what was truncated. Throws
+// Error(usage): a key_text as well, or no self-attention; Error(input) if the model cannot be opened.
 std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes);
 
 // Why the model that the scenario names cannot read text; empty if it can, or if there is no model.

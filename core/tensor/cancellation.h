@@ -1,5 +1,5 @@
-// Long-running work checks now and then whether it has been cancelled. The caller sets this up for its own thread;
-// without that, nothing is ever cancelled.
+// Long-running work checks now and then whether it has been cancelled. The caller sets this up for its own
+// thread; without that, nothing is ever cancelled.
 #pragma once
 
 #include <atomic>

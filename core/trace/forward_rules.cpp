@@ -99,8 +99,8 @@ void Declaration::add_projection(Id x, Id own_weight, Index first_row, const std
   if (has(Id::in_proj_bias)) add({operand(Id::in_proj_bias, {axis_of(column, first_row)})}, {}, where);
 }
 
-// Rows [0,S) are projected, or are static_k / static_v with the heads merged; then comes the row of bias_k / bias_v;
-// then a row of zeros, which has no product.
+// Rows [0,S) are projected, or are static_k / static_v with the heads merged; then comes the row of bias_k /
+// bias_v; then a row of zeros, which has no product.
 void Declaration::declare_k_or_v(const KeyOrValue& of) {
   using namespace joined;
   const Index keys = sizes_.keys;

@@ -71,9 +71,9 @@ Index mapped_index(const AxisMap& map, std::span<const Index> variables);
 // All indices that the map takes on while each variable runs over its interval, none of which is empty.
 Interval mapped_interval(const AxisMap& map, std::span<const Interval> ranges);
 
-// The same index when variable v is itself values[v], a map of other variables that run over `ranges`, none of them empty;
-// used to invert a rule (core/trace/gradient_rules.h). nullopt if the digits can no longer be separated: (8·x
-// + y) / 3, say; (8·x + y) / 8 is x if y stays below 8.
+// The same index when variable v is itself values[v], a map of other variables that run over `ranges`, none
+// of them empty; used to invert a rule (core/trace/gradient_rules.h). nullopt if the digits can no longer be
+// separated: (8·x + y) / 3, say; (8·x + y) / 8 is x if y stays below 8.
 std::optional<AxisMap> substituted(const AxisMap& map, std::span<const AxisMap> values,
                                    std::span<const Interval> ranges);
 

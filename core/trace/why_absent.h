@@ -7,7 +7,8 @@
 
 namespace headwise {
 
-// "this scenario returns no weights: attention.need_weights is false". The trace must not have a tensor of that name.
+// "this scenario returns no weights: attention.need_weights is false".
+// The trace must not have a tensor of that name.
 std::string why_absent(const Trace& trace, TensorName name);
 
 }  // namespace headwise

@@ -26,7 +26,8 @@ extern const JsonFormat training_format;
 TrainModelConfig train_model_of_json(const JsonValue& json);
 OptimiserConfig optimiser_of_json(const JsonValue& json);
 
-// "learned", "rotary" …; "adamw" …: as on the command line. Throws Error(usage) that names the option and lists what there is.
+// "learned", "rotary" …; "adamw" …: as on the command line. Throws Error(usage)
+// that names the option and lists what there is.
 TrainPositions train_positions_named(const std::string& option, const std::string& name);
 OptimiserKind optimiser_kind_named(const std::string& option, const std::string& name);
 

@@ -68,8 +68,8 @@ class TrainPass {
   // The attention maps (N,H,L,S) of each layer for a batch, without dropout.
   std::vector<Tensor> attention_weights(std::span<const T> values, const TrainBatch& batch);
 
-  // The first tensor of the forward pass that has a number which is not finite, as of a run whose loss is not: "layers.0.attn_weights";
-  // empty if all are finite.
+  // The first tensor of the forward pass that has a number which is not finite, as of a run whose loss is
+  // not: "layers.0.attn_weights"; empty if all are finite.
   std::string first_not_finite(std::span<const T> values, const TrainBatch& batch);
 
  private:

@@ -64,7 +64,8 @@ StrongestHead strongest(const TrainingOutcome& of, const HabitWords& habit) {
   return most;
 }
 
-// "Without the change, head 0.5 looks at the token before (0.45 of its weight) and head 1.2 at what came after the same token before (0.98)."
+// "Without the change, head 0.5 looks at the token before (0.45 of its weight) and head 1.2 at what came
+// after the same token before (0.98)."
 std::string habits_of(const std::string& name, const TrainingOutcome& of) {
   std::string text;
   for (const HabitWords& habit : habit_words) {

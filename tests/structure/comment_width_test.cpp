@@ -17,10 +17,10 @@ std::ptrdiff_t columns_of(std::string_view line) {
   return std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
-// An example in a comment stays as it would be written: JSON, code, an address.
+// An example in a comment stays as it would be written: JSON, an address.
 bool is_example(std::string_view text) {
   return text.find("http") != std::string_view::npos || text.find("\": ") != std::string_view::npos ||
-         text.find_first_of("{}[\"") == 0 || text.ends_with(';') || text.ends_with('{');
+         text.find_first_of("{}[") == 0;
 }
 
 // What stands after "// "; empty where the line is no comment.

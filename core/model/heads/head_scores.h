@@ -24,8 +24,8 @@
 //   entropy          −Σ p log₂ p of the row over log₂ of the keys that it sees: 0 all on one key, 1 all alike
 //
 // Each score comes with the value of a head that looks at all keys equally (`uniform`): in a short text a
-// "previous token" of 0.3 may be chance. Special and unknown tokens match no other token; a word that the tokenizer splits is compared token
-// by token.
+// "previous token" of 0.3 may be chance. Special and unknown tokens match no other token; a word that the
+// tokenizer splits is compared token by token.
 #pragma once
 
 #include <array>

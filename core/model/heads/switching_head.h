@@ -20,8 +20,8 @@ struct SwitchingHead {
 
 // Of all heads and queries, the one that attends most clearly to one key in the first version and to another
 // in the second: the smaller of the two weights is the largest. Query and keys are positions whose token is
-// the same in both versions. Nullopt if the versions do not have the same number of tokens, or every query attends most to the same key in both. Runs the model twice;
-// throws like Transformer::run.
+// the same in both versions. Nullopt if the versions do not have the same number of tokens, or every query
+// attends most to the same key in both. Runs the model twice; throws like Transformer::run.
 std::optional<SwitchingHead> find_switching_head(const Transformer& transformer, std::span<const TokenId> first,
                                                  std::span<const TokenId> second);
 

@@ -6,8 +6,8 @@
 
 namespace headwise {
 
-// "encoder.layer.0.attention." for BERT's layer: the common prefix of all tensors of its attention. For nn.MultiheadAttention,
-// which is itself the module, they are directly under its own name.
+// "encoder.layer.0.attention." for BERT's layer: the common prefix of all tensors of its attention. For
+// nn.MultiheadAttention, which is itself the module, they are directly under its own name.
 std::string module_of(const AttentionLayer& layer);
 
 // Fills has_bias_kv and unused_tensors of a layer whose family and name are known,

@@ -11,7 +11,8 @@
 namespace headwise {
 namespace {
 
-// "q_proj" in "…self_attn.q_proj.weight" and in wrapped or quantised names: "…self_attn.q_proj.base_layer.weight".
+// "q_proj" in "…self_attn.q_proj.weight" and in wrapped or quantised names:
+// "…self_attn.q_proj.base_layer.weight".
 std::string_view last_word(std::string_view name) {
   for (const std::string_view ending :
        {".weight", ".qweight", ".lora_A", ".base_layer", ".linear", ".convolution"})

@@ -70,9 +70,9 @@ class Tokenizer {
   // not fit, Error(input) for a text of 4 GiB.
   std::vector<EncodedToken> encode(std::string_view text, SpecialTokens special = SpecialTokens::add) const;
 
-  // The text of the ids. Byte-level BPE returns the bytes that were encoded, which at a cut may not be a whole character;
-  // WordPiece returns what is left after lower casing, with spaces between words. `leave_out` omits all
-  // special tokens. Throws Error(input) for an id that is not in the vocabulary.
+  // The text of the ids. Byte-level BPE returns the bytes that were encoded, which at a cut may not be a
+  // whole character; WordPiece returns what is left after lower casing, with spaces between words.
+  // `leave_out` omits all special tokens. Throws Error(input) for an id that is not in the vocabulary.
   std::string decode(std::span<const TokenId> ids, SpecialTokens special = SpecialTokens::leave_out) const;
 
  private:

@@ -11,8 +11,8 @@ namespace {
 struct CodePointRange {
   std::int32_t first, last;
 };
-// CJK Unified Ideographs, their extensions A to E, and both blocks of compatibility ideographs. As in BERT's own program;
-// `tokenizers` begins extension E 256 ideographs later.
+// CJK Unified Ideographs, their extensions A to E, and both blocks of compatibility ideographs. As in BERT's
+// own program; `tokenizers` begins extension E 256 ideographs later.
 constexpr std::array<CodePointRange, 8> ideographs{{{0x4E00, 0x9FFF},
                                                     {0x3400, 0x4DBF},
                                                     {0x20000, 0x2A6DF},

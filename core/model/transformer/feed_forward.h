@@ -7,8 +7,8 @@
 
 namespace headwise {
 
-// gelu: x·Φ(x) (torch.nn.functional.gelu); gelu_tanh: its approximation by tanh (approximate="tanh"); quick_gelu: x·σ(1.702·x);
-// silu: x·σ(x).
+// gelu: x·Φ(x) (torch.nn.functional.gelu); gelu_tanh: its approximation by tanh (approximate="tanh");
+// quick_gelu: x·σ(1.702·x); silu: x·σ(x).
 void activate(Activation activation, Rows& x);
 
 struct FeedForward {

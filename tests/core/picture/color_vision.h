@@ -1,8 +1,8 @@
 // How a colour looks to people who miss one kind of cone, and how far two colours are apart.
 //
 // Dichromacy: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A Physiologically-based Model for
-// Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, matrices of severity 1 in linear RGB. Distance: CIE 1976 ΔE in L*a*b*, white D65;
-// 2.3 is just noticeable.
+// Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, matrices of severity 1 in linear RGB.
+// Distance: CIE 1976 ΔE in L*a*b*, white D65; 2.3 is just noticeable.
 #pragma once
 
 #include <algorithm>
