@@ -23,7 +23,8 @@ std::string undo_summary(const std::string& label, const Scenario& scenario_befo
 
 // What was changed since the last step whose scenario `is_base` holds of: "causal mask off, num_heads 8 → 4,
 // mute head 1 and 2 more". A setting that was changed more than once is told once, one that was changed back
-// is not. Empty where the history holds no such step, and where nothing was changed.
+// is not. Empty where the history holds no such step, and where nothing was changed. The `newest` last steps
+// are left out, as if they were undone.
 std::string edits_since(const History& history, const std::function<bool(const Scenario&)>& is_base,
                         std::size_t newest = 0);
 

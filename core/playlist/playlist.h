@@ -18,8 +18,9 @@
 //   tensor     which of the step's pictures is shown, or a single tensor; default: the step's own
 //   pin        { "tensor": NAME, "index": [i, …] }: the pinned cell
 //   spotlight  true: dims all but the pinned cell and what it was made from; needs a pin
-//   lines      which lines the view tokens draws: { "share": 0.5, "per": "key" }; share: 0.5, 0.8, 0.95 or 1, default: suited
-//              to the number of tokens; per: query (the default) or key, of which they cover that share
+//   lines      { "share": 0.5, "per": "key" }: the view tokens draws the strongest lines, until they cover
+//              this share of what each query (the default) gives or each key gets; share: 0.5, 0.8, 0.95 or
+//              1, default: suited to the number of tokens
 //   loss       of what the view gradients takes gradients: sum, first_cell, random or given; default: the
 //              inputs' own grad_output, else the sum
 //   masks_as   added, true_blocks or true_keeps: how this page writes masks

@@ -64,8 +64,7 @@ StrongestHead strongest(const TrainingOutcome& of, const HabitWords& habit) {
   return most;
 }
 
-// "Without the change, head 0.5 looks at the token before (0.45 of its weight) and head 1.2 at what came
-// after the same token before (0.98)."
+// "Without the change, head 0.5 looks at the token before (0.45 of its weight) and head 1.2 at …"
 std::string habits_of(const std::string& name, const TrainingOutcome& of) {
   std::string text;
   for (const HabitWords& habit : habit_words) {
@@ -382,8 +381,7 @@ std::vector<std::string> change_reasons(TrainingChange change, const ComparedRun
   return {};
 }
 
-// One of the runs is sooner only beyond this ratio of steps:
-// seeds alone move the step by a fifth (induction, seeds 1 to 3).
+// A run is sooner beyond this ratio of steps: seeds alone move it by a fifth (induction, seeds 1 to 3).
 constexpr double clearly_sooner = 1.25;
 
 // The loss of the batches has fallen, that of held-out examples has not, or by less.
