@@ -97,11 +97,16 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   if (query.moved && now.view == StageView::query_key_plane && !explores)
     add("the queries of the layer", "a query that was moved");
 
-  const auto comparisons = compare_choices(trace).names;
-  if (page.beside && now.view == StageView::compare)
-    compare(*page.beside, now.compare_with, choice("the comparison with “{}”", comparisons));
-  if (page.masks_as && now.step == Step::mask && view.turns)
-    compare(*page.masks_as, now.mask_convention, choice("masks as “{}”", mask_convention_names));
+  if (page.beside && now.view == StageView::compare && page.beside != now.compare_with) {
+    // With another mask or scale than the page's, one button compares with something else.
+    const CompareChoices there = compare_choices(trace), own = walk.words.comparisons.value_or(there);
+    const auto words = [&](const CompareChoices& choices, CompareWith with) {
+      return choice("the comparison with “{}”", choices.names)(with);
+    };
+    add(words(own, *page.beside), words(there, now.compare_with));
+  }
+  if (const auto masks = masks_of_page(walk); masks && now.step == Step::mask && view.turns)
+    compare(*masks, now.mask_convention, choice("masks as “{}”", mask_convention_names));
   if (now.view == StageView::tokens && (!walk.from_program || page.lines != TokenLines{}))
     compare(lines_words(trace, page.lines), lines_words(trace, now.lines),
             [](const std::string& words) { return words; });
@@ -162,6 +167,13 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
   return left;
 }
 
+std::optional<MaskConvention> masks_of_page(const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || page->masks_as) return page ? page->masks_as : std::nullopt;
+  const bool at_mask = page->step == Step::mask || page->ask_step == Step::mask;
+  return at_mask && !walk.from_program ? std::optional(Selection{}.mask_convention) : std::nullopt;
+}
+
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
   return walk.page && !is_scenario_of(*walk.shown(), shown);
 }
@@ -199,7 +211,7 @@ std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool fu
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
   Selection place = selection_of(*walk.shown(), walk.answered);
   if (!walk.shown()->beside) place.compare_with = now.compare_with;
-  place.mask_convention = walk.shown()->masks_as.value_or(now.mask_convention);
+  place.mask_convention = masks_of_page(walk).value_or(now.mask_convention);
   place.queries_as_columns = now.queries_as_columns;
   place.colors_by_head = now.colors_by_head;
   return place;

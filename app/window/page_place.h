@@ -29,6 +29,9 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
                                                     const Trace& trace, const QueryOnStage& query);
 // Whether a click on what the stage shows can answer the page's question.
 bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen);
+// How the page writes masks; nullopt where the user's own choice holds: at other steps than the mask, and in
+// lessons that do not say.
+std::optional<MaskConvention> masks_of_page(const PlaylistWalk& walk);
 // Whether the scenario on the stage is another than the page's.
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
 // "This page is about head 7; the stage shows head 3."

@@ -50,7 +50,7 @@ void take_place(WindowState& window) {
   const PlaylistPage nothing_set;
   const PlaylistPage& page = walk.page ? *walk.shown() : nothing_set;
   place.compare_with = taken(page.beside, view.selection.compare_with, walk.own_compare_with);
-  place.mask_convention = taken(page.masks_as, view.selection.mask_convention, walk.own_masks_as);
+  place.mask_convention = taken(masks_of_page(walk), view.selection.mask_convention, walk.own_masks_as);
   place.queries_as_columns = view.selection.queries_as_columns;
   place.colors_by_head = view.selection.colors_by_head;
   view.selection = selection_within(place, document.session.trace());
@@ -91,6 +91,7 @@ void refresh_words(WindowDocument& document) {
     return;
   const LiveAnswers answers =
       computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
+  if (words.scenario_written != page->scenario) words.comparisons.reset();
   words.trace = trace;
   words.ask_written = page->ask;
   words.caption_written = page->caption;
@@ -99,7 +100,11 @@ void refresh_words(WindowDocument& document) {
   words.scenario_written = page->scenario;
   const auto unchanged = [&](const Scenario& each) { return !has_changed_scenario(walk, each); };
   words.edits.reset();
-  if (!unchanged(session.traced_scenario())) words.edits = edits_since(session.history(), unchanged);
+  if (unchanged(session.traced_scenario())) {
+    words.comparisons = compare_choices(*trace);
+  } else {
+    words.edits = edits_since(session.history(), unchanged);
+  }
   static_cast<PageWords&>(words) =
       page_words(*page, session.traced_scenario(), session.inputs(), *trace, answers);
 }

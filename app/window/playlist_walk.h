@@ -10,6 +10,7 @@
 #include "app/panels/veil.h"
 #include "app/session/history.h"
 #include "app/session/selection.h"
+#include "app/stage/compare_view.h"
 #include "core/answers/live_value.h"
 #include "core/playlist/page_words.h"
 #include "core/playlist/playlist.h"
@@ -54,6 +55,8 @@ struct PlaylistWalk {
     // What was changed on the page, "causal mask off"; none: nothing. Empty where the history has forgotten
     // it
     std::optional<std::string> edits;
+    // What the comparisons are called beside the page's own scenario; none: not seen yet
+    std::optional<CompareChoices> comparisons;
     // The question or the caption no longer holds, and the page says so
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
   } words;

@@ -70,7 +70,7 @@ struct PlaylistPage {
   std::optional<TensorId> tensor;
   std::optional<CellRef> pin;
   bool spotlight = false;
-  std::optional<MaskConvention> masks_as;  // nullopt: the user's choice
+  std::optional<MaskConvention> masks_as;  // nullopt: added, or the reader's choice in a lesson
   std::string title, ask, caption;         // UTF-8, the last two with live numbers
   std::optional<Step> ask_step;            // only where the page asks, as ask_view
   std::optional<StageView> ask_view;

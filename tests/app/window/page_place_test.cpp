@@ -214,6 +214,50 @@ TEST_CASE("a page made at the mask keeps how masks are written, also where that 
   CHECK(course.now().mask_convention == MaskConvention::added);
 }
 
+TEST_CASE("a page at the mask that does not say how masks are written has them added, not as its reader has") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.page().step = Step::mask;
+  course.page().masks_as.reset();
+  course.state().view.selection.mask_convention = MaskConvention::true_keeps;
+  course.show(0);
+  CHECK(course.now().mask_convention == MaskConvention::added);
+  course.state().view.selection.mask_convention = MaskConvention::true_blocks;
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(course.walk().departure->page == "masks as “0, −∞”");
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK(course.now().mask_convention == MaskConvention::added);
+  course.show(1);  // at another step the reader has what the reader chose
+  CHECK(course.now().mask_convention == MaskConvention::true_keeps);
+  course.walk().from_program = true;
+  course.show(0);
+  CHECK(course.now().mask_convention == MaskConvention::true_keeps);
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a comparison is told with its page's mask, however the stage's is set") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.page().view = StageView::compare;
+  course.page().beside = CompareWith::mask;
+  course.show(0);
+  CHECK_FALSE(course.walk().departure);
+  course.key("C");
+  CHECK_FALSE(course.walk().departure);  // the changed mask is told by a line of its own
+  CHECK(course.walk().words.edits == "causal mask on");
+  course.state().view.selection.compare_with = CompareWith::one_wide_head;
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(departure_words(*course.walk().departure) ==
+        "This page is about the comparison with “causal mask”; "
+        "the stage shows the comparison with “one wide head”.");
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK_FALSE(course.walk().departure);
+}
+
 TEST_CASE("a step that was stopped on its way is told, and a class sees it whole") {
   Course course(1600, 1000);
   if (!course.bench.ui) return;

@@ -177,6 +177,22 @@ TEST_CASE("freezing one head computes the weights and what reads them, and letti
   CHECK(identical(*reference_forward(free, second.get())->tensors.output, *first->tensors.output));
 }
 
+TEST_CASE("other weights for a frozen head are computed with, though nothing before them is another") {
+  for (const std::vector<Index>& heads : {std::vector<Index>{1}, std::vector<Index>{0, 1, 2, 3}}) {
+    CAPTURE(heads.size());
+    AttentionInputs inputs = frozen_where_they_are(random_inputs(small_options()), heads);
+    const TracePtr first = reference_forward(inputs);
+    Tensor halves = *inputs.tensors.frozen_weights;
+    for (Index i = 0; i < halves.size(); ++i) halves.set_flat(i, 0.5 * halves.flat(i));
+    inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(halves));
+    const TracePtr second = reference_forward(inputs, first.get());
+    CHECK(std::ranges::count(second->computed, Id::attn_weights) == 1);
+    CHECK(second->tensors.masked_scores == first->tensors.masked_scores);
+    CHECK(identical(*second->tensors.attn_weights, *reference_forward(inputs)->tensors.attn_weights));
+    CHECK_FALSE(identical(*second->tensors.attn_weights, *first->tensors.attn_weights));
+  }
+}
+
 TEST_CASE("the formula and the note of a frozen head's weight say that it was held") {
   const TracePtr trace = reference_forward(frozen_where_they_are(random_inputs(small_options()), {3, 1}));
   const CellProvenance held = cell_provenance(*trace, {Id::attn_weights}, {1, 1, 2, 5});
