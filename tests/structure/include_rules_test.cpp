@@ -83,6 +83,7 @@ const std::set<std::string> built_alone{"core/tensor",    "core/attention", "cor
                                         "tests/core/gpu", "tests/gpu"};
 const std::set<std::string> shared_alone{"core/precompiled.h",
                                          "core/picture/image.h",
+                                         "tests/checks.h",
                                          "tests/skipped.h",
                                          "tests/core/fused/agreement.h",
                                          "tests/core/fused/agreement.cpp",

@@ -9,10 +9,7 @@
 
 #include <memory>
 
-#include "core/model/transformer/feed_forward.h"
-#include "core/model/transformer/normalisation.h"
-#include "core/model/transformer/transformer_attention.h"
-#include "core/model/transformer/transformer_config.h"
+#include "core/model/transformer/transformer_parts.h"
 
 namespace headwise {
 

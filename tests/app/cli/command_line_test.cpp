@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 
 #include "app/cli/subcommand.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/skipped.h"
 
@@ -18,7 +18,7 @@ TEST_CASE("a command that is nearly one is told which one is meant") {
   const ProgramResult result = run_program({"rnu", "hand_made"});
   CHECK(result.status == 2);
   CHECK(is_one_line(result.err));
-  CHECK(result.err.find("did you mean \"run\"?") != std::string::npos);
+  CHECK_CONTAINS(result.err, "did you mean \"run\"?");
 }
 
 TEST_CASE("version and help are printed on stdout") {
@@ -28,11 +28,11 @@ TEST_CASE("version and help are printed on stdout") {
   CHECK(help.err.empty());
   for (const Subcommand& command : subcommands()) {
     const std::string name(command.name);
-    CHECK(help.out.find("headwise " + name) != std::string::npos);
+    CHECK_CONTAINS(help.out, "headwise " + name);
     const ProgramResult more = run_program({name, "--help"});
     CHECK(more.status == 0);
     CHECK(more.err.empty());
-    CHECK(more.out.find("Examples:\n  headwise " + name) != std::string::npos);
+    CHECK_CONTAINS(more.out, "Examples:\n  headwise " + name);
   }
 }
 
@@ -107,8 +107,7 @@ TEST_CASE("gl computes with OpenGL 4.3 exactly, and leaves it to fused with 4.2 
   CHECK(warning("4.3").empty());
   const std::string told = warning("4.2");
   CHECK(is_one_line(told));
-  CHECK(told.find("compute shaders need OpenGL 4.3, this context has 4.2: using the fused backend") !=
-        std::string::npos);
+  CHECK_CONTAINS(told, "compute shaders need OpenGL 4.3, this context has 4.2: using the fused backend");
 }
 
 TEST_CASE("bench of gl that is meant for a GPU fails in one line where it lands on software") {
@@ -122,7 +121,7 @@ TEST_CASE("bench of gl that is meant for a GPU fails in one line where it lands 
   CHECK(result.status == 7);
   CHECK(result.out.empty());
   CHECK(is_one_line(result.err));
-  CHECK(result.err.find("HEADWISE_EXPECT_GPU") != std::string::npos);
+  CHECK_CONTAINS(result.err, "HEADWISE_EXPECT_GPU");
 }
 
 TEST_CASE("a wrong command line is one line on stderr and status 2") {
@@ -173,7 +172,7 @@ TEST_CASE("words that would break the line do not") {
 
 TEST_CASE("lists are tables for people and JSON for programs") {
   const ProgramResult table = run_program({"list", "tensors"});
-  CHECK(table.out.find("\nattn_weights ") != std::string::npos);
+  CHECK_CONTAINS(table.out, "\nattn_weights ");
   for (const char* kind : {"presets", "tensors", "colormaps", "backends", "settings"}) {
     const ProgramResult result = run_program({"list", kind, "--json"});
     CHECK(result.status == 0);
@@ -212,7 +211,7 @@ TEST_CASE("list settings has every key with its type, range and default") {
   CHECK(key("inputs.source").at("range") == "random, ones, uniform01, text, file");
   CHECK(key("inputs.source").at("default") == "\"random\"");
   CHECK(key("attention.scale").at("type") == "number or null");
-  CHECK(run_program({"list", "settings"}).out.find("\nmask.is_causal ") != std::string::npos);
+  CHECK_CONTAINS(run_program({"list", "settings"}).out, "\nmask.is_causal ");
 }
 
 TEST_CASE("a reader that has seen enough is no error, a stdout that cannot be written is") {

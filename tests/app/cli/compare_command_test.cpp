@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,6 +7,7 @@
 #include "core/compare/tensor_readings.h"
 #include "core/files/array_files.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -72,10 +72,6 @@ std::string written(const TemporaryFolder& folder, const std::string& name, Tens
   return path;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("what run writes compares equal to itself, gradients and all, in every type and format") {
@@ -93,9 +89,9 @@ TEST_CASE("what run writes compares equal to itself, gradients and all, in every
       CAPTURE(result.out);
       CAPTURE(result.err);
       CHECK(result.status == 0);
-      CHECK(has(result.out, "grad.in_proj_weight"));
-      CHECK(has(result.out, "tensors agree within 0"));
-      CHECK_FALSE(has(result.out, "not compared"));
+      CHECK_CONTAINS(result.out, "grad.in_proj_weight");
+      CHECK_CONTAINS(result.out, "tensors agree within 0");
+      CHECK_LACKS(result.out, "not compared");
     }
   }
 }
@@ -111,14 +107,15 @@ TEST_CASE(
   CAPTURE(result.out);
   CHECK(result.status == 1);
   CHECK(is_one_line(result.err));
-  CHECK(has(result.err, "scores: 1 of 120 cells differ, the most at [1,2,0,4]"));
-  CHECK(has(result.out, "worst cell [1,2,0,4]"));
-  CHECK(has(result.out,
-            "max(|ours|, |theirs|, u), and 1e-05 is allowed, where u is the largest number of the tensor"));
-  CHECK(has(result.out,
-            fmt::format("ours {}, theirs {}", static_cast<float>(before), static_cast<float>(before + 0.5))));
-  CHECK(has(result.out, "scores[1,2,0,4] = Σ_d q_heads[1,2,0,d] · k_heads[1,2,4,d]"));
-  CHECK_FALSE(has(result.out, "Likely cause"));
+  CHECK_CONTAINS(result.err, "scores: 1 of 120 cells differ, the most at [1,2,0,4]");
+  CHECK_CONTAINS(result.out, "worst cell [1,2,0,4]");
+  CHECK_CONTAINS(
+      result.out,
+      "max(|ours|, |theirs|, u), and 1e-05 is allowed, where u is the largest number of the tensor");
+  CHECK_CONTAINS(result.out, fmt::format("ours {}, theirs {}", static_cast<float>(before),
+                                         static_cast<float>(before + 0.5)));
+  CHECK_CONTAINS(result.out, "scores[1,2,0,4] = Σ_d q_heads[1,2,0,d] · k_heads[1,2,4,d]");
+  CHECK_LACKS(result.out, "Likely cause");
 }
 
 TEST_CASE("agreement says what is compared with what") {
@@ -126,9 +123,9 @@ TEST_CASE("agreement says what is compared with what") {
   const ProgramResult result =
       compare(small, written(folder, "scores", tensor_of(arrays_of(folder, small), "scores")));
   CHECK(result.status == 0);
-  CHECK(has(
+  CHECK_CONTAINS(
       result.out,
-      "The tensor agrees within 1e-05: in every cell |ours − theirs| ≤ 1e-05 · max(|ours|, |theirs|, u)"));
+      "The tensor agrees within 1e-05: in every cell |ours − theirs| ≤ 1e-05 · max(|ours|, |theirs|, u)");
 }
 
 TEST_CASE("PyTorch's layouts are read, and the output says how") {
@@ -145,11 +142,11 @@ TEST_CASE("PyTorch's layouts are read, and the output says how") {
   const std::string path = written(folder, "attn_output", turned);
   const ProgramResult agrees = compare(lne, path);
   CHECK(agrees.status == 0);
-  CHECK(has(agrees.out, "output (attn_output)"));
-  CHECK(has(agrees.out, "read as (L,N,E)"));
+  CHECK_CONTAINS(agrees.out, "output (attn_output)");
+  CHECK_CONTAINS(agrees.out, "read as (L,N,E)");
   const ProgramResult remarked = compare(small, path);  // ours is (N,L,E)
   CHECK(remarked.status == 0);
-  CHECK(has(remarked.out, "read as (L,N,E), as with batch_first=False"));
+  CHECK_CONTAINS(remarked.out, "read as (L,N,E), as with batch_first=False");
 }
 
 TEST_CASE("a likely cause is told with the setting that does the same, and the setting makes all agree") {
@@ -158,8 +155,8 @@ TEST_CASE("a likely cause is told with the setting that does the same, and the s
       written(folder, "output", tensor_of(arrays_of(folder, small, {"--set", "attention.scale=1"}), "output"));
   const ProgramResult result = compare(small, path);
   CHECK(result.status == 1);
-  CHECK(has(result.out, "Likely cause: theirs agrees if the scores are scaled by 1 (not scaled"));
-  CHECK(has(result.out, "In Headwise: --set attention.scale=1"));
+  CHECK_CONTAINS(result.out, "Likely cause: theirs agrees if the scores are scaled by 1 (not scaled");
+  CHECK_CONTAINS(result.out, "In Headwise: --set attention.scale=1");
   CHECK(compare(small, path, {"--set", "attention.scale=1"}).status == 0);
 }
 
@@ -175,9 +172,9 @@ TEST_CASE("where no cause fits, the last line says what was tried and what would
   const ProgramResult alone = compare(small, output);
   CAPTURE(alone.out);
   CHECK(alone.status == 1);
-  CHECK(has(alone.out, "No cause was found: "));
-  CHECK(has(alone.out, " single mistakes and "));
-  CHECK(has(alone.out, " were tried. Save their attn_weights, too: it narrows the search down."));
+  CHECK_CONTAINS(alone.out, "No cause was found: ");
+  CHECK_CONTAINS(alone.out, " single mistakes and ");
+  CHECK_CONTAINS(alone.out, " were tried. Save their attn_weights, too: it narrows the search down.");
   const ProgramResult json = compare(small, output, {"--json"});
   const auto document = nlohmann::json::parse(json.out);
   CHECK(document["tried"]["single_mistakes"] > 100);
@@ -185,11 +182,11 @@ TEST_CASE("where no cause fits, the last line says what was tried and what would
   CHECK(document["next_tensor"] == "attn_weights");
   // With the weights right, what follows on them is left; with all of it, the array itself.
   const std::string weights = written(folder, "attn_weights", tensor_of(ours, "attn_weights"), "weights.npz");
-  CHECK(has(compare(small, output, {"--with", weights}).out, "Save their concat, too"));
+  CHECK_CONTAINS(compare(small, output, {"--with", weights}).out, "Save their concat, too");
   const std::string concat = written(folder, "concat", tensor_of(ours, "concat"), "concat.npz");
   const ProgramResult all = compare(small, output, {"--with", concat});
   CAPTURE(all.out);
-  CHECK(has(all.out, "What comes before output agrees, so it is computed differently: compare it alone"));
+  CHECK_CONTAINS(all.out, "What comes before output agrees, so it is computed differently: compare it alone");
 }
 
 TEST_CASE("an array that holds NaN alone is called that, and has no cause") {
@@ -199,10 +196,10 @@ TEST_CASE("an array that holds NaN alone is called that, and has no cause") {
   const ProgramResult result = compare(small, written(folder, "output", output));
   CAPTURE(result.out);
   CHECK(result.status == 1);
-  CHECK_FALSE(has(result.out, "Likely cause"));
-  CHECK(has(result.out, "Note: output of theirs is NaN in every cell."));
-  CHECK(has(result.out,
-            "nothing was tried, because these numbers fit too many mistakes. Save their attn_weights"));
+  CHECK_LACKS(result.out, "Likely cause");
+  CHECK_CONTAINS(result.out, "Note: output of theirs is NaN in every cell.");
+  CHECK_CONTAINS(result.out,
+                 "nothing was tried, because these numbers fit too many mistakes. Save their attn_weights");
 }
 
 TEST_CASE("gradients in the file are enough to run the backward pass, with grad_output from --input") {
@@ -223,7 +220,7 @@ TEST_CASE("an input that differs is called an input") {
   query.set_flat(0, 9.0);
   const ProgramResult result = compare(small, written(folder, "query", query));
   CHECK(result.status == 1);
-  CHECK(has(result.out, "did not start from the same numbers. Pass theirs with --input"));
+  CHECK_CONTAINS(result.out, "did not start from the same numbers. Pass theirs with --input");
 }
 
 TEST_CASE("JSON tells the same") {
@@ -237,7 +234,7 @@ TEST_CASE("JSON tells the same") {
   CHECK(document["first_difference"] == "scores");
   CHECK(document["tensors"][0]["theirs"] == "NaN");
   CHECK(document["tensors"][0]["worst"] == std::vector<Index>{0, 0, 1, 2});
-  CHECK(has(document["formula"], "Σ_d"));
+  CHECK_CONTAINS(document["formula"].get<std::string>(), "Σ_d");
 }
 
 TEST_CASE("several files may hold their tensors; nothing to compare and damaged files are status 3") {
@@ -247,13 +244,13 @@ TEST_CASE("several files may hold their tensors; nothing to compare and damaged 
   const std::string output = written(folder, "output", tensor_of(ours, "output"), "two.npz");
   const ProgramResult both = compare(small, scores, {"--with", output});
   CHECK(both.status == 0);
-  CHECK(has(both.out, "All 2 tensors agree"));
+  CHECK_CONTAINS(both.out, "All 2 tensors agree");
   CHECK(compare(small, scores, {"--with", scores}).status == 3);
 
   const ProgramResult unknown = compare(small, written(folder, "scoers", tensor_of(ours, "scores")));
   CHECK(unknown.status == 3);
   CHECK(is_one_line(unknown.err));
-  CHECK(has(unknown.err, "the nearest is scores"));
+  CHECK_CONTAINS(unknown.err, "the nearest is scores");
   CHECK(compare(small, folder.with_file("damaged.npz", "PK\x03\x04 and no more")).status == 3);
   CHECK(compare(small, folder.file("missing.npz")).status == 3);
 }
@@ -295,15 +292,15 @@ TEST_CASE(
   CAPTURE(agrees.out);
   CAPTURE(agrees.err);
   CHECK(agrees.status == 0);
-  CHECK(has(agrees.out, "All layers agree."));
+  CHECK_CONTAINS(agrees.out, "All layers agree.");
   write("", 1);
   const ProgramResult differs = compare(scenario, path, {"--layers", "all", "--dtype", "f64"});
   CAPTURE(differs.out);
   CHECK(differs.status == 1);
-  CHECK(has(differs.err, "layer 1: scaled_scores: "));
-  CHECK(has(differs.out, "      0  2 tensors    ok"));
-  CHECK(has(differs.out, "      1  2 tensors    DIFFERS  first in scaled_scores"));
-  CHECK(has(differs.out, "Likely cause: theirs agrees if the scores are scaled by 1 (not scaled"));
+  CHECK_CONTAINS(differs.err, "layer 1: scaled_scores: ");
+  CHECK_CONTAINS(differs.out, "      0  2 tensors    ok");
+  CHECK_CONTAINS(differs.out, "      1  2 tensors    DIFFERS  first in scaled_scores");
+  CHECK_CONTAINS(differs.out, "Likely cause: theirs agrees if the scores are scaled by 1 (not scaled");
   CHECK(compare(scenario, path, {"--layers", "0", "--dtype", "f64"}).status == 0);
   const auto document =
       nlohmann::json::parse(compare(scenario, path, {"--layers", "all", "--dtype", "f64", "--json"}).out);
@@ -316,5 +313,5 @@ TEST_CASE(
   const ProgramResult unnumbered = compare(
       scenario, written(folder, "scores", tensor_of(ours, "layer.0.scores"), "one.npz"), {"--layers", "all"});
   CHECK(unnumbered.status == 3);
-  CHECK(has(unnumbered.err, "no layer number, as in layers.3.output"));
+  CHECK_CONTAINS(unnumbered.err, "no layer number, as in layers.3.output");
 }

@@ -1,11 +1,11 @@
 // What is refused by its sizes, before numbers are read or computed.
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/npz_with_entries.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -149,8 +149,8 @@ TEST_CASE(
       CAPTURE(alone.err);
       CHECK(alone.status == (absent ? 3 : 1));
       CHECK(is_one_line(alone.err));
-      if (!absent) CHECK(alone.err.find("the shapes disagree: ours (") != std::string::npos);
-      if (!absent) CHECK(alone.err.find("theirs (201326592,4)") != std::string::npos);
+      if (!absent) CHECK_CONTAINS(alone.err, "the shapes disagree: ours (");
+      if (!absent) CHECK_CONTAINS(alone.err, "theirs (201326592,4)");
       CHECK(beside.status == 1);
       CHECK((beside.out.find("201326592") == std::string::npos) == absent);
       std::filesystem::remove(file);
@@ -160,7 +160,7 @@ TEST_CASE(
   CHECK(compared({right, unknown[0]}).status == 1);
   const ProgramResult twice = compared({unknown[0], unknown[1]});
   CHECK(twice.status == 3);
-  CHECK(twice.err.find("an array is given twice: got labels") != std::string::npos);
+  CHECK_CONTAINS(twice.err, "an array is given twice: got labels");
 }
 
 TEST_CASE("a file that a scenario names is refused by its header too") {
@@ -262,9 +262,9 @@ TEST_CASE("an array of a type that cannot be read is passed over unless its name
       CAPTURE(passed.err);
       CHECK(passed.status == 0);
       CHECK(is_one_line(passed.err));
-      CHECK(passed.err.find("warning: left out: ") != std::string::npos);
-      CHECK(passed.err.find(std::string("a.safetensors: scales: numbers of this type cannot be read: got ") +
-                            shown) != std::string::npos);
+      CHECK_CONTAINS(passed.err, "warning: left out: ");
+      CHECK_CONTAINS(passed.err,
+                     std::string("a.safetensors: scales: numbers of this type cannot be read: got ") + shown);
       file_of("key", dtype);
       check_refused(words, 3,
                     std::string("a.safetensors: key: numbers of this type cannot be read: got ") + shown);
@@ -291,12 +291,11 @@ TEST_CASE(
     const ProgramResult passed = run(other, {});
     CAPTURE(passed.err);
     CHECK(passed.status == 0);
-    CHECK(passed.err.find(std::string("warning: left out: ") + folder.file("a.npz") + ": " + other) !=
-          std::string::npos);
+    CHECK_CONTAINS(passed.err, std::string("warning: left out: ") + folder.file("a.npz") + ": " + other);
   }
   const ProgramResult needed = run("key", {});
   CHECK(needed.status == 3);
-  CHECK(needed.err.find("key: an array of Python objects") != std::string::npos);
+  CHECK_CONTAINS(needed.err, "key: an array of Python objects");
   // Given otherwise, it is not needed.
   const std::string key = folder.with_file("key.npy", query);
   CHECK(run("key", {"--input", key}).status == 0);

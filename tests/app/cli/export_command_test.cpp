@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -11,6 +10,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -73,8 +73,8 @@ TEST_CASE("every tensor of a trace is exported in every format, one head and all
       const std::string base = folder.file(fmt::format("{}-{}.", name, head));
       CHECK(content_of(base + "png").starts_with("\x89PNG\r\n\x1a\n"));
       CHECK(content_of(base + "pdf").starts_with("%PDF-"));
-      CHECK(content_of(base + "svg").find("<svg") != std::string::npos);
-      CHECK(content_of(base + "svg").find(name) != std::string::npos);
+      CHECK_CONTAINS(content_of(base + "svg"), "<svg");
+      CHECK_CONTAINS(content_of(base + "svg"), name);
       CHECK(read_array_file(base + "npy").size() == 1);
       CHECK_FALSE(content_of(base + "csv").empty());
     }

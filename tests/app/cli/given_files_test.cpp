@@ -1,11 +1,11 @@
 // Files and names that a command is given, and what becomes of those that it does not understand.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "core/files/array_files.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -13,10 +13,6 @@ using namespace headwise;
 namespace {
 
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 NamedTensor ones(const std::string& name, Shape shape) {
   Tensor tensor(std::move(shape), DType::f32);
@@ -44,9 +40,9 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
       CAPTURE(result.err);
       CHECK(result.status == 3);
       CHECK(is_one_line(result.err));
-      CHECK(contains(result.err, file));
-      CHECK(contains(result.err, part));
-      CHECK(contains(result.err, "query, key, value, in_proj_weight"));
+      CHECK_CONTAINS(result.err, file);
+      CHECK_CONTAINS(result.err, part);
+      CHECK_CONTAINS(result.err, "query, key, value, in_proj_weight");
     }
     CHECK_FALSE(std::filesystem::exists(out));
   };
@@ -58,7 +54,7 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
   write_npz(folder.file("both.npz"), {ones("query", three_tokens), ones("Query", three_tokens)});
   const ProgramResult both = run_program({"run", scenario, "--input", folder.file("both.npz"), "-o", out});
   CHECK(both.status == 0);
-  CHECK(contains(both.err, "\"Query\" is not used"));
+  CHECK_CONTAINS(both.err, "\"Query\" is not used");
 }
 
 TEST_CASE("with another program's names nothing is compared, and no --input file is written over") {
@@ -69,7 +65,7 @@ TEST_CASE("with another program's names nothing is compared, and no --input file
   write_npz(theirs, {ones("output", three_tokens)});
   const ProgramResult compared = run_program({"compare", scenario, "--input", given, "--with", theirs});
   CHECK(compared.status == 3);
-  CHECK(contains(compared.err, "in_proj_weight (drawn at random"));
+  CHECK_CONTAINS(compared.err, "in_proj_weight (drawn at random");
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"run", scenario, "--input", given, "-o", given},
         std::vector<std::string>{"export", scenario, "--input", theirs, "--input", given, "--tensor", "q",
@@ -77,7 +73,7 @@ TEST_CASE("with another program's names nothing is compared, and no --input file
     const ProgramResult over = run_program(words);
     CAPTURE(over.err);
     CHECK(over.status == 2);
-    CHECK(contains(over.err, "this file is an --input of the same command"));
+    CHECK_CONTAINS(over.err, "this file is an --input of the same command");
   }
   CHECK(read_array_file(given).size() == 2);
   CHECK(read_array_file(theirs).size() == 1);
@@ -89,10 +85,10 @@ TEST_CASE("a playlist is told from a scenario, and a folder from a picture, befo
       folder.with_file("talk.json", R"({"headwise_playlist":1,"pages":[{"title":"a"}]})");
   const ProgramResult run = run_program({"run", playlist, "-o", folder.file("out.npz")});
   CHECK(run.status == 2);
-  CHECK(contains(run.err, "this is a playlist; expected a scenario"));
+  CHECK_CONTAINS(run.err, "this is a playlist; expected a scenario");
   const ProgramResult render = run_program({"render", playlist, "-o", folder.file("slides.png")});
   CHECK(render.status == 2);
-  CHECK(contains(render.err, "a folder for the pictures"));
+  CHECK_CONTAINS(render.err, "a folder for the pictures");
   CHECK_FALSE(std::filesystem::exists(folder.file("slides.png")));
 }
 
@@ -113,7 +109,7 @@ TEST_CASE("inputs.source \"file\" takes its arrays from --input too") {
   CHECK(query->flat(23) == 1.0);
   const ProgramResult without = run_program(words);
   CHECK(without.status == 2);
-  CHECK(contains(without.err, "use --input"));
+  CHECK_CONTAINS(without.err, "use --input");
 }
 
 TEST_CASE("export says of a tensor without heads that --head does not matter") {
@@ -127,7 +123,7 @@ TEST_CASE("export says of a tensor without heads that --head does not matter") {
   CHECK(head.status == 0);
   CHECK(head.err == "headwise: warning: --head 1 is not used: output (N,L,E) has no heads\n");
   const ProgramResult batch = exported({"--tensor", "in_proj_weight", "--batch", "0"});
-  CHECK(contains(batch.err, "--batch 0 is not used: in_proj_weight"));
+  CHECK_CONTAINS(batch.err, "--batch 0 is not used: in_proj_weight");
   CHECK(exported({"--tensor", "output"}).err.empty());
   CHECK(exported({"--tensor", "output", "--head", "all"}).err.empty());
   CHECK(exported({"--tensor", "q_heads", "--head", "1"}).err.empty());
@@ -139,9 +135,9 @@ TEST_CASE("an unknown key of a scenario is told the key that has it as a part") 
   const auto told = [&](const std::string& setting) {
     return run_program({"run", "hand_made", "--set", setting, "-o", folder.file("x.npz")}).err;
   };
-  CHECK(contains(told("inputs.length=8"), "did you mean \"inputs.query_length\"?"));
-  CHECK(contains(told("mask.causal=true"), "did you mean \"mask.is_causal\"?"));
-  CHECK(contains(told("inputs.txt=a"), "did you mean \"inputs.text\"?"));
+  CHECK_CONTAINS(told("inputs.length=8"), "did you mean \"inputs.query_length\"?");
+  CHECK_CONTAINS(told("mask.causal=true"), "did you mean \"mask.is_causal\"?");
+  CHECK_CONTAINS(told("inputs.txt=a"), "did you mean \"inputs.text\"?");
 }
 
 TEST_CASE("run of a model's folder says which text it reads, unless it was told one") {
@@ -156,8 +152,8 @@ TEST_CASE("run of a model's folder says which text it reads, unless it was told 
   };
   const std::string note = noted({});
   CHECK(note.starts_with("headwise: note: "));
-  CHECK(contains(note, "reads \""));
-  CHECK(contains(note, "tired"));
+  CHECK_CONTAINS(note, "reads \"");
+  CHECK_CONTAINS(note, "tired");
   CHECK(noted({"--set", "inputs.text=the animal was tired"}).empty());
 }
 
@@ -165,11 +161,11 @@ TEST_CASE("info of a model with --set says what that layer is and costs") {
   const ProgramResult layer = run_program({"info", own_models + "copycat", "--set", "parameters.layer=1"});
   CAPTURE(layer.err);
   CHECK(layer.status == 0);
-  CHECK(contains(layer.out, "Parameters"));
-  CHECK(contains(layer.out, "in_proj_weight"));
+  CHECK_CONTAINS(layer.out, "Parameters");
+  CHECK_CONTAINS(layer.out, "in_proj_weight");
   const ProgramResult no_such = run_program({"info", own_models + "copycat", "--set", "parameters.layer=7"});
   CHECK(no_such.status == 3);
-  CHECK(contains(no_such.err, "0 to 1"));
+  CHECK_CONTAINS(no_such.err, "0 to 1");
   const ProgramResult both =
       run_program({"info", own_models + "copycat", "--set", "parameters.layer=1", "--text", "river"});
   CHECK(both.status == 2);
@@ -177,7 +173,7 @@ TEST_CASE("info of a model with --set says what that layer is and costs") {
   write_npz(folder.file("x.npz"), {ones("x", three_tokens)});
   const ProgramResult arrays = run_program({"info", folder.file("x.npz"), "--set", "mask.is_causal=true"});
   CHECK(arrays.status == 2);
-  CHECK(contains(arrays.err, "this file has no attention layer"));
+  CHECK_CONTAINS(arrays.err, "this file has no attention layer");
 }
 
 TEST_CASE("a query of another width than the scenario's embed_dim is refused with where that comes from") {

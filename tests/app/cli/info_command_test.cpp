@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +5,7 @@
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -35,7 +34,7 @@ TEST_CASE("info prints names that are no text without harm") {
   const std::string path = folder.file("a.npz");
   const auto tensor = std::make_shared<const Tensor>(Shape{}, DType::f32);
   write_npz(path, {{"\x1b[31m\xff\n", tensor, "f32"}});
-  CHECK(run_program({"info", path}).out.find("\\x1b[31m\\xff\\n") != std::string::npos);
+  CHECK_CONTAINS(run_program({"info", path}).out, "\\x1b[31m\\xff\\n");
   CHECK(nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("tensors").size() == 1);
 }
 
@@ -44,7 +43,7 @@ TEST_CASE("info refuses a pickle with the lines that convert it") {
   const ProgramResult result = run_program({"info", folder.with_file("model.pkl", "\x80\x04rest")});
   CHECK(result.status == 3);
   CHECK(is_one_line(result.err));
-  CHECK(result.err.find("import numpy, pickle;") != std::string::npos);
+  CHECK_CONTAINS(result.err, "import numpy, pickle;");
 }
 
 namespace {
@@ -91,7 +90,7 @@ TEST_CASE("info tells the sizes, parameters, products and memory of a scenario")
        {"Sizes\n", "  H   4  heads\n", "  G   2  key/value heads\n", "Multiply-adds, step by step",
         "Memory, in f32", "Are they the same?", "Yes: one packed matrix"}) {
     CAPTURE(part);
-    CHECK(text.find(part) != std::string::npos);
+    CHECK_CONTAINS(text, part);
   }
 }
 
@@ -133,11 +132,11 @@ TEST_CASE(
       info_json({"random", "--set", "inputs.source=random", "--set", "inputs.query_length=50000"});
   CHECK(json.at("sizes").at("L") == 50000);
   CHECK(json.at("tensors").empty());
-  CHECK(json.at("answers").at("not_computed").get<std::string>().find("multiply-adds") != std::string::npos);
+  CHECK_CONTAINS(json.at("answers").at("not_computed").get<std::string>(), "multiply-adds");
   const std::string text =
       run_program({"info", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=200000"}).out;
-  CHECK(text.find("  The trace does not fit: ") != std::string::npos);
-  CHECK(run_program({"info", "random"}).out.find("does not fit") == std::string::npos);
+  CHECK_CONTAINS(text, "  The trace does not fit: ");
+  CHECK_LACKS(run_program({"info", "random"}).out, "does not fit");
 }
 
 TEST_CASE("info takes the settings of a scenario, and refuses them beside an array file") {
@@ -161,7 +160,7 @@ TEST_CASE(
       R"({"attention":{"embed_dim":24,"num_heads":4,"num_kv_heads":2},"parameters":{"layout":"per_head"}})");
   const std::string saved = folder.file("saved.json");
   write_scenario_file(read_scenario_file(path), saved);
-  CHECK(content_of(saved).find("\"per_head\"") != std::string::npos);
+  CHECK_CONTAINS(content_of(saved), "\"per_head\"");
 
   const auto run = [&](std::vector<std::string> words, const char* name) {
     const std::string out = folder.file(name);
@@ -196,8 +195,8 @@ TEST_CASE("info tells the questions of a playlist with their keys, and refuses t
                                 answer + "}]}");
   };
   const std::string number = file(R"({"kind": "number", "is": "finite mask_bias[0,0,3,:]", "within": 0.5})");
-  CHECK(run_program({"info", number}).out.find("asks for a number; key: finite mask_bias[0,0,3,:] = 4, ± 0.5\n") !=
-        std::string::npos);
+  CHECK_CONTAINS(run_program({"info", number}).out,
+                 "asks for a number; key: finite mask_bias[0,0,3,:] = 4, ± 0.5\n");
   const nlohmann::json json = nlohmann::json::parse(run_program({"info", number, "--json"}).out);
   CHECK_FALSE(json.at("pages")[0].contains("answer"));
   CHECK(json.at("pages")[1].at("answer").at("key") == 4.0);
@@ -208,8 +207,7 @@ TEST_CASE("info tells the questions of a playlist with their keys, and refuses t
     return std::string(choice).replace(choice.find("TITLE"), 5, title);
   };
   const std::string path = file(seeing("Softmax over rows, or over columns?"));
-  CHECK(run_program({"info", path}).out.find("asks for one of 2; key: 2, four, because finite") !=
-        std::string::npos);
+  CHECK_CONTAINS(run_program({"info", path}).out, "asks for one of 2; key: 2, four, because finite");
   CHECK(nlohmann::json::parse(run_program({"info", path, "--json"}).out)
             .at("pages")[1]
             .at("answer")
@@ -221,11 +219,12 @@ TEST_CASE("info tells the questions of a playlist with their keys, and refuses t
     CHECK(refused.out.empty());
     return refused.err;
   };
-  CHECK(refusal(seeing("No such page")).find("page 2: answer.options[1].see") != std::string::npos);
-  CHECK(refusal(R"({"kind": "number", "is": "scores[0,0,99,0]"})").find("page 2: answer") != std::string::npos);
-  CHECK(refusal(R"({"kind": "number", "is": "2 + 2"})").find("a constant") != std::string::npos);
-  CHECK(refusal(R"({"kind": "choice", "options": [{"text": "a", "is": "E > 1"}, {"text": "b", "is": "E > 2"}]})")
-            .find("options 1 and 2 both hold") != std::string::npos);
+  CHECK_CONTAINS(refusal(seeing("No such page")), "page 2: answer.options[1].see");
+  CHECK_CONTAINS(refusal(R"({"kind": "number", "is": "scores[0,0,99,0]"})"), "page 2: answer");
+  CHECK_CONTAINS(refusal(R"({"kind": "number", "is": "2 + 2"})"), "a constant");
+  CHECK_CONTAINS(
+      refusal(R"({"kind": "choice", "options": [{"text": "a", "is": "E > 1"}, {"text": "b", "is": "E > 2"}]})"),
+      "options 1 and 2 both hold");
 }
 
 TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
@@ -251,7 +250,7 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   CHECK(lesson.out.starts_with("questions: playlist, 30 pages"));
   const ProgramResult refused = run_program({"info", path, "--set", "attention.scale=2"});
   CHECK(refused.status == 2);
-  CHECK(refused.err.find("a playlist has scenarios of its own") != std::string::npos);
+  CHECK_CONTAINS(refused.err, "a playlist has scenarios of its own");
   CHECK(run_program({"info", folder.with_file("wrong.json", R"({"headwise_playlist": 1, "pages": []})")}).status ==
         2);
 }
@@ -294,7 +293,7 @@ TEST_CASE("a page that cannot be opened is refused by info and by render as run 
         CHECK(result.out.empty());
         CHECK(is_one_line(result.err));
         CHECK(result.err.starts_with("headwise: " + place));
-        CHECK(result.err.find(reason) != std::string::npos);
+        CHECK_CONTAINS(result.err, reason);
       }
     }
   }
@@ -337,10 +336,9 @@ TEST_CASE("info scores every head of a model on a text, and mutes each where tha
   const std::string model = HEADWISE_SOURCE_DIR "/assets/models/copycat";
   const ProgramResult text = run_program({"info", model, "--text", "apple lamp river apple lamp river"});
   CHECK(text.status == 0);
-  CHECK(text.out.find("heads on 7 tokens: <|endoftext|> apple lamp river apple lamp river\n") !=
-        std::string::npos);
-  CHECK(text.out.find("\n  1.3  ") != std::string::npos);
-  CHECK(text.out.find("muted") == std::string::npos);
+  CHECK_CONTAINS(text.out, "heads on 7 tokens: <|endoftext|> apple lamp river apple lamp river\n");
+  CHECK_CONTAINS(text.out, "\n  1.3  ");
+  CHECK_LACKS(text.out, "muted");
 
   const nlohmann::json json = nlohmann::json::parse(
       run_program({"info", model, "--text", "apple lamp river apple lamp river", "--mute", "--json"}).out);
@@ -355,7 +353,7 @@ TEST_CASE("info scores every head of a model on a text, and mutes each where tha
 
   const ProgramResult refused = run_program({"info", "hand_made", "--text", "a"});
   CHECK(refused.status == 2);
-  CHECK(refused.err.find("only a model can read text") != std::string::npos);
+  CHECK_CONTAINS(refused.err, "only a model can read text");
   CHECK(run_program({"info", model, "--mute"}).status == 2);
 }
 
@@ -369,27 +367,27 @@ TEST_CASE("info lists the checkpoints of a training, and the folder stands for t
   CHECK(text.status == 0);
   CHECK(text.out.starts_with(run + ": 3 checkpoints of a training run\n  step 0: " + run +
                              "/checkpoint-0\n  step 5: "));
-  CHECK(text.out.find("\n  step 10: " + newest + "\n") != std::string::npos);
+  CHECK_CONTAINS(text.out, "\n  step 10: " + newest + "\n");
   const nlohmann::json json = nlohmann::json::parse(run_program({"info", run, "--json"}).out);
   REQUIRE(json.at("checkpoints").size() == 3);
   CHECK(json.at("checkpoints")[2] == nlohmann::json{{"step", 10}, {"path", newest}});
 
   const ProgramResult model = run_program({"info", newest});
-  CHECK(model.out.find("encoder: pre-LayerNorm blocks, GELU (tanh), learned positions (at most 32 tokens)") !=
-        std::string::npos);
-  CHECK(model.out.find("tokenizer: word list, 32 pieces") != std::string::npos);
-  CHECK(model.out.find("not computed") == std::string::npos);
+  CHECK_CONTAINS(model.out,
+                 "encoder: pre-LayerNorm blocks, GELU (tanh), learned positions (at most 32 tokens)");
+  CHECK_CONTAINS(model.out, "tokenizer: word list, 32 pieces");
+  CHECK_LACKS(model.out, "not computed");
   CHECK(run_program({"info", newest, "--strict"}).status == 0);
-  CHECK(run_program({"info", run, "--text", "garden river garden"})
-            .out.find("heads on 3 tokens: garden river garden\n") != std::string::npos);
+  CHECK_CONTAINS(run_program({"info", run, "--text", "garden river garden"}).out,
+                 "heads on 3 tokens: garden river garden\n");
   const ProgramResult unknown = run_program({"info", run, "--text", "garden gryphon"});
   CHECK(unknown.status == 2);
-  CHECK(unknown.err.find("\"gryphon\"") != std::string::npos);
+  CHECK_CONTAINS(unknown.err, "\"gryphon\"");
   CHECK(is_one_line(unknown.err));
 
   for (const std::string file : {"model.safetensors", "config.json"})
     std::filesystem::copy(newest + "/" + file, run + "/" + file);
   const ProgramResult both = run_program({"info", run});
-  CHECK(both.out.find("2 attention layers") != std::string::npos);
-  CHECK(both.out.find("3 checkpoints of a training run\n") != std::string::npos);
+  CHECK_CONTAINS(both.out, "2 attention layers");
+  CHECK_CONTAINS(both.out, "3 checkpoints of a training run\n");
 }

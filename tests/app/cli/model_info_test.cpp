@@ -1,10 +1,9 @@
 // What headwise info says of a model, and in which order.
-#include <doctest/doctest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "app/cli/tensor_list.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -52,7 +51,7 @@ TEST_CASE("info says what a model is before its tensors, and one line does for t
   const ProgramResult all = run_program({"info", path, "--tensors"});
   CHECK(all.out.find("attention layers") <
         all.out.find("  h.10.attention.k_lin.weight    f32  (12,12)  576 bytes\n"));
-  CHECK(all.out.find("{") == std::string::npos);
+  CHECK_LACKS(all.out, "{");
   CHECK(nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("tensors").size() == 45);
 }
 
@@ -66,13 +65,14 @@ TEST_CASE("layers have the numbers in their names, and what is missing is told")
   const std::string count = "config.json gives 6 layers, but the files have 4: layers 4 to 5 are missing";
 
   const std::string told = run_program({"info", path}).out;
-  CHECK(told.find("4 attention layers, with config.json\n"
-                  "  layer 0, h.0\n    DistilBERT: embed_dim 12, 3 heads, head_dim 4, without bias\n"
-                  "    q, k and v separate, [out,in]\n"
-                  "  layer 1, h.1\n    cannot be computed: h.1.attention.q_lin.weight is missing\n"
-                  "  layers 2 to 3, h.2 to h.3\n") != std::string::npos);
-  CHECK(told.find("  " + count + "\n") != std::string::npos);
-  CHECK(told.find("  h.{0,2,3}.attention.q_lin.weight ") != std::string::npos);
+  CHECK_CONTAINS(told,
+                 "4 attention layers, with config.json\n"
+                 "  layer 0, h.0\n    DistilBERT: embed_dim 12, 3 heads, head_dim 4, without bias\n"
+                 "    q, k and v separate, [out,in]\n"
+                 "  layer 1, h.1\n    cannot be computed: h.1.attention.q_lin.weight is missing\n"
+                 "  layers 2 to 3, h.2 to h.3\n");
+  CHECK_CONTAINS(told, "  " + count + "\n");
+  CHECK_CONTAINS(told, "  h.{0,2,3}.attention.q_lin.weight ");
   const nlohmann::json model = nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("model");
   CHECK(model.at("layers")[1].at("problem") == "h.1.attention.q_lin.weight is missing");
   CHECK(model.at("layers")[3].at("name") == "h.3");
@@ -88,7 +88,7 @@ TEST_CASE("layers have the numbers in their names, and what is missing is told")
   const ProgramResult damaged = run("1");
   CHECK(damaged.status == 3);
   CHECK(is_one_line(damaged.err));
-  CHECK(damaged.err.find("h.1.attention.q_lin.weight is missing") != std::string::npos);
+  CHECK_CONTAINS(damaged.err, "h.1.attention.q_lin.weight is missing");
   CHECK(run("4").status == 3);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("--set attention.num_heads alone is enough for a grouped layer") {
                                               std::string("attention.num_heads=") + heads, "-o", out});
     CHECK(result.status == 0);
     CHECK(is_one_line(result.err));
-    CHECK(result.err.find("no config.json gives the kind of model") != std::string::npos);
+    CHECK_CONTAINS(result.err, "no config.json gives the kind of model");
   }
   // What keys and values were said to have is taken at its word.
   CHECK(run_program({"run", folder.file("model.safetensors"), "--set", "attention.num_heads=8", "--set",
@@ -126,8 +126,7 @@ TEST_CASE("a model without its files says which are missing") {
     const ProgramResult result = run_program(words);
     CHECK(result.status == 3);
     CHECK(is_one_line(result.err));
-    CHECK(result.err.find("files named in the index are missing: got a.safetensors and 1 more") !=
-          std::string::npos);
+    CHECK_CONTAINS(result.err, "files named in the index are missing: got a.safetensors and 1 more");
   }
 }
 
@@ -189,14 +188,13 @@ TEST_CASE("what info says cannot be computed is what run refuses, in the same wo
     const std::string path = folder.file("");
     const nlohmann::json model = nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("model");
     const std::string problem = model.at("layers")[0].at("problem");
-    CHECK(problem.find(one.part) != std::string::npos);
-    CHECK(run_program({"info", path}).out.find("    cannot be computed: " + problem + "\n") !=
-          std::string::npos);
+    CHECK_CONTAINS(problem, one.part);
+    CHECK_CONTAINS(run_program({"info", path}).out, "    cannot be computed: " + problem + "\n");
     const ProgramResult run = run_program(
         {"run", path, "--set", "inputs.source=random", "--only", "output", "-o", folder.file("out.npz")});
     CHECK(run.status == 3);
     CHECK(is_one_line(run.err));
-    CHECK(run.err.find("this layer cannot be computed: " + problem) != std::string::npos);
+    CHECK_CONTAINS(run.err, "this layer cannot be computed: " + problem);
   }
 }
 
@@ -210,9 +208,9 @@ TEST_CASE("an index that does not fit its files is a warning wherever the model 
   const std::string path = folder.file(""), out = folder.file("out.npz");
   const std::string warning =
       "model.safetensors.index.json is ignored, because model.safetensors is there too";
-  CHECK(run_program({"info", path}).out.find("  " + warning) != std::string::npos);
+  CHECK_CONTAINS(run_program({"info", path}).out, "  " + warning);
   const ProgramResult run = run_program({"run", path, "--only", "output", "-o", out});
   CHECK(run.status == 0);
-  CHECK(run.err.find("headwise: warning: " + warning) != std::string::npos);
+  CHECK_CONTAINS(run.err, "headwise: warning: " + warning);
   CHECK(run_program({"run", path, "--only", "output", "--strict", "-o", out}).status != 0);
 }

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +6,7 @@
 #include "core/files/array_files.h"
 #include "core/model/transformer/text_model.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/written_model.h"
 
@@ -18,26 +17,22 @@ namespace {
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
 const std::string small_models = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("info of a model says what its blocks and its tokenizer are, or why text cannot go in") {
   const ProgramResult own = run_program({"info", own_models + "sentences"});
   REQUIRE(own.status == 0);
   CAPTURE(own.out);
-  CHECK(contains(own.out, "encoder: post-LayerNorm blocks, GELU, learned positions (at most 64 tokens)"));
-  CHECK(contains(own.out, "tokenizer: WordPiece, 3846 pieces"));
-  CHECK(contains(own.out, "predicts 3846 words"));
-  CHECK(contains(run_program({"info", own_models + "copycat"}).out, "tokenizer: word list, 327 pieces"));
+  CHECK_CONTAINS(own.out, "encoder: post-LayerNorm blocks, GELU, learned positions (at most 64 tokens)");
+  CHECK_CONTAINS(own.out, "tokenizer: WordPiece, 3846 pieces");
+  CHECK_CONTAINS(own.out, "predicts 3846 words");
+  CHECK_CONTAINS(run_program({"info", own_models + "copycat"}).out, "tokenizer: word list, 327 pieces");
   const ProgramResult bare = run_program({"info", small_models + "bert_without_words"});
   CAPTURE(bare.out);
-  CHECK(contains(bare.out, "cannot read text: "));
-  CHECK(contains(bare.out, "there is no tokenizer in this folder"));
-  CHECK(contains(bare.out, "sinusoidal positions"));
-  CHECK(contains(bare.out, "predicts no words: "));
+  CHECK_CONTAINS(bare.out, "cannot read text: ");
+  CHECK_CONTAINS(bare.out, "there is no tokenizer in this folder");
+  CHECK_CONTAINS(bare.out, "sinusoidal positions");
+  CHECK_CONTAINS(bare.out, "predicts no words: ");
 }
 
 TEST_CASE("run takes a model as it is, with the settings of its layer") {
@@ -79,7 +74,7 @@ TEST_CASE("run gives a layer of a model its true input, and tells the words that
       run_program({"run", folder.with_file("scenario.json", scenario.dump()), "-o", out});
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
-  CHECK(contains(result.err, "zeppelin"));
+  CHECK_CONTAINS(result.err, "zeppelin");
   TensorPtr query;
   for (const NamedTensor& array : read_array_file(out))
     if (array.name == "query") query = array.tensor;
@@ -93,7 +88,7 @@ TEST_CASE("info of a text tells the heads and no list of tensors, and of an empt
   const ProgramResult heads = run_program({"info", own_models + "sentences", "--text", "the dog ran ."});
   CHECK(heads.status == 0);
   CHECK(heads.out.starts_with("heads on 6 tokens:"));
-  CHECK_FALSE(contains(heads.out, "encoder.layer.0.attention.self.query.weight"));
+  CHECK_LACKS(heads.out, "encoder.layer.0.attention.self.query.weight");
   for (const std::string model : {"sentences", "copycat"}) {
     const ProgramResult empty = run_program({"info", own_models + model, "--text", " ", "--mute"});
     CHECK(empty.status == 0);
@@ -112,11 +107,11 @@ TEST_CASE("what is assumed of a model that does not say its heads is one line, a
                     "");
   const ProgramResult info = run_program({"info", folder.file("model.safetensors"), "--json"});
   CHECK(info.status == 0);
-  CHECK(contains(info.err, "assuming 2 of 64"));
+  CHECK_CONTAINS(info.err, "assuming 2 of 64");
   CHECK(std::ranges::count(info.err, '\n') == 1);
   const std::string text = run_program({"info", folder.file("model.safetensors")}).out;
-  CHECK(contains(text, "heads: unknown, assuming 2 of 64"));
-  CHECK_FALSE(contains(text, "cannot be computed"));
+  CHECK_CONTAINS(text, "heads: unknown, assuming 2 of 64");
+  CHECK_LACKS(text, "cannot be computed");
   const auto layer = nlohmann::json::parse(info.out).at("model").at("layers").at(0);
   CHECK(layer.at("num_heads").is_null());
   CHECK(layer.at("assumed_num_heads") == 2);
@@ -130,11 +125,11 @@ TEST_CASE("what is assumed of a model that does not say its heads is one line, a
     CAPTURE(command[0]);
     const ProgramResult silent = run_program(command);
     CHECK(silent.status == 0);
-    CHECK(contains(silent.err, "assuming 2 of 64; set attention.num_heads"));
+    CHECK_CONTAINS(silent.err, "assuming 2 of 64; set attention.num_heads");
     CHECK(std::ranges::count(silent.err, '\n') == 1);
   }
   const auto told = nlohmann::json::parse(run_program({"info", scenario, "--json"}).out).at("notes");
-  CHECK(contains(told.at(0), "assuming 2 of 64"));
+  CHECK_CONTAINS(told.at(0).get<std::string>(), "assuming 2 of 64");
   CHECK(run_program({"run", scenario, "--set", "attention.num_heads=8", "-o", out}).err.empty());
 }
 
@@ -147,7 +142,7 @@ TEST_CASE("a folder whose file is damaged is refused in one line, by the window 
     CHECK(result.status == 3);
     CHECK(result.out.empty());
     CHECK(std::ranges::count(result.err, '\n') == 1);
-    CHECK(contains(result.err, "model.safetensors"));
+    CHECK_CONTAINS(result.err, "model.safetensors");
   }
 }
 
@@ -162,13 +157,13 @@ TEST_CASE("a model without words has its table of heads, and one line says why n
   CAPTURE(text.err);
   CHECK(text.status == 0);
   CHECK(text.out.starts_with("heads on 6 tokens:"));
-  CHECK_FALSE(contains(text.out, "when muted"));
+  CHECK_LACKS(text.out, "when muted");
   CHECK(is_one_line(text.err));
-  CHECK(contains(text.err, "no head was muted, because this model predicts no words"));
+  CHECK_CONTAINS(text.err, "no head was muted, because this model predicts no words");
   const ProgramResult json = run_program({"info", model, "--text", "the dog ran .", "--mute", "--json"});
   CHECK(json.status == 0);
   const auto told = nlohmann::json::parse(json.out).at("text");
-  CHECK(contains(told.at("not_muted"), "predicts no words"));
+  CHECK_CONTAINS(told.at("not_muted").get<std::string>(), "predicts no words");
   CHECK_FALSE(told.at("heads").empty());
   CHECK_FALSE(told.at("heads").at(0).contains("muted"));
 }
@@ -189,8 +184,8 @@ TEST_CASE("a file of a model that is none says what it is and what was expected"
       const ProgramResult result = run_program({"info", model, "--text", "the dog ran ."});
       CHECK(result.status == 3);
       CHECK(is_one_line(result.err));
-      CHECK(contains(result.err, is_folder ? "got a folder" : "got an empty file"));
-      CHECK(contains(result.err, file.ends_with(".json") ? "expected a JSON file" : "expected a text file"));
+      CHECK_CONTAINS(result.err, is_folder ? "got a folder" : "got an empty file");
+      CHECK_CONTAINS(result.err, file.ends_with(".json") ? "expected a JSON file" : "expected a text file");
     }
   }
 }
@@ -206,5 +201,5 @@ TEST_CASE("a layer that cannot be computed is told in a sentence") {
   CAPTURE(result.err);
   CHECK(result.status == 3);
   CHECK(is_one_line(result.err));
-  CHECK(contains(result.err, "this layer cannot be computed: 128 rows of q cannot be split into 7 heads"));
+  CHECK_CONTAINS(result.err, "this layer cannot be computed: 128 rows of q cannot be split into 7 heads");
 }

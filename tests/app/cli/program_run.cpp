@@ -1,6 +1,6 @@
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,7 +64,7 @@ void check_refused(const std::vector<std::string>& words, int status, const std:
   CHECK(result.status == status);
   CHECK(result.out.empty());
   CHECK(is_one_line(result.err));
-  CHECK(result.err.find(part) != std::string::npos);
+  CHECK_CONTAINS(result.err, part);
 }
 
 }  // namespace headwise

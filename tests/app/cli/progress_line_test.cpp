@@ -1,6 +1,5 @@
 #include "app/cli/progress_line.h"
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include <string>
 
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -60,8 +60,8 @@ TEST_CASE("a terminal sees one line, which is drawn over itself and taken away i
     const ProgressLine line(terminal.inside, "run", std::chrono::milliseconds(0));
     const ProgressPart part(0.25, 0.5, "attn_weights");
     const std::string seen = terminal.read_until("25 %, attn_weights");
-    CHECK(seen.find("\r\x1b[Kheadwise: run: 0 s") != std::string::npos);
-    CHECK(seen.find("25 %, attn_weights") != std::string::npos);
+    CHECK_CONTAINS(seen, "\r\x1b[Kheadwise: run: 0 s");
+    CHECK_CONTAINS(seen, "25 %, attn_weights");
     CHECK(seen.find('\n') == std::string::npos);
   }
   CHECK(terminal.read_rest().ends_with("\r\x1b[K"));

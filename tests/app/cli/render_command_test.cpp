@@ -1,5 +1,4 @@
 // `headwise render` as a process.
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -7,6 +6,7 @@
 
 #include "core/playlist/stage_view.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/picture/read_png.h"
 #include "tests/skipped.h"
@@ -58,7 +58,7 @@ void check_render_refused(std::vector<std::string> words, int status, const std:
   CAPTURE(result.err);
   CHECK(result.status == status);
   CHECK(is_one_line(result.err));
-  CHECK(result.err.find(part) != std::string::npos);
+  CHECK_CONTAINS(result.err, part);
 }
 
 }  // namespace
@@ -71,13 +71,13 @@ TEST_CASE("every page becomes a PNG of the size that was asked for, and its moti
   if (!has_gl(result)) return;
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
-  CHECK(result.out.find("3 pages as .png, 640×360, and 2 motions") != std::string::npos);
+  CHECK_CONTAINS(result.out, "3 pages as .png, 640×360, and 2 motions");
   for (const char* name : {"page-01.png", "page-02.png", "page-03.png"}) {
     const std::string png = read(out + "/" + name);
     REQUIRE(png.starts_with("\x89PNG"));
     CHECK(big_endian(png, 16) == 640);
     CHECK(big_endian(png, 20) == 360);
-    CHECK(png.find("acTL") == std::string::npos);
+    CHECK_LACKS(png, "acTL");
   }
   CHECK_FALSE(fs::exists(out + "/page-01-motion.png"));
   const std::string motion = read(out + "/page-02-motion.png");
@@ -100,13 +100,13 @@ TEST_CASE("a page that asks has a picture of its question before the one with it
   if (!has_gl(result)) return;
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
-  CHECK(result.out.find("1 page as .svg, 1920×1080, and 1 question") != std::string::npos);
+  CHECK_CONTAINS(result.out, "1 page as .svg, 1920×1080, and 1 question");
   const std::string question = read(out + "/page-01-ask.svg"), answer = read(out + "/page-01.svg");
   for (const char* words : {"Where?", "1   left", "2   right", "hidden until you answer"})
-    CHECK(question.find(words) != std::string::npos);
-  CHECK(question.find("There.") == std::string::npos);
-  CHECK(answer.find("There.") != std::string::npos);
-  CHECK(answer.find("hidden") == std::string::npos);
+    CHECK_CONTAINS(question, words);
+  CHECK_LACKS(question, "There.");
+  CHECK_CONTAINS(answer, "There.");
+  CHECK_LACKS(answer, "hidden");
 }
 
 TEST_CASE("an SVG has its words as text, its cells as shapes, and no shape that is not finite") {
@@ -120,20 +120,20 @@ TEST_CASE("an SVG has its words as text, its cells as shapes, and no shape that 
   const std::string svg = read(out + "/page-02.svg");
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</svg>\n"));
-  CHECK(svg.find("width=\"1280\" height=\"720\"") != std::string::npos);
+  CHECK_CONTAINS(svg, "width=\"1280\" height=\"720\"");
   for (const char* words : {">Scores</text>", ">Every query &amp; every &lt;key&gt;.</text>",
                             ">because</text>", "font-weight=\"bold\"", "Mono"}) {
     CHECK_MESSAGE(svg.find(words) != std::string::npos, words);
   }
-  CHECK(svg.find("data:image/png;base64,") == std::string::npos);
+  CHECK_LACKS(svg, "data:image/png;base64,");
   // As a hall sees it: the map that the step makes,
   // without the thumbnails of the heads and what it was made from.
-  CHECK(svg.find(">heads</text>") == std::string::npos);
-  CHECK(svg.find("q_heads[0,") == std::string::npos);
-  CHECK(svg.find("nan") == std::string::npos);
-  CHECK(svg.find("inf\"") == std::string::npos);
+  CHECK_LACKS(svg, ">heads</text>");
+  CHECK_LACKS(svg, "q_heads[0,");
+  CHECK_LACKS(svg, "nan");
+  CHECK_LACKS(svg, "inf\"");
   // What is there only to be clicked is not.
-  for (const char* control : {"Tokens", "Gradients", "click"}) CHECK(svg.find(control) == std::string::npos);
+  for (const char* control : {"Tokens", "Gradients", "click"}) CHECK_LACKS(svg, control);
 }
 
 TEST_CASE("a playlist becomes one PDF with a page for each slide, or a PDF for each") {
@@ -143,18 +143,18 @@ TEST_CASE("a playlist becomes one PDF with a page for each slide, or a PDF for e
   if (!has_gl(result)) return;
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
-  CHECK(result.out.find("slides.pdf: 3 pages as .pdf, 640×360") != std::string::npos);
+  CHECK_CONTAINS(result.out, "slides.pdf: 3 pages as .pdf, 640×360");
   const std::string pdf = read(out);
   CHECK(count_of(pdf, "/MediaBox [ 0 0 480 270 ]") == 3);
-  CHECK(pdf.find("/Count 3") != std::string::npos);
-  CHECK(pdf.find("+DejaVuSans-Bold") != std::string::npos);
-  CHECK(pdf.find("CreationDate") == std::string::npos);
+  CHECK_CONTAINS(pdf, "/Count 3");
+  CHECK_CONTAINS(pdf, "+DejaVuSans-Bold");
+  CHECK_LACKS(pdf, "CreationDate");
   REQUIRE(run_program({"render", file, "-o", out, "--size", "640x360"}).status == 0);
   CHECK(read(out) == pdf);
   REQUIRE(run_program({"render", file, "-o", folder.file("each"), "--format", "pdf", "--size", "640x360"}).status ==
           0);
   for (const char* name : {"each/page-01.pdf", "each/page-02.pdf", "each/page-03.pdf"})
-    CHECK(read(folder.file(name)).find("/Count 1") != std::string::npos);
+    CHECK_CONTAINS(read(folder.file(name)), "/Count 1");
   check_render_refused({file, "-o", out, "--motion"}, 2, "animations");
   check_render_refused({file, "-o", out, "--format", "svg"}, 2, "one PDF");
 }
@@ -225,7 +225,7 @@ TEST_CASE(
   const ProgramResult result = run_program({"render", path, "-o", folder.file("slides"), "--size", "320x200"});
   if (!has_gl(result)) return;
   CHECK(result.status == 0);
-  CHECK(result.err.find("page 1: there is no number for {max scores[0,0,99,:]}") != std::string::npos);
+  CHECK_CONTAINS(result.err, "page 1: there is no number for {max scores[0,0,99,:]}");
   CHECK(fs::exists(folder.file("slides/page-01.png")));
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("with little memory render says so, and never crashes" * doctest::skip
     if (result.status == 0) continue;
     CHECK(result.status == 5);
     CHECK(is_one_line(result.err));
-    CHECK(result.err.find("memory") != std::string::npos);
+    CHECK_CONTAINS(result.err, "memory");
     ++refused;
   }
   CHECK(refused >= 5);

@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/random.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -193,7 +193,7 @@ TEST_CASE("the fused backend writes what it keeps, and the reference makes the r
   CHECK(identical(*asked.at("scores"), *reference.at("scores")));
   const auto [doubles, warning] = run({"--backend", "fused", "--dtype", "f64"});
   CHECK(doubles.contains("scores"));
-  CHECK(warning.find("f32") != std::string::npos);
+  CHECK_CONTAINS(warning, "f32");
 }
 
 TEST_CASE("the gl backend computes without a display, or says who does instead") {
@@ -271,8 +271,9 @@ TEST_CASE("a text that does not become the inputs is told, unless another source
   const ProgramResult told = run_program({"run", scenario, "--set", "inputs.text=a b c", "-o", out});
   CHECK(told.status == 0);
   CHECK(is_one_line(told.err));
-  CHECK(told.err.find("inputs.text = \"a b c\" is not used, because inputs.source is random: set "
-                      "inputs.source=text") != std::string::npos);
+  CHECK_CONTAINS(told.err,
+                 "inputs.text = \"a b c\" is not used, because inputs.source is random: set "
+                 "inputs.source=text");
   CHECK(run_program({"run", scenario, "--set", "inputs.text=a b c", "--set", "inputs.source=text", "-o", out})
             .err.empty());
   CHECK(run_program({"run", "random", "--set", "inputs.source=random", "-o", out}).err.empty());

@@ -1,5 +1,4 @@
 // What a file of a run says of the run, and what opens it again.
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -22,10 +22,6 @@ namespace {
 
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
 constexpr const char* text = "garden river lamp apple violin";
-
-bool contains(const std::string& whole, const std::string& part) {
-  return whole.find(part) != std::string::npos;
-}
 
 std::map<std::string, TensorPtr> arrays_of(const std::string& path) {
   std::map<std::string, TensorPtr> arrays;
@@ -80,7 +76,7 @@ TEST_CASE(
     CHECK(tokens.at("query") == nlohmann::json({"two", "words"}));
     const auto warnings = nlohmann::json::parse(metadata.at("__warnings__"));
     REQUIRE(warnings.size() == 1);
-    CHECK(contains(warnings[0].get<std::string>(), "every key is blocked"));
+    CHECK_CONTAINS(warnings[0].get<std::string>(), "every key is blocked");
     for (const auto& [array, unused] : arrays_of(folder.file(name))) CHECK_FALSE(array.starts_with("__"));
   }
 }
@@ -151,8 +147,8 @@ TEST_CASE("arrays that a run was given come back from its file, moved elsewhere 
        "attention.num_heads=2", "--input", query, "--only", "output", "-o", first});
   const ProgramResult result = run_program({"run", first, "-o", again});
   CHECK(result.status == 3);
-  CHECK(contains(result.err, "this run cannot be reopened"));
-  CHECK(contains(result.err, "without query"));
+  CHECK_CONTAINS(result.err, "this run cannot be reopened");
+  CHECK_CONTAINS(result.err, "without query");
 }
 
 TEST_CASE("a file of arrays is opened as the run that wrote it; one that has none, and no layer, says so") {
@@ -167,15 +163,15 @@ TEST_CASE("a file of arrays is opened as the run that wrote it; one that has non
                                                 {"run", folder.file("x.npz"), "-o", folder.file("out.npz")}}) {
     const ProgramResult result = run_program(words);
     CHECK(result.status == 3);
-    CHECK(contains(result.err, "this file has neither a run to reopen nor an attention layer"));
-    CHECK(contains(result.err, "got x"));
+    CHECK_CONTAINS(result.err, "this file has neither a run to reopen nor an attention layer");
+    CHECK_CONTAINS(result.err, "got x");
   }
   write_file_atomically(folder.file("broken.npz"), [](const ByteSink& sink) {
     write_npz(sink, {}, {{"__scenario__", "{"}});
   });
   const ProgramResult broken = run_program({"run", folder.file("broken.npz"), "-o", folder.file("out.npz")});
   CHECK(broken.status == 3);
-  CHECK(contains(broken.err, "damaged"));
+  CHECK_CONTAINS(broken.err, "damaged");
 }
 
 TEST_CASE("info of a run's file tells of the run") {
@@ -184,10 +180,10 @@ TEST_CASE("info of a run's file tells of the run") {
   const ProgramResult info = run_program({"info", folder.file("run.npz")});
   CAPTURE(info.out);
   REQUIRE(info.status == 0);
-  CHECK(contains(info.out, "run\n  scenario: "));
-  CHECK(contains(info.out, "\"valid_lens\""));
-  CHECK(contains(info.out, "  warning: "));
-  CHECK_FALSE(contains(info.out, "__scenario__"));
+  CHECK_CONTAINS(info.out, "run\n  scenario: ");
+  CHECK_CONTAINS(info.out, "\"valid_lens\"");
+  CHECK_CONTAINS(info.out, "  warning: ");
+  CHECK_LACKS(info.out, "__scenario__");
   const auto json = nlohmann::json::parse(run_program({"info", folder.file("run.npz"), "--json"}).out);
   CHECK(json.at("run").at("scenario").at("mask").at("valid_lens") == nlohmann::json({0}));
   CHECK(json.at("run").at("warnings").size() == 1);
@@ -255,11 +251,11 @@ TEST_CASE(
   }
   const ProgramResult nameless = run_program({"run", "hand_made", "-o", "-"});
   CHECK(nameless.status == 2);
-  CHECK(contains(nameless.err, "--format"));
+  CHECK_CONTAINS(nameless.err, "--format");
   CHECK(run_program({"run", "hand_made", "-o", "-", "--format", "csv"}).status == 2);
-  CHECK(contains(run_program({"run", "hand_made", "-o", "-", "--format", "py"}).out, "import numpy as np"));
+  CHECK_CONTAINS(run_program({"run", "hand_made", "-o", "-", "--format", "py"}).out, "import numpy as np");
   const ProgramResult empty = run_program({"run", "-", "-o", folder.file("x.npz")},
                                           {"", [] { dup2(open("/dev/null", O_RDONLY), STDIN_FILENO); }, {}});
   CHECK(empty.status == 2);
-  CHECK(contains(empty.err, "standard input"));
+  CHECK_CONTAINS(empty.err, "standard input");
 }

@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -8,6 +7,7 @@
 
 #include "core/train/checkpoint.h"
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -33,8 +33,8 @@ TEST_CASE("train writes checkpoints and a curve, and a training that is resumed 
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
   CHECK(result.out.starts_with("7392 parameters; 3 checkpoints of 0.1 MB will stay in "));
-  CHECK(result.out.find("\nstep 10: loss ") != std::string::npos);
-  CHECK(result.out.find("\nstep 20: loss ") != std::string::npos);
+  CHECK_CONTAINS(result.out, "\nstep 10: loss ");
+  CHECK_CONTAINS(result.out, "\nstep 20: loss ");
   CHECK(checkpoint_steps(parts) == std::vector<Index>{0, 10, 20});
   REQUIRE(run_program({"train", "-o", parts, "--resume", "--steps", "30", "--every", "10"}).status == 0);
   REQUIRE(
@@ -43,7 +43,7 @@ TEST_CASE("train writes checkpoints and a curve, and a training that is resumed 
   for (const char* const file : {"model.safetensors", "optimizer.safetensors", "training.json"})
     CHECK(content_of(parts + "/checkpoint-30/" + file) == content_of(whole + "/checkpoint-30/" + file));
   CHECK(content_of(parts + "/curve.csv") == content_of(whole + "/curve.csv"));
-  CHECK(content_of(whole + "/curve.csv").find("\n29,") != std::string::npos);
+  CHECK_CONTAINS(content_of(whole + "/curve.csv"), "\n29,");
 }
 
 TEST_CASE(
@@ -81,7 +81,7 @@ TEST_CASE(
   cut_back_to(12);
   // The program of the training in a folder takes as many.
   REQUIRE(run_program({"train", run, "-o", folder.file("a.py")}).status == 0);
-  CHECK(content_of(folder.file("a.py")).find("else 12\n") != std::string::npos);
+  CHECK_CONTAINS(content_of(folder.file("a.py")), "else 12\n");
   // A folder of an earlier version has no plan: 500 steps, as for a training that begins.
   const std::string settings = checkpoint_path(run, 12) + "/training.json";
   const std::string before = content_of(settings);
@@ -91,7 +91,7 @@ TEST_CASE(
                    before.substr(0, before.rfind(',', plan)) + before.substr(end + 1));
   CHECK(!read_saved_run(checkpoint_path(run, 12)).plan);
   REQUIRE(run_program({"train", run, "-o", folder.file("a.py")}).status == 0);
-  CHECK(content_of(folder.file("a.py")).find("else 500\n") != std::string::npos);
+  CHECK_CONTAINS(content_of(folder.file("a.py")), "else 500\n");
   CHECK(resumed({"--steps", "20"}).back() == 20);
   CHECK(read_saved_run(checkpoint_path(run, 20)).plan->every == 2);
 }
@@ -107,10 +107,9 @@ TEST_CASE("a damaged checkpoint is named, with the one from which the training r
     CAPTURE(result.err);
     CHECK(result.status == 3);
     CHECK(is_one_line(result.err));
-    CHECK(result.err.find(run + "/" + checkpoint + ": this checkpoint is damaged: got " + part) !=
-          std::string::npos);
-    CHECK(result.err.find("; " + remedy) != std::string::npos);
-    CHECK(result.err.find("download") == std::string::npos);
+    CHECK_CONTAINS(result.err, run + "/" + checkpoint + ": this checkpoint is damaged: got " + part);
+    CHECK_CONTAINS(result.err, "; " + remedy);
+    CHECK_LACKS(result.err, "download");
   };
   for (const char* name : {"model.safetensors", "optimizer.safetensors", "training.json", "config.json"}) {
     CAPTURE(name);
@@ -129,8 +128,8 @@ TEST_CASE("a damaged checkpoint is named, with the one from which the training r
   std::filesystem::remove(run + "/checkpoint-4/training.json");
   const ProgramResult foreign = run_program({"train", "-o", run, "--resume"});
   CHECK(foreign.status == 3);
-  CHECK(foreign.err.find("checkpoint-4/training.json: file not found") != std::string::npos);
-  CHECK(foreign.err.find("remove") == std::string::npos);
+  CHECK_CONTAINS(foreign.err, "checkpoint-4/training.json: file not found");
+  CHECK_LACKS(foreign.err, "remove");
   std::filesystem::remove_all(run + "/checkpoint-4");
   CHECK(run_program({"train", "-o", run, "--resume"}).status == 0);
   CHECK(content_of(run + "/checkpoint-4/model.safetensors") == content_of(whole + "/model.safetensors"));
@@ -266,7 +265,7 @@ TEST_CASE("a checkpoint is there only after the rows of its steps, and rows that
   const ProgramResult result = run_program({"train", "-o", run, "--resume", "--steps", "5"});
   CHECK(result.status == 0);
   CHECK(is_one_line(result.err));
-  CHECK(result.err.find("curve.csv has no row for 2 of the first 4 steps") != std::string::npos);
+  CHECK_CONTAINS(result.err, "curve.csv has no row for 2 of the first 4 steps");
 }
 
 TEST_CASE("a folder in which a training is being written is refused to a second one, which names the first") {
@@ -297,9 +296,9 @@ TEST_CASE("a long training keeps a bounded number of checkpoints, and says so be
       small_training("sort", run, {"--steps", "21", "--every", "1", "--keep", "5", "--optimiser", "sgd"}));
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
-  CHECK(result.out.find("at most 5 checkpoints of 0.0 MB will stay in ") != std::string::npos);
+  CHECK_CONTAINS(result.out, "at most 5 checkpoints of 0.0 MB will stay in ");
   CHECK(checkpoint_steps(run) == std::vector<Index>{0, 8, 16, 21});
-  CHECK(content_of(run + "/curve.csv").find("\n20,") != std::string::npos);
+  CHECK_CONTAINS(content_of(run + "/curve.csv"), "\n20,");
 }
 
 TEST_CASE("train --beside trains one change in a folder of its own and says what it did") {
@@ -311,8 +310,8 @@ TEST_CASE("train --beside trains one change in a folder of its own and says what
   REQUIRE(result.status == 0);
   CHECK(read_saved_run(checkpoint_path(run, 10)).settings.model.heads == 2);
   CHECK(read_saved_run(checkpoint_path(run + "/one-wide-head", 10)).settings.model.heads == 1);
-  CHECK(result.out.find("\nwith one wide head:\n") != std::string::npos);
-  CHECK(result.out.find("Both have 7392 parameters") != std::string::npos);
+  CHECK_CONTAINS(result.out, "\nwith one wide head:\n");
+  CHECK_CONTAINS(result.out, "Both have 7392 parameters");
   const ProgramResult failing = run_program(small_training(
       "sort", folder.file("fails"),
       {"--steps", "10", "--optimiser", "sgd", "--learning-rate", "0.9e19", "--clip", "0", "--no-norms"}));
@@ -327,15 +326,15 @@ TEST_CASE("an output that ends in .py is the program of a training, described by
   const std::string first = folder.file("first.py"), second = folder.file("second.py"),
                     run = folder.file("run");
   REQUIRE(run_program(small_training("lookup", first, {"--steps", "7", "--dtype", "f64"})).status == 0);
-  CHECK(content_of(first).find("STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 7\n") != std::string::npos);
-  CHECK(content_of(first).find("float64") != std::string::npos);
+  CHECK_CONTAINS(content_of(first), "STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 7\n");
+  CHECK_CONTAINS(content_of(first), "float64");
   REQUIRE(run_program(small_training("lookup", run, {"--steps", "1", "--dtype", "f64"})).status == 0);
   REQUIRE(run_program({"train", run, "-o", second, "--steps", "7"}).status == 0);
   CHECK(content_of(second) == content_of(first));
   const std::string text = folder.with_file("a b.txt", std::string(500, 'a') + std::string(500, 'b'));
   REQUIRE(run_program(small_training(text, folder.file("text.py"), {"--length", "8"})).status == 0);
   CHECK(content_of(folder.file("text.txt")) == content_of(text));
-  CHECK(content_of(folder.file("text.py")).find("DATA = \"text.txt\"\n") != std::string::npos);
+  CHECK_CONTAINS(content_of(folder.file("text.py")), "DATA = \"text.txt\"\n");
   folder.with_file("taken.txt", "something else");
   check_refused(small_training(text, folder.file("taken.py"), {"--length", "8"}), 4, "taken.txt");
   CHECK(content_of(folder.file("taken.txt")) == "something else");
@@ -374,6 +373,6 @@ TEST_CASE("a training that cannot be done is refused in one line") {
       "sort", folder.file("high"), {"--optimiser", "sgd", "--learning-rate", "1e30", "--clip", "0"}));
   CHECK(high.status == 2);
   CHECK(is_one_line(high.err));
-  CHECK(high.err.find("the first tensor that is not finite") != std::string::npos);
+  CHECK_CONTAINS(high.err, "the first tensor that is not finite");
   CHECK(checkpoint_steps(folder.file("high")).size() == 2);
 }

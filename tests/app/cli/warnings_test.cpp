@@ -1,5 +1,4 @@
 // What went on all the same: said on stderr, and with --strict the end of it.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/cli/program_run.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/skipped.h"
 
@@ -54,7 +54,7 @@ TEST_CASE("--strict makes a warning status 3, and nothing is written") {
       CHECK(strict.status == 3);
       CHECK(strict.out.empty());
       CHECK(strict.err.starts_with(easy.err));
-      CHECK(strict.err.find("headwise: --strict: ") != std::string::npos);
+      CHECK_CONTAINS(strict.err, "headwise: --strict: ");
       CHECK_FALSE(std::filesystem::exists(npz));
       CHECK_FALSE(std::filesystem::exists(picture));
     }
@@ -93,7 +93,7 @@ TEST_CASE("a backend that hands its work on is a warning too") {
                     "f64", "--only",    "output",    "-o",    folder.file("out.npz")};
   const ProgramResult easy = run_program(words);
   CHECK(easy.status == 0);
-  CHECK(easy.err.find("using the reference backend") != std::string::npos);
+  CHECK_CONTAINS(easy.err, "using the reference backend");
   CHECK(with(words, "--strict").status == 3);
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("info --json has every warning, the trace's too") {
   REQUIRE(result.status == 0);
   const nlohmann::json notes = nlohmann::json::parse(result.out).at("notes");
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].get<std::string>().find("every key is blocked") != std::string::npos);
+  CHECK_CONTAINS(notes[0].get<std::string>(), "every key is blocked");
 }
 
 TEST_CASE("render warns of a page once, and with --strict makes no folder") {

@@ -1,11 +1,10 @@
 // The pages of docs as the window and a browser get them.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <set>
 #include <string>
 
 #include "app/content/doc_layout.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -91,11 +90,11 @@ TEST_CASE(
       for (const auto& cell : block.cells)
         for (const DocText& run : cell) {
           CAPTURE(run.text);
-          CHECK(run.text.find("![") == std::string::npos);
+          CHECK_LACKS(run.text, "![");
           if (run.style != DocStyle::code) {
-            CHECK(run.text.find("**") == std::string::npos);
+            CHECK_LACKS(run.text, "**");
             CHECK(run.text.find('`') == std::string::npos);
-            CHECK(run.text.find("](") == std::string::npos);
+            CHECK_LACKS(run.text, "](");
           }
         }
     }
@@ -141,14 +140,14 @@ TEST_CASE(
   const std::string html = docs_html();
   for (const DocPage& page : doc_pages()) {
     CAPTURE(page.name);
-    CHECK(html.find("<article id=\"" + page.name + "\">") != std::string::npos);
-    CHECK(html.find("<a href=\"#" + page.name + "\">") != std::string::npos);
-    CHECK(html.find("<h1>" + page.title + "</h1>") != std::string::npos);
+    CHECK_CONTAINS(html, "<article id=\"" + page.name + "\">");
+    CHECK_CONTAINS(html, "<a href=\"#" + page.name + "\">");
+    CHECK_CONTAINS(html, "<h1>" + page.title + "</h1>");
   }
-  CHECK(html.find("<img") == std::string::npos);
-  CHECK(html.find(".md\"") == std::string::npos);
-  CHECK(html.find("href=\"../") == std::string::npos);
-  CHECK(html.find("<table>") != std::string::npos);
+  CHECK_LACKS(html, "<img");
+  CHECK_LACKS(html, ".md\"");
+  CHECK_LACKS(html, "href=\"../");
+  CHECK_CONTAINS(html, "<table>");
   const auto count = [&](std::string_view what) {
     int found = 0;
     for (std::size_t at = html.find(what); at != std::string::npos; at = html.find(what, at + 1)) ++found;

@@ -1,10 +1,9 @@
 // The pages of docs by sections, as a search finds them.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "app/content/doc_layout.h"
 #include "app/content/doc_pages.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -38,7 +37,7 @@ Intro.
   CHECK(sections[3].title == "Two");
   CHECK(sections[3].text == "Two. c\nmore\n");
   CHECK(sections[4].title == "Plain");
-  CHECK(sections[4].text.find("code") != std::string::npos);
+  CHECK_CONTAINS(sections[4].text, "code");
   CHECK(sections[3].place == DocPlace{3, 4});
 }
 

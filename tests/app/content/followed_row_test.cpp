@@ -1,11 +1,10 @@
 // Which row is followed, where each picture shows it, and what is said of it at every step.
 #include "app/content/followed_words.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "tests/app/stage/stage_trace.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -24,10 +23,6 @@ std::string said(const TracedScenario& given, Step step, Index token, Index head
   selection.step = step;
   selection.head = head;
   return followed_sentence(*given.trace, given.inputs.labels, selection, {0, token});
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -78,10 +73,10 @@ TEST_CASE("of the followed token every step says what its own numbers say") {
   const TraceTensors& t = given.trace->tensors;
   CHECK(followed_name(given.inputs.labels, {0, 2}) == "“saw”");
   for (int step = 0; step < step_count; ++step) CHECK(said(given, static_cast<Step>(step), 2).size() > 20);
-  CHECK(contains(said(given, Step::inputs, 2), "row 2 of query: 12 numbers"));
-  CHECK(contains(said(given, Step::split_heads, 2, 1), "columns 4 to 7"));
-  CHECK(contains(said(given, Step::mask, 2), "2 of its 5 keys are blocked"));
-  CHECK(contains(said(given, Step::mask, 4), "None of its 5 keys is blocked"));
+  CHECK_CONTAINS(said(given, Step::inputs, 2), "row 2 of query: 12 numbers");
+  CHECK_CONTAINS(said(given, Step::split_heads, 2, 1), "columns 4 to 7");
+  CHECK_CONTAINS(said(given, Step::mask, 2), "2 of its 5 keys are blocked");
+  CHECK_CONTAINS(said(given, Step::mask, 4), "None of its 5 keys is blocked");
   CHECK(said(given, Step::softmax, 0) == "100.0 % of its attention goes to one key, “the₀”.");
   // The best key by the numbers themselves.
   Index best = 0;
@@ -90,22 +85,22 @@ TEST_CASE("of the followed token every step says what its own numbers say") {
   const std::vector<std::string> names{"“the₀”", "“cat”", "“saw”", "“the₃”", "“dog”"};
   const std::string scores = said(given, Step::scores, 2, 1);
   CAPTURE(scores);
-  CHECK(contains(scores, "matches " + names[static_cast<std::size_t>(best)] + " best"));
-  CHECK(contains(said(given, Step::weighted_sum, 2, 1), "Head 1 gives it "));
+  CHECK_CONTAINS(scores, "matches " + names[static_cast<std::size_t>(best)] + " best");
+  CHECK_CONTAINS(said(given, Step::weighted_sum, 2, 1), "Head 1 gives it ");
 }
 
 TEST_CASE("without an input projection nothing is said of one, and rows without numbers say so") {
   const TracedScenario bare = traced({"op=scaled_dot_product_attention"});
   for (const Step step : {Step::project, Step::split_heads, Step::concat}) CHECK(said(bare, step, 1).empty());
-  CHECK(contains(said(bare, Step::softmax, 1), "of its attention goes to"));
-  CHECK(contains(said(bare, Step::mask, 1), "No mask"));
+  CHECK_CONTAINS(said(bare, Step::softmax, 1), "of its attention goes to");
+  CHECK_CONTAINS(said(bare, Step::mask, 1), "No mask");
   const auto barren = [](const char* rule) {
     return traced({"mask.valid_lens=[0]", std::string("mask.fully_masked_rows=") + rule});
   };
   const TracedScenario zero = barren("zero"), undefined = barren("nan");
-  CHECK(contains(said(zero, Step::mask, 1), "All 4 keys are blocked"));
+  CHECK_CONTAINS(said(zero, Step::mask, 1), "All 4 keys are blocked");
   CHECK(said(zero, Step::softmax, 1) == "It attends to no key: all its weights are 0.");
   CHECK(said(zero, Step::weighted_sum, 1) == "Nothing is added up: all its weights are 0.");
   CHECK(said(undefined, Step::softmax, 1) == "Its weights are NaN.");
-  CHECK(contains(said(undefined, Step::weighted_sum, 1), "NaN"));
+  CHECK_CONTAINS(said(undefined, Step::weighted_sum, 1), "NaN");
 }

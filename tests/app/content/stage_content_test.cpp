@@ -1,7 +1,5 @@
 #include "app/content/stage_content.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,6 +7,7 @@
 #include "app/content/softmax_figures.h"
 #include "app/content/stage_marks.h"
 #include "tests/app/stage/stage_trace.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -86,9 +85,9 @@ TEST_CASE("each colour bar covers every value that is drawn in its colours, and 
         const StageBar& bar = content.bars[part->bar];
         CHECK(bar.range == range);
         const std::string base = name.substr(0, name.find("_heads"));
-        CHECK_MESSAGE(bar.caption.find(base) != std::string::npos, bar.caption);
+        CHECK_CONTAINS(bar.caption, base);
         if (head_count(*given.trace, part->matrix.name) > 1) {
-          CHECK_MESSAGE(bar.caption.find("all heads") != std::string::npos, bar.caption);
+          CHECK_CONTAINS(bar.caption, "all heads");
         }
       }
     }
@@ -158,11 +157,11 @@ TEST_CASE("a tensor that no picture of the step makes is shown by itself") {
 TEST_CASE("where a size is 0 a sentence says which") {
   const TracedScenario no_queries = traced({"inputs.query_length=0"});
   for (int step = 0; step < step_count; ++step) {
-    CHECK(shown(no_queries, static_cast<Step>(step)).nothing.find("L is 0") != std::string::npos);
+    CHECK_CONTAINS(shown(no_queries, static_cast<Step>(step)).nothing, "L is 0");
   }
   const TracedScenario no_keys = traced({"inputs.self_attention=false", "inputs.key_length=0"});
   CHECK(shown(no_keys, Step::inputs).nothing == "");
-  CHECK(shown(no_keys, Step::weighted_sum).nothing.find("S is 0") != std::string::npos);
+  CHECK_CONTAINS(shown(no_keys, Step::weighted_sum).nothing, "S is 0");
   CHECK(shown(no_keys, Step::output).nothing == "");
   CHECK(shown(traced({"op=scaled_dot_product_attention"}), Step::project).nothing != "");
 }

@@ -1,6 +1,4 @@
 // What the inspector says, without a window: code, terms, statistics, formulas, numbers.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +10,7 @@
 #include "core/code/code_lines.h"
 #include "core/picture/number_text.h"
 #include "tests/app/stage/stage_trace.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -172,7 +171,7 @@ TEST_CASE("the formula and the question of the scale say what is done where it i
   options.softcap = 30.0;
   CHECK(step_words(Step::scale, picture, facts).formulas ==
         std::vector<std::string>{"scaledₕ = 30 · tanh(0.5 · scoresₕ / 2 / 30)"});
-  CHECK(step_words(Step::mask, picture, facts).formulas.front().find("tanh") == std::string::npos);
+  CHECK_LACKS(step_words(Step::mask, picture, facts).formulas.front(), "tanh");
 }
 
 TEST_CASE("the words of a step are true of the layer that is shown") {
@@ -189,7 +188,7 @@ TEST_CASE("the words of a step are true of the layer that is shown") {
   };
   for (const TensorId made : {TensorId::q, TensorId::k, TensorId::v}) {
     CHECK(says(words(Step::project, made, {}), "plus a bias"));
-    CHECK(words(Step::project, made, {}).formulas.front().find(" + b_") != std::string::npos);
+    CHECK_CONTAINS(words(Step::project, made, {}).formulas.front(), " + b_");
     const StepWords without = words(Step::project, made, {"attention.bias=false"});
     CHECK_FALSE(says(without, "bias"));
     CHECK(without.formulas.front().ends_with("ᵀ"));

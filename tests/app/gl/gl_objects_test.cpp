@@ -1,15 +1,15 @@
-#include <doctest/doctest.h>
 #include <epoxy/gl.h>
 
 #include <memory>
 #include <string_view>
 
 #include "app/gl/debug_output.h"
+#include "app/gl/offscreen_context.h"
 #include "app/gl/program.h"
 #include "app/gl/texture.h"
 #include "app/gl/vertex_array.h"
-#include "app/gl/offscreen_context.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/skipped.h"
 
 using namespace headwise;
@@ -79,13 +79,13 @@ TEST_CASE("a shader that does not compile or link is refused in one line with th
     return "";
   };
   const std::string compile = refusal(vertex, "#version 330 core\nvoid main() { colour = 1; }\n");
-  CHECK(compile.find("shader broken") != std::string::npos);
-  CHECK(compile.find("colour") != std::string::npos);
+  CHECK_CONTAINS(compile, "shader broken");
+  CHECK_CONTAINS(compile, "colour");
   CHECK(compile.find('\n') == std::string::npos);
   const std::string link = refusal(
       "#version 330 core\nout vec2 where;\nvoid main() { where = vec2(0.0); gl_Position = vec4(0.0); }\n",
       "#version 330 core\nin vec3 where;\nout vec4 color;\nvoid main() { color = where.xyzz; }\n");
-  CHECK(link.find("does not link") != std::string::npos);
+  CHECK_CONTAINS(link, "does not link");
 }
 
 TEST_CASE("a wrong GL call is reported while somebody listens") {

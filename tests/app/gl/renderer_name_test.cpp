@@ -1,10 +1,9 @@
 #include "app/gl/renderer_name.h"
 
-#include <doctest/doctest.h>
-
 #include <cstdlib>
 
 #include "core/gpu/gpu_limits.h"
+#include "tests/checks.h"
 
 using namespace headwise::gl;
 using headwise::is_software_renderer;
@@ -17,7 +16,7 @@ TEST_CASE("software is known by its renderer's name, and no GPU is taken for it"
         "D3D12 (Microsoft Basic Render Driver)"}) {
     CAPTURE(name);
     CHECK(is_software_renderer(name));
-    CHECK(missing_gpu(name).find(name) != std::string::npos);
+    CHECK_CONTAINS(missing_gpu(name), name);
   }
   for (const char* name :
        {"NVIDIA H100 80GB HBM3/PCIe/SSE2, OpenGL 4.6",

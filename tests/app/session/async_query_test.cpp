@@ -1,12 +1,11 @@
 #include "app/session/async_query.h"
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <stdexcept>
 #include <thread>
 
 #include "core/tensor/cancellation.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -82,7 +81,7 @@ TEST_CASE("an error is an outcome without an answer") {
   Work full([](const int&) -> std::string { throw std::bad_alloc(); }, {});
   full.of(1);
   full.finish();
-  CHECK(full.of(1)->error.find("memory") != std::string::npos);
+  CHECK_CONTAINS(full.of(1)->error, "memory");
 }
 
 TEST_CASE("work under way ends with its owner") {

@@ -1,6 +1,4 @@
 // What stands beside the present trace in the view Compare, without a window.
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "app/session/comparison_target.h"
@@ -8,6 +6,7 @@
 #include "core/answers/tensor_change.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -114,5 +113,5 @@ TEST_CASE("what cannot stand beside is told in a sentence") {
   const ComputationPtr sdpa = computed({"op=scaled_dot_product_attention"}, "random");
   const ComparisonTarget side = comparison_target(*sdpa, CompareWith::packed);
   CHECK_FALSE(side.computation);
-  CHECK(side.why.find("no input projection") != std::string::npos);
+  CHECK_CONTAINS(side.why, "no input projection");
 }

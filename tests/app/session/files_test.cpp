@@ -1,5 +1,4 @@
 // Settings, folder listings and paths: what the window reads and writes beside scenarios.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include "app/session/recent_files.h"
 #include "app/session/settings.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 namespace fs = std::filesystem;
@@ -46,7 +46,7 @@ TEST_CASE("damaged settings are set aside with a notice, and the defaults serve"
     CAPTURE(content);
     const LoadedSettings loaded = load_settings(path);
     CHECK(loaded.settings == Settings{});
-    CHECK(loaded.notice.find(path + ".damaged") != std::string::npos);
+    CHECK_CONTAINS(loaded.notice, path + ".damaged");
     CHECK_FALSE(fs::exists(path));
     CHECK(fs::exists(path + ".damaged"));
   }

@@ -1,14 +1,13 @@
 // Smaller blocks of a map than those that are kept of all heads, made where somebody looks.
 #include "app/session/full_size_runs.h"
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cmath>
 #include <thread>
 
 #include "app/sheets/full_size_maps.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -88,11 +87,11 @@ TEST_CASE("until smaller blocks come the larger ones are shown and told as what 
   CHECK(coarse.block == 2);
   const PyramidLevel& stored = result->pyramid->levels(0, 3).front();
   CHECK(coarse.coarse.size() == 64);  // pieces of 256 × 256 cells
-  CHECK(map_cell_text(*result, coarse, 3, 1).find("queries 4 … 7 → keys 0 … 3") != std::string::npos);
+  CHECK_CONTAINS(map_cell_text(*result, coarse, 3, 1), "queries 4 … 7 → keys 0 … 3");
   wait_for_maps(finer);
   const MapPart fine = part_of();
   CHECK(fine.coarse.empty());
-  CHECK(map_cell_text(*result, fine, 3, 1).find("queries 6 … 7 → keys 2 … 3") != std::string::npos);
+  CHECK_CONTAINS(map_cell_text(*result, fine, 3, 1), "queries 6 … 7 → keys 2 … 3");
   // No spike is lost on the way: the largest of four is the stored one.
   double worst = 0.0;
   for (Index r = 0; r < 512; ++r)

@@ -1,8 +1,7 @@
 #include "app/session/head_gains.h"
 
-#include <doctest/doctest.h>
-
 #include "app/session/session.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -94,8 +93,7 @@ TEST_CASE("an edit of the sizes lets frozen heads go in the same step, and says 
     session.edit(other, "size");
     CHECK(session.error().empty());
     CHECK_FALSE(session.scenario().frozen_heads);
-    CHECK(session.last_edit().find("Head 3 no longer frozen: the weights it kept do not fit") !=
-          std::string::npos);
+    CHECK_CONTAINS(session.last_edit(), "Head 3 no longer frozen: the weights it kept do not fit");
     session.undo();
     CHECK(session.scenario() == frozen);
     CHECK(session.trace().tensors.frozen_weights);
@@ -123,7 +121,7 @@ TEST_CASE("weights held in a file of another size are an error, not let go: nobo
   Scenario file = with_text(session.scenario(), "one two");
   file.frozen_heads->heads = {2};
   session.edit(file, "open");
-  CHECK(session.error().find("freeze the heads again at these sizes") != std::string::npos);
+  CHECK_CONTAINS(session.error(), "freeze the heads again at these sizes");
 }
 
 TEST_CASE("a head that is not there, and one whose weights were not kept, is not frozen") {

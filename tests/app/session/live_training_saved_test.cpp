@@ -1,12 +1,11 @@
 // A watched training that goes on from a folder with checkpoints.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "app/session/training_saving.h"
 #include "core/tensor/error.h"
 #include "tests/app/session/small_live_training.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -27,13 +26,7 @@ std::string saved_small(const TemporaryFolder& folder) {
 }
 
 std::string refusal_to_go_on(LiveTraining& training, const std::string& folder) {
-  try {
-    training.begin_saved(folder, 0);
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { training.begin_saved(folder, 0); });
 }
 
 }  // namespace
@@ -126,12 +119,11 @@ TEST_CASE("what cannot go on is refused in one sentence, and the training before
   LiveTraining training;
   begin_small(training);
   train_to(training, 2);
-  CHECK(refusal_to_go_on(training, folder.file("nothing")).find("no checkpoint to go on from") !=
-        std::string::npos);
+  CHECK_CONTAINS(refusal_to_go_on(training, folder.file("nothing")), "no checkpoint to go on from");
   TaskSource source{.name = "previous-token"};
   TrainingRun<double> wide(task_of(source), small_settings());
   write_checkpoint(folder.file("wide"), source, wide);
-  CHECK(refusal_to_go_on(training, folder.file("wide")).find("headwise train --resume") != std::string::npos);
+  CHECK_CONTAINS(refusal_to_go_on(training, folder.file("wide")), "headwise train --resume");
   std::string text;
   for (int i = 0; i < 60; ++i) text += "the cat sat on the mat. ";
   TaskSource file{.name = "file", .file = folder.with_file("story.txt", text)};
@@ -141,10 +133,10 @@ TEST_CASE("what cannot go on is refused in one sentence, and the training before
   begin_small(training);
   train_to(training, 2);
   folder.with_file("story.txt", text + "And so on.");
-  CHECK(refusal_to_go_on(training, folder.file("reads")).find("story.txt") != std::string::npos);
+  CHECK_CONTAINS(refusal_to_go_on(training, folder.file("reads")), "story.txt");
   const std::string saved = saved_small(folder);
   folder.with_file("run/checkpoint-12/optimizer.safetensors", "");
-  CHECK(refusal_to_go_on(training, saved).find("optimizer.safetensors") != std::string::npos);
+  CHECK_CONTAINS(refusal_to_go_on(training, saved), "optimizer.safetensors");
   CHECK(training.step() == 2);
   CHECK(training.source().name == "previous-token");
   CHECK(training.saved_folder().empty());

@@ -1,6 +1,4 @@
 // What a watched training is saved as.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -8,6 +6,7 @@
 #include "app/session/training_saving.h"
 #include "core/playlist/playlist.h"
 #include "tests/app/session/small_live_training.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -46,13 +45,12 @@ TEST_CASE("a training is saved as checkpoints, and stands where it stood") {
   folder.with_file("mine/notes.txt", "x");
   training.save(TrainingForm::folder, folder.file("mine"), Theme::dark);
   wait_for(training);
-  CHECK(training.error().find("there are other files in this folder") != std::string::npos);
+  CHECK_CONTAINS(training.error(), "there are other files in this folder");
   CHECK(checkpoint_steps(folder.file("mine")).empty());
   // A folder with a training is not written over.
   training.save(TrainingForm::folder, folder.file("run"), Theme::dark);
   wait_for(training);
-  CHECK(training.error().find("there are checkpoints of a training in this folder already") !=
-        std::string::npos);
+  CHECK_CONTAINS(training.error(), "there are checkpoints of a training in this folder already");
   CHECK(training.take_saved().empty());
   CHECK(training.step() == 5);
 }
@@ -66,10 +64,10 @@ TEST_CASE("a training is saved as a moving picture, a program and pages of a les
   wait_for(training);
   const std::string picture = content_of(folder.file("a.png"));
   CHECK(picture.starts_with("\x89PNG"));
-  CHECK(picture.find("acTL") != std::string::npos);
+  CHECK_CONTAINS(picture, "acTL");
   training.save(TrainingForm::program, folder.file("p.py"), Theme::light);
   wait_for(training);
-  CHECK(content_of(folder.file("p.py")).find("import torch") != std::string::npos);
+  CHECK_CONTAINS(content_of(folder.file("p.py")), "import torch");
   training.save(TrainingForm::pages, folder.file("lesson.json"), Theme::light);
   wait_for(training);
   CHECK(training.error() == "");
@@ -78,7 +76,7 @@ TEST_CASE("a training is saved as a moving picture, a program and pages of a les
   CHECK(pages.pages.front().title == "Step 0");
   CHECK(pages.pages.back().title == "Step 6");
   CHECK(pages.pages.back().view == StageView::all_heads);
-  CHECK(pages.pages.back().caption.find("{trained step} steps") != std::string::npos);
+  CHECK_CONTAINS(pages.pages.back().caption, "{trained step} steps");
   CHECK(pages.pages.back().scenario->parameters.file->ends_with("checkpoint-6"));
 }
 

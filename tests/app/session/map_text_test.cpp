@@ -1,10 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <fmt/format.h>
 
 #include "app/session/tensor_export.h"
 #include "core/tensor/error.h"
 #include "tests/app/stage/stage_trace.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -39,7 +38,7 @@ TEST_CASE("a copied table holds the trace's numbers of this head under its token
     expected += "\n";
   }
   CHECK(table(t, at(TensorId::attn_weights, 1, 2)) == expected);
-  CHECK(table(t, at(TensorId::masked_scores)).find("\t-inf\n") != std::string::npos);
+  CHECK_CONTAINS(table(t, at(TensorId::masked_scores)), "\t-inf\n");
 }
 
 TEST_CASE("a copied array is NumPy source whose numbers read back to the same bits") {
@@ -60,7 +59,7 @@ TEST_CASE("a copied array is NumPy source whose numbers read back to the same bi
 
 TEST_CASE("what is not finite, has one axis, or has no cell at all is NumPy source too") {
   const TracedScenario t = traced({"mask.is_causal=true"});
-  CHECK(array(t, at(TensorId::masked_scores)).find(", -np.inf, -np.inf]") != std::string::npos);
+  CHECK_CONTAINS(array(t, at(TensorId::masked_scores)), ", -np.inf, -np.inf]");
   const std::string bias = array(t, at(TensorId::in_proj_bias));
   CHECK(bias.starts_with("np.array(["));
   CHECK_FALSE(bias.starts_with("np.array([["));
@@ -84,7 +83,7 @@ TEST_CASE("a map that is not there, or is too large for a clipboard, is refused"
       FAIL("was not refused");
     } catch (const Error& error) {
       CHECK(error.status() == ExitStatus::memory);
-      CHECK(std::string(error.what()).find("1025 × 1024") != std::string::npos);
+      CHECK_CONTAINS(std::string(error.what()), "1025 × 1024");
     }
   }
 }

@@ -1,10 +1,9 @@
 #include "app/session/session_backup.h"
 
-#include <doctest/doctest.h>
-
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -121,7 +120,7 @@ TEST_CASE(
     backup.write(large);
     FAIL("written");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("save it in a file") != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "save it in a file");
   }
   CHECK(backup.read() == some_work());
 }

@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "app/session/session.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -89,7 +89,7 @@ TEST_CASE("an impossible edit keeps the trace and the history and says why") {
   impossible.attention.num_heads = 5;
   session.edit(impossible, "num_heads", true);
   CHECK_FALSE(session.error().empty());
-  CHECK(session.error().find("5") != std::string::npos);
+  CHECK_CONTAINS(session.error(), "5");
   CHECK(session.error().find('\n') == std::string::npos);
   CHECK(session.trace_ptr() == before);
   CHECK(session.scenario() == impossible);
@@ -212,7 +212,7 @@ TEST_CASE("typing is one undo step, and its summary speaks of the whole of it") 
     session.edit(typed, "text", true);
   }
   session.end_step();
-  CHECK(session.last_edit().find("7 tokens instead of 6") != std::string::npos);
+  CHECK_CONTAINS(session.last_edit(), "7 tokens instead of 6");
   CHECK(session.undo());
   CHECK(session.scenario() == small());
   CHECK_FALSE(session.undo());

@@ -1,6 +1,4 @@
 // What a model says with a layer as the scenario has it, without a window.
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "app/session/token_predictions.h"
@@ -8,6 +6,7 @@
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -103,14 +102,13 @@ TEST_CASE("predictions of one computation are made once") {
 
 TEST_CASE("where there are no words to predict a sentence says why") {
   PredictionRuns runs;
-  CHECK(runs.of(computed({}, "hand_made"), 0)->why.find("only a trained model") != std::string::npos);
-  CHECK(runs.of(computed({"inputs.source=random"}), 0)->why.find("give the model a text") != std::string::npos);
+  CHECK_CONTAINS(runs.of(computed({}, "hand_made"), 0)->why, "only a trained model");
+  CHECK_CONTAINS(runs.of(computed({"inputs.source=random"}), 0)->why, "give the model a text");
   CHECK(runs.of(computed({}), 0)->why.empty());
-  CHECK(runs.of(computed({"parameters.source=hand_made"}), 0)->why.find("set heads to model") !=
-        std::string::npos);
+  CHECK_CONTAINS(runs.of(computed({"parameters.source=hand_made"}), 0)->why, "set heads to model");
   const std::string llama = HEADWISE_SOURCE_DIR "/tests/golden/models/llama";  // has no tokenizer
   const Scenario without = layer_scenario(llama, TextModel::open(llama)->layers(), 0);
-  CHECK(runs.of(compute(without, nullptr), 0)->why.find("there is no tokenizer") != std::string::npos);
+  CHECK_CONTAINS(runs.of(compute(without, nullptr), 0)->why, "there is no tokenizer");
 }
 
 TEST_CASE("a causal model says what comes next") {

@@ -1,13 +1,12 @@
 // What Ask finds for questions in other words than the pages',
 // and that it claims no answer to what is not its subject.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/sheets/ask_pages.h"
 #include "core/scenario/presets.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -148,7 +147,7 @@ TEST_CASE("an answer comes with a line of its page, without the braces of a less
   CHECK(found.answers);
   CHECK(found.pages.front().name == "CLS");
   CHECK(found.pages.front().from == "Glossary");
-  CHECK(found.pages.front().what.find("classification") != std::string::npos);
+  CHECK_CONTAINS(found.pages.front().what, "classification");
   for (const PaletteEntry& page : all_pages().find("why divide by sqrt").pages) {
     CAPTURE(page.what);
     const bool of_lesson = std::holds_alternative<LessonPage>(page.target);

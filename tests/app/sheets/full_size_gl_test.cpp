@@ -1,7 +1,5 @@
 // The sheet "Full size" on the GPU: what it tells,
 // and what becomes of a run that the GPU does not bring to its end.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -11,6 +9,7 @@
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/skipped.h"
 
 using namespace headwise;
@@ -78,8 +77,8 @@ TEST_CASE(
     const SimulatedGpuFault simulated(fault, times);
     const FullSizeResultPtr result = run_beside(request_of(BackendId::gl));
     REQUIRE(result->error.empty());
-    CHECK_MESSAGE(result->forward.notice.find(word) != std::string::npos, result->forward.notice);
-    CHECK(result->forward.notice.find("fused backend") != std::string::npos);
+    CHECK_CONTAINS(result->forward.notice, word);
+    CHECK_CONTAINS(result->forward.notice, "fused backend");
     CHECK(result->forward.backend == BackendId::fused);
     CHECK(identical(*result->forward.trace->tensors.output, *fused->forward.trace->tensors.output));
     CHECK(result->pyramid->levels(0, 3).front().max == fused->pyramid->levels(0, 3).front().max);

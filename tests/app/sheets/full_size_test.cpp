@@ -1,7 +1,5 @@
 // Attention at full size in the window: what is run, what it tells,
 // and the maps from the whole to the single cell.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -9,6 +7,7 @@
 #include "app/sheets/full_size_maps.h"
 #include "core/reference/reference_backend.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -68,8 +67,8 @@ TEST_CASE("a run tells the weights of the reference, by blocks from far away and
     for (Index c = 0; c < 20; ++c)
       CHECK(near.spec.values.value(r, c) ==
             doctest::Approx(weights.flat((3 * 150 + 40 + r) * 150 + 30 + c)).epsilon(1e-4));
-  CHECK(map_cell_text(*result, near, 0, 5).find("query 40") != std::string::npos);
-  CHECK(map_cell_text(*result, near, 0, 5).find("key 35") != std::string::npos);
+  CHECK_CONTAINS(map_cell_text(*result, near, 0, 5), "query 40");
+  CHECK_CONTAINS(map_cell_text(*result, near, 0, 5), "key 35");
 }
 
 TEST_CASE("from far away no spike is lost, and a block says which cells it stands for") {
@@ -83,7 +82,7 @@ TEST_CASE("from far away no spike is lost, and a block says which cells it stand
   result->tiles->tile(0, 0, {777, 778}, {0, 1300}, row.data());
   const auto strongest = std::ranges::max_element(row) - row.begin();
   CHECK(far.spec.values.value(777 / 8, strongest / 8) >= row[static_cast<std::size_t>(strongest)] - 1e-6);
-  CHECK(map_cell_text(*result, far, 1, 2).find("queries 8 … 15 → keys 16 … 23") != std::string::npos);
+  CHECK_CONTAINS(map_cell_text(*result, far, 1, 2), "queries 8 … 15 → keys 16 … 23");
   const MapPart mean = map_part(*result, 0, {0, 1300}, {0, 1300}, BlockStatistic::mean, 100, Theme::dark);
   const MapPart least = map_part(*result, 0, {0, 1300}, {0, 1300}, BlockStatistic::least, 100, Theme::dark);
   for (Index r = 0; r < far.spec.values.rows; r += 7)
@@ -126,7 +125,7 @@ TEST_CASE("fused and reference give the same maps; what does not fit says so and
   CHECK(fused->multiply_adds == 150.0 * 512 * 512 * 4 + 150.0 * 151 / 2 * 8 * 2 * 64);
   FullSizeRequest huge{.model = 8, .length = 32768, .hand_made = false, .backend = BackendId::reference};
   const FullSizeResultPtr none = full_size_run(huge);
-  CHECK_MESSAGE(none->error.find("memory") != std::string::npos, none->error);
+  CHECK_CONTAINS(none->error, "memory");
 }
 
 TEST_CASE(
@@ -220,8 +219,8 @@ TEST_CASE(
   CHECK(state.maps.zoom.side == MapZoom::least_side);
   CHECK(state.maps.zoom.row < 1.0);
   CHECK(state.maps.parts.front().block == 1);
-  CHECK(shown_label(state.maps.parts.front(), *bench.window->state().document.full_size_runs.result())
-            .find("The (query 0)") != std::string::npos);
+  CHECK_CONTAINS(shown_label(state.maps.parts.front(), *bench.window->state().document.full_size_runs.result()),
+                 "The (query 0)");
   bench.ui->drag(map.min.x + 200, map.min.y + 200, map.min.x + 100, map.min.y + 150);
   CHECK(state.maps.zoom.col > 0.0);
   CHECK(state.maps.zoom.row > 0.0);

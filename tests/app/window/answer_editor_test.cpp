@@ -1,10 +1,9 @@
 // Writing a page that takes an answer.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "app/session/answer_check.h"
 #include "tests/app/window/answers_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -71,10 +70,10 @@ TEST_CASE(
   writing.retype("answer/is", "0.9");
   ui.click("caption/edit");
   CHECK(writing.walk().edits_words);
-  CHECK(writing.walk().words_problem.find("a constant") != std::string::npos);
+  CHECK_CONTAINS(writing.walk().words_problem, "a constant");
   writing.retype("answer/is", "attn_weights[0,0,99,7]");
   ui.click("caption/edit");
-  CHECK(writing.walk().words_problem.find("lacks a number") != std::string::npos);
+  CHECK_CONTAINS(writing.walk().words_problem, "lacks a number");
   writing.choose(0);
   CHECK_FALSE(writing.page().answer);
   ui.click("caption/edit");
@@ -114,7 +113,7 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   writing.retype("answer/3/is", "attn_weights[0,0,8,7] > 0.8");
   ui.click("caption/edit");
   CHECK(writing.walk().edits_words);
-  CHECK(writing.walk().words_problem.find("options 1 and 3 both hold") != std::string::npos);
+  CHECK_CONTAINS(writing.walk().words_problem, "options 1 and 3 both hold");
   ui.click("answer/3/remove");
   CHECK(writing.page().answer->options.size() == 2);
   writing.retype("answer/2/see", "No such page");

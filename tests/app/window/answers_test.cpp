@@ -1,11 +1,10 @@
 // Questions that take answers: given with the keys or the mouse alone, then held beside the result.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "app/window/window_commands.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/answers_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -61,7 +60,7 @@ TEST_CASE("the verdict follows the numbers when the page is changed") {
   flat.inputs.positions = false;
   asked.bench.window->state().document.session.edit(flat, "positions off", false);
   asked.bench.ui->run_frames(3);
-  CHECK(answer_verdict(asked.walk()).find("As the page is now, no single option is right") != std::string::npos);
+  CHECK_CONTAINS(answer_verdict(asked.walk()), "As the page is now, no single option is right");
 }
 
 TEST_CASE("a number is typed without touching the mouse, and the page says how far off it was") {
@@ -115,7 +114,7 @@ TEST_CASE("Page Down submits a number that was typed, and goes on from an empty 
     bench.ui->key("PageDown");
     bench.ui->run_until_still();
     CHECK_FALSE(walk.asking());
-    CHECK(answer_verdict(walk).find(typed ? "You said 50: right" : "It is 50.8") != std::string::npos);
+    CHECK_CONTAINS(answer_verdict(walk), typed ? "You said 50: right" : "It is 50.8");
   }
 }
 

@@ -1,6 +1,4 @@
 // What nobody should do, and somebody will: the last good picture stays, and one sentence says what happened.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -56,8 +55,8 @@ TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a n
     const std::string sentence = notices.notices.front().text;
     CAPTURE(sentence);
     CHECK(notices.notices.front().error);
-    CHECK(sentence.find(part) != std::string::npos);
-    CHECK(content_of(notices.log.path()).find(part) != std::string::npos);
+    CHECK_CONTAINS(sentence, part);
+    CHECK_CONTAINS(content_of(notices.log.path()), part);
   }
 }
 
@@ -185,7 +184,7 @@ TEST_CASE("the log has one line an error, and keeps to its size") {
   log.write("second");
   const std::string content = content_of(log.path());
   CHECK(std::count(content.begin(), content.end(), '\n') == 2);
-  CHECK(content.find("first\\nline") != std::string::npos);
+  CHECK_CONTAINS(content, "first\\nline");
   CHECK(content[4] == '-');
   for (int i = 0; i < 3000; ++i) log.write(std::string(10000, 'x'));
   CHECK(std::filesystem::file_size(log.path()) <= ErrorLog::largest_bytes + 64);

@@ -1,11 +1,11 @@
 // The step as code: the styles, and the program that is taken along.
-#include <doctest/doctest.h>
 #include <imgui.h>
 
 #include <string>
 
 #include "app/stage/mask_convention.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -34,17 +34,17 @@ TEST_CASE("the whole program can be copied, in the style that is shown") {
   bench.ui->click("inspector/code/NumPy");
   bench.ui->click("inspector/program");
   CHECK(clipboard().starts_with("# Multi-head attention in NumPy"));
-  CHECK(clipboard().find("import torch") == std::string::npos);
+  CHECK_LACKS(clipboard(), "import torch");
   bench.ui->click("inspector/code/PyTorch");
   bench.ui->click("inspector/program");
-  CHECK(clipboard().find("F.multi_head_attention_forward(") != std::string::npos);
+  CHECK_CONTAINS(clipboard(), "F.multi_head_attention_forward(");
 }
 
 TEST_CASE("the line that makes a boolean mask does not reuse the name of a mask with the other meaning") {
   for (const MaskConvention reading : {MaskConvention::true_blocks, MaskConvention::true_keeps}) {
     const auto code = mask_code(CodeStyle::pytorch, reading);
     REQUIRE(code);
-    CHECK(code->code.find("attn_mask") == std::string::npos);
+    CHECK_LACKS(code->code, "attn_mask");
     CHECK(code->comment.starts_with("as attn_mask of "));
   }
 }

@@ -1,5 +1,4 @@
 // What the commands put into the clipboard, and the program as a file.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 namespace fs = std::filesystem;
@@ -62,7 +62,7 @@ TEST_CASE("Ctrl+Shift+C copies the step's result at this head as a table") {
   std::string row = "animal";
   for (Index col = 0; col < 12; ++col)
     row += fmt::format("\t{}", static_cast<float>(weights.at({0, 2, 1, col})));
-  CHECK(copied.find("\n" + row + "\n") != std::string::npos);
+  CHECK_CONTAINS(copied, "\n" + row + "\n");
   CHECK(std::count(copied.begin(), copied.end(), '\n') == 13);
   CHECK(notice(bench) == "Copied attn_weights[0,2] — L×S = 12×12 as a table");
 }
@@ -141,7 +141,7 @@ TEST_CASE("arrays too large to be pasted go into a file beside the program") {
   bench.ui->click("menu/Edit");
   bench.ui->click("menu/Copy program");
   CHECK(clipboard() == "mine");
-  CHECK(notice(bench).find("Save program") != std::string::npos);
+  CHECK_CONTAINS(notice(bench), "Save program");
   save_program_as(bench, folder.file("large.py"));
   CHECK(fs::exists(folder.file("large.py")));
   CHECK(fs::exists(folder.file("large.npz")));
@@ -165,7 +165,7 @@ TEST_CASE("a program's arrays never take the place of a file that the scenario r
   CHECK(bench.window->state().dialogs.files.path == folder.file("mine.py"));
   bench.ui->key("Enter");
   CHECK(bench.window->state().dialogs.files.open);
-  CHECK(bench.window->state().dialogs.files.error.find("that the scenario reads") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().dialogs.files.error, "that the scenario reads");
   CHECK(content_of(folder.file("mine.npz")) == before);
   CHECK_FALSE(fs::exists(folder.file("mine.py")));
 }

@@ -1,6 +1,4 @@
 // Help, Documentation: read in the window, and handed to a web browser.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +8,7 @@
 
 #include "app/platform/desktop_program.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -101,7 +100,7 @@ TEST_CASE("where there is a browser it is started with all pages as one HTML fil
   bench.ui->click("docs/browser");
   const std::string file = other.opened();
   CHECK(file == other.file("kept/headwise-docs.html"));
-  CHECK(content_of(file).find("<h1>The command line</h1>") != std::string::npos);
+  CHECK_CONTAINS(content_of(file), "<h1>The command line</h1>");
   REQUIRE_FALSE(bench.window->state().view.notices.notices.empty());
   CHECK(bench.window->state().view.notices.notices.back().text.starts_with("Opening "));
 }
@@ -117,8 +116,8 @@ TEST_CASE("a browser that cannot be started is said, and where the page is") {
   bench.ui->click("docs/browser");
   REQUIRE_FALSE(bench.window->state().view.notices.notices.empty());
   const std::string told = bench.window->state().view.notices.notices.back().text;
-  CHECK(told.find("No web browser could be started") != std::string::npos);
-  CHECK(told.find("headwise-docs.html") != std::string::npos);
+  CHECK_CONTAINS(told, "No web browser could be started");
+  CHECK_CONTAINS(told, "headwise-docs.html");
 }
 
 TEST_CASE("BROWSER is taken before the system's choice, by its name or by its path") {

@@ -1,12 +1,11 @@
 // Answers that are drawn: a row of weights as bars, the blocked pairs of a mask,
 // and a tensor that is clicked.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "app/window/frame_snapshot.h"
 #include "app/window/stage_pictures.h"
 #include "tests/app/window/answers_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -76,7 +75,7 @@ TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and sta
   CHECK_FALSE(asked.walk().asking());
   const std::string verdict = answer_verdict(asked.walk());
   CHECK(verdict.starts_with("You drew a row of weights; 0."));
-  CHECK(verdict.find("the largest difference is at “because”: you drew 0.2") != std::string::npos);
+  CHECK_CONTAINS(verdict, "the largest difference is at “because”: you drew 0.2");
   CHECK(verdict.ends_with("it is 0.90."));
   CHECK(ui.has("caption/bars"));
   CHECK(ui.rect("caption/words").max.y <= ui.rect("panel/caption").max.y);
@@ -247,14 +246,14 @@ TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no w
   WindowState& state = asked.bench.window->state();
   StagePictures pictures(1280, 720, Theme::light);
   const std::string question = pictures.svg(state);
-  CHECK(question.find("How much does each get?") != std::string::npos);
-  CHECK(question.find("hidden until you answer") != std::string::npos);
-  CHECK(question.find("So much.") == std::string::npos);
+  CHECK_CONTAINS(question, "How much does each get?");
+  CHECK_CONTAINS(question, "hidden until you answer");
+  CHECK_LACKS(question, "So much.");
   asked.bench.ui->key("PageDown");
   asked.bench.ui->run_until_still();
   const std::string answer = pictures.svg(state);
-  CHECK(answer.find("So much.") != std::string::npos);
-  CHECK(answer.find("hidden") == std::string::npos);
+  CHECK_CONTAINS(answer, "So much.");
+  CHECK_LACKS(answer, "hidden");
 
   // Nothing in it depends on what is veiled, not even where the mask is asked for.
   asked.walk().from_program = true;  // beside a page of one's own stands what was changed on it
@@ -272,8 +271,8 @@ TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no w
   show_page(state, 2);
   asked.bench.ui->run_until_still();
   const std::string options = pictures.svg(state);
-  CHECK(options.find("1   query") != std::string::npos);
-  CHECK(options.find("The projection.") == std::string::npos);
+  CHECK_CONTAINS(options, "1   query");
+  CHECK_LACKS(options, "The projection.");
 }
 
 TEST_CASE("a row that was drawn with the mouse is submitted with Enter") {

@@ -1,10 +1,9 @@
 // What the export dialog offers for the picture of a map: the same choices as the command line's export.
-#include <doctest/doctest.h>
-
 #include <fstream>
 
 #include "app/session/tensor_export.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -75,7 +74,7 @@ TEST_CASE("the picture of a map gets the title, label, font size and dpi that ar
   what.dpi = 192;
   const std::string svg = map.exported("own.svg");
   CHECK(svg == map.expected(what, ExportFormat::svg));
-  CHECK(svg.find(">Figure 1</text>") != std::string::npos);
+  CHECK_CONTAINS(svg, ">Figure 1</text>");
   map.ask();
   CHECK(map.exported("own.png") == map.expected(what, ExportFormat::png));
   // An emptied field is the usual again.
@@ -112,15 +111,15 @@ TEST_CASE("own words do not pass to the picture of another map; no title and no 
   map.ask();
   CHECK(map.dialog().what.title == "");
   const std::string bare = map.exported("bare.svg");
-  CHECK(bare.find("attn_weights") == std::string::npos);
-  CHECK(bare.find("all heads") == std::string::npos);
+  CHECK_LACKS(bare, "attn_weights");
+  CHECK_LACKS(bare, "all heads");
   map.ask();
   map.ui().click("export/bar/no label");
   CHECK(map.dialog().what.picture.color_bar);
   CHECK(map.dialog().what.picture.bar_label == "");
   map.ui().click("export/title/shown");
   map.ui().click("export/bar/labelled");
-  CHECK(map.exported("usual.svg").find(">all heads<") != std::string::npos);
+  CHECK_CONTAINS(map.exported("usual.svg"), ">all heads<");
 }
 
 TEST_CASE("a format that is chosen sets the extension, and a table has no choices of pictures") {
@@ -168,7 +167,7 @@ TEST_CASE("numbers out of bounds are explained and not taken; a range that is up
   map.ui().key("Enter");
   CHECK_FALSE(map.ui().has("error"));
   const std::string svg = map.exported("fixed.svg");
-  CHECK(svg.find(">fixed<") != std::string::npos);
+  CHECK_CONTAINS(svg, ">fixed<");
   CHECK(map.dialog().what.range == ValueRange{-0.25, 1.0});
 }
 

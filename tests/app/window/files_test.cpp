@@ -1,5 +1,4 @@
 // Files through the window: export, save, open, drop, and what cannot be read or written.
-#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 namespace fs = std::filesystem;
@@ -55,7 +55,7 @@ TEST_CASE("Ctrl+E writes the picture under focus to the file that is named") {
     CHECK_FALSE(bench.window->state().dialogs.export_dialog.open);
     CHECK(fs::exists(folder.file(name)));
     REQUIRE_FALSE(bench.window->state().view.notices.notices.empty());
-    CHECK(bench.window->state().view.notices.notices.back().text.find(name) != std::string::npos);
+    CHECK_CONTAINS(bench.window->state().view.notices.notices.back().text, name);
   }
   const std::vector<NamedTensor> arrays = read_array_file(folder.file("weights.npy"));
   REQUIRE(arrays.size() == 1);
@@ -63,8 +63,8 @@ TEST_CASE("Ctrl+E writes the picture under focus to the file that is named") {
   REQUIRE(arrays[0].tensor->size() == 144);
   for (Index i = 0; i < 144; ++i) CHECK(arrays[0].tensor->flat(i) == weights.flat(2 * 144 + i));
   CHECK(content_of(folder.file("weights.png")).substr(1, 3) == "PNG");
-  CHECK(content_of(folder.file("weights.svg")).find("animal") != std::string::npos);
-  CHECK(content_of(folder.file("weights.csv")).find("animal") != std::string::npos);
+  CHECK_CONTAINS(content_of(folder.file("weights.svg")), "animal");
+  CHECK_CONTAINS(content_of(folder.file("weights.csv")), "animal");
 }
 
 TEST_CASE("what cannot be exported is told in the dialog, which stays") {
@@ -144,7 +144,7 @@ TEST_CASE("a file that is no scenario is told and changes nothing") {
   replace_text(bench, "file_dialog/path", folder.file("key.json"));
   bench.ui->key("Enter");
   CHECK(bench.window->state().dialogs.files.open);
-  CHECK(bench.window->state().dialogs.files.error.find("num_heads") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().dialogs.files.error, "num_heads");
 }
 
 TEST_CASE("a scenario that is dropped is opened, and an impossible one is told over the stage") {
@@ -227,12 +227,12 @@ TEST_CASE("a file of arrays that holds the parameters too gives the numbers that
   CHECK(bench.scenario().attention.num_heads == 8);
   REQUIRE(bench.session().error().empty());
   CHECK(identical(*bench.trace().tensors.scores, *before->tensors.scores));
-  CHECK(bench.window->state().view.notices.notices.back().text.find("the parameters") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().view.notices.notices.back().text, "the parameters");
 
   write_npz(folder.file("inputs.npz"), {{"query", before->tensors.query, ""}});
   open_file(bench.window->state(), folder.file("inputs.npz"));
   CHECK(bench.scenario().parameters.source == ParameterSource::random);
-  CHECK(bench.window->state().view.notices.notices.back().text.find("they are random") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().view.notices.notices.back().text, "they are random");
 }
 
 TEST_CASE("a folder with a model opens on its first layer, and the setup goes to the others") {
@@ -260,8 +260,8 @@ TEST_CASE("a folder with a model opens on its first layer, and the setup goes to
   CHECK(bench.scenario().attention.num_heads == 2);
   CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 1.0);
   const std::string told = bench.window->state().view.notices.notices.back().text;
-  CHECK(told.find("layer 0 of 2, BERT (encoder.layer.0)") != std::string::npos);
-  CHECK(told.find("inputs are random") != std::string::npos);
+  CHECK_CONTAINS(told, "layer 0 of 2, BERT (encoder.layer.0)");
+  CHECK_CONTAINS(told, "inputs are random");
 
   Scenario next = bench.scenario();
   next.parameters.layer = 1;

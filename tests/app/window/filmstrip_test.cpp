@@ -1,7 +1,6 @@
 // The strip of pages beside the stage, and making pages without a detour.
 #include "app/window/filmstrip.h"
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <set>
@@ -10,6 +9,7 @@
 #include "app/window/window_commands.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/playlist_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -259,7 +259,7 @@ TEST_CASE("pages are copied, updated, removed and put back with the buttons of t
   CHECK(bench.ui->rect("filmstrip/remove").min.y == remove.min.y);  // a second click does the same
   bench.ui->click("filmstrip/remove");
   CHECK(pages.size() == 2);
-  CHECK(bench.window->state().view.notices.notices.back().text.find("Put page back") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().view.notices.notices.back().text, "Put page back");
   bench.ui->click("filmstrip/put_back");
   CHECK(pages.size() == 3);
   bench.ui->click("filmstrip/put_back");

@@ -1,9 +1,8 @@
 // A head that is frozen by its key or in the setup, and what the window then shows of it.
-#include <doctest/doctest.h>
-
 #include "app/session/head_gains.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -77,7 +76,7 @@ TEST_CASE("an edit of the sizes lets the head go in one step of undo") {
   bench.ui->run_frames(2);
   CHECK(bench.session().error().empty());
   CHECK_FALSE(bench.scenario().frozen_heads);
-  CHECK(bench.session().last_edit().find("no longer frozen") != std::string::npos);
+  CHECK_CONTAINS(bench.session().last_edit(), "no longer frozen");
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario() == frozen);
 }

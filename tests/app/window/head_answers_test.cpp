@@ -1,12 +1,11 @@
 // A page that asks for a head, with the head that its place shows among the answers.
-#include <doctest/doctest.h>
-
 #include <string>
 
 #include "app/window/frame_snapshot.h"
 #include "app/window/playlist_making.h"
 #include "app/window/stage_pictures.h"
 #include "tests/app/window/answers_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -84,12 +83,12 @@ TEST_CASE(
     WindowState& state = asked.bench.window->state();
     for (const StagePictures::Look look : {StagePictures::Look::window, StagePictures::Look::hall}) {
       StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light, look);
-      CHECK(pictures.svg(state).find("previous") == std::string::npos);
+      CHECK_LACKS(pictures.svg(state), "previous");
     }
     asked.bench.ui->key("0");
     asked.bench.ui->run_until_still();
     StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light);
-    CHECK(pictures.svg(state).find("previous") != std::string::npos);
+    CHECK_CONTAINS(pictures.svg(state), "previous");
   }
 }
 

@@ -1,9 +1,8 @@
 // Head rows: one query in every head, beside the prediction; one wide head and back.
-#include <doctest/doctest.h>
-
 #include "app/session/head_gains.h"
 #include "core/picture/color_map.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -98,7 +97,7 @@ TEST_CASE("what was edited in the wide head stays when the heads come back") {
 
 TEST_CASE("a wide head with other parameters is refused with the reason") {
   WINDOW_OR_SKIP(bench, open_rows(preset_scenario("hand_made")));
-  CHECK(no_wide_head(bench.scenario(), bench.session().inputs()).find("hand-made") != std::string::npos);
+  CHECK_CONTAINS(no_wide_head(bench.scenario(), bench.session().inputs()), "hand-made");
   const Scenario before = bench.scenario();
   bench.ui->click("stage/heads/one wide head");
   CHECK(bench.scenario() == before);

@@ -1,6 +1,4 @@
 // The sheet of all heads of a model, driven as a person would.
-#include <doctest/doctest.h>
-
 #include <fmt/format.h>
 
 #include <chrono>
@@ -11,6 +9,7 @@
 #include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -297,7 +296,7 @@ TEST_CASE("heads whose weights are NaN are named, and a prediction that is NaN h
   const TemporaryFolder folder;
   const HeadQuestion question{with_nan_in_layer(folder, 1), "The animal was tired."};
   const FoundHeads found = find_heads(question);
-  CHECK(found.notice.find("1 of 16 heads (1.0) have NaN weights") != std::string::npos);
+  CHECK_CONTAINS(found.notice, "1 of 16 heads (1.0) have NaN weights");
   const MutedHeads muted = mute_heads(question);
   for (const MutedHead& head : muted.muting->heads)
     CHECK(head.positions == 0);  // the untouched prediction is NaN already

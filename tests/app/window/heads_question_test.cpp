@@ -1,11 +1,10 @@
 // "How many heads?", asked of the person who opens a model that does not say it.
-#include <doctest/doctest.h>
-
 #include <fstream>
 
 #include "app/window/window_files.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -57,7 +56,7 @@ TEST_CASE("a model without config.json asks how many heads it has, and Enter tak
     CHECK(bench.trace().options.head_dim == 64);
     CHECK_FALSE(tells(bench, "assumed"));
     CHECK(tells(bench, "layer 0 of 1, BERT"));
-    CHECK(scenario_to_json(bench.scenario()).find("\"num_heads\": 2") != std::string::npos);
+    CHECK_CONTAINS(scenario_to_json(bench.scenario()), "\"num_heads\": 2");
   }
 }
 

@@ -1,11 +1,10 @@
 // What a person sees first, and how it becomes the stage.
-#include <doctest/doctest.h>
-
 #include <filesystem>
 
 #include "app/window/window_opening.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -126,7 +125,7 @@ TEST_CASE("Tab and Space reach everything in the scene without a mouse") {
   CHECK(covers(bench));
   bench.ui->key("Space");
   CHECK(covers(bench));
-  CHECK(bench.scenario().inputs.text.find("wide") != std::string::npos);
+  CHECK_CONTAINS(bench.scenario().inputs.text, "wide");
   bench.ui->key("Tab");
   bench.ui->key("Tab");
   bench.ui->key("Space");

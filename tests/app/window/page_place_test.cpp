@@ -1,5 +1,4 @@
 // What belongs to a page's place, how the stage is told to show something else, and the way back.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <string>
@@ -9,6 +8,7 @@
 #include "app/window/page_place.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/lecture_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -155,7 +155,7 @@ TEST_CASE("a caption tells the gradients that its page shows, of the page's own 
     bench.ui().run_until_still();
     const std::string told = bench.walk().words.caption;
     CHECK(told.starts_with("The largest is "));
-    CHECK(told.find("–") == std::string::npos);
+    CHECK_LACKS(told, "–");
     CHECK_FALSE(bench.ui().has("caption/changed"));
     bench.ui().click("stage/loss/first cell");
     bench.bench.window->state().document.gradients.finish();
@@ -214,7 +214,8 @@ TEST_CASE("a page made at the mask keeps how masks are written, also where that 
   CHECK(course.now().mask_convention == MaskConvention::added);
 }
 
-TEST_CASE("a page at the mask that does not say how masks are written has them added, not as its reader has") {
+TEST_CASE(
+    "a page at the mask that does not say how masks are written has them added, not as its reader has") {
   Course course(1600, 1000);
   if (!course.bench.ui) return;
   course.page().step = Step::mask;

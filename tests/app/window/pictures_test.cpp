@@ -1,5 +1,4 @@
 // Pictures of the stage, taken while the window is open.
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "app/window/window_pictures.h"
 #include "core/tensor/error.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/picture/read_png.h"
 #include "tests/environment_variable.h"
@@ -66,7 +66,7 @@ TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion a
   };
   save(CommandId::save_stage_picture, folder.file("stage.svg"));
   const std::string svg = read(folder.file("stage.svg"));
-  CHECK(svg.find(">Project</text>") != std::string::npos);
+  CHECK_CONTAINS(svg, ">Project</text>");
   save(CommandId::save_stage_picture, folder.file("stage"));
   CHECK(read(folder.file("stage.png")).starts_with("\x89PNG"));
   CHECK_FALSE(bench.window->state().dialogs.files.open);
@@ -83,8 +83,8 @@ TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion a
   const MotionState before = bench.window->state().view.motion;
   const std::vector<std::uint8_t> motion = pictures.motion(bench.window->state());
   const std::string bytes(motion.begin(), motion.end());
-  CHECK(bytes.find("acTL") != std::string::npos);
-  CHECK(bytes.find("fdAT") != std::string::npos);
+  CHECK_CONTAINS(bytes, "acTL");
+  CHECK_CONTAINS(bytes, "fdAT");
   CHECK(bench.window->state().view.motion.progress == before.progress);
   // A program that shows only the first picture shows the finished step.
   CHECK(read_png(motion).rgba == pictures.image(bench.window->state()).rgba);
@@ -113,7 +113,7 @@ TEST_CASE("a motion is saved picture by picture while the window stays alive, or
   bench.ui->run_frames(2);
   CHECK_FALSE(window.view.recording);
   CHECK_FALSE(fs::exists(path));
-  CHECK(window.view.notices.notices.back().text.find("was not saved") != std::string::npos);
+  CHECK_CONTAINS(window.view.notices.notices.back().text, "was not saved");
 
   perform(window, CommandCall{CommandId::last_step});
   bench.ui->run_until_still();
@@ -125,7 +125,7 @@ TEST_CASE("a motion is saved picture by picture while the window stays alive, or
   REQUIRE(fs::exists(path));
   const std::string bytes = read(path);
   CHECK(bytes.starts_with("\x89PNG"));
-  CHECK(bytes.find("acTL") != std::string::npos);
+  CHECK_CONTAINS(bytes, "acTL");
   CHECK(window.document.picture_path == path);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("an image is handed to the desktop's clipboard program without a shell
     const std::string file = folder.file("cache dir/headwise/clipboard.png");
     CHECK(read(file).starts_with("\x89PNG"));
     REQUIRE(bench.window->state().view.notices.notices.size() == 1);
-    CHECK(bench.window->state().view.notices.notices[0].text.find(file) != std::string::npos);
+    CHECK_CONTAINS(bench.window->state().view.notices.notices[0].text, file);
   }
   // A stand-in that keeps what it is given.
   fs::create_directories(folder.file("bin"));
@@ -193,8 +193,8 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
       REQUIRE_FALSE(window.dialogs.export_dialog.open);
     }
     const std::string svg = read(folder.file(word + ".svg"));
-    CHECK(svg.find(each.words) != std::string::npos);
-    CHECK(svg.find(">One head</text>") == std::string::npos);  // nothing to click
+    CHECK_CONTAINS(svg, each.words);
+    CHECK_LACKS(svg, ">One head</text>");  // nothing to click
     CHECK(read(folder.file(word + ".pdf")).starts_with("%PDF-"));
     StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light);
     const std::string png = read(folder.file(word + ".png"));
@@ -213,8 +213,7 @@ TEST_CASE("an export has what was chosen on the stage: the lines of Tokens, the 
   bench.ui->key("Ctrl+A");
   bench.ui->type(folder.file("tokens.svg"));
   bench.ui->key("Enter");
-  CHECK(read(folder.file("tokens.svg")).find("the strongest 95 % of the attention that each key gets") !=
-        std::string::npos);
+  CHECK_CONTAINS(read(folder.file("tokens.svg")), "the strongest 95 % of the attention that each key gets");
 }
 
 TEST_CASE("a map alone, a table and an array can still be exported, and the dialog says which it is") {
@@ -242,7 +241,7 @@ TEST_CASE("a map alone, a table and an array can still be exported, and the dial
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("export/subject/the stage"));
   bench.ui->key("Enter");
-  CHECK(read(folder.file("map.CSV")).find("animal") != std::string::npos);
+  CHECK_CONTAINS(read(folder.file("map.CSV")), "animal");
 }
 
 TEST_CASE("what a page hides until it is answered is hidden in an export too, and its numbers are refused") {
@@ -265,11 +264,11 @@ TEST_CASE("what a page hides until it is answered is hidden in an export too, an
     bench.ui->key("Enter");
   };
   export_to("hidden.svg");
-  CHECK(read(folder.file("hidden.svg")).find("hidden until you answer") != std::string::npos);
+  CHECK_CONTAINS(read(folder.file("hidden.svg")), "hidden until you answer");
   export_to("hidden.csv");
   CHECK(window.dialogs.export_dialog.open);
   CHECK_FALSE(fs::exists(folder.file("hidden.csv")));
-  CHECK(window.dialogs.export_dialog.error.find(".png, .svg or .pdf") != std::string::npos);
+  CHECK_CONTAINS(window.dialogs.export_dialog.error, ".png, .svg or .pdf");
   bench.ui->click("export/cancel");
   bench.ui->key("PageDown");
   bench.ui->run_until_still();
@@ -319,12 +318,12 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
   bench.ui->run_frames(1);
   bench.ui->key("Enter");
   CHECK(window.dialogs.files.open);
-  CHECK(window.dialogs.files.error.find("slides-01.png") != std::string::npos);
+  CHECK_CONTAINS(window.dialogs.files.error, "slides-01.png");
   bench.ui->key("Escape");
   CHECK_THROWS_AS(save_slides(window, folder.file("slides.svg")), Error);
 
   // Or as one file with a page for each.
   save_slides(window, folder.file("slides.pdf"));
   for (int i = 0; window.view.recording && i < 100; ++i) bench.ui->run_frames(1);
-  CHECK(read(folder.file("slides.pdf")).find("/Count 3") != std::string::npos);
+  CHECK_CONTAINS(read(folder.file("slides.pdf")), "/Count 3");
 }

@@ -1,8 +1,6 @@
 // Making a playlist in the window: nothing that a person has written is lost.
 #include "app/window/playlist_making.h"
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "core/playlist/lessons.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window/playlist_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -64,7 +63,7 @@ TEST_CASE("a number that cannot be read keeps the page open, and says why") {
   bench.ui->click("caption/edit");
   CHECK(walk.edits_words);
   CHECK(bench.ui->has("error"));
-  CHECK(walk.words_problem.find("nonsense") != std::string::npos);
+  CHECK_CONTAINS(walk.words_problem, "nonsense");
   bench.ui->click("caption/text");
   bench.ui->key("Ctrl+A");
   bench.ui->type("better");
@@ -97,7 +96,7 @@ TEST_CASE("a page that is added to a lesson while it is shown makes a copy of th
   CHECK(state.document.walk.page == 1);
   CHECK(state.document.walk.edits_words);
   REQUIRE(state.view.notices.notices.size() == 1);
-  CHECK(state.view.notices.notices[0].text.find("copy") != std::string::npos);
+  CHECK_CONTAINS(state.view.notices.notices[0].text, "copy");
   CHECK(lesson_playlist("break_it").pages.size() == pages);
 }
 
@@ -162,7 +161,7 @@ TEST_CASE("pages that were not saved are kept when others take their place, and 
   start_walk(state, lesson_playlist("first_walk"));
   bench.ui->run_frames(2);
   REQUIRE(state.view.notices.notices.size() == 1);
-  CHECK(state.view.notices.notices[0].text.find("Reopen unsaved playlist") != std::string::npos);
+  CHECK_CONTAINS(state.view.notices.notices[0].text, "Reopen unsaved playlist");
   command(bench, CommandId::reopen_playlist);
   CHECK(state.document.walk.playlist == mine);
   CHECK(state.document.walk.changed);
@@ -199,7 +198,7 @@ TEST_CASE("a file that exists is replaced at the second word only, and a name mu
   bench.ui->key("Ctrl+S");
   type_path(bench, readme);
   CHECK(dialog.open);
-  CHECK(dialog.error.find(".json") != std::string::npos);
+  CHECK_CONTAINS(dialog.error, ".json");
   CHECK(fs::file_size(readme) == 5);
   type_path(bench, other);
   CHECK(dialog.open);

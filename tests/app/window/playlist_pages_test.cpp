@@ -1,10 +1,9 @@
 // What a page of a playlist does with the window: it asks and answers, sets how things are shown,
 // and puts tools down.
-#include <doctest/doctest.h>
-
 #include "app/window/playlist_walk.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/playlist_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -63,7 +62,7 @@ TEST_CASE("on a page the line at the foot speaks of what was changed there, not 
   }
   bench.ui->key("M");
   bench.ui->run_until_still();
-  CHECK(last_edit_notice(state.document).find("muted") != std::string::npos);
+  CHECK_CONTAINS(last_edit_notice(state.document), "muted");
   bench.ui->key("Ctrl+Z");
   bench.ui->run_until_still();
   CHECK(last_edit_notice(state.document).starts_with("Undone"));
@@ -90,7 +89,7 @@ TEST_CASE("a page that asks before its step says nothing of the answer, and walk
   CHECK_FALSE(bench.selection().pinned);
   CHECK_FALSE(bench.selection().tensor);
   CHECK(last_edit_notice(state.document).empty());
-  CHECK(state.document.session.last_edit().find("NaN") != std::string::npos);
+  CHECK_CONTAINS(state.document.session.last_edit(), "NaN");
 
   bench.ui->key("PageDown");
   CHECK_FALSE(state.document.walk.asking());

@@ -1,10 +1,9 @@
 // Walking through a playlist in the window, and making one.
-#include <doctest/doctest.h>
-
 #include "app/window/playlist_walk.h"
 #include "app/window/window_commands.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/playlist_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -91,7 +90,7 @@ TEST_CASE("a playlist that is wrong is told in a sentence and changes nothing") 
   CHECK(bench.scenario() == before);
   CHECK_FALSE(bench.window->state().document.walk.page);
   REQUIRE(bench.window->state().view.notices.notices.size() == 1);
-  CHECK(bench.window->state().view.notices.notices[0].text.find("\"softmax\"") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().view.notices.notices[0].text, "\"softmax\"");
 }
 
 TEST_CASE("a page whose head or cell is not there is shown as far as it goes, and says so") {

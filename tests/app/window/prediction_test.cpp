@@ -1,6 +1,4 @@
 // The view Prediction: what the model says, and how a muted head changes it.
-#include <doctest/doctest.h>
-
 #include "app/inspector/inspector_prediction.h"
 #include "app/session/head_gains.h"
 #include "app/stage/prediction_view.h"
@@ -9,6 +7,7 @@
 #include "core/scenario/text_inputs.h"
 #include "core/train/checkpoint.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -95,7 +94,7 @@ TEST_CASE("a checkpoint of a training answers its task, which stands above the a
 TEST_CASE("where no model predicts, the view says what to do") {
   WINDOW_OR_SKIP(bench, open_prediction(preset_scenario("hand_made")));
   CHECK_FALSE(bench.ui->has("prediction/row/0"));
-  CHECK(predictions(bench).why.find("trained model") != std::string::npos);
+  CHECK_CONTAINS(predictions(bench).why, "trained model");
 }
 
 TEST_CASE("a text that grows keeps the view alive, and a word that the model does not know is told") {
@@ -105,7 +104,7 @@ TEST_CASE("a text that grows keeps the view alive, and a word that the model doe
   bench.window->state().document.session.edit(scenario, "text", false);
   bench.ui->run_frames(2);
   CHECK(bench.session().inputs().notes.size() == 1);
-  CHECK(bench.session().inputs().notes[0].find("слон") != std::string::npos);
+  CHECK_CONTAINS(bench.session().inputs().notes[0], "слон");
   for (int i = 0; i < 20; ++i) scenario.inputs.text += " and the animal";
   bench.window->state().document.session.edit(scenario, "text", false);
   bench.ui->run_frames(2);

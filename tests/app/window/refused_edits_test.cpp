@@ -1,7 +1,6 @@
 // Edits through the window that have no result: what is said of them, where, and how they are put right.
-#include <doctest/doctest.h>
-
 #include "tests/app/window/edit_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -109,8 +108,8 @@ TEST_CASE("the error stays with the row at fault: an edit that is wrong too drop
   type_into(bench, "setup/temperature", "-1");
   CHECK(bench.scenario().attention.num_heads == 8);
   CHECK(bench.scenario().attention.temperature == -1.0);
-  CHECK(bench.session().error().find("temperature") != std::string::npos);
-  CHECK(bench.session().last_edit().find("num_heads was reset to 8") != std::string::npos);
+  CHECK_CONTAINS(bench.session().error(), "temperature");
+  CHECK_CONTAINS(bench.session().last_edit(), "num_heads was reset to 8");
   const UiRect sentence = bench.ui->rect("error"), field = bench.ui->rect("setup/temperature");
   CHECK(sentence.min.y >= field.max.y - 1);
   CHECK(sentence.min.y < field.max.y + 30);
@@ -137,7 +136,7 @@ TEST_CASE("what has no result is not saved, and one sentence says so") {
   CHECK_FALSE(bench.window->state().dialogs.files.open);
   CAPTURE(told());
   CHECK(told().starts_with("Not saved: "));
-  CHECK(told().find("num_heads") != std::string::npos);
+  CHECK_CONTAINS(told(), "num_heads");
   bench.ui->key("Ctrl+Z");
   bench.ui->key("Ctrl+S");
   CHECK(bench.window->state().dialogs.files.open);

@@ -1,6 +1,4 @@
 // The window at every size, scale and theme.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <random>
 #include <string>
@@ -10,6 +8,7 @@
 #include "app/window/window_commands.h"
 #include "app/window/window_layout.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -304,7 +303,7 @@ TEST_CASE("in a small window no number over the map of a head is cut") {
   bench.ui->run_until_still();
   const std::vector<std::string> figures = bench.ui->said("entropy ");
   CHECK(figures.size() >= 4);
-  for (const std::string& figure : figures) CHECK(figure.find("…") == std::string::npos);
+  for (const std::string& figure : figures) CHECK_LACKS(figure, "…");
 }
 
 TEST_CASE("the theme changes chrome and data, and back to the very same picture") {

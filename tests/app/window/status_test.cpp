@@ -1,11 +1,10 @@
 // The line at the foot of the window, and the layout of the projection chosen in the setup.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <thread>
 
 #include "app/window/status_bar.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -21,7 +20,7 @@ TEST_CASE("the layout of the projection is chosen in the setup, changes no numbe
   CHECK(identical(*bench.trace().tensors.output, *packed->tensors.output));
   bench.ui->click("setup/layout/3");
   CHECK(bench.scenario().parameters.layout == ProjectionLayout::separate);
-  CHECK(bench.session().undo_label().find("in_proj as 3 matrices") != std::string::npos);
+  CHECK_CONTAINS(bench.session().undo_label(), "in_proj as 3 matrices");
   bench.ui->key("Escape");
   bench.ui->key("Ctrl+Z");
   bench.ui->key("Ctrl+Z");

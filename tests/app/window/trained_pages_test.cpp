@@ -1,5 +1,4 @@
 // Pages whose models are trained when they are first shown, beside the window.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 #include "core/playlist/lessons.h"
 #include "tests/app/gated_models.h"
 #include "tests/app/window/playlist_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -223,8 +223,7 @@ TEST_CASE("a page whose training fails says why, and the pages beside it can sti
   bench.ui->key("PageDown");
   let_arrive(bench);
   CHECK(walk_of(bench).page == 1);
-  CHECK(bench.session().error().find("this training failed: step 3: the loss has exploded") !=
-        std::string::npos);
+  CHECK_CONTAINS(bench.session().error(), "this training failed: step 3: the loss has exploded");
   CHECK(bench.ui->has("notice/lasting"));
   bench.ui->key("PageUp");
   CHECK(walk_of(bench).page == 0);

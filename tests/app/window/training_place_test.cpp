@@ -1,6 +1,4 @@
 // The window on the model of a step of a training, and on a folder whose training goes on.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "app/window/window_files.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/training_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -187,7 +186,7 @@ TEST_CASE("a training that cannot go on says why, and another task can be chosen
   bench.ui->run_frames(2);
   CHECK_FALSE(training_of(bench).begun());
   CHECK(bench.ui->has("training/error"));
-  CHECK(bench.window->state().dialogs.training.error.find("optimizer.safetensors") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().dialogs.training.error, "optimizer.safetensors");
   bench.ui->key("Escape");
   bench.window->state().document.session.open(before, "open");
   bench.ui->run_frames(2);

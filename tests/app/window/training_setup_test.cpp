@@ -1,10 +1,9 @@
 // The set-up of a training, and the way back to the one before.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "tests/app/window/edit_bench.h"
 #include "tests/app/window/training_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -87,7 +86,7 @@ TEST_CASE("a set-up that cannot be trained says why, does not begin, and leaves 
   bench.ui->run_frames(2);
   type_into(bench, "training/setup/width", "20");
   CHECK(bench.ui->has("training/setup/error"));
-  CHECK(draft_in(bench).error.find("the number of heads must divide the model width") != std::string::npos);
+  CHECK_CONTAINS(draft_in(bench).error, "the number of heads must divide the model width");
   bench.ui->click("training/setup/begin");
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("training/setup/error"));
@@ -182,7 +181,7 @@ TEST_CASE("the change that is trained beside is marked, and its model can be sav
   bench.ui->run_frames(2);
   wait_until_idle(bench);
   const std::string program = content_of(folder.file("without.py"));
-  CHECK(program.find("scores = q @ k.transpose(-1, -2)\n") != std::string::npos);
+  CHECK_CONTAINS(program, "scores = q @ k.transpose(-1, -2)\n");
 }
 
 TEST_CASE("the words of the held-out example are all there, and each habit's colour has its name") {

@@ -1,6 +1,4 @@
 // The training view, driven as a person would: choose, train, stand at a step, look inside.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "app/training/training_heads.h"
 #include "app/window/window_files.h"
 #include "tests/app/window/training_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -255,7 +254,7 @@ TEST_CASE("a text of one's own is a task, and one that cannot be learned is refu
   REQUIRE(bench.ui->has("overlay/file"));
   choose("one.txt");
   CHECK(bench.ui->has("overlay/file"));
-  CHECK(bench.window->state().dialogs.files.error.find("one.txt") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().dialogs.files.error, "one.txt");
   CHECK(training_of(bench).source().name == "previous-token");
   choose("story.txt");
   wait_until_idle(bench);
@@ -281,8 +280,8 @@ TEST_CASE("saving asks for a place, comes back to the training and says where it
   CHECK(bench.ui->has("overlay/training"));
   bench.ui->move_to(2, 2);
   bench.ui->run_frames(1);
-  CHECK(bench.window->state().dialogs.training.told.find("same.py") != std::string::npos);
-  CHECK(content_of(folder.file("same.py")).find("import torch") != std::string::npos);
+  CHECK_CONTAINS(bench.window->state().dialogs.training.told, "same.py");
+  CHECK_CONTAINS(content_of(folder.file("same.py")), "import torch");
 }
 
 TEST_CASE("the Enter that chooses what to save is not the one that accepts a name") {

@@ -1,8 +1,6 @@
 // Unsaved work of a window that ends without being closed.
 #include "app/window/window_backup.h"
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <thread>
 
@@ -11,6 +9,7 @@
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -64,7 +63,7 @@ TEST_CASE("a window that is gone without being closed offers its pages and its s
   begin_backup(bench, folder);
   bench.ui->run_frames(2);
   WindowState& state = bench.window->state();
-  CHECK(state.view.notices.offer.text.find("a playlist of 2 pages and a changed scenario") != std::string::npos);
+  CHECK_CONTAINS(state.view.notices.offer.text, "a playlist of 2 pages and a changed scenario");
   CHECK_FALSE(bench.scenario().mask.is_causal);  // it is not forced
   bench.ui->click("notice/accept");
   bench.ui->run_frames(2);
@@ -121,7 +120,7 @@ TEST_CASE("unsaved work that is discarded is removed, and what nobody decided on
     begin_backup(bench, folder);
     bench.ui->run_frames(2);
     WindowState& state = bench.window->state();
-    CHECK(state.view.notices.offer.text.find("It had not saved a changed scenario (") != std::string::npos);
+    CHECK_CONTAINS(state.view.notices.offer.text, "It had not saved a changed scenario (");
     if (discards) bench.ui->click("notice/decline");
     state.document.backup.close();
   }
@@ -151,6 +150,6 @@ TEST_CASE("unsaved work that cannot be backed up is said once, and what cannot b
   begin_backup(bench, folder);
   bench.ui->run_frames(2);
   bench.ui->click("notice/accept");
-  CHECK(notices.back().text.find("could not be restored") != std::string::npos);
+  CHECK_CONTAINS(notices.back().text, "could not be restored");
   CHECK(fs::exists(session + ".damaged"));
 }

@@ -1,12 +1,11 @@
 #include "core/answers/head_width_comparison.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/reference/reference_backend.h"
 #include "core/trace/attention_sizes.h"
+#include "tests/checks.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -127,10 +126,9 @@ TEST_CASE(
       CHECK(distance.difference <= 1e-9 * std::max(1.0, distance.magnitude));
     return c.sentences.front();
   };
-  CHECK(sentence(test::random_inputs(test::small_options(1, 1, 12))).find("only one head") != std::string::npos);
-  CHECK(sentence(test::random_inputs(test::small_options(), {2, 4, 1})).find("a single key") !=
-        std::string::npos);
-  CHECK(sentence(test::random_inputs(test::small_options(), {2, 4, 0})).find("no key") != std::string::npos);
+  CHECK_CONTAINS(sentence(test::random_inputs(test::small_options(1, 1, 12))), "only one head");
+  CHECK_CONTAINS(sentence(test::random_inputs(test::small_options(), {2, 4, 1})), "a single key");
+  CHECK_CONTAINS(sentence(test::random_inputs(test::small_options(), {2, 4, 0})), "no key");
 }
 
 TEST_CASE("with a scale of 0 every head averages as the wide one does, and the outputs are equal") {
@@ -138,8 +136,7 @@ TEST_CASE("with a scale of 0 every head averages as the wide one does, and the o
   inputs.options.scale = 0.0;
   const HeadWidthComparison c = compared(inputs);
   CHECK(c.coincide);
-  CHECK(c.sentences.front().find("every head has the same attention weights as the wide head") !=
-        std::string::npos);
+  CHECK_CONTAINS(c.sentences.front(), "every head has the same attention weights as the wide head");
   CHECK(*std::ranges::max_element(c.map_differences) < 1e-15);
 }
 
@@ -177,7 +174,7 @@ TEST_CASE("a mask of its own for each head is compared only where all heads have
   mask.set_flat(2, 1.0);
   inputs.tensors.attn_mask = std::make_shared<const Tensor>(mask);
   const HeadWidthComparison other = compared(inputs);
-  CHECK(other.not_possible.find("cannot have 4 masks") != std::string::npos);
+  CHECK_CONTAINS(other.not_possible, "cannot have 4 masks");
   CHECK(other.wide.trace == nullptr);
 }
 
@@ -190,7 +187,7 @@ TEST_CASE(
   inputs.tensors.bias_v = test::random_tensor({{"G·Dv", 6}}, "bias_v");
   const HeadWidthComparison c = compared(inputs);
   REQUIRE(c.possible());
-  CHECK(c.notes.front().find("2 key/value heads serve 4 query heads") != std::string::npos);
+  CHECK_CONTAINS(c.notes.front(), "2 key/value heads serve 4 query heads");
   CHECK(c.wide.parameters > c.many.parameters);
 
   // d loss / d(each number), of the wide head as a function of the grouped parameters.

@@ -1,7 +1,5 @@
 #include "core/answers/layout_comparison.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -9,6 +7,7 @@
 #include "core/answers/traced_inputs.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -52,7 +51,7 @@ TEST_CASE("the three layouts give the same output, parameters and multiply-adds,
     const LayoutComparison comparison = compared(named.inputs);
     CHECK(!comparison.sentences.empty());
     if (named.inputs.options.op == Op::scaled_dot_product_attention) {
-      CHECK(comparison.not_asked.find("no projection") != std::string::npos);
+      CHECK_CONTAINS(comparison.not_asked, "no projection");
       continue;
     }
     Index projections = 0;
@@ -113,7 +112,7 @@ TEST_CASE("what static_k or static_v replaces is not projected in any layout") {
   CHECK(comparison.layouts[1].products == 2);
   CHECK(comparison.layouts[2].products == 8);
   CHECK(comparison.layouts[0].multiply_adds == 2 * (2 * 6 * 12 * 12));
-  CHECK(comparison.sentences.back().find("static_k") != std::string::npos);
+  CHECK_CONTAINS(comparison.sentences.back(), "static_k");
   inputs.tensors.static_v = test::random_tensor({{"N", 2}, {"G", 4}, {"S", 6}, {"Dv", 3}}, "static_v");
   CHECK(compared(inputs).layouts[0].products == 1);
 }
@@ -122,10 +121,10 @@ TEST_CASE("widths that differ cannot be packed, and the answer says so") {
   const AttentionInputs inputs = unequal_widths();
   const LayoutComparison comparison = compared(inputs);
   CHECK(!comparison.layouts[0].possible());
-  CHECK(comparison.layouts[0].not_possible.find("5 and 7 wide, query 12") != std::string::npos);
+  CHECK_CONTAINS(comparison.layouts[0].not_possible, "5 and 7 wide, query 12");
   CHECK(comparison.layouts[1].weights == 12 * 12 + 6 * 5 + 6 * 7);
   // Not those of W_O, which the other questions of the sheet count too.
-  CHECK(comparison.sentences.front().find("parameters of the input projection") != std::string::npos);
+  CHECK_CONTAINS(comparison.sentences.front(), "parameters of the input projection");
   CHECK(comparison.layouts[2].output_difference <= 1e-12);
   CHECK(std::ranges::any_of(comparison.sentences, [](const std::string& sentence) {
     return sentence.starts_with("Packed is not possible here");
@@ -151,7 +150,7 @@ TEST_CASE("a matrix that static_k makes needless may be missing: then nothing ca
   t.v_proj_weight = test::random_tensor({{"G·Dv", 6}, {"vdim", 12}}, "v");
   t.static_k = test::random_tensor({{"N", 2}, {"G", 2}, {"S", 6}, {"D", 3}}, "static_k");
   const LayoutComparison comparison = compared(inputs);
-  CHECK(comparison.layouts[0].not_possible.find("static_k") != std::string::npos);
+  CHECK_CONTAINS(comparison.layouts[0].not_possible, "static_k");
   CHECK(comparison.layouts[1].matrix_count == 2);
   CHECK(comparison.layouts[2].matrix_count == 4 + 2);
   CHECK(comparison.layouts[2].output_difference <= 1e-12);

@@ -1,7 +1,5 @@
 #include "core/answers/live_text.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <numeric>
 
@@ -10,6 +8,7 @@
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -91,7 +90,7 @@ TEST_CASE("what nobody could compute is refused with what was meant, and stays a
   try {
     check_live_text("{scoers[0]}");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("scores") != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "scores");
   }
 }
 

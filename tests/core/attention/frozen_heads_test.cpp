@@ -1,7 +1,5 @@
 #include "core/attention/frozen_heads.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,6 +10,7 @@
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/check_attention_inputs.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/attention/refused_inputs.h"
 #include "tests/core/fused/agreement.h"
@@ -147,7 +146,7 @@ TEST_CASE(
   inputs.tensors.attn_mask = std::make_shared<const Tensor>(std::move(mask));
   const TracePtr trace = reference_backward(*reference_forward(inputs));
   REQUIRE(trace->warnings.size() == 1);
-  CHECK(trace->warnings[0].find("head 2,") != std::string::npos);
+  CHECK_CONTAINS(trace->warnings[0], "head 2,");
   CHECK(std::isnan(trace->tensors.attn_weights->at({0, 2, 0, 0})));
   CHECK(std::isfinite(trace->tensors.attn_weights->at({0, 3, 0, 0})));
   CHECK(std::isfinite(trace->grad.q_heads->at({0, 3, 0, 0})));
@@ -208,23 +207,13 @@ TEST_CASE("the formula and the note of a frozen head's weight say that it was he
 
 TEST_CASE("heads that are not there or named twice, and weights of another shape, are refused") {
   CHECK(refusal([](AttentionInputs&) {}) == "accepted");
-  CHECK(refusal([](AttentionInputs& i) {
-          i.options.frozen_heads = {2, 4};
-        }).find("0 to 3") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) {
-          i.options.frozen_heads = {-1, 0};
-        }).find("no such head") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) {
-          i.options.frozen_heads = {2, 2};
-        }).find("named twice") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.options.frozen_heads = {2}; }).find("(2,1,4,6)") !=
-        std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.options.frozen_heads.clear(); }).find("no head is frozen") !=
-        std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.tensors.frozen_weights = nullptr; }).find("missing") !=
-        std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }).find("(N,F,L,S′)") !=
-        std::string::npos);
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {2, 4}; }), "0 to 3");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {-1, 0}; }), "no such head");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {2, 2}; }), "named twice");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads = {2}; }), "(2,1,4,6)");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.frozen_heads.clear(); }), "no head is frozen");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.tensors.frozen_weights = nullptr; }), "missing");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }), "(N,F,L,S′)");
 }
 
 TEST_CASE("the fused backend holds frozen heads too, past mask and dropout") {

@@ -1,7 +1,5 @@
 #include "core/code/code_lines.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "core/code/code_dialect.h"
@@ -9,6 +7,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -68,21 +67,17 @@ TEST_CASE("options change the lines that they change") {
   CHECK(code(trace, Step::project, TensorId::v) ==
         "v = F.linear(value, in_proj_weight[18:24])  # (1,4,12) @ (6,12)ᵀ → (1,4,6)\n"
         "v = F.pad(v, (0, 0, 0, 1))  # a row of zeros\n");
-  CHECK(code(trace, Step::scores, TensorId::scores).find("k_heads.repeat_interleave(2, dim=1)") !=
-        std::string::npos);
+  CHECK_CONTAINS(code(trace, Step::scores, TensorId::scores), "k_heads.repeat_interleave(2, dim=1)");
   CHECK(code(trace, Step::scale, TensorId::scaled_scores) ==
         "scaled_scores = scores * 0.5 / 2  # (1,4,4,5)\n"
         "scaled_scores = 30 * torch.tanh(scaled_scores / 30)  # softcap\n");
   const std::string mask = code(trace, Step::mask, TensorId::masked_scores);
-  CHECK(mask.find("blocked = blocked | (back < 0)  # causal\n") != std::string::npos);
-  CHECK(mask.find("F.pad(mask_bias, (0, 1), value=0.0)") != std::string::npos);
-  CHECK(
-      mask.find("masked_scores = (scaled_scores + mask_bias).masked_fill(mask_bias == -math.inf, -10000)") !=
-      std::string::npos);
-  CHECK(code(trace, Step::softmax, TensorId::dropped_weights).find("attn_weights * dropout_keep / 0.75") !=
-        std::string::npos);
-  CHECK(code(trace, Step::weighted_sum, TensorId::head_output).find("dropped_weights @ v_heads") !=
-        std::string::npos);
+  CHECK_CONTAINS(mask, "blocked = blocked | (back < 0)  # causal\n");
+  CHECK_CONTAINS(mask, "F.pad(mask_bias, (0, 1), value=0.0)");
+  CHECK_CONTAINS(mask,
+                 "masked_scores = (scaled_scores + mask_bias).masked_fill(mask_bias == -math.inf, -10000)");
+  CHECK_CONTAINS(code(trace, Step::softmax, TensorId::dropped_weights), "attn_weights * dropout_keep / 0.75");
+  CHECK_CONTAINS(code(trace, Step::weighted_sum, TensorId::head_output), "dropped_weights @ v_heads");
   CHECK(code(trace, Step::concat, TensorId::concat)
             .starts_with("concat = (head_output * heads_gain[:, None, None])"));
   CHECK(code(trace, Step::output, TensorId::residual_output) ==
@@ -98,8 +93,8 @@ TEST_CASE(
   for (const StepEntry& entry : step_entries()) {
     for (const StepPicture& picture : step_pictures(entry.step, *trace)) {
       const std::string numpy = code(trace, entry.step, picture.result, CodeStyle::numpy);
-      CHECK(numpy.find("torch") == std::string::npos);
-      CHECK(numpy.find("F.") == std::string::npos);
+      CHECK_LACKS(numpy, "torch");
+      CHECK_LACKS(numpy, "F.");
     }
   }
   CHECK(code(trace, Step::scores, TensorId::scores, CodeStyle::d2l) ==

@@ -1,6 +1,5 @@
 #include "core/code/program.h"
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
+#include "tests/checks.h"
 #include "tests/core/code/python_run.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/trace/option_combinations.h"
@@ -163,9 +163,9 @@ TEST_CASE("a program whose arrays are large loads them from a file beside it, el
   REQUIRE(program_array_bytes(*small) <= largest_carried_bytes);
   write_program(folder.file("small.py"), *small, CodeStyle::numpy);
   CHECK_FALSE(std::ifstream(folder.file("small.npz")).good());
-  CHECK(content_of(folder.file("small.py")).find("np.load") == std::string::npos);
+  CHECK_LACKS(content_of(folder.file("small.py")), "np.load");
 
   const std::string loading = program_text(*small, CodeStyle::numpy, "theirs.npz");
-  CHECK(loading.find("np.load(pathlib.Path(__file__).with_name(\"theirs.npz\"))") != std::string::npos);
-  CHECK(loading.find("unpack(") == std::string::npos);
+  CHECK_CONTAINS(loading, "np.load(pathlib.Path(__file__).with_name(\"theirs.npz\"))");
+  CHECK_LACKS(loading, "unpack(");
 }

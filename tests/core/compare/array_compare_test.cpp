@@ -1,11 +1,10 @@
 #include "core/compare/array_compare.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "core/attention/heads.h"
 #include "core/reference/reference_backend.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -111,9 +110,8 @@ TEST_CASE("a shape that would fit transposed is refused, with the order that it 
   const ComparedArray array =
       compared(*trace, named("scores", random_tensor({{"N", 2}, {"H", 4}, {"S", 6}, {"L", 4}}, "t")));
   CHECK_FALSE(array.agrees());
-  CHECK(array.refusal.find(
-            "ours (N,H,L,S) = (2,4,4,6), theirs (2,4,6,4); it would fit as (N,H,S,L): transposed?") !=
-        std::string::npos);
+  CHECK_CONTAINS(array.refusal,
+                 "ours (N,H,L,S) = (2,4,4,6), theirs (2,4,6,4); it would fit as (N,H,S,L): transposed?");
   CHECK(array.ours == nullptr);
   const ComparedArray output =
       compared(*trace, named("output", random_tensor({{"L", 4}, {"N", 2}, {"E", 12}}, "t")));
@@ -161,7 +159,7 @@ TEST_CASE("a mask agrees as True and False and as what it adds, in the sense of 
 TEST_CASE("True and False where numbers belong are refused") {
   const TracePtr trace = reference_forward(random_inputs(small_options()));
   const auto flags = std::make_shared<const Tensor>(trace->tensors.output->shape(), DType::boolean);
-  CHECK(compared(*trace, named("output", flags, "bool")).refusal.find("True and False") != std::string::npos);
+  CHECK_CONTAINS(compared(*trace, named("output", flags, "bool")).refusal, "True and False");
 }
 
 TEST_CASE("key/value heads that theirs repeats are compared as repeated") {

@@ -1,7 +1,5 @@
 #include "core/compare/likely_causes.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <functional>
 
@@ -10,6 +8,7 @@
 #include "core/compare/program_variants.h"
 #include "core/compare/variant_trials.h"
 #include "core/reference/reference_backend.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -82,8 +81,8 @@ TEST_CASE("a boolean mask that was saved as numbers is recognised, whatever 1 me
     auto numbers = std::make_shared<Tensor>(mask.shape(), DType::f64);
     for (Index i = 0; i < mask.size(); ++i) numbers->set_flat(i, (mask.flat(i) != 0.0) == blocks ? 1.0 : 0.0);
     inputs.tensors.attn_mask = numbers;
-    CHECK(has(causes_when(inputs, blocking),
-              std::string("attn_mask is boolean, not added: 1 ") + (blocks ? "blocks" : "keeps")));
+    CHECK_CONTAINS(causes_when(inputs, blocking),
+                   std::string("attn_mask is boolean, not added: 1 ") + (blocks ? "blocks" : "keeps"));
   }
 }
 
@@ -104,21 +103,23 @@ TEST_CASE(
   }
   blocking.tensors.key_padding_mask = mask;
   inputs.tensors.key_padding_mask = numbers;
-  CHECK(has(causes_when(inputs, blocking), "key_padding_mask is boolean, not added: 1 blocks"));
+  CHECK_CONTAINS(causes_when(inputs, blocking), "key_padding_mask is boolean, not added: 1 blocks");
 }
 
 TEST_CASE("another tensor of ours under this name is recognised") {
   const TracePtr trace = reference_forward(random_inputs(small_options()));
-  CHECK(has(causes_of(*trace, Id::scores, *trace->tensors.scaled_scores), "theirs equals our scaled_scores"));
+  CHECK_CONTAINS(causes_of(*trace, Id::scores, *trace->tensors.scaled_scores),
+                 "theirs equals our scaled_scores");
 }
 
 TEST_CASE("a constant factor is named by what it is made of") {
   const TracePtr trace = reference_forward(random_inputs(small_options(2, 2, 9)));
   const Tensor& scores = *trace->tensors.scores;
-  CHECK(has(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return x * 9; })), "times 9 = D"));
+  CHECK_CONTAINS(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return x * 9; })),
+                 "times 9 = D");
   CHECK(
       has(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return x * 0.7; })), "times 0.7, in"));
-  CHECK(has(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return -x; })), "opposite sign"));
+  CHECK_CONTAINS(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return -x; })), "opposite sign");
 }
 
 TEST_CASE("a factor that leaves one cell behind is not named") {
@@ -130,10 +131,11 @@ TEST_CASE("a factor that leaves one cell behind is not named") {
 
 TEST_CASE("a view in place of a transpose is recognised, before and after the heads") {
   const TracePtr trace = reference_forward(random_inputs(small_options(4, 4, 3), {2, 4, 4}));
-  CHECK(has(causes_of(*trace, Id::q_heads, trace->tensors.q->reshaped(trace->tensors.q_heads->shape())),
-            "theirs lies as (N,L,H,D) where ours is (N,H,L,D): a transpose is missing"));
-  CHECK(has(causes_of(*trace, Id::concat, trace->tensors.head_output->reshaped(trace->tensors.concat->shape())),
-            "theirs lies as (N,H,L,Dv) where ours is (N,L,H,Dv): a view or reshape"));
+  CHECK_CONTAINS(causes_of(*trace, Id::q_heads, trace->tensors.q->reshaped(trace->tensors.q_heads->shape())),
+                 "theirs lies as (N,L,H,D) where ours is (N,H,L,D): a transpose is missing");
+  CHECK_CONTAINS(
+      causes_of(*trace, Id::concat, trace->tensors.head_output->reshaped(trace->tensors.concat->shape())),
+      "theirs lies as (N,H,L,Dv) where ours is (N,L,H,Dv): a view or reshape");
 }
 
 TEST_CASE("where N = L an output of the other layout is told by its numbers") {
@@ -143,8 +145,8 @@ TEST_CASE("where N = L an output of the other layout is told by its numbers") {
     const auto at = theirs.shape().index_of(i);
     theirs.set_flat(i, trace->tensors.output->at({at[1], at[0], at[2]}));
   }
-  CHECK(has(causes_of(*trace, Id::output, theirs),
-            "lies as (L,N,E) where ours is (N,L,E): is inputs.batch_first false"));
+  CHECK_CONTAINS(causes_of(*trace, Id::output, theirs),
+                 "lies as (L,N,E) where ours is (N,L,E): is inputs.batch_first false");
 }
 
 TEST_CASE("heads that own every H-th column are recognised") {
@@ -154,7 +156,7 @@ TEST_CASE("heads that own every H-th column are recognised") {
     const auto at = theirs.shape().index_of(i);
     theirs.set_flat(i, trace->tensors.q->at({at[0], at[2], at[3] * 4 + at[1]}));
   }
-  CHECK(has(causes_of(*trace, Id::q_heads, theirs), "every H-th column"));
+  CHECK_CONTAINS(causes_of(*trace, Id::q_heads, theirs), "every H-th column");
 }
 
 TEST_CASE("a softmax over the wrong axis or without its sum is recognised") {
@@ -167,7 +169,7 @@ TEST_CASE("a softmax over the wrong axis or without its sum is recognised") {
     for (Index l = 0; l < 4; ++l) sum += std::exp(scores.at({at[0], at[1], l, at[3]}));
     columns.set_flat(i, std::exp(scores.flat(i)) / sum);
   }
-  CHECK(has(causes_of(*trace, Id::attn_weights, columns), "over the queries"));
+  CHECK_CONTAINS(causes_of(*trace, Id::attn_weights, columns), "over the queries");
   Tensor heads = scores;
   for (Index i = 0; i < heads.size(); ++i) {
     const auto at = scores.shape().index_of(i);
@@ -175,9 +177,9 @@ TEST_CASE("a softmax over the wrong axis or without its sum is recognised") {
     for (Index h = 0; h < 4; ++h) sum += std::exp(scores.at({at[0], h, at[2], at[3]}));
     heads.set_flat(i, std::exp(scores.flat(i)) / sum);
   }
-  CHECK(has(causes_of(*trace, Id::attn_weights, heads), "over the heads"));
-  CHECK(has(causes_of(*trace, Id::attn_weights, mapped(scores, [](double x) { return std::exp(x); })),
-            "not divided by its sum"));
+  CHECK_CONTAINS(causes_of(*trace, Id::attn_weights, heads), "over the heads");
+  CHECK_CONTAINS(causes_of(*trace, Id::attn_weights, mapped(scores, [](double x) { return std::exp(x); })),
+                 "not divided by its sum");
 }
 
 TEST_CASE("tiled heads are told from repeated ones, in the copies and in what is computed from them") {
@@ -188,7 +190,7 @@ TEST_CASE("tiled heads are told from repeated ones, in the copies and in what is
     const auto at = tiled.shape().index_of(i);
     tiled.set_flat(i, trace->tensors.k_heads->at({at[0], at[1] % 2, at[2], at[3]}));
   }
-  CHECK(has(causes_of(*trace, Id::k_heads, tiled), "h % G"));
+  CHECK_CONTAINS(causes_of(*trace, Id::k_heads, tiled), "h % G");
   Tensor scores = *trace->tensors.scores;
   for (Index i = 0; i < scores.size(); ++i) {
     const auto at = scores.shape().index_of(i);
@@ -201,7 +203,7 @@ TEST_CASE("tiled heads are told from repeated ones, in the copies and in what is
   const std::vector<StoredTensor> theirs{{"k_heads", trace->tensors.k_heads, "f64"},
                                          {"scores", shared(scores), "f64"}};
   const ArrayComparison comparison = compare_arrays(*trace, theirs, {});
-  CHECK(has(texts(causes_in_variants({inputs, *trace, nullptr, theirs, {}}, comparison)), "h % G"));
+  CHECK_CONTAINS(texts(causes_in_variants({inputs, *trace, nullptr, theirs, {}}, comparison)), "h % G");
 }
 
 TEST_CASE("what a mask is filled with, or adds, is read off the blocked cells") {
@@ -211,13 +213,13 @@ TEST_CASE("what a mask is filled with, or adds, is read off the blocked cells") 
   };
   CHECK(
       has(causes_of(*trace, Id::mask_bias, filled(*trace->tensors.mask_bias, -12345)), "blocks with -12345"));
-  CHECK(has(causes_of(*trace, Id::masked_scores, filled(*trace->tensors.masked_scores, -777)),
-            "blocks with -777"));
+  CHECK_CONTAINS(causes_of(*trace, Id::masked_scores, filled(*trace->tensors.masked_scores, -777)),
+                 "blocks with -777");
   Tensor added = *trace->tensors.masked_scores;
   for (Index i = 0; i < added.size(); ++i) {
     if (std::isinf(added.flat(i))) added.set_flat(i, trace->tensors.scaled_scores->flat(i) - 1e4);
   }
-  CHECK(has(causes_of(*trace, Id::masked_scores, added), "adds -10000"));
+  CHECK_CONTAINS(causes_of(*trace, Id::masked_scores, added), "adds -10000");
 }
 
 TEST_CASE("numbers beyond f16 and fractions cut off are recognised") {
@@ -226,10 +228,10 @@ TEST_CASE("numbers beyond f16 and fractions cut off are recognised") {
   const TracePtr trace = reference_forward(inputs);
   const Tensor half = mapped(*trace->tensors.scores,
                              [](double x) { return std::abs(x) > 65504 ? std::copysign(INFINITY, x) : x; });
-  CHECK(has(causes_of(*trace, Id::scores, half, "f16"), "beyond f16"));
+  CHECK_CONTAINS(causes_of(*trace, Id::scores, half, "f16"), "beyond f16");
   Tensor whole(trace->tensors.scores->shape(), DType::i64);
   for (Index i = 0; i < whole.size(); ++i) whole.set_flat(i, std::trunc(trace->tensors.scores->flat(i)));
-  CHECK(has(causes_of(*trace, Id::scores, whole, "i32"), "fractions are cut off"));
+  CHECK_CONTAINS(causes_of(*trace, Id::scores, whole, "i32"), "fractions are cut off");
 }
 
 TEST_CASE("weights that are dropped, the others larger by one factor, are dropout") {
@@ -240,9 +242,9 @@ TEST_CASE("weights that are dropped, the others larger by one factor, are dropou
       weights.set_flat(i, i % 7 == 3 ? 0.0 : weights.flat(i) * (i == 5 ? odd : factor));
     return causes_of(*trace, Id::attn_weights, weights);
   };
-  CHECK(has(dropped(1.25, 1.25), "= 1/(1 − 0.2)"));
-  CHECK_FALSE(has(dropped(1.25, 1.3), "drops weights"));
-  CHECK_FALSE(has(dropped(0.8, 0.8), "drops weights"));
+  CHECK_CONTAINS(dropped(1.25, 1.25), "= 1/(1 − 0.2)");
+  CHECK_LACKS(dropped(1.25, 1.3), "drops weights");
+  CHECK_LACKS(dropped(0.8, 0.8), "drops weights");
 }
 
 TEST_CASE("from the output alone an option is found that makes ours agree") {
@@ -253,8 +255,8 @@ TEST_CASE("from the output alone an option is found that makes ours agree") {
     change(changed);
     const std::string causes = causes_when(inputs, changed);
     CAPTURE(causes);
-    CHECK(has(causes, part));
-    CHECK(has(causes, "then everything agrees"));
+    CHECK_CONTAINS(causes, part);
+    CHECK_CONTAINS(causes, "then everything agrees");
   };
   found("not scaled", [](AttentionInputs& i) { i.options.scale = 1.0; });
   found("1/D", [](AttentionInputs& i) { i.options.scale = 1.0 / 3; });
@@ -293,7 +295,7 @@ TEST_CASE("every variant is named where another program is that variant") {
     const std::vector<StoredTensor> theirs{{"output", other.tensors.output, "f64"}};
     const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
     if (comparison.first_difference() == nullptr) continue;  // no row of these is fully masked, say
-    CHECK(has(texts(causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison)), variant.text));
+    CHECK_CONTAINS(texts(causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison)), variant.text);
     ++told;
   }
   CHECK(told > 20);
@@ -311,8 +313,8 @@ TEST_CASE("two faults at once are no single cause, and none is named") {
   SearchEffort effort;
   const std::string both = texts(causes_in_pairs({inputs, *ours, nullptr, theirs, {}}, comparison, &effort));
   CAPTURE(both);
-  CHECK(has(both, "not scaled"));
-  CHECK(has(both, "in_proj_bias is not added"));
+  CHECK_CONTAINS(both, "not scaled");
+  CHECK_CONTAINS(both, "in_proj_bias is not added");
   CHECK(effort.pairs > 100);
   // No work, no pairs; and numbers of 16 bits agree too easily.
   CHECK(causes_in_pairs({inputs, *ours, nullptr, theirs, {}, 0}, comparison).empty());

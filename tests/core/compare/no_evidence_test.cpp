@@ -1,6 +1,4 @@
 // Arrays that no mistake explains: noise, NaN, one number in every cell, copies of an input.
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -8,6 +6,7 @@
 #include "core/compare/likely_causes.h"
 #include "core/compare/tensor_fill.h"
 #include "core/reference/reference_backend.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -120,6 +119,6 @@ TEST_CASE("single cells that are NaN or infinite are told from a formula that di
     const std::string said = said_of(inputs, {{"output", shared_tensor(std::move(theirs)), "f64"}});
     CHECK_MESSAGE(
         said.starts_with("fact: output of theirs agrees wherever both numbers are finite; 2 of its "), said);
-    CHECK_MESSAGE(said.find("the first at [0,0,7]") != std::string::npos, said);
+    CHECK_CONTAINS(said, "the first at [0,0,7]");
   }
 }

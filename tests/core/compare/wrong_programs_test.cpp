@@ -1,5 +1,4 @@
 // Programs that are wrong in one thing: each is called what it is, and none what another is.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -18,6 +17,7 @@
 #include "core/compare/tensor_fill.h"
 #include "core/compare/variant_trials.h"
 #include "core/reference/reference_backend.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -493,10 +493,6 @@ std::string found(const AttentionInputs& inputs, const std::vector<StoredTensor>
   return all;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -511,9 +507,9 @@ TEST_CASE(
       if (program.other_inputs) program.other_inputs(of_theirs);
       const std::string causes = found(program.inputs, written(of_theirs, program.mistake, ids));
       CAPTURE(causes);
-      CHECK(has(causes, program.named));
+      CHECK_CONTAINS(causes, program.named);
       for (const WrongProgram& other : programs)
-        if (std::string_view(other.named) != program.named) CHECK_FALSE(has(causes, other.named));
+        if (std::string_view(other.named) != program.named) CHECK_LACKS(causes, other.named);
     }
   }
 }
@@ -553,8 +549,8 @@ TEST_CASE(
                              }};
   const std::string both = found(inputs, written(inputs, {unscaled, reversed}, everything));
   CAPTURE(both);
-  CHECK(has(both, "not scaled"));
-  CHECK(has(both, "and the heads are joined in the order 3, 2, 1, 0; then everything agrees"));
+  CHECK_CONTAINS(both, "not scaled");
+  CHECK_CONTAINS(both, "and the heads are joined in the order 3, 2, 1, 0; then everything agrees");
   const StageChange odd{Id::output, [](const Trace& t) {
                           return mapped_cells(*t.tensors.output, [](double x) { return std::sin(x); });
                         }};
@@ -581,7 +577,7 @@ TEST_CASE(
     REQUIRE_FALSE(findings.causes.empty());
     const std::string text = findings.causes[0].text;
     CAPTURE(text);
-    for (const std::string& part : parts) CHECK(has(text, part));
+    for (const std::string& part : parts) CHECK_CONTAINS(text, part);
   };
   named(plain_inputs, {unscaled, reversed}, Id::output, {"not scaled", "joined in the order 3, 2, 1, 0"});
   named(plain_inputs, {unscaled}, Id::attn_weights, {"not scaled", "is not added"}, [](AttentionInputs& other) {
@@ -618,8 +614,8 @@ TEST_CASE("two mistakes are named where only a later array tells them from two o
                                        view(Id::v, Id::v_heads), view(Id::head_output, Id::concat)};
   const std::string text = found(inputs, written(of_theirs, views, {Id::attn_weights, Id::output}));
   CAPTURE(text);
-  CHECK(has(text, "in_proj_bias is not added"));
-  CHECK(has(text, "the heads are split and joined by views"));
+  CHECK_CONTAINS(text, "in_proj_bias is not added");
+  CHECK_CONTAINS(text, "the heads are split and joined by views");
 }
 
 TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by their digits") {
@@ -632,14 +628,14 @@ TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by 
           shared_tensor(mapped_cells(*stored.array.tensor(), [&](double x) { return rounded_to(type, x); }));
     const std::string causes = found(inputs, theirs);
     CAPTURE(causes);
-    CHECK(has(causes, std::string("every number of theirs is a") +
-                          (std::string(type.name) == "f16" ? "n " : " ") + type.name));
-    CHECK(has(causes, "everything agrees"));
+    CHECK_CONTAINS(causes, std::string("every number of theirs is a") +
+                               (std::string(type.name) == "f16" ? "n " : " ") + type.name);
+    CHECK_CONTAINS(causes, "everything agrees");
     // One number with more digits, and it is not so.
     Tensor spoilt = *theirs.back().array.tensor();
     spoilt.set_flat(3, spoilt.flat(3) * 1.0001);
     theirs.back().array = shared_tensor(spoilt);
-    CHECK_FALSE(has(found(inputs, theirs), "every number"));
+    CHECK_LACKS(found(inputs, theirs), "every number");
   }
 }
 
@@ -652,8 +648,8 @@ TEST_CASE("a mistake is named behind the rounding to a 16-bit type, too") {
         shared_tensor(mapped_cells(*stored.array.tensor(), [](double x) { return rounded_to(bf16, x); }));
   const std::string causes = found(inputs, theirs);
   CAPTURE(causes);
-  CHECK(has(causes, "every number of theirs is a bf16 number"));
-  CHECK(has(causes, "not scaled"));
+  CHECK_CONTAINS(causes, "every number of theirs is a bf16 number");
+  CHECK_CONTAINS(causes, "not scaled");
 }
 
 TEST_CASE("rounding to the 16-bit types is that of IEEE 754, ties to even") {

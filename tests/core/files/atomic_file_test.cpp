@@ -1,6 +1,5 @@
 #include "core/files/atomic_file.h"
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -100,8 +100,8 @@ TEST_CASE("a symbolic link stays one, and its target is written") {
 
 TEST_CASE("places where no file can be written are refused by name") {
   const TemporaryFolder folder;
-  CHECK(failure_of(folder.file("missing/a.txt")).find("create the folder first") != std::string::npos);
-  CHECK(failure_of(folder.file(".")).find("Is a directory") != std::string::npos);
+  CHECK_CONTAINS(failure_of(folder.file("missing/a.txt")), "create the folder first");
+  CHECK_CONTAINS(failure_of(folder.file(".")), "Is a directory");
   failure_of(folder.file("missing/"));
   failure_of(folder.with_file("file.txt", "") + "/a.txt");
   failure_of(folder.file(std::string(300, 'a')));
@@ -132,7 +132,7 @@ TEST_CASE("a file or folder without write permission is refused, and the file st
 }
 
 TEST_CASE("a device is written as it is: a full one is an error") {
-  CHECK(failure_of("/dev/full").find("No space left") != std::string::npos);
+  CHECK_CONTAINS(failure_of("/dev/full"), "No space left");
   write_file_atomically("/dev/null", "gone");
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("a pipe is written where somebody reads it, and refused where nobody d
   write_file_atomically(pipe, "through the pipe");
   reader.join();
   CHECK(read == "through the pipe");
-  CHECK(failure_of(pipe).find("nobody reads this pipe") != std::string::npos);
+  CHECK_CONTAINS(failure_of(pipe), "nobody reads this pipe");
 }
 
 TEST_CASE("a file above the size limit is an error, the old one stays") {
@@ -165,7 +165,7 @@ TEST_CASE("a file above the size limit is an error, the old one stays") {
   }
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  CHECK(message.find("ulimit -f") != std::string::npos);
+  CHECK_CONTAINS(message, "ulimit -f");
   CHECK(content_of(path) == "old");
   CHECK(folder.count_files() == 1);
 }

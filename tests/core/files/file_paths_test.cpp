@@ -1,8 +1,6 @@
 // Files that are in the program, beside those of the system.
 #include "core/files/file_paths.h"
 
-#include <doctest/doctest.h>
-
 #include <fstream>
 
 #include "core/files/lazy_array_file.h"
@@ -11,6 +9,7 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -56,7 +55,7 @@ TEST_CASE("what the program does not have is told with what it has") {
     FAIL("opened");
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::input);
-    CHECK(std::string(error.what()).find("builtin:copycat or builtin:sentences") != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "builtin:copycat or builtin:sentences");
   }
   CHECK(!is_there("builtin:sentences/elephant.json"));
   CHECK(!is_folder("builtin:"));

@@ -1,9 +1,8 @@
 #include "core/files/json_value.h"
 
-#include <doctest/doctest.h>
-
 #include <functional>
 
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 namespace headwise::test {
@@ -66,7 +65,7 @@ TEST_CASE("an integer is read exactly or not at all") {
   CHECK(integer("9223372036854775808") ==
         "a.json: out of range: got 9223372036854775808; expected an integer of at least 0 and at most "
         "9223372036854775807");
-  CHECK(integer("9007199254740994.0").find("out of range") != std::string::npos);
+  CHECK_CONTAINS(integer("9007199254740994.0"), "out of range");
   CHECK(integer("-1") == "a.json: out of range: got -1; expected an integer of at least 0");
   CHECK(integer("1.5") == "a.json: not a whole number: got 1.5; expected an integer of at least 0");
   CHECK(integer("8.0", of_model) ==
@@ -76,9 +75,8 @@ TEST_CASE("an integer is read exactly or not at all") {
   CHECK(refusal_of("18446744073709551615", [](const JsonValue& json) {
           CHECK(json.unsigned_integer() == 18446744073709551615U);
         }).empty());
-  CHECK(refusal_of("18446744073709551616", [](const JsonValue& json) {
-          json.unsigned_integer();
-        }).find("out of range") != std::string::npos);
+  CHECK_CONTAINS(refusal_of("18446744073709551616", [](const JsonValue& json) { json.unsigned_integer(); }),
+                 "out of range");
 }
 
 TEST_CASE("members are read by their type, what is not there stays, and null empties an optional one") {
@@ -123,8 +121,7 @@ TEST_CASE("a setting that is absent or null has its usual value, and Python's nu
 TEST_CASE("a text with too many values, and a file that holds no object, end with what to do") {
   std::string many = "[0";
   for (int i = 0; i < 200; ++i) many += ",0";
-  CHECK(refusal(strict, [&] { parse_json(many + "]", "a.json", strict); }).find("leave some out") !=
-        std::string::npos);
+  CHECK_CONTAINS(refusal(strict, [&] { parse_json(many + "]", "a.json", strict); }), "leave some out");
   CHECK(refusal(strict, [&] { parse_json("{", "a.json", strict); }).starts_with("a.json: line 1, column 2"));
   const TemporaryFolder folder;
   constexpr JsonFormat model{.limits = strict.limits, .remedy = "download it again"};

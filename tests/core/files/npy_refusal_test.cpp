@@ -1,5 +1,4 @@
-#include <doctest/doctest.h>
-
+#include "tests/checks.h"
 #include "tests/core/files/refusal.h"
 
 using namespace headwise;
@@ -97,20 +96,20 @@ TEST_CASE("an npy header above 10,000 bytes, of an unknown version or a wrong le
   for (const int version : {0, 4, 0x93}) {
     std::string content = npy(dict, 24);
     content[6] = static_cast<char>(version);
-    CHECK(refusal_of(folder.with_file("a.npy", content)).find("version") != std::string::npos);
+    CHECK_CONTAINS(refusal_of(folder.with_file("a.npy", content)), "version");
   }
   std::string length = npy(dict, 24);
   length[9] = 1;  // 256 bytes more than there are
   refusal_of(folder.with_file("a.npy", length));
   const std::string version2 = std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12) + dict;
-  CHECK(refusal_of(folder.with_file("a.npy", version2)).find("4294967295") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npy", version2)), "4294967295");
 }
 
 TEST_CASE("numpy's own arrays of objects, records, text and complex numbers are refused by name") {
-  CHECK(refusal_of(corpus("object.npy")).find("Python objects") != std::string::npos);
-  CHECK(refusal_of(corpus("record.npy")).find("records") != std::string::npos);
-  CHECK(refusal_of(corpus("text.npy")).find("<U3") != std::string::npos);
-  CHECK(refusal_of(corpus("complex.npy")).find("c64") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(corpus("object.npy")), "Python objects");
+  CHECK_CONTAINS(refusal_of(corpus("record.npy")), "records");
+  CHECK_CONTAINS(refusal_of(corpus("text.npy")), "<U3");
+  CHECK_CONTAINS(refusal_of(corpus("complex.npy")), "c64");
 }
 
 TEST_CASE("an unsigned number above the range of i64 is refused, the largest inside it is read") {
@@ -119,8 +118,8 @@ TEST_CASE("an unsigned number above the range of i64 is refused, the largest ins
   const std::string largest = head + std::string("\xff\xff\xff\xff\xff\xff\xff\x7f", 8);
   CHECK(read_array_file(folder.with_file("a.npy", largest)).at(0).tensor->values<std::int64_t>()[0] ==
         INT64_MAX);
-  CHECK(refusal_of(folder.with_file("a.npy", head + std::string(8, '\xff'))).find("18446744073709551615") !=
-        std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npy", head + std::string(8, '\xff'))),
+                 "18446744073709551615");
 }
 
 TEST_CASE("bytes of a bool array that are neither 0 nor 1 count as true") {
@@ -142,9 +141,8 @@ TEST_CASE("an npy file cut off anywhere is refused, and no changed byte does har
 TEST_CASE("a header that is cut off, and a size that is none, are refused with what is there") {
   const TemporaryFolder folder;
   const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3), }";
-  CHECK(refusal_of(folder.with_file("a.npy", npy(dict, 24).substr(0, 20)))
-            .find("the npy header is cut off: got 10 bytes of it; expected ") != std::string::npos);
-  CHECK(refusal_of(folder.with_file("a.npy", npy(dict, 24)))
-            .find("a size in the npy header is wrong: got -3; expected a whole number from 0 to") !=
-        std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npy", npy(dict, 24).substr(0, 20))),
+                 "the npy header is cut off: got 10 bytes of it; expected ");
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npy", npy(dict, 24))),
+                 "a size in the npy header is wrong: got -3; expected a whole number from 0 to");
 }

@@ -1,9 +1,8 @@
 // An .npz with entries that hold no numbers, beside arrays that do.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "core/files/lazy_array_file.h"
+#include "tests/checks.h"
 #include "tests/core/files/npz_with_entries.h"
 #include "tests/core/files/refusal.h"
 #include "tests/core/files/temporary_folder.h"
@@ -37,12 +36,12 @@ TEST_CASE("an entry that holds no numbers is left out and named, and the arrays 
     CHECK(arrays[0].tensor->flat(2) == 3.0);
     REQUIRE(unread.size() == 1);
     CHECK(unread[0].name == (entry == "labels.npy" ? "labels" : entry));
-    CHECK(std::string(unread[0].why.what()).find(part) != std::string::npos);
+    CHECK_CONTAINS(std::string(unread[0].why.what()), part);
     CHECK(read_array_file_info(path).unread.size() == 1);
     CHECK(read_array_file_info(path).arrays.size() == 1);
     CHECK(LazyArrayFile(path).read("query")->flat(1) == 2.0);
     // Without a place to name it, and alone, it is a refusal.
-    CHECK(refusal_of(path).find(part) != std::string::npos);
+    CHECK_CONTAINS(refusal_of(path), part);
     const std::string alone = folder.with_file("b.npz", npz_with_entries({{entry, content}}));
     CHECK_THROWS_AS(read_array_file(alone, unread), Error);
   }

@@ -1,10 +1,10 @@
-#include <doctest/doctest.h>
 #include <zlib.h>
 
 #include <functional>
 #include <vector>
 
 #include "core/files/zip_file.h"
+#include "tests/checks.h"
 #include "tests/core/files/refusal.h"
 
 using namespace headwise;
@@ -130,7 +130,7 @@ TEST_CASE("a damaged directory is refused") {
       [](EndRecord& end) { end.directory_size = 0xFFFFFFFF; },
   };
   for (const auto& change : changes) refuse(zip({stored()}, change));
-  CHECK(refuse(zip({stored()}) + "more").find("no end record") != std::string::npos);
+  CHECK_CONTAINS(refuse(zip({stored()}) + "more"), "no end record");
   refuse("X" + zip({stored()}));
   refuse(std::string("PK\3\4", 4) + std::string(70'000, '\0'));
 }
@@ -187,14 +187,14 @@ TEST_CASE("an entry that lies about itself is refused") {
 
 TEST_CASE("entries of one name and entries that overlap are refused") {
   const TemporaryFolder folder;
-  CHECK(refusal_of(folder.with_file("a.npz", zip({stored(), stored()}))).find("twice") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npz", zip({stored(), stored()}))), "twice");
   // Two entries, one piece of data: how a small archive is made to unpack to a large one.
   const std::string overlap = zip({stored(), with(stored(), [](Entry& e) { e.offset = 0; })});
   refusal_of(folder.with_file("a.npz", overlap));
   const std::string inside =
       zip({with(stored(), [](Entry& e) { e.data += std::string(100, 'x'), e.size = e.compressed_size = 400; }),
            stored("b.npy")});
-  CHECK(refusal_of(folder.with_file("a.npz", inside)).find("overlap") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npz", inside)), "overlap");
 }
 
 TEST_CASE("an array in an archive is checked like one in a file of its own") {
@@ -213,7 +213,7 @@ TEST_CASE("a bomb is refused before it is unpacked") {
   // More than deflate can ever reach.
   Entry claim = deflated();
   claim.size = std::uint64_t{1} << 30;
-  CHECK(refusal_of(folder.with_file("a.npz", zip({claim}))).find("claims") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npz", zip({claim}))), "claims");
   // What it can reach, but no archive of numbers does: 576 MiB from half a MiB.
   const std::string zeros = raw_deflate(std::string(std::size_t{64} << 20, '\0'));
   Entry large{.data = zeros, .method = 8, .compressed_size = zeros.size(), .size = std::uint64_t{64} << 20};
@@ -222,7 +222,7 @@ TEST_CASE("a bomb is refused before it is unpacked") {
     large.name = std::string(1, static_cast<char>('a' + i)) + ".npy";
     many.push_back(large);
   }
-  CHECK(refusal_of(folder.with_file("a.npz", zip(many))).find("far more") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("a.npz", zip(many))), "far more");
 }
 
 TEST_CASE("a zip64 record that lies is refused, an honest one is read") {

@@ -1,8 +1,7 @@
-#include <doctest/doctest.h>
-
 #include <cstring>
 
 #include "core/files/lazy_array_file.h"
+#include "tests/checks.h"
 #include "tests/core/files/refusal.h"
 
 using namespace headwise;
@@ -99,16 +98,16 @@ TEST_CASE("a header length that leaves the file, overflows or exceeds 100,000,00
   for (const std::uint64_t lie : {std::uint64_t{9}, std::uint64_t{100'000'000}, ~std::uint64_t{0} - json.size(),
                                   ~std::uint64_t{0} - json.size() - 8, std::uint64_t{1} << 63}) {
     CAPTURE(lie);
-    CHECK(refusal_of(folder.with_file("a.safetensors", safetensors(json, 8, lie))).find("length") !=
-          std::string::npos);
+    CHECK_CONTAINS(refusal_of(folder.with_file("a.safetensors", safetensors(json, 8, lie))), "length");
   }
 }
 
 TEST_CASE("nothing can be hidden behind a zero byte in the header") {
   const TemporaryFolder folder;
   const std::string json = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
-  CHECK(refusal_of(folder.with_file("a.safetensors", safetensors(json + std::string("\0hidden", 7), 8)))
-            .find("zero byte") != std::string::npos);
+  CHECK_CONTAINS(
+      refusal_of(folder.with_file("a.safetensors", safetensors(json + std::string("\0hidden", 7), 8))),
+      "zero byte");
 }
 
 TEST_CASE("deep nesting in the header is refused at once") {

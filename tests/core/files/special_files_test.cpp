@@ -1,23 +1,23 @@
-#include <doctest/doctest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/files/foreign_model.h"
+#include "tests/checks.h"
 #include "tests/core/files/refusal.h"
 
 using namespace headwise;
 
 TEST_CASE("what is not a regular file is refused by name and never waited for") {
   const TemporaryFolder folder;
-  CHECK(refusal_of(folder.file("missing.npz")).find("file not found") != std::string::npos);
-  CHECK(refusal_of(folder.file(".")).find("a folder") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.file("missing.npz")), "file not found");
+  CHECK_CONTAINS(refusal_of(folder.file(".")), "a folder");
   const std::string pipe = folder.file("pipe.npz");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(refusal_of(pipe).find("a pipe") != std::string::npos);
-  CHECK(refusal_of("/dev/zero").find("a device") != std::string::npos);
-  CHECK(refusal_of("/dev/null").find("a device") != std::string::npos);
-  CHECK(refusal_of(folder.with_file("empty.npz", "")).find("an empty file") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(pipe), "a pipe");
+  CHECK_CONTAINS(refusal_of("/dev/zero"), "a device");
+  CHECK_CONTAINS(refusal_of("/dev/null"), "a device");
+  CHECK_CONTAINS(refusal_of(folder.with_file("empty.npz", "")), "an empty file");
   const std::string loop = folder.file("loop.npz");
   REQUIRE(symlink(loop.c_str(), loop.c_str()) == 0);
   refusal_of(loop);
@@ -32,7 +32,7 @@ TEST_CASE("a file without read permission is refused") {
     MESSAGE("skipped: root may read everything");
     return;
   }
-  CHECK(refusal_of(path).find("Permission denied") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(path), "Permission denied");
 }
 
 TEST_CASE("the content tells the format, not the name") {
@@ -44,26 +44,25 @@ TEST_CASE("the content tells the format, not the name") {
   CHECK(read_array_file_info(folder.with_file("x.npy", content_of(corpus + "stored.npz"))).format == "npz");
   CHECK(read_array_file_info(folder.with_file("x.pt", content_of(corpus + "small.safetensors"))).format ==
         "safetensors");
-  CHECK(refusal_of(folder.with_file("x.dat", "anything else")).find("not recognised") != std::string::npos);
-  CHECK(refusal_of(folder.with_file("x.npy", "anything else")).find("not an npy array") != std::string::npos);
-  CHECK(refusal_of(folder.with_file("x.npz", "anything else")).find("ZIP") != std::string::npos);
-  CHECK(refusal_of(folder.with_file("x.safetensors", "anything else")).find("length") != std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("x.dat", "anything else")), "not recognised");
+  CHECK_CONTAINS(refusal_of(folder.with_file("x.npy", "anything else")), "not an npy array");
+  CHECK_CONTAINS(refusal_of(folder.with_file("x.npz", "anything else")), "ZIP");
+  CHECK_CONTAINS(refusal_of(folder.with_file("x.safetensors", "anything else")), "length");
 }
 
 TEST_CASE("a pickle is refused with the two lines of Python that convert it") {
   const TemporaryFolder folder;
   const std::string legacy("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
   const std::string torch = refusal_of(folder.with_file("model.pt", legacy));
-  CHECK(torch.find("import torch, safetensors.torch as st; ") != std::string::npos);
-  CHECK(torch.find("st.save_file(") != std::string::npos);
-  CHECK(torch.find("torch.load('model.pt', 'cpu', weights_only=True)") != std::string::npos);
+  CHECK_CONTAINS(torch, "import torch, safetensors.torch as st; ");
+  CHECK_CONTAINS(torch, "st.save_file(");
+  CHECK_CONTAINS(torch, "torch.load('model.pt', 'cpu', weights_only=True)");
   CHECK(torch.ends_with("'model.safetensors')"));
   const std::string plain = refusal_of(folder.with_file("arrays.pkl", "\x80\x04\x95rest"));
   CHECK(plain.ends_with(
       "import numpy, pickle; numpy.savez('arrays.npz', **pickle.load(open('arrays.pkl', 'rb')))"));
-  CHECK(refusal_of(folder.with_file("ascii.pkl", "(dp0\n.")).find("a Python pickle") != std::string::npos);
-  CHECK(refusal_of(folder.with_file("it's; rm -rf.pkl", "\x80\x04rest")).find("open('FILE', 'rb')") !=
-        std::string::npos);
+  CHECK_CONTAINS(refusal_of(folder.with_file("ascii.pkl", "(dp0\n.")), "a Python pickle");
+  CHECK_CONTAINS(refusal_of(folder.with_file("it's; rm -rf.pkl", "\x80\x04rest")), "open('FILE', 'rb')");
 }
 
 TEST_CASE("what converts a file is told to its end, however long the file's name is") {
@@ -76,7 +75,7 @@ TEST_CASE("what converts a file is told to its end, however long the file's name
       CAPTURE(ending);
       const std::string line = refusal_of(folder.with_file(name + ending, content));
       CAPTURE(line);
-      CHECK(line.find("…") == std::string::npos);
+      CHECK_LACKS(line, "…");
       CHECK((line.ends_with("')") || line.ends_with("then open the folder it creates")));
     }
   }
@@ -87,7 +86,7 @@ TEST_CASE("models of other programs are refused with what converts them") {
   const auto has = [&](const std::string& name, const std::string& content, const std::string& part) {
     const std::string line = refusal_of(folder.with_file(name, content));
     CAPTURE(line);
-    CHECK(line.find(part) != std::string::npos);
+    CHECK_CONTAINS(line, part);
     CHECK(line.find('\n') == std::string::npos);
   };
   has("tiny.gguf", "GGUF\3", "from_pretrained('.', gguf_file='tiny.gguf').save_pretrained('tiny')");
@@ -108,5 +107,5 @@ TEST_CASE("a pickle inside a ZIP archive, as torch.save writes it, is refused") 
   const std::string end =
       std::string("PK\5\6\0\0\0\0\1\0\1\0", 12) + std::string("\x3c\0\0\0\x2c\0\0\0\0\0", 10);
   const std::string line = refusal_of(folder.with_file("model.bin", local + directory + end));
-  CHECK(line.find("torch.load('model.bin'") != std::string::npos);
+  CHECK_CONTAINS(line, "torch.load('model.bin'");
 }

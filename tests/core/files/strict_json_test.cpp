@@ -1,6 +1,6 @@
 #include "core/files/strict_json.h"
 
-#include <doctest/doctest.h>
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -28,7 +28,7 @@ TEST_CASE("bare Infinity and NaN are read as transformers writes them, where the
   CHECK(python(R"([0.0, Infinity])") == R"([0.0,{"__float__":"Infinity"}])");
   CHECK(python(R"({"a":-Infinity,"b":NaN})") == R"({"a":{"__float__":"-Infinity"},"b":{"__float__":"NaN"}})");
   CHECK(python("Infinity") == R"({"__float__":"Infinity"})");
-  CHECK(python("[NaN,NaN\t,NaN]").find("null") == std::string::npos);
+  CHECK_LACKS(python("[NaN,NaN\t,NaN]"), "null");
   for (const char* text : {"[Infinity]", "[-Infinity]", "[NaN]"})
     CHECK(refused(text, JsonDialect::rfc8259).ends_with(": this is not JSON"));
 }
@@ -41,7 +41,7 @@ TEST_CASE("in a text, and as part of a word, Infinity and NaN are left alone") {
        {"[NaNs]", "[aNaN]", "[--Infinity]", "[-NaN]", "[+Infinity]", "[1Infinity]", "[1-Infinity]",
         "[infinity]", "[nan]", "{NaN:1}", "[NaN NaN]", "[-Infinity-]", "[\"a\"NaN]"}) {
     CAPTURE(text);
-    CHECK(refused(text, JsonDialect::python).find("this is not JSON") != std::string::npos);
+    CHECK_CONTAINS(refused(text, JsonDialect::python), "this is not JSON");
   }
 }
 

@@ -2,7 +2,6 @@
 #include "core/fused/fused_backend.h"
 #include "core/tensor/instruction_set.h"
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -19,6 +18,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
 #include "core/trace/attention_sizes.h"
+#include "tests/checks.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/trace/option_combinations.h"
 
@@ -165,9 +165,9 @@ TEST_CASE("what the fused backend does not do it says in a sentence") {
   AttentionInputs inputs = sized_inputs(1, 3, 3, 2, 2, 4, 4);
   CHECK(fused_refusal(inputs).empty());
   inputs.dtype = DType::f64;
-  CHECK(fused_refusal(inputs).find("f32") != std::string::npos);
+  CHECK_CONTAINS(fused_refusal(inputs), "f32");
   inputs = sized_inputs(1, 0, 3, 2, 2, 4, 4);
-  CHECK(fused_refusal(inputs).find("at least 1") != std::string::npos);
+  CHECK_CONTAINS(fused_refusal(inputs), "at least 1");
   CHECK_THROWS_WITH_AS(fused_forward(inputs), doctest::Contains("reference"), Error);
 }
 

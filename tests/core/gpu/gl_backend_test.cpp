@@ -1,7 +1,6 @@
 // The operator in compute shaders against the reference, on whatever OpenGL is here (software, mostly).
 #include "core/gpu/gl_backend.h"
 
-#include <doctest/doctest.h>
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
@@ -15,6 +14,7 @@
 #include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/gpu/computing_context.h"
 #include "tests/core/trace/option_combinations.h"
@@ -83,7 +83,7 @@ TEST_CASE("the gl backend agrees with the reference over every option but clip_q
     CAPTURE(named.name);
     const AttentionInputs inputs = as_f32(named.inputs);
     if (inputs.options.clip_qkv) {
-      CHECK(gl_refusal(inputs, gpu_limits()).find("clip_qkv") != std::string::npos);
+      CHECK_CONTAINS(gl_refusal(inputs, gpu_limits()), "clip_qkv");
       continue;
     }
     CHECK(gl_refusal(inputs, gpu_limits()).empty());
@@ -189,7 +189,7 @@ TEST_CASE("an attn_mask larger than the largest storage block is looked at in pa
   AttentionInputs inputs = sized_inputs(1, 300, 300, 1, 1, 4, 4);
   inputs.tensors.attn_mask = std::make_shared<const Tensor>(Tensor(Shape{{"L", 300}, {"S", 300}}, DType::f32));
   limits.storage_block_bytes = 100'000;
-  CHECK(gl_refusal(inputs, limits).find("attn_mask") != std::string::npos);
+  CHECK_CONTAINS(gl_refusal(inputs, limits), "attn_mask");
 }
 
 TEST_CASE("a small largest storage block cuts the work and changes no number") {
@@ -210,7 +210,10 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
   GpuLimits limits = gpu_limits();
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     CAPTURE(seed);
-    const Index keys = seed % 3 == 0 ? 300 : 333, length = seed % 3 == 0 ? keys : seed % 2 == 0 ? 150 : 181,
+    const Index keys = seed % 3 == 0 ? 300 : 333,
+                length = seed % 3 == 0   ? keys
+                         : seed % 2 == 0 ? 150
+                                         : 181,
                 width = seed % 5 == 0 ? 7 : 8, v_width = seed % 7 < 3 ? 20 : 8;
     AttentionInputs inputs = sized_inputs(2, length, keys, 2, 1, width, v_width);
     // 128 rows of both heads, or little more: not all rows of one.
@@ -232,7 +235,7 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
   }
   // Too little even for one work group.
   limits.storage_block_bytes = 4 * 20 * 100;
-  CHECK(gl_refusal(sized_inputs(1, 300, 300, 1, 1, 20, 20), limits).find("rows of a head") != std::string::npos);
+  CHECK_CONTAINS(gl_refusal(sized_inputs(1, 300, 300, 1, 1, 20, 20), limits), "rows of a head");
 }
 
 TEST_CASE("a row of held weights larger than the largest storage block is read some keys at a time") {
@@ -340,7 +343,8 @@ TEST_CASE("wherever keys and the depth of a product are cut, not a bit of the re
     const Index batch = seed % 4 < 2 ? 1 : 2, heads = 4;
     const Index length = seed % 5 < 3 ? 150 : 70, keys = seed % 5 == 0 ? length : 205;
     const Index width = ragged ? 7 : 20, v_width = seed % 7 == 2 ? 72 : ragged ? 9 : 20;
-    AttentionInputs inputs = sized_inputs(batch, length, keys, heads, seed % 2 == 0 ? 2 : heads, width, v_width);
+    AttentionInputs inputs =
+        sized_inputs(batch, length, keys, heads, seed % 2 == 0 ? 2 : heads, width, v_width);
     if (seed % 4 == 1) inputs.options.is_causal = true;
     // The first key that query 128 sees is the last of a block.
     if (seed % 4 == 2) inputs.options.sliding_window = seed % 8 == 2 ? 66 : 2;
@@ -425,7 +429,7 @@ TEST_CASE("what the gl backend does not do it says in a sentence") {
   const ComputeContext context;
   if (!context) return;
   const AttentionInputs wide = sized_inputs(1, 3, 3, 1, 1, 300, 8);
-  CHECK(gl_refusal(wide, gpu_limits()).find("256") != std::string::npos);
+  CHECK_CONTAINS(gl_refusal(wide, gpu_limits()), "256");
   CHECK_THROWS_WITH_AS(gl_forward(wide), doctest::Contains("reference"), Error);
 }
 

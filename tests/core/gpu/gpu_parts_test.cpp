@@ -1,5 +1,4 @@
 // Buffers and programs of the compute path.
-#include <doctest/doctest.h>
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
@@ -13,6 +12,7 @@
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
+#include "tests/checks.h"
 #include "tests/core/gpu/computing_context.h"
 
 using namespace headwise;
@@ -95,8 +95,8 @@ TEST_CASE("compute shaders need the OpenGL of their version line, even where ext
   for (const int version : {33, 40, 42}) {
     CAPTURE(version);
     const std::string reason = compute_refusal(version);
-    CHECK(reason.find("need OpenGL 4.3") != std::string::npos);
-    CHECK(reason.find(std::to_string(version / 10) + '.' + std::to_string(version % 10)) != std::string::npos);
+    CHECK_CONTAINS(reason, "need OpenGL 4.3");
+    CHECK_CONTAINS(reason, std::to_string(version / 10) + '.' + std::to_string(version % 10));
   }
   for (const int version : {43, 44, 45, 46}) CHECK(compute_refusal(version).empty());
 }

@@ -1,6 +1,5 @@
 #include "core/gpu/gpu_tuning.h"
 
-#include <doctest/doctest.h>
 #include <epoxy/gl.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "core/gpu/gpu_faults.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/gpu/computing_context.h"
 
 using namespace headwise;
@@ -173,6 +173,6 @@ TEST_CASE("the key of what was timed is one line that names the renderer, the sa
   if (!context) return;
   const std::string key = tuning_key(gpu_limits());
   CHECK(key == tuning_key(gpu_limits()));
-  CHECK(key.find(reinterpret_cast<const char*>(glGetString(GL_RENDERER))) != std::string::npos);
+  CHECK_CONTAINS(key, reinterpret_cast<const char*>(glGetString(GL_RENDERER)));
   CHECK(std::ranges::none_of(key, [](unsigned char letter) { return letter < ' '; }));
 }

@@ -1,12 +1,11 @@
 #include "core/picture/plane_rule.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <limits>
 
 #include "core/picture/picture.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -205,7 +204,7 @@ TEST_CASE("a plane that would be too large, and a mask of another size, are refu
     FAIL("40000 pixels were granted");
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::usage);
-    CHECK(std::string(error.what()).find("40000×20000") != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "40000×20000");
   }
   HeatmapSpec other = spec;
   other.mask = heatmap(2, 1, {0, 0}).values;

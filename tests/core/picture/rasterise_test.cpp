@@ -1,9 +1,8 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
 #include "core/picture/picture.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/picture/sample_heatmaps.h"
 
 using namespace headwise;
@@ -66,8 +65,8 @@ TEST_CASE("an image beyond 32,768 pixels is refused with the remedy") {
     FAIL("40,000 pixels were granted");
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::usage);
-    CHECK(std::string(error.what()).find("32768") != std::string::npos);
-    CHECK(std::string(error.what()).find("fewer pixels a cell") != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "32768");
+    CHECK_CONTAINS(std::string(error.what()), "fewer pixels a cell");
   }
 }
 

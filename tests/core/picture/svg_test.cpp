@@ -1,4 +1,3 @@
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 #include <string_view>
 
 #include "core/picture/picture.h"
+#include "tests/checks.h"
 #include "tests/core/picture/read_png.h"
 #include "tests/core/picture/sample_heatmaps.h"
 
@@ -91,8 +91,8 @@ TEST_CASE("an SVG is well-formed XML whatever stands in the labels") {
   spec.col_labels = {"\xED\xA0\x80", "😀", "\u202Eשלום", std::string("\0", 1)};
   const std::string svg = to_svg(heatmap_picture(spec, 28.0));
   CHECK(xml_fault(svg) == "");
-  CHECK(svg.find("&lt;script&gt;") != std::string::npos);
-  CHECK(svg.find("&amp;amp;") != std::string::npos);
+  CHECK_CONTAINS(svg, "&lt;script&gt;");
+  CHECK_CONTAINS(svg, "&amp;amp;");
   CHECK(xml_fault(svg + "<g>") != "");
   CHECK(xml_fault(to_svg(heatmap_picture(sample_heatmap(0, 3), 28.0))) == "");
 }
@@ -102,8 +102,8 @@ TEST_CASE("the cells of an SVG are rectangles in their colours, and nothing of i
   Picture picture = heatmap_picture(spec, 28.0);
   const std::string svg = to_svg(picture);
   CHECK(embedded_images(svg).empty());
-  CHECK(svg.find("<linearGradient ") != std::string::npos);  // the colour bar
-  picture.planes.resize(1);                                  // without the legend
+  CHECK_CONTAINS(svg, "<linearGradient ");  // the colour bar
+  picture.planes.resize(1);                 // without the legend
   picture.boxes.clear();
   picture.bars.clear();
   const std::string plane = to_svg(picture);
@@ -147,7 +147,7 @@ TEST_CASE("cells that touch reach below the next ones, so that no viewer shows t
   CHECK(svg.find(box(0, 0, 8.5, 8.5)) < svg.find(box(8, 0, 16, 8.5)));
   CHECK(svg.find(box(8, 0, 16, 8.5)) < svg.find(box(0, 8, 8.5, 16)));
   CHECK(svg.find(box(0, 8, 8.5, 16)) < svg.find(box(8, 8, 16, 16)));
-  CHECK(svg.find(box(8, 8, 16, 16)) != std::string::npos);
+  CHECK_CONTAINS(svg, box(8, 8, 16, 16));
 }
 
 TEST_CASE("above 10,000 cells the colours are one unsmoothed image, and gaps and marks remain vectors") {
@@ -164,7 +164,7 @@ TEST_CASE("above 10,000 cells the colours are one unsmoothed image, and gaps and
     for (Index col = 0; col < 101; ++col)
       REQUIRE(pixel(images.front(), static_cast<int>(col) * enlarged, static_cast<int>(row) * enlarged) ==
               color_at(spec.values.value(row, col), spec.range, table));
-  CHECK(svg.find("image-rendering:pixelated") != std::string::npos);
+  CHECK_CONTAINS(svg, "image-rendering:pixelated");
   // The cells of all planes count together.
   const std::vector<HeatmapSpec> heads(3, sample_heatmap(60, 60));
   CHECK(embedded_images(to_svg(heatmap_grid_picture(heads, "", 12.0))).size() == 3);
@@ -174,10 +174,8 @@ TEST_CASE("an SVG is printed at the number of pixels per inch that was asked for
   const Picture picture = heatmap_picture(sample_heatmap(3, 4), 28.0);
   const std::string usual = to_svg(picture), fine = to_svg(picture, 192.0);
   const std::string box = fmt::format(" viewBox=\"0 0 {} {}\"", picture.width, picture.height);
-  CHECK(usual.find(fmt::format("width=\"{}\" height=\"{}\"{}", picture.width, picture.height, box)) !=
-        std::string::npos);
-  CHECK(fine.find(fmt::format("width=\"{}\" height=\"{}\"{}", picture.width / 2, picture.height / 2, box)) !=
-        std::string::npos);
+  CHECK_CONTAINS(usual, fmt::format("width=\"{}\" height=\"{}\"{}", picture.width, picture.height, box));
+  CHECK_CONTAINS(fine, fmt::format("width=\"{}\" height=\"{}\"{}", picture.width / 2, picture.height / 2, box));
 }
 
 TEST_CASE("text, hatch, gaps and marks of an SVG are vectors, in the fonts of the picture") {
@@ -185,8 +183,8 @@ TEST_CASE("text, hatch, gaps and marks of an SVG are vectors, in the fonts of th
   const Picture picture = heatmap_picture(spec, 28.0);
   const std::string svg = to_svg(picture);
   CHECK(occurrences(svg, "<text ") == picture.texts.size());
-  CHECK(svg.find("DejaVu Sans") != std::string::npos);
-  CHECK(svg.find("rotate(-90 ") != std::string::npos);
+  CHECK_CONTAINS(svg, "DejaVu Sans");
+  CHECK_CONTAINS(svg, "rotate(-90 ");
   CHECK(occurrences(svg, "<pattern ") ==
         4);  // light and dark lines over a blocked value: in the plane, in the legend
 }

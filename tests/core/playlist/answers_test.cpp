@@ -1,6 +1,4 @@
 // The keys of questions: expressions that follow the page's numbers.
-#include <doctest/doctest.h>
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -47,12 +46,7 @@ constexpr const char* which_is_cut = R"({"kind": "tensor", "options": [
 constexpr const char* at_mask = R"("step": "mask", "veil": true, "set": ["mask.is_causal=true"],)";
 
 std::string refusal_of(const std::string& answer, const std::string& keys = at_mask) {
-  try {
-    page_with(answer, keys);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { page_with(answer, keys); }, ExitStatus::usage);
 }
 
 bool says(const std::string& text, const std::string& part) {
@@ -225,13 +219,12 @@ TEST_CASE("the keys of a shape, of a head and of a cell are the trace's own") {
   CHECK(row.row == 11);
   CHECK_FALSE(row.column);
   const auto problem = [](const char* answer) { return key_of(page_with(answer)).problem; };
-  CHECK(problem(R"({"kind": "cell", "tensor": "scores", "row": "E"})").find("row 128 lies outside scores") !=
-        std::string::npos);
-  CHECK(problem(R"({"kind": "cell", "tensor": "q_rotary", "row": "E"})").find("no map q_rotary") !=
-        std::string::npos);
-  CHECK(problem(R"({"kind": "head", "is": "D"})").find("16, and there are 8 heads") != std::string::npos);
-  CHECK(problem(R"({"kind": "head", "is": "D / 5"})").find("no index") != std::string::npos);
-  CHECK(problem(R"({"kind": "shape", "is": "shape bias_k"})").find("bias_k") != std::string::npos);
+  CHECK_CONTAINS(problem(R"({"kind": "cell", "tensor": "scores", "row": "E"})"),
+                 "row 128 lies outside scores");
+  CHECK_CONTAINS(problem(R"({"kind": "cell", "tensor": "q_rotary", "row": "E"})"), "no map q_rotary");
+  CHECK_CONTAINS(problem(R"({"kind": "head", "is": "D"})"), "16, and there are 8 heads");
+  CHECK_CONTAINS(problem(R"({"kind": "head", "is": "D / 5"})"), "no index");
+  CHECK_CONTAINS(problem(R"({"kind": "shape", "is": "shape bias_k"})"), "bias_k");
 }
 
 TEST_CASE("sizes are read with or without brackets, as numbers and as letters of the page") {
@@ -248,17 +241,20 @@ TEST_CASE("sizes are read with or without brackets, as numbers and as letters of
 
 TEST_CASE("a key that cannot be computed says why") {
   const auto problem = [](const char* answer) { return key_of(page_with(answer)).problem; };
-  CHECK(problem(R"({"kind": "number", "is": "scores[0,0,99,0]"})").find("scores[0,0,99,0]") !=
-        std::string::npos);
-  CHECK(problem(R"json({"kind": "number", "is": "1 / (E - 128)"
-})json")
-            .find("not a finite number") != std::string::npos);
-  CHECK(problem(R"({"kind": "choice", "options": [{"text": "a", "is": "E = 1"}, {"text": "b", "is": "E = 2"}]})")
-            .find("none of the options") != std::string::npos);
-  CHECK(problem(R"({"kind": "choice", "options": [{"text": "a", "is": "E > 1"}, {"text": "b", "is": "E > 2"}]})")
-            .find("options 1 and 2 both") != std::string::npos);
-  CHECK(problem(R"({"kind": "choice", "options": [{"text": "a", "is": "E = 128"}, {"text": "b", "is": "q[0,99,0] > 2"}]})")
-            .find("option 2 needs: q[0,99,0] > 2") != std::string::npos);
+  CHECK_CONTAINS(problem(R"({"kind": "number", "is": "scores[0,0,99,0]"})"), "scores[0,0,99,0]");
+  CHECK_CONTAINS(problem(R"json({"kind": "number", "is": "1 / (E - 128)"
+})json"),
+                 "not a finite number");
+  CHECK_CONTAINS(
+      problem(R"({"kind": "choice", "options": [{"text": "a", "is": "E = 1"}, {"text": "b", "is": "E = 2"}]})"),
+      "none of the options");
+  CHECK_CONTAINS(
+      problem(R"({"kind": "choice", "options": [{"text": "a", "is": "E > 1"}, {"text": "b", "is": "E > 2"}]})"),
+      "options 1 and 2 both");
+  CHECK_CONTAINS(
+      problem(
+          R"({"kind": "choice", "options": [{"text": "a", "is": "E = 128"}, {"text": "b", "is": "q[0,99,0] > 2"}]})"),
+      "option 2 needs: q[0,99,0] > 2");
 }
 
 TEST_CASE("what counts as right: within a distance, or a share of the key") {

@@ -1,8 +1,6 @@
 // Playlists as values and as files.
 #include "core/playlist/playlist.h"
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +9,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -181,7 +180,7 @@ TEST_CASE("a page says what of it the trace does not have") {
   };
   CHECK(problem("{}") == "");
   CHECK(problem(R"({"caption": "{scores[0,0,0,0]} of {E}"})") == "");
-  CHECK(problem(R"({"caption": "{scoers[0]}"})").find("scores") != std::string::npos);
+  CHECK_CONTAINS(problem(R"({"caption": "{scoers[0]}"})"), "scores");
   CHECK(problem(R"({"head": 8})") == "there is no head 8: 8 heads, counted from 0");
   CHECK(problem(R"({"batch": 1})").starts_with("there is no batch 1"));
   CHECK(problem(R"({"tensor": "attn_mask"})") == "this scenario has no tensor attn_mask");

@@ -1,7 +1,5 @@
 // What lessons, glossary and steps say whatever is on the screen, each sentence with a computation that shows
 // it.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -19,6 +17,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/random.h"
 #include "core/trace/steps.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -208,7 +207,7 @@ TEST_CASE("what lessons, glossary and steps say of attention in general is compu
   const std::string words = all_words();
   for (const StandingClaim& claim : standing_claims) {
     CAPTURE(claim.words);
-    CHECK(words.find(claim.words) != std::string::npos);
+    CHECK_CONTAINS(words, claim.words);
     CHECK(claim.holds());
   }
 }

@@ -1,11 +1,10 @@
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -34,7 +33,7 @@ void check_refused(const Scenario& scenario, const char* word) {
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::usage);
     CHECK(std::string(error.what()).starts_with("edits[0]"));
-    CHECK(std::string(error.what()).find(word) != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), word);
   }
 }
 

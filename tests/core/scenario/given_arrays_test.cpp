@@ -1,6 +1,4 @@
 // Arrays from outside, in PyTorch's names and layouts, against the scenario that they come with.
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <filesystem>
 
@@ -11,6 +9,7 @@
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/trace/check_attention_inputs.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -47,7 +46,7 @@ void check_refused(const std::string& json, const GivenArrays& given, const std:
     CHECK(error.status() == status);
     for (const char* word : words) {
       CAPTURE(word);
-      CHECK(line.find(word) != std::string::npos);
+      CHECK_CONTAINS(line, word);
     }
   }
 }
@@ -267,8 +266,8 @@ TEST_CASE("numbers beyond f32 are told, names that nothing reads too, those of a
                                       {"grad.query", counted({1})}},
                                      DType::f32);
   REQUIRE(inputs.notes.size() == 6);
-  CHECK(inputs.notes[0].find("\"qeury\" is not used") != std::string::npos);
-  CHECK(inputs.notes[1].find("4 of 4 numbers are beyond f32") != std::string::npos);
+  CHECK_CONTAINS(inputs.notes[0], "\"qeury\" is not used");
+  CHECK_CONTAINS(inputs.notes[1], "4 of 4 numbers are beyond f32");
   CHECK(inputs.notes[2].starts_with("in_proj_weight was not given"));  // perhaps under another name
   const Scenario scenario = scenario_from_json(two_heads, "test.json");
   const GivenArrays large{{"query", counted({1, 1, 4}, 1e300)}};

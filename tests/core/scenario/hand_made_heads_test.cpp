@@ -1,6 +1,5 @@
 #include "core/scenario/hand_made_heads.h"
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -206,7 +206,7 @@ TEST_CASE("without positions the previous word cannot be told from any other, an
   const Run r = run(scenario);
   for (Index j = 0; j < r.length(); ++j) CHECK(r.weight(0, 3, j) == doctest::Approx(0.2));
   REQUIRE(r.inputs.notes.size() == 1);
-  CHECK(r.inputs.notes[0].find("positions are off") != std::string::npos);
+  CHECK_CONTAINS(r.inputs.notes[0], "positions are off");
 }
 
 TEST_CASE("every head has a name and a reason, and only where the parameters are hand-made") {

@@ -1,7 +1,5 @@
 #include "core/scenario/layer_scenario.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <string>
 
@@ -10,6 +8,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -111,11 +110,11 @@ TEST_CASE("an edit of what the layer decides stays with another layer, in JSON t
   const std::string gpt2 = models_folder + "gpt2";
   const Scenario opened = opened_model_scenario(gpt2, find_attention_layers(ModelFiles(gpt2)));
   REQUIRE(opened.mask.is_causal);
-  CHECK(scenario_to_json(opened).find("is_causal") == std::string::npos);
+  CHECK_LACKS(scenario_to_json(opened), "is_causal");
   Scenario edited = opened;
   edited.mask.is_causal = false;
   const std::string json = scenario_to_json(edited);
-  CHECK(json.find("is_causal") != std::string::npos);
+  CHECK_CONTAINS(json, "is_causal");
   CHECK_FALSE(with_layer_values(scenario_from_json(json, "test")).mask.is_causal);
   edited.parameters.layer = 1;
   CHECK_FALSE(with_layer_values(edited).mask.is_causal);

@@ -1,11 +1,10 @@
 // Scenarios that must be refused, and the words that their error line must have.
-#include <doctest/doctest.h>
-
 #include <string>
 #include <vector>
 
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -163,7 +162,7 @@ TEST_CASE("every malformed scenario is refused in one line that says what, where
       CHECK(line.size() < 1600);
       for (const std::string& word : scenario.words) {
         CAPTURE(word);
-        CHECK(line.find(word) != std::string::npos);
+        CHECK_CONTAINS(line, word);
       }
     }
   }

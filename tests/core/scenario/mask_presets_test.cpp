@@ -1,7 +1,5 @@
 #include "core/scenario/mask_presets.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "core/reference/reference_backend.h"
@@ -9,6 +7,7 @@
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -38,16 +37,8 @@ std::vector<std::string> seen(const ScenarioInputs& inputs) {
 using Rows = std::vector<std::string>;
 
 std::string refusal(const std::string& mask, const GivenArrays& given = {}) {
-  try {
-    make(mask, given);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return test::refusal_line([&] { make(mask, given); },
+                            given.empty() ? ExitStatus::usage : ExitStatus::input);
 }
 
 }  // namespace
@@ -105,27 +96,27 @@ TEST_CASE("every cell of a preset's mask is what its provenance says") {
 }
 
 TEST_CASE("an unknown preset is refused with the nearest, wrong numbers with the form") {
-  CHECK(has(refusal(R"("preset":"prefx:3")"), "did you mean prefix?"));
-  CHECK(has(refusal(R"("preset":"slidng")"), "did you mean sliding_window?"));
-  CHECK(has(refusal(R"("preset":"")"), "is not known"));
-  CHECK(has(refusal(R"("preset":"sliding_window:0")"), "at least 1"));
-  CHECK(has(refusal(R"("preset":"sliding_window:x")"), "whole numbers"));
-  CHECK(has(refusal(R"("preset":"sliding_window:")"), "whole numbers"));
-  CHECK(has(refusal(R"("preset":"sliding_window:99999999999999999999")"), "whole numbers"));
-  CHECK(has(refusal(R"("preset":"dilated:2")"), "expected 2 numbers"));
-  CHECK(has(refusal(R"("preset":"dilated:2:0")"), "at least 1"));
-  CHECK(has(refusal(R"("preset":"prefix:7")"), "0 to S = 6"));
-  CHECK(has(refusal(R"("preset":"prefix:-1")"), "at least 0"));
-  CHECK(has(refusal(R"("preset":"causal:2")"), "expected 0 numbers"));
-  CHECK(has(refusal(R"("preset":"document")"), "start at 0"));
-  CHECK(has(refusal(R"("preset":"document:0,4,4")"), "increase"));
-  CHECK(has(refusal(R"("preset":"document:0,6")"), "S = 6"));
+  CHECK_CONTAINS(refusal(R"("preset":"prefx:3")"), "did you mean prefix?");
+  CHECK_CONTAINS(refusal(R"("preset":"slidng")"), "did you mean sliding_window?");
+  CHECK_CONTAINS(refusal(R"("preset":"")"), "is not known");
+  CHECK_CONTAINS(refusal(R"("preset":"sliding_window:0")"), "at least 1");
+  CHECK_CONTAINS(refusal(R"("preset":"sliding_window:x")"), "whole numbers");
+  CHECK_CONTAINS(refusal(R"("preset":"sliding_window:")"), "whole numbers");
+  CHECK_CONTAINS(refusal(R"("preset":"sliding_window:99999999999999999999")"), "whole numbers");
+  CHECK_CONTAINS(refusal(R"("preset":"dilated:2")"), "expected 2 numbers");
+  CHECK_CONTAINS(refusal(R"("preset":"dilated:2:0")"), "at least 1");
+  CHECK_CONTAINS(refusal(R"("preset":"prefix:7")"), "0 to S = 6");
+  CHECK_CONTAINS(refusal(R"("preset":"prefix:-1")"), "at least 0");
+  CHECK_CONTAINS(refusal(R"("preset":"causal:2")"), "expected 0 numbers");
+  CHECK_CONTAINS(refusal(R"("preset":"document")"), "start at 0");
+  CHECK_CONTAINS(refusal(R"("preset":"document:0,4,4")"), "increase");
+  CHECK_CONTAINS(refusal(R"("preset":"document:0,6")"), "S = 6");
   const auto row = std::make_shared<const Tensor>(Shape{{"L", 1}, {"S", 6}}, DType::boolean);
-  CHECK(has(
+  CHECK_CONTAINS(
       refusal(R"("preset":"padding")",
               {{"attn_mask", row},
                {"query", std::make_shared<const Tensor>(Shape{{"N", 1}, {"L", 5}, {"E", 4}}, DType::f64)}}),
-      "(L,S) = (5,6)"));
+      "(L,S) = (5,6)");
 }
 
 TEST_CASE("a preset over nothing is nothing") {

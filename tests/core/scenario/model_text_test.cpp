@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <array>
 #include <filesystem>
 
@@ -9,6 +7,7 @@
 #include "core/scenario/text_inputs.h"
 #include "core/scenario/unknown_token.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/transformer/transformer_golden.h"
 #include "tests/core/model/written_model.h"
@@ -145,7 +144,7 @@ TEST_CASE("what a person should know of the text is told with the inputs") {
   const ScenarioInputs unknown =
       make_scenario_inputs(text_scenario(own_models + "copycat", 0, "stone zeppelin"), DType::f32);
   REQUIRE(unknown.notes.size() == 1);
-  CHECK(unknown.notes[0].find("zeppelin") != std::string::npos);
+  CHECK_CONTAINS(unknown.notes[0], "zeppelin");
   // Its name is the word, and what the model read for it.
   REQUIRE(unknown.labels.query.size() == 3);
   CHECK(unknown.labels.query[1] == "stone");
@@ -159,7 +158,7 @@ TEST_CASE("what a person should know of the text is told with the inputs") {
   const ScenarioInputs cut = make_scenario_inputs(text_scenario(own_models + "copycat", 0, text), DType::f32);
   CHECK(cut.attention.tensors.query->shape().size(1) == 64);
   REQUIRE(cut.notes.size() == 1);
-  CHECK(cut.notes[0].find("the last 7 are left out") != std::string::npos);
+  CHECK_CONTAINS(cut.notes[0], "the last 7 are left out");
 }
 
 TEST_CASE("a scenario that leaves out the turns that the model makes is told what the layer has") {
@@ -175,7 +174,7 @@ TEST_CASE("a scenario that leaves out the turns that the model makes is told wha
     scenario.attention.rotary_inverse_frequencies.reset();
     const std::vector<std::string> notes = make_scenario_inputs(scenario, DType::f32).notes;
     REQUIRE(notes.size() == 1);
-    CHECK(notes[0].find(key) != std::string::npos);
+    CHECK_CONTAINS(notes[0], key);
   }
 }
 
@@ -186,7 +185,7 @@ TEST_CASE("a scenario that leaves out the distances that the model sees is told 
   scenario.mask.alibi = false;
   const std::vector<std::string> notes = make_scenario_inputs(scenario, DType::f32).notes;
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].find("mask.alibi = false (the layer has true)") != std::string::npos);
+  CHECK_CONTAINS(notes[0], "mask.alibi = false (the layer has true)");
 }
 
 TEST_CASE("a second text, or keys of another source, are refused beside a model's text") {
@@ -209,6 +208,6 @@ TEST_CASE(
   CHECK_FALSE(inputs.model_input);
   CHECK(inputs.labels.query == std::vector<std::string>{"Two", "words"});
   REQUIRE(inputs.notes.size() == 1);
-  CHECK(inputs.notes[0].find("does not go through this model") != std::string::npos);
-  CHECK(inputs.notes[0].find("timm ViT") != std::string::npos);
+  CHECK_CONTAINS(inputs.notes[0], "does not go through this model");
+  CHECK_CONTAINS(inputs.notes[0], "timm ViT");
 }

@@ -1,10 +1,9 @@
 // Keys that another key or an array overrides, told once each with what does so.
 #include "core/scenario/overridden_settings.h"
 
-#include <doctest/doctest.h>
-
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -37,7 +36,7 @@ void check_overridden(const SettingLines& lines, const std::string& key, const s
   REQUIRE(lines.size() == 1);
   CAPTURE(lines[0]);
   CHECK(lines[0].starts_with(key + " = "));
-  CHECK(lines[0].find(part) != std::string::npos);
+  CHECK_CONTAINS(lines[0], part);
 }
 
 constexpr const char* of_text = R"({"attention":{"embed_dim":16},"inputs":{"source":"text","text":"a b c"}})";
@@ -105,7 +104,7 @@ TEST_CASE("an array overrides a file's keys without a word, but not a setting's"
   const SettingLines lines =
       overridden_in(of_numbers, {"inputs.query_length=7", "inputs.batch=3", "inputs.source=ones"}, query);
   REQUIRE(lines.size() == 3);
-  for (const std::string& line : lines) CHECK(line.find("query (2,5,16) is given") != std::string::npos);
+  for (const std::string& line : lines) CHECK_CONTAINS(line, "query (2,5,16) is given");
   CHECK(overridden_in(of_numbers, {"inputs.query_length=5", "inputs.batch=2"}, query).empty());
 }
 

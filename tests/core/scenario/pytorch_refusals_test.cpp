@@ -2,12 +2,11 @@
 // nn.MultiheadAttention and F.scaled_dot_product_attention, broken once: what PyTorch refuses is refused
 // here, by a sentence with what was got, what was expected and, where the sizes tell, the likely cause. The
 // one exception is is_causal beside a mask, which merges.
-#include <doctest/doctest.h>
-
 #include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -80,7 +79,7 @@ void check_refused(const std::vector<Array>& agreeing, const std::vector<Case>& 
     CHECK(line.find('\n') == std::string::npos);
     for (const std::string word : wrong.words) {
       CAPTURE(word);
-      CHECK(line.find(word) != std::string::npos);
+      CHECK_CONTAINS(line, word);
     }
   }
 }

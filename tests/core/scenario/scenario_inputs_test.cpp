@@ -1,13 +1,12 @@
 #include "core/scenario/scenario_inputs.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -41,7 +40,7 @@ void check_refused(const std::string& json, const std::vector<const char*>& word
   CAPTURE(line);
   for (const char* word : words) {
     CAPTURE(word);
-    CHECK(line.find(word) != std::string::npos);
+    CHECK_CONTAINS(line, word);
   }
 }
 
@@ -256,7 +255,7 @@ TEST_CASE("the weights of frozen heads come from the scenario, or as an array th
   const ScenarioInputs none = make_scenario_inputs(Scenario{}, DType::f32, {{"frozen_weights", given}});
   CHECK_FALSE(none.attention.tensors.frozen_weights);
   REQUIRE(none.notes.size() == 1);
-  CHECK(none.notes[0].find("heads.frozen names no heads") != std::string::npos);
+  CHECK_CONTAINS(none.notes[0], "heads.frozen names no heads");
 
   Tensor wrong(Shape{{"a", 1}, {"b", 2}, {"c", 3}, {"d", 2}}, DType::f32);
   try {
@@ -264,8 +263,7 @@ TEST_CASE("the weights of frozen heads come from the scenario, or as an array th
     FAIL("no error");
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::input);
-    CHECK(std::string(error.what()).find("frozen_weights is (1,2,3,2), expected (N,F,L,S) = (1,2,2,2)") !=
-          std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "frozen_weights is (1,2,3,2), expected (N,F,L,S) = (1,2,2,2)");
   }
 }
 

@@ -1,7 +1,5 @@
 #include "core/scenario/scenario_json.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -154,11 +153,10 @@ TEST_CASE("only what differs from its default is written, unless all is asked fo
   const std::string complete = scenario_to_json(Scenario{}, true);
   for (const char* key :
        {"\"embed_dim\": 128", "\"kdim\": null", "\"value\": \"-inf\"", "\"edits\": []", "\"gain\": null"}) {
-    CHECK(complete.find(key) != std::string::npos);
+    CHECK_CONTAINS(complete, key);
   }
   CHECK(read(complete) == Scenario{});
-  CHECK(scenario_to_json(read(R"({"attention":{"embed_dim":128}})")).find("\"embed_dim\": 128") !=
-        std::string::npos);
+  CHECK_CONTAINS(scenario_to_json(read(R"({"attention":{"embed_dim":128}})")), "\"embed_dim\": 128");
 }
 
 TEST_CASE("who wrote a key is no part of the scenario's value") {
@@ -260,7 +258,7 @@ TEST_CASE("a scenario file that is missing or a folder ends with status 2") {
       FAIL("no error");
     } catch (const Error& error) {
       CHECK(error.status() == ExitStatus::usage);
-      CHECK(std::string(error.what()).find(path) != std::string::npos);
+      CHECK_CONTAINS(std::string(error.what()), path);
     }
   }
 }

@@ -1,12 +1,11 @@
 #include "core/tensor/tensor.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 
 #include "core/tensor/eigen_maps.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -32,7 +31,7 @@ TEST_CASE("a tensor that would not fit in memory is refused before memory is tak
     FAIL("8 TiB were granted");
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::memory);
-    CHECK(std::string(error.what()).find("8.0 TiB") != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "8.0 TiB");
   }
 }
 

@@ -1,11 +1,10 @@
-#include <doctest/doctest.h>
-
 #include <functional>
 #include <limits>
 
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/check_attention_inputs.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/attention/refused_inputs.h"
 
@@ -97,16 +96,16 @@ TEST_CASE("types are checked") {
   CHECK(refusal([](AttentionInputs& i) {
           i.tensors.query = array({{"N", 2}, {"L", 4}, {"E", 12}}, DType::f32);
         }) == "query: the type is not that of the trace: got f32; expected f64; convert it first");
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.attn_mask = array({{"L", 4}, {"S", 6}}, DType::i64);
-        }).find("bool, f32 or f64") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.valid_lens = array({{"N", 2}}, DType::f64);
-        }).find("i64") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.scores = array({{"N", 2}});
-        }).find("computed") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.dtype = DType::boolean; }).find("f32 or f64") != std::string::npos);
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) {
+                   i.tensors.attn_mask = array({{"L", 4}, {"S", 6}}, DType::i64);
+                 }),
+                 "bool, f32 or f64");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) {
+                   i.tensors.valid_lens = array({{"N", 2}}, DType::f64);
+                 }),
+                 "i64");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.tensors.scores = array({{"N", 2}}); }), "computed");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.dtype = DType::boolean; }), "f32 or f64");
 }
 
 TEST_CASE("options that exclude each other are named together") {
@@ -115,25 +114,26 @@ TEST_CASE("options that exclude each other are named together") {
   CHECK(
       refusal([&](AttentionInputs& i) { i.tensors.bias_k = array(rows); }) ==
       "bias_k: bias_k and bias_v come together: got bias_k alone; expected both or neither; give bias_v too");
-  CHECK(refusal([&](AttentionInputs& i) {
-          i.tensors.bias_k = i.tensors.bias_v = array(rows);
-          i.tensors.static_k = array(heads);
-        }).find("bias_k, bias_v and static_k") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.q_proj_weight = array({{"H·D", 12}, {"E", 12}});
-        }).find("in_proj_weight beside q_proj_weight") != std::string::npos);
+  CHECK_CONTAINS(refusal([&](AttentionInputs& i) {
+                   i.tensors.bias_k = i.tensors.bias_v = array(rows);
+                   i.tensors.static_k = array(heads);
+                 }),
+                 "bias_k, bias_v and static_k");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) {
+                   i.tensors.q_proj_weight = array({{"H·D", 12}, {"E", 12}});
+                 }),
+                 "in_proj_weight beside q_proj_weight");
   CHECK(refusal([](AttentionInputs& i) { i.options.num_kv_heads = 3; }) ==
         "num_heads: key/value heads must serve equal numbers of query heads: got num_heads = 4, num_kv_heads "
         "= 3; "
         "expected num_kv_heads a divisor of 4");
-  CHECK(refusal([](AttentionInputs& i) {
-          i.options.kdim = 7;
-          i.tensors.key = array({{"N", 2}, {"S", 6}, {"kdim", 7}});
-        }).find("kdim = 7") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.tensors.in_proj_weight = nullptr; }).find("q_proj_weight") !=
-        std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.tensors.out_proj_weight = nullptr; }).find("out_proj.weight") !=
-        std::string::npos);
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) {
+                   i.options.kdim = 7;
+                   i.tensors.key = array({{"N", 2}, {"S", 6}, {"kdim", 7}});
+                 }),
+                 "kdim = 7");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.tensors.in_proj_weight = nullptr; }), "q_proj_weight");
+  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.tensors.out_proj_weight = nullptr; }), "out_proj.weight");
 }
 
 TEST_CASE("numbers out of range are refused") {
@@ -171,9 +171,10 @@ TEST_CASE("a mask value that f32 cannot hold is refused there: it would block in
 }
 
 TEST_CASE("scaled dot-product attention takes arrays of heads and masks that broadcast, and nothing else") {
-  CHECK(heads_refusal([](AttentionInputs& i) {
-          i.tensors.key = array({{"N", 2}, {"G", 3}, {"S", 6}, {"D", 5}});
-        }).find("num_kv_heads = 3") != std::string::npos);
+  CHECK_CONTAINS(heads_refusal([](AttentionInputs& i) {
+                   i.tensors.key = array({{"N", 2}, {"G", 3}, {"S", 6}, {"D", 5}});
+                 }),
+                 "num_kv_heads = 3");
   CHECK(heads_refusal([](AttentionInputs& i) {
           i.tensors.key = array({{"N", 2}, {"G", 2}, {"S", 6}, {"D", 4}});
         }).starts_with("key"));

@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,6 +10,7 @@
 #include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
 #include "core/trace/why_absent.h"
+#include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -30,12 +29,7 @@ AttentionInputs rotary_inputs(double base = 100.0) {
 std::string rotary_refusal(const std::function<void(AttentionInputs&)>& change) {
   AttentionInputs inputs = rotary_inputs();
   change(inputs);
-  try {
-    reference_forward(inputs);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { reference_forward(inputs); });
 }
 
 }  // namespace
@@ -110,24 +104,24 @@ TEST_CASE("the turn stands at the split of the heads, and is absent in words whe
   CHECK(step_pictures(Step::scores, *trace)[0].above == Id::k_rotary);
   const TracePtr plain = reference_forward(random_inputs(small_options()));
   CHECK(step_pictures(Step::split_heads, *plain).size() == 3);
-  CHECK(why_absent(*plain, {Id::k_rotary}).find("attention.rotary_base is null") != std::string::npos);
+  CHECK_CONTAINS(why_absent(*plain, {Id::k_rotary}), "attention.rotary_base is null");
 }
 
 TEST_CASE("what has no position or no pair is refused in one sentence") {
-  CHECK(rotary_refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }).find("add_zero_attn") !=
-        std::string::npos);
-  CHECK(rotary_refusal([](AttentionInputs& i) {
-          i.tensors.bias_k = random_tensor({{"G·D", 12}}, "bias_k");
-          i.tensors.bias_v = random_tensor({{"G·Dv", 12}}, "bias_v");
-        }).find("bias_k") != std::string::npos);
+  CHECK_CONTAINS(rotary_refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }), "add_zero_attn");
+  CHECK_CONTAINS(rotary_refusal([](AttentionInputs& i) {
+                   i.tensors.bias_k = random_tensor({{"G·D", 12}}, "bias_k");
+                   i.tensors.bias_v = random_tensor({{"G·Dv", 12}}, "bias_v");
+                 }),
+                 "bias_k");
   CHECK(rotary_refusal([](AttentionInputs& i) { i.options.rotary_base = 0.0; }).starts_with("rotary_base"));
-  CHECK(rotary_refusal([](AttentionInputs& i) {
-          i.options.rotary_inverse_frequencies = {1.0};
-        }).find("one or the other") != std::string::npos);
-  CHECK(rotary_refusal([](AttentionInputs& i) {
-          i.options.rotary_base.reset();
-          i.options.rotary_inverse_frequencies = {1.0, 1.0, 1.0, 1.0};
-        }).find("more frequencies than pairs") != std::string::npos);
+  CHECK_CONTAINS(rotary_refusal([](AttentionInputs& i) { i.options.rotary_inverse_frequencies = {1.0}; }),
+                 "one or the other");
+  CHECK_CONTAINS(rotary_refusal([](AttentionInputs& i) {
+                   i.options.rotary_base.reset();
+                   i.options.rotary_inverse_frequencies = {1.0, 1.0, 1.0, 1.0};
+                 }),
+                 "more frequencies than pairs");
   AttentionInputs odd = random_inputs(small_options(4, 2, 3));
   odd.options.rotary_base = 1e4;
   CHECK_THROWS_WITH_AS(reference_forward(odd), doctest::Contains("turned in pairs"), Error);
@@ -147,8 +141,8 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   const AttentionInputs rotary = rotary_inputs(1e4);
   AttentionInputs none = rotary;
   none.options.rotary_base.reset();
-  CHECK(causes(none, rotary).find("--set attention.rotary_base=10000") != std::string::npos);
-  CHECK(causes(rotary, none).find("q and k are not rotated by their positions") != std::string::npos);
+  CHECK_CONTAINS(causes(none, rotary), "--set attention.rotary_base=10000");
+  CHECK_CONTAINS(causes(rotary, none), "q and k are not rotated by their positions");
 
   // Neighbouring columns rotated together, by hand:
   // q and k of each head as complex numbers of columns 2j and 2j + 1.
@@ -192,9 +186,7 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   };
   const std::vector<double> frequencies = rotary_inverse_frequencies(4, 1e4);
   CHECK(told(*neighbours.tensors.query).starts_with("theirs turns neighbouring columns"));
-  CHECK(told(rotary_embedding_gradient(*heads.tensors.query, frequencies)).find("turns the other way") !=
-        std::string::npos);
-  CHECK(told(rotary_embedding(*heads.tensors.query, frequencies, 1)).find("counts positions from 1") !=
-        std::string::npos);
-  CHECK(causes(heads, neighbours).find("turns neighbouring columns (2j, 2j + 1) together") != std::string::npos);
+  CHECK_CONTAINS(told(rotary_embedding_gradient(*heads.tensors.query, frequencies)), "turns the other way");
+  CHECK_CONTAINS(told(rotary_embedding(*heads.tensors.query, frequencies, 1)), "counts positions from 1");
+  CHECK_CONTAINS(causes(heads, neighbours), "turns neighbouring columns (2j, 2j + 1) together");
 }

@@ -1,6 +1,4 @@
 // A checkpoint as core/model opens it, held against what core/train computes.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,6 +18,7 @@
 #include "core/train/cell_update.h"
 #include "core/train/checkpoint.h"
 #include "core/train/train_json.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/train/train_options.h"
 
@@ -243,7 +242,7 @@ TEST_CASE("a checkpoint whose arrays and settings disagree is refused by a sente
   };
   const auto names = [](const std::string& line, const char* part) {
     CAPTURE(line);
-    CHECK(line.find(part) != std::string::npos);
+    CHECK_CONTAINS(line, part);
     CHECK(line.find('\n') == std::string::npos);
   };
   CHECK(refusal(good, "attention_dropout", 0.5) == "");
@@ -346,8 +345,8 @@ TEST_CASE("a word that the task does not have is named, with words that it has")
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::usage);
     const std::string line = error.what();
-    CHECK(line.find("\"gryphon\"") != std::string::npos);
-    CHECK(line.find("garden, river, lamp") != std::string::npos);
+    CHECK_CONTAINS(line, "\"gryphon\"");
+    CHECK_CONTAINS(line, "garden, river, lamp");
   }
 }
 

@@ -1,7 +1,5 @@
 #include "core/train/checkpoint.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +8,7 @@
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
 #include "core/train/training_curve.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/train/small_training.h"
 
@@ -80,7 +79,7 @@ TEST_CASE("a checkpoint has the parameters under PyTorch's names and says of whi
   CHECK(names == expected);
   std::ifstream file(checkpoint + "/config.json");
   const std::string config((std::istreambuf_iterator<char>(file)), {});
-  CHECK(config.find("\"model_type\": \"headwise\"") != std::string::npos);
+  CHECK_CONTAINS(config, "\"model_type\": \"headwise\"");
 }
 
 TEST_CASE("a checkpoint that cannot be written leaves nothing behind") {
@@ -122,7 +121,7 @@ TEST_CASE(
     } catch (const Error& error) {
       CHECK(error.status() == ExitStatus::input);
       const std::string line = error.what();
-      CHECK_MESSAGE(line.find(name) != std::string::npos, line);
+      CHECK_CONTAINS(line, name);
     }
   };
   for (const char* name : {"model.safetensors", "optimizer.safetensors", "config.json", "training.json"}) {
@@ -145,7 +144,7 @@ TEST_CASE("a curve is a row for each step, and a run that goes on keeps those be
   CHECK(
       csv.starts_with("step,loss,accuracy,learning_rate,gradient_norm,held_out_loss,held_out_accuracy\n0,2.5,"
                       "0.25,0.125,0.5,,\n"));
-  CHECK(csv.find("\n2,2.5,0.25,0.125,0.5,1.5,0.5\n") != std::string::npos);
+  CHECK_CONTAINS(csv, "\n2,2.5,0.25,0.125,0.5,1.5,0.5\n");
   CHECK(curve_before(csv, 12) == csv);
   rows.resize(5);
   CHECK(curve_before(csv, 5) == curve_csv(rows));

@@ -1,10 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <set>
 
 #include "core/tensor/error.h"
 #include "core/train/training_run.h"
+#include "tests/checks.h"
 #include "tests/core/train/small_training.h"
 
 namespace headwise::test {
@@ -28,13 +27,7 @@ std::vector<std::string> words_of_example(const TrainTask& task, TaskSplit split
 }
 
 std::string json_task_refusal(const std::string& text) {
-  try {
-    json_task(text, "task.json");
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { json_task(text, "task.json"); });
 }
 
 }  // namespace
@@ -88,7 +81,7 @@ TEST_CASE("a task in JSON that says nothing to learn is refused in one sentence 
   const auto refused = [](const std::string& text, const char* part) {
     const std::string line = json_task_refusal(text);
     CHECK_MESSAGE(line.starts_with("task.json"), line);
-    CHECK_MESSAGE(line.find(part) != std::string::npos, line);
+    CHECK_CONTAINS(line, part);
   };
   const auto with = [](const std::string& more) {
     return R"({"headwise_task": 1, "name": "n", "what": "w", )" + more + "}";

@@ -1,25 +1,18 @@
 #include "core/train/train_model.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
+#include "tests/checks.h"
 
 namespace headwise::test {
 namespace {
 
 std::string refusal_of(const TrainModelConfig& config) {
-  try {
-    check_train_model(config);
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::usage);
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { check_train_model(config); }, ExitStatus::usage);
 }
 
 std::map<std::string, std::string> shapes_of(const TrainModelConfig& config) {

@@ -1,7 +1,5 @@
 #include "core/train/train_optimiser.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
+#include "tests/checks.h"
 
 namespace headwise::test {
 namespace {
@@ -27,12 +26,7 @@ std::vector<T> drawn_values(Index count, const char* name) {
 }
 
 std::string optimiser_refusal(const OptimiserConfig& config) {
-  try {
-    check_optimiser(config);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { check_optimiser(config); }, ExitStatus::usage);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "core/train/train_task.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 namespace headwise::test {
 namespace {
@@ -189,7 +188,7 @@ TEST_CASE("a short text is learned in the longest sequences that fit, and says s
   for (const auto& [count, length] : {std::pair{20, 1}, {29, 1}, {30, 2}, {240, 23}, {649, 63}}) {
     const TrainTask task = text_task(of_length(count), "short.txt");
     CHECK(task.length == length);
-    CHECK(task.note.find("sequences have " + std::to_string(length) + " character") != std::string::npos);
+    CHECK_CONTAINS(task.note, "sequences have " + std::to_string(length) + " character");
     const TaskExample held_out = example_of(task, 3, TaskSplit::held_out);
     CHECK(std::ssize(held_out.tokens) == length);
   }

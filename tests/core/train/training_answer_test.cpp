@@ -1,8 +1,8 @@
 #include "core/train/training_answer.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
+
+#include "tests/checks.h"
 
 namespace headwise::test {
 namespace {
@@ -79,7 +79,7 @@ TEST_CASE("fewer heads are said to be enough only if they are as right") {
   fewer.held_out.correct = 700;
   const std::string text =
       said(TrainingChange::half_the_heads, whole, changed_run(fewer, TrainingChange::half_the_heads));
-  CHECK(text.find("needs no more than") == std::string::npos);
+  CHECK_LACKS(text, "needs no more than");
   CHECK(says(text, "4 heads in a layer leave some answers wrong"));
 }
 

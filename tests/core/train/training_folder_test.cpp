@@ -1,9 +1,8 @@
 #include "core/train/training_folder.h"
 
-#include <doctest/doctest.h>
-
 #include "core/tensor/error.h"
 #include "core/train/training_curve.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -22,8 +21,8 @@ TEST_CASE("a folder is held by one training at a time, and the second is told wh
       CHECK(error.status() == ExitStatus::output);
       const std::string what = error.what();
       CHECK(what.starts_with(run));
-      CHECK(what.find("another training is being written into this folder") != std::string::npos);
-      CHECK(what.find("process " + std::to_string(getpid())) != std::string::npos);
+      CHECK_CONTAINS(what, "another training is being written into this folder");
+      CHECK_CONTAINS(what, "process " + std::to_string(getpid()));
     }
   }
   CHECK_FALSE(fs::exists(run));  // made for the training, which wrote nothing

@@ -1,13 +1,12 @@
 // That the programs train the same is held by tests/peers/compare_training_programs.py, which needs PyTorch.
 #include "core/train/training_program.h"
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/train/train_options.h"
 
@@ -55,11 +54,11 @@ TEST_CASE("every task that has a name has its rule in Python") {
     TaskSource source{.name = std::string(entry.name)};
     const TrainTask task = task_of(source);
     const std::string text = training_program(source, usual_settings(task), DType::f32, 9, "").text;
-    CHECK(has(text, "TASK = \"" + source.name + "\"\n"));
-    CHECK(has(text, "def example(draws, split):"));
+    CHECK_CONTAINS(text, "TASK = \"" + source.name + "\"\n");
+    CHECK_CONTAINS(text, "def example(draws, split):");
     CHECK(text.find("def example(") == text.rfind("def example("));
-    CHECK(has(text, "else 9\n"));
-    CHECK(has(text, "float32)"));
+    CHECK_CONTAINS(text, "else 9\n");
+    CHECK_CONTAINS(text, "float32)");
   }
 }
 
@@ -73,9 +72,9 @@ TEST_CASE("a program gets the file of its task beside it, and never takes the na
   const std::string program = folder.file("hamlet.py"), data = folder.file("hamlet.txt");
   write_training_program(program, source, settings, DType::f32, 10);
   CHECK(content_of_file(data) == book);
-  CHECK(has(content_of_file(program), "DATA = \"hamlet.txt\"\n"));
+  CHECK_CONTAINS(content_of_file(program), "DATA = \"hamlet.txt\"\n");
   write_training_program(program, source, settings, DType::f64, 10);
-  CHECK(has(content_of_file(program), "float64)"));
+  CHECK_CONTAINS(content_of_file(program), "float64)");
   write_training_program(folder.file("book.py"), source, settings, DType::f32, 10);
   CHECK(content_of_file(folder.file("book.txt")) == book);
   folder.with_file("other.txt", "mine");

@@ -1,13 +1,12 @@
 #include "core/train/training_run.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
+#include "tests/checks.h"
 
 namespace headwise::test {
 namespace {
@@ -138,7 +137,7 @@ TEST_CASE(
     REQUIRE(run.failure());
     CHECK(run.failure()->step == 3);
     CHECK(run.failure()->what.starts_with("step 3: "));
-    CHECK(run.failure()->what.find(run.failure()->tensor) != std::string::npos);
+    CHECK_CONTAINS(run.failure()->what, run.failure()->tensor);
     CHECK(run.step() == 3);
     CHECK_THROWS_AS(run.take_step(), Error);
     return run.failure()->tensor;
@@ -158,7 +157,7 @@ TEST_CASE("a learning rate that is far too high ends in a failure and not in num
   TrainingRun<float> run(task, settings);
   for (int i = 0; i < 100 && !run.failure(); ++i) run.take_step();
   REQUIRE(run.failure());
-  CHECK(run.failure()->what.find("learning rate") != std::string::npos);
+  CHECK_CONTAINS(run.failure()->what, "learning rate");
   for (const float value : run.values()) REQUIRE(std::isfinite(value));
 }
 

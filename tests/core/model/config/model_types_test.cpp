@@ -1,8 +1,6 @@
 // The tables of model types and settings in assets/models: that all of them are read, and what they refuse.
 #include "core/model/config/model_types.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +10,7 @@
 #include "core/model/layers/model_families.h"
 #include "core/model/transformer/transformer_names.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 
 namespace headwise::test {
 namespace {
@@ -21,12 +20,7 @@ std::vector<ModelType> types_in_text(std::string_view text) {
 }
 
 std::string refused_type(std::string_view text) {
-  try {
-    types_in_text(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { types_in_text(text); });
 }
 
 }  // namespace
@@ -80,7 +74,7 @@ TEST_CASE("a row of a model type is refused where a word says nothing") {
        {"a = rotari", "a = rope=2", "a = usual_heads", "a = usual_heads=", "a = usual_heads=2x",
         "a = usual_heads=1.5", "a = like b", "a = like", "a = like ", "a =\nb = rope like a"}) {
     CAPTURE(std::string(row));
-    CHECK(refused_type(row).find("a word says nothing") != std::string::npos);
+    CHECK_CONTAINS(refused_type(row), "a word says nothing");
   }
   CHECK(refused_type("a = rotari").find("types.txt: a: a word says nothing: got rotari") == 0);
   CHECK(refused_type("a = usual_base=1e6").empty());

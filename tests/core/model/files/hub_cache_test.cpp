@@ -1,10 +1,9 @@
 #include "core/model/files/model_files.h"
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -29,14 +28,7 @@ void write_cached(const TemporaryFolder& folder, const std::string& model,
 }
 
 std::string told(const std::string& path) {
-  try {
-    ModelFiles files(path);
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    CHECK(std::string(error.what()).find('\n') == std::string::npos);
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { ModelFiles files(path); });
 }
 
 }  // namespace
@@ -58,21 +50,21 @@ TEST_CASE("where the hub's cache leaves a choice, the folders to choose from are
   const TemporaryFolder folder;
   write_cached(folder, "hub/models--a--b", {"111", "222"}, "333");
   std::string text = told(folder.file("hub/models--a--b"));
-  CHECK(text.find("snapshots/111") != std::string::npos);
-  CHECK(text.find("snapshots/222") != std::string::npos);
+  CHECK_CONTAINS(text, "snapshots/111");
+  CHECK_CONTAINS(text, "snapshots/222");
   for (const char* main : {"../../../hub", ".", "..", ""}) {
     folder.with_file("hub/models--a--b/refs/main", main);
-    CHECK(told(folder.file("hub/models--a--b")).find("snapshots/111") != std::string::npos);
+    CHECK_CONTAINS(told(folder.file("hub/models--a--b")), "snapshots/111");
   }
   write_cached(folder, "hub/models--c--d", {"444"}, "444");
   for (const char* path : {"hub", ""}) {
     text = told(folder.file(path));
-    CHECK(text.find("models--a--b") != std::string::npos);
-    CHECK(text.find("models--c--d") != std::string::npos);
+    CHECK_CONTAINS(text, "models--a--b");
+    CHECK_CONTAINS(text, "models--c--d");
   }
   write_cached(folder, "none/models--e--f", {}, "555");
   fs::create_directories(folder.file("none/models--e--f/snapshots"));
-  CHECK(told(folder.file("none")).find("download the model again") != std::string::npos);
+  CHECK_CONTAINS(told(folder.file("none")), "download the model again");
 }
 
 TEST_CASE("a folder that has arrays is a model, whatever else is in it") {

@@ -1,12 +1,11 @@
 #include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_files.h"
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 
 #include "core/scenario/opened_scenario.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/written_model.h"
 
@@ -75,7 +74,7 @@ TEST_CASE("a folder of checkpoints opens as the newest one, and a model as itsel
     const ModelFiles files(folder.file("run"));
     FAIL_CHECK("opened");
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find("checkpoint-1500") != std::string::npos);
+    CHECK_CONTAINS(std::string(error.what()), "checkpoint-1500");
   }
   write_checkpoint_folder(folder, "run");
   CHECK(newest_checkpoint_or(folder.file("run")) == folder.file("run"));

@@ -1,11 +1,10 @@
 #include "core/model/files/model_files.h"
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 
 #include "core/model/layers/attention_layers.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -16,14 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_refused(const std::string& path, const std::string& part) {
-  try {
-    ModelFiles files(path);
-    FAIL("it was opened");
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    CHECK_MESSAGE(std::string(error.what()).find(part) != std::string::npos, std::string(error.what()));
-    CHECK(std::string(error.what()).find('\n') == std::string::npos);
-  }
+  CHECK_CONTAINS(refusal_line([&] { ModelFiles files(path); }), part);
 }
 
 // A file with the header of a safetensors file and no bytes on the disk behind it.
@@ -129,10 +121,9 @@ TEST_CASE("arrays are found in whichever file of the index they are, and a wrong
   CHECK(files.read("both")->size() == 5);  // where the index says
   CHECK(files.read("extra")->size() == 7);
   REQUIRE(files.warnings().size() == 2);
-  CHECK(files.warnings()[0].find(
-            "the wrong file for 2 arrays (a in m-1.safetensors instead of m-2.safetensors first)") !=
-        std::string::npos);
-  CHECK(files.warnings()[1].find("does not list the array extra") != std::string::npos);
+  CHECK_CONTAINS(files.warnings()[0],
+                 "the wrong file for 2 arrays (a in m-1.safetensors instead of m-2.safetensors first)");
+  CHECK_CONTAINS(files.warnings()[1], "does not list the array extra");
 }
 
 TEST_CASE("an index that is no index, or that points out of its folder, is refused in one line") {

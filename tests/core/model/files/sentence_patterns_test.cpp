@@ -1,12 +1,11 @@
 // The sentences of the builder: what they say, which words fit, and that the model knows every one.
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <set>
 
 #include "core/model/files/sentence_patterns.h"
 #include "core/model/transformer/text_model.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
@@ -35,13 +34,7 @@ std::string with(std::string_view from, std::string_view to) {
 }
 
 std::string refusal(const std::string& json) {
-  try {
-    SentencePatterns::from_json(json, "patterns.json");
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    return error.what();
-  }
-  return "";
+  return test::refusal_line([&] { SentencePatterns::from_json(json, "patterns.json"); });
 }
 
 // Every word that a pattern offers.
@@ -162,20 +155,20 @@ TEST_CASE("in another pattern the words that both have stay") {
 
 TEST_CASE("a damaged patterns.json is refused in one sentence that says what is wrong") {
   CHECK(refusal(small_json).empty());
-  CHECK(refusal("[]").find("expected an object") != std::string::npos);
-  CHECK(refusal("{\"sentence\": 3}").find("patterns.json: sentence") != std::string::npos);
-  CHECK(refusal("{").find("patterns.json") != std::string::npos);
-  CHECK(refusal(with("{verb}", "{word}")).find("each place once: got 0 times {verb}") != std::string::npos);
-  CHECK(refusal(with("the {object}", "the {subject}")).find("2 times {subject}") != std::string::npos);
-  CHECK(refusal(with("\"queen\", \"man\"", "\"queen\"")).find("patterns[0].subjects: there are too few words") !=
-        std::string::npos);
-  CHECK(refusal(with("\"queen\", \"man\"", "\"queen\", \"queen\"")).find("listed twice") != std::string::npos);
-  CHECK(refusal(with("[\"chase\"]", "\"chase\"")).find("patterns[1].verbs: wrong type") != std::string::npos);
-  CHECK(refusal(with("[\"chase\"]", "[\" chase\"]")).find("not a word") != std::string::npos);
-  CHECK(refusal(with("\"share\": 3", "\"share\": 0")).find("above 0") != std::string::npos);
-  CHECK(refusal(with("\"share\": 3, ", "")).find("\"share\"") != std::string::npos);
-  CHECK(refusal(with("\"queens\"", "\"person and box\"")).find("same name") != std::string::npos);
-  CHECK(refusal(with("[\"hungry\"]", "[]")).find("no adjectives") != std::string::npos);
+  CHECK_CONTAINS(refusal("[]"), "expected an object");
+  CHECK_CONTAINS(refusal("{\"sentence\": 3}"), "patterns.json: sentence");
+  CHECK_CONTAINS(refusal("{"), "patterns.json");
+  CHECK_CONTAINS(refusal(with("{verb}", "{word}")), "each place once: got 0 times {verb}");
+  CHECK_CONTAINS(refusal(with("the {object}", "the {subject}")), "2 times {subject}");
+  CHECK_CONTAINS(refusal(with("\"queen\", \"man\"", "\"queen\"")),
+                 "patterns[0].subjects: there are too few words");
+  CHECK_CONTAINS(refusal(with("\"queen\", \"man\"", "\"queen\", \"queen\"")), "listed twice");
+  CHECK_CONTAINS(refusal(with("[\"chase\"]", "\"chase\"")), "patterns[1].verbs: wrong type");
+  CHECK_CONTAINS(refusal(with("[\"chase\"]", "[\" chase\"]")), "not a word");
+  CHECK_CONTAINS(refusal(with("\"share\": 3", "\"share\": 0")), "above 0");
+  CHECK_CONTAINS(refusal(with("\"share\": 3, ", "")), "\"share\"");
+  CHECK_CONTAINS(refusal(with("\"queens\"", "\"person and box\"")), "same name");
+  CHECK_CONTAINS(refusal(with("[\"hungry\"]", "[]")), "no adjectives");
   for (const std::string& json :
        {with("\"pronouns\"", "\"nouns\""), with("\"she\": [", "\"she\": 3, \"he\": [")})
     CHECK(refusal(json).find('\n') == std::string::npos);

@@ -1,10 +1,9 @@
 #include "core/model/layers/attention_layers.h"
 #include "core/model/layers/layer_attention.h"
 
-#include <doctest/doctest.h>
-
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -198,13 +197,11 @@ TEST_CASE("the number of heads is config.json's under each family's key, or not 
   }
   const AttentionLayers unknown = layers_of(grouped, "");
   CHECK_FALSE(unknown.layers.at(0).num_heads.has_value());
-  CHECK(layer_problem(unknown.layers[0]).find("neither its arrays nor a config.json") != std::string::npos);
+  CHECK_CONTAINS(layer_problem(unknown.layers[0]), "neither its arrays nor a config.json");
   CHECK(layer_problem(with_heads(unknown.layers[0], 6, 2)) == "");
-  CHECK(layer_problem(with_heads(unknown.layers[0], 6, 6)).find("k has 4 rows instead of 12") !=
-        std::string::npos);
-  CHECK(layer_problem(with_heads(unknown.layers[0], 5, 5)).find("cannot be split into 5 heads") !=
-        std::string::npos);
-  CHECK(layer_problem(with_heads(unknown.layers[0], 6, 4)).find("do not divide") != std::string::npos);
+  CHECK_CONTAINS(layer_problem(with_heads(unknown.layers[0], 6, 6)), "k has 4 rows instead of 12");
+  CHECK_CONTAINS(layer_problem(with_heads(unknown.layers[0], 5, 5)), "cannot be split into 5 heads");
+  CHECK_CONTAINS(layer_problem(with_heads(unknown.layers[0], 6, 4)), "do not divide");
 }
 
 TEST_CASE("grouped rows in one array are told apart by the numbers of heads") {

@@ -1,10 +1,10 @@
 // config.json against the arrays: a model is made with the widths that it gives, and cannot hold others.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "core/model/layers/layer_attention.h"
 #include "core/model/layers/layer_parameters.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -113,8 +113,8 @@ TEST_CASE("q of other than num_heads times head_dim rows is refused in every fam
       CAPTURE(rows);
       const std::string problem = layer_problem(layer_of(arrays_of(family, rows), family.config));
       const Index all = family.packed ? 3 : 1;
-      CHECK(has_part(problem, fmt::format("{} rows instead of {}: config.json gives 4 heads of 4", all * rows,
-                                          all * 16)));
+      CHECK_CONTAINS(
+          problem, fmt::format("{} rows instead of {}: config.json gives 4 heads of 4", all * rows, all * 16));
     }
   }
 }
@@ -129,7 +129,7 @@ TEST_CASE("pruned_heads of a layer leave the others with their width, in every f
     CHECK(layer.num_kv_heads == 3);
     CHECK_FALSE(tells(layer, "pruned_heads"));
     // Another number of heads than the rows, and heads that are all there.
-    CHECK(has_part(layer_problem(layer_of(arrays_of(family, 8), pruned)), "instead of"));
+    CHECK_CONTAINS(layer_problem(layer_of(arrays_of(family, 8), pruned)), "instead of");
     const AttentionLayer whole = layer_of(arrays_of(family, 16), pruned);
     CHECK(layer_problem(whole) == "");
     CHECK(whole.num_heads == 4);
@@ -143,7 +143,7 @@ TEST_CASE("what is pruned has to be a list of heads that the layer has") {
                              R"({"1":[1]})", R"({"0":[0,1,2,3]})", R"({"0":[1,2]})", "7"}) {
     CAPTURE(pruned);
     const std::string config = bert.config + std::string(R"(,"pruned_heads":)") + pruned;
-    CHECK(has_part(layer_problem(layer_of(arrays_of(bert, 12), config)), "pruned_heads"));
+    CHECK_CONTAINS(layer_problem(layer_of(arrays_of(bert, 12), config)), "pruned_heads");
   }
   CHECK(layer_problem(layer_of(arrays_of(bert, 12),
                                bert.config + std::string(R"(,"pruned_heads":{"0":[2,2]})"))) == "");
@@ -157,7 +157,7 @@ TEST_CASE("a head_dim that the model's type does not read is ignored, one that i
   CHECK(problem(bert, 16, R"(,"head_dim":8)") == "");
   CHECK(problem(bert, 32, R"(,"head_dim":8)") != "");
   CHECK(problem(llama, 32, R"(,"head_dim":8)") == "");
-  CHECK(has_part(problem(llama, 16, R"(,"head_dim":8)"), "q has 16 rows instead of 32"));
+  CHECK_CONTAINS(problem(llama, 16, R"(,"head_dim":8)"), "q has 16 rows instead of 32");
   CHECK(problem(llama, 16, R"(,"head_dim":null)") == "");
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("where config.json leaves head_dim out, the default of the model's typ
   const Family& t5 = families()[5];
   const std::string without = R"("model_type":"t5","d_model":16,"num_heads":4)";
   CHECK(layer_problem(layer_of(arrays_of(t5, 4 * 64), without)) == "");
-  CHECK(has_part(layer_problem(layer_of(arrays_of(t5, 16), without)), "4 heads of 64, the default of t5"));
+  CHECK_CONTAINS(layer_problem(layer_of(arrays_of(t5, 16), without)), "4 heads of 64, the default of t5");
 }
 
 TEST_CASE("queries made from another width than hidden_size are refused with both") {
@@ -182,8 +182,8 @@ TEST_CASE("queries made from another width than hidden_size are refused with bot
     std::string wider = family.config;
     const std::size_t at = wider.find(":16");
     wider.replace(at, 3, ":32");
-    CHECK(has_part(layer_problem(layer_of(sizes, wider)),
-                   "16 columns, but config.json gives a hidden_size of 32"));
+    CHECK_CONTAINS(layer_problem(layer_of(sizes, wider)),
+                   "16 columns, but config.json gives a hidden_size of 32");
   }
 }
 

@@ -1,12 +1,11 @@
 // Into how many heads a layer can be cut whose model does not say it.
 #include "core/model/layers/head_choices.h"
 
-#include <doctest/doctest.h>
-
 #include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -120,14 +119,14 @@ TEST_CASE("heads that nothing says are told as assumed until the scenario says t
   const Scenario silent =
       scenario_from_json(R"({"headwise":1,"attention":{"num_kv_heads":4},)" + file, "test");
   const ScenarioInputs assumed = make_scenario_inputs(silent, DType::f32);
-  CHECK(assumed.head_count_note.find("assuming 8 (4 for k and v) of 2") != std::string::npos);
+  CHECK_CONTAINS(assumed.head_count_note, "assuming 8 (4 for k and v) of 2");
   CHECK(assumed.notes.size() == 2);
   const Scenario says =
       scenario_from_json(R"({"headwise":1,"attention":{"num_heads":8,"num_kv_heads":4},)" + file, "test");
   // What is left is that names alone do not say what kind of model this is.
   const std::vector<std::string> notes = make_scenario_inputs(says, DType::f32).notes;
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].find("no config.json gives the kind of model") != std::string::npos);
+  CHECK_CONTAINS(notes[0], "no config.json gives the kind of model");
 }
 
 TEST_CASE("a setting of something else leaves the number of heads assumed, one of its own does not") {

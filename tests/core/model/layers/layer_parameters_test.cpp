@@ -1,7 +1,5 @@
 #include "core/model/layers/layer_parameters.h"
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <functional>
 
@@ -9,6 +7,7 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -147,7 +146,7 @@ TEST_CASE("the scenario of a layer has its sizes and computes with its parameter
   const ScenarioInputs cut_anew = make_scenario_inputs(other, DType::f32);
   CHECK(cut_anew.attention.options.head_dim == 4);
   CHECK(cut_anew.attention.options.num_kv_heads == 1);
-  CHECK(cut_anew.head_count_note.find("split differently here, as 2 (1 for k and v) of 4") != std::string::npos);
+  CHECK_CONTAINS(cut_anew.head_count_note, "split differently here, as 2 (1 for k and v) of 4");
   other = scenario;
   other.parameters.layer = 1;
   CHECK_THROWS_WITH(make_scenario_inputs(other, DType::f32), doctest::Contains("no such layer"));

@@ -1,8 +1,7 @@
 #include "core/model/layers/model_notes.h"
 
-#include <doctest/doctest.h>
-
 #include "core/model/layers/layer_attention.h"
+#include "tests/checks.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -24,10 +23,6 @@ Opened opened(const Sizes& sizes, const std::string& config) {
   return model;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 Sizes llama_layer(const std::string& name) {
   Sizes sizes;
   for (const char* stem : {"q_proj", "k_proj", "v_proj", "o_proj"})
@@ -45,10 +40,10 @@ TEST_CASE("attention that is no layer here is told of, and that of a layer is no
   const Opened one = opened(sizes, R"({"n_heads":2})");
   CHECK(one.layers.layers.size() == 1);
   REQUIRE(one.notes.size() == 1);
-  CHECK(contains(one.notes[0], "blocks.0.attn.Wqkv.weight"));
+  CHECK_CONTAINS(one.notes[0], "blocks.0.attn.Wqkv.weight");
   sizes["blocks.1.attn.Wqkv.weight"] = {36, 12};
   sizes["blocks.1.attn.q_norm.weight"] = {12};
-  CHECK(contains(opened(sizes, "").notes.at(0), "1 more matrix"));
+  CHECK_CONTAINS(opened(sizes, "").notes.at(0), "1 more matrix");
 }
 
 TEST_CASE("sizes that are none and that no layer needs are told of and not refused") {
@@ -60,7 +55,7 @@ TEST_CASE("sizes that are none and that no layer needs are told of and not refus
     REQUIRE(model.layers.layers.size() == 1);
     CHECK(layer_problem(model.layers.layers[0]) == "");
     REQUIRE(model.notes.size() == 1);
-    CHECK(contains(model.notes[0], "is not a size"));
+    CHECK_CONTAINS(model.notes[0], "is not a size");
   }
 }
 
@@ -95,7 +90,7 @@ TEST_CASE("a part without a model_type is told of") {
   REQUIRE(model.layers.layers.size() == 1);
   const std::vector<std::string> warnings = layer_attention(model.layers.layers[0]).warnings;
   REQUIRE(warnings.size() == 1);
-  CHECK(contains(warnings[0], "vision_config"));
+  CHECK_CONTAINS(warnings[0], "vision_config");
 }
 
 TEST_CASE("biases that the model leaves out are told of") {
@@ -110,5 +105,5 @@ TEST_CASE("biases that the model leaves out are told of") {
     sizes[std::string("model.layers.0.self_attn.") + stem + ".bias"] = {12};
   CHECK(warnings(R"(,"attention_bias":true)").empty());
   REQUIRE(warnings(R"(,"attention_bias":false)").size() == 1);
-  CHECK(contains(warnings(R"(,"attention_bias":false)")[0], "attention_bias = false"));
+  CHECK_CONTAINS(warnings(R"(,"attention_bias":false)")[0], "attention_bias = false");
 }

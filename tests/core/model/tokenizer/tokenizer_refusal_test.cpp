@@ -1,10 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <random>
 
 #include "core/model/tokenizer/tokenizer_from_json.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/tokenizer/tokenizer_texts.h"
 
@@ -91,10 +90,6 @@ std::string sentence_piece(const std::string& from = "", const std::string& to =
   return json;
 }
 
-bool contains(const std::string& line, std::string_view part) {
-  return line.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("the small files that the refusals vary are themselves taken") {
@@ -128,39 +123,39 @@ TEST_CASE("a list of words is split at white space or into characters, and other
   CHECK((unknown[1].begin == 2 && unknown[1].end == 4));
   const TokenId none = no_token;
   CHECK_THROWS_AS(tokenizer_from_json(words(white_space), where).decode({&none, 1}), Error);
-  CHECK(contains(refusal(words(R"("pre_tokenizer":{"type":"Whitespace"})")),
-                 "WordLevel with the pre_tokenizer Whitespace"));
-  CHECK(contains(refusal(words(split(any, "Removed"))), "Split"));
-  CHECK(contains(refusal(words(split(R"({"String":" "})", "Isolated"))), "Split"));
-  CHECK(contains(refusal(words(split(R"({"Regex":"\\s"})", "Isolated"))), "Split"));
-  CHECK(contains(refusal(words(white_space + R"(,"normalizer":{"type":"Lowercase"})")), "Lowercase"));
-  CHECK(contains(refusal(words(white_space + R"(,"decoder":{"type":"WordPiece"})")), "decoder WordPiece"));
+  CHECK_CONTAINS(refusal(words(R"("pre_tokenizer":{"type":"Whitespace"})")),
+                 "WordLevel with the pre_tokenizer Whitespace");
+  CHECK_CONTAINS(refusal(words(split(any, "Removed"))), "Split");
+  CHECK_CONTAINS(refusal(words(split(R"({"String":" "})", "Isolated"))), "Split");
+  CHECK_CONTAINS(refusal(words(split(R"({"Regex":"\\s"})", "Isolated"))), "Split");
+  CHECK_CONTAINS(refusal(words(white_space + R"(,"normalizer":{"type":"Lowercase"})")), "Lowercase");
+  CHECK_CONTAINS(refusal(words(white_space + R"(,"decoder":{"type":"WordPiece"})")), "decoder WordPiece");
 }
 
 TEST_CASE("other kinds of tokenizers are named") {
-  CHECK(contains(refusal(R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0.0],["a",-1.5]]}})"),
-                 "Unigram"));
-  CHECK(contains(refusal(R"({"model":{"unk_id":0,"vocab":[["<unk>",0.0]]}})"), "Unigram"));
-  CHECK(contains(refusal(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})"), "WordLevel"));
-  CHECK(contains(refusal(R"({"model":{"vocab":{"a":0}}})"), "WordLevel"));
-  CHECK(contains(refusal(bpe(R"("byte_fallback":false)", R"("byte_fallback":true)")), "ByteLevel"));
-  CHECK(contains(refusal(bpe(R"("type":"ByteLevel","add)", R"("type":"Metaspace","add)")), "Metaspace"));
-  CHECK(contains(refusal(sentence_piece(R"("prepend":"▁")", R"("prepend":"_")")), "Prepend"));
-  CHECK(contains(refusal(sentence_piece(R"("String":" ")", R"("String":"x")")), "Replace"));
-  CHECK(contains(refusal(sentence_piece(R"("type":"Fuse")", R"("type":"CTC")")), "CTC"));
-  CHECK(contains(refusal(sentence_piece(R"("pre_tokenizer":null)",
+  CHECK_CONTAINS(refusal(R"({"model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0.0],["a",-1.5]]}})"),
+                 "Unigram");
+  CHECK_CONTAINS(refusal(R"({"model":{"unk_id":0,"vocab":[["<unk>",0.0]]}})"), "Unigram");
+  CHECK_CONTAINS(refusal(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})"), "WordLevel");
+  CHECK_CONTAINS(refusal(R"({"model":{"vocab":{"a":0}}})"), "WordLevel");
+  CHECK_CONTAINS(refusal(bpe(R"("byte_fallback":false)", R"("byte_fallback":true)")), "ByteLevel");
+  CHECK_CONTAINS(refusal(bpe(R"("type":"ByteLevel","add)", R"("type":"Metaspace","add)")), "Metaspace");
+  CHECK_CONTAINS(refusal(sentence_piece(R"("prepend":"▁")", R"("prepend":"_")")), "Prepend");
+  CHECK_CONTAINS(refusal(sentence_piece(R"("String":" ")", R"("String":"x")")), "Replace");
+  CHECK_CONTAINS(refusal(sentence_piece(R"("type":"Fuse")", R"("type":"CTC")")), "CTC");
+  CHECK_CONTAINS(refusal(sentence_piece(R"("pre_tokenizer":null)",
                                         R"("pre_tokenizer":{"type":"Metaspace","split":false})")),
-                 "twice"));
-  CHECK(contains(
-      refusal(sentence_piece(R"("type":"Sequence","normalizers")", R"("type":"Odd","normalizers")")), "Odd"));
-  CHECK(contains(refusal(sentence_piece(R"("unk_token":"<unk>")", R"("unk_token":"<no>")")), "unk_token"));
-  CHECK(contains(refusal(bpe(R"("normalizer":null)", R"("normalizer":{"type":"Lowercase"})")), "Lowercase"));
-  CHECK(contains(refusal(bpe(R"("decoder":{"type":"ByteLevel"})", R"("decoder":{"type":"Fuse"})")), "Fuse"));
-  CHECK(contains(refusal(bpe(R"("dropout":null)", R"("dropout":0.1)")), "dropout"));
-  CHECK(contains(refusal(bpe(R"("unk_token":null)", R"("end_of_word_suffix":"</w>")")), "</w>"));
-  CHECK(contains(refusal(bpe(R"("post_processor":null)", R"("post_processor":{"type":"Odd"})")), "Odd"));
-  CHECK(contains(refusal(word_piece("BertNormalizer", "NFKC")), "NFKC"));
-  CHECK(contains(refusal(word_piece("BertPreTokenizer", "Whitespace")), "Whitespace"));
+                 "twice");
+  CHECK_CONTAINS(
+      refusal(sentence_piece(R"("type":"Sequence","normalizers")", R"("type":"Odd","normalizers")")), "Odd");
+  CHECK_CONTAINS(refusal(sentence_piece(R"("unk_token":"<unk>")", R"("unk_token":"<no>")")), "unk_token");
+  CHECK_CONTAINS(refusal(bpe(R"("normalizer":null)", R"("normalizer":{"type":"Lowercase"})")), "Lowercase");
+  CHECK_CONTAINS(refusal(bpe(R"("decoder":{"type":"ByteLevel"})", R"("decoder":{"type":"Fuse"})")), "Fuse");
+  CHECK_CONTAINS(refusal(bpe(R"("dropout":null)", R"("dropout":0.1)")), "dropout");
+  CHECK_CONTAINS(refusal(bpe(R"("unk_token":null)", R"("end_of_word_suffix":"</w>")")), "</w>");
+  CHECK_CONTAINS(refusal(bpe(R"("post_processor":null)", R"("post_processor":{"type":"Odd"})")), "Odd");
+  CHECK_CONTAINS(refusal(word_piece("BertNormalizer", "NFKC")), "NFKC");
+  CHECK_CONTAINS(refusal(word_piece("BertPreTokenizer", "Whitespace")), "Whitespace");
 }
 
 TEST_CASE("a regular expression that is not known is named") {
@@ -169,7 +164,7 @@ TEST_CASE("a regular expression that is not known is named") {
       R"("behavior":"Isolated","invert":false},{"type":"ByteLevel","use_regex":false}]},"post)";
   const std::string own =
       R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"use_regex":true},"post)";
-  CHECK(contains(refusal(bpe(own, split)), "\\w+"));
+  CHECK_CONTAINS(refusal(bpe(own, split)), "\\w+");
 }
 
 TEST_CASE("damaged JSON and settings of the wrong type are refused") {
@@ -187,7 +182,7 @@ TEST_CASE("damaged JSON and settings of the wrong type are refused") {
   refusal(bpe(R"("a":0)", R"("a":[0])"));
   refusal(bpe(R"("a":0)", R"("a":{})"));
   refusal(bpe(R"("a":0)", R"("a":4000000)"));
-  CHECK(contains(refusal(bpe(R"("a":0)", R"("a":3999999)")), "gaps"));
+  CHECK_CONTAINS(refusal(bpe(R"("a":0)", R"("a":3999999)")), "gaps");
   refusal(bpe(R"("a":0)", R"("a":18446744073709551615)"));
   refusal(bpe(R"("a b")", R"("ab")"));
   refusal(bpe(R"("a b")", R"("a b c")"));
@@ -213,20 +208,20 @@ TEST_CASE("damaged JSON and settings of the wrong type are refused") {
 }
 
 TEST_CASE("what stands twice is refused") {
-  CHECK(contains(refusal(bpe(R"("b":1)", R"("a":1)")), "twice"));
-  CHECK(contains(refusal(bpe(R"("b":1)", R"("b":0)")), "two pieces have the id 0"));
-  CHECK(contains(refusal(bpe(R"("normalizer":null)", R"("added_tokens":[])")), "twice"));
-  CHECK(contains(refusal(bpe(R"("type":"BPE")", R"("type":"BPE","vocab":{})")), "twice"));
-  CHECK(contains(refusal(bpe(R"("merges":)", R"("merges":[],"merges":)")), "twice"));
-  CHECK(contains(refusal(bpe(R"("id":3,"content":"<|end|>")", R"("id":3,"content":"a")")), "two ids"));
+  CHECK_CONTAINS(refusal(bpe(R"("b":1)", R"("a":1)")), "twice");
+  CHECK_CONTAINS(refusal(bpe(R"("b":1)", R"("b":0)")), "two pieces have the id 0");
+  CHECK_CONTAINS(refusal(bpe(R"("normalizer":null)", R"("added_tokens":[])")), "twice");
+  CHECK_CONTAINS(refusal(bpe(R"("type":"BPE")", R"("type":"BPE","vocab":{})")), "twice");
+  CHECK_CONTAINS(refusal(bpe(R"("merges":)", R"("merges":[],"merges":)")), "twice");
+  CHECK_CONTAINS(refusal(bpe(R"("id":3,"content":"<|end|>")", R"("id":3,"content":"a")")), "two ids");
 }
 
 TEST_CASE("JSON that is deep, or of many settings, ends soon") {
-  CHECK(contains(refusal(std::string(100'000, '[')), "nested"));
-  CHECK(contains(refusal(R"({"model":{"vocab":)" + std::string(100'000, '[')), "nested"));
+  CHECK_CONTAINS(refusal(std::string(100'000, '[')), "nested");
+  CHECK_CONTAINS(refusal(R"({"model":{"vocab":)" + std::string(100'000, '[')), "nested");
   std::string many = "{\"x\":[0";
   for (int i = 0; i < 1'000'001; ++i) many += ",0";
-  CHECK(contains(refusal(many + "]}"), "million"));
+  CHECK_CONTAINS(refusal(many + "]}"), "million");
 }
 
 TEST_CASE("every beginning and thousands of changes of a tokenizer.json are read or refused") {
@@ -257,15 +252,15 @@ TEST_CASE("every beginning and thousands of changes of a tokenizer.json are read
 
 TEST_CASE("a folder without a tokenizer, and files of other kinds, are named") {
   const TemporaryFolder folder;
-  CHECK(contains(refused_file(folder.file("")), "no tokenizer"));
+  CHECK_CONTAINS(refused_file(folder.file("")), "no tokenizer");
   folder.with_file("tokenizer.model", "x");
-  CHECK(contains(refused_file(folder.file("")), "SentencePiece"));
-  CHECK(contains(refused_file(folder.file("tokenizer.model")), "SentencePiece"));
-  CHECK(contains(refused_file(folder.with_file("empty.json", "")), "empty"));
+  CHECK_CONTAINS(refused_file(folder.file("")), "SentencePiece");
+  CHECK_CONTAINS(refused_file(folder.file("tokenizer.model")), "SentencePiece");
+  CHECK_CONTAINS(refused_file(folder.with_file("empty.json", "")), "empty");
   refused_file(folder.file("missing.json"));
-  CHECK(contains(refused_file(folder.with_file("vocab.txt", "the\ncat\n")), "[UNK]"));
+  CHECK_CONTAINS(refused_file(folder.with_file("vocab.txt", "the\ncat\n")), "[UNK]");
   folder.with_file("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
-  CHECK(contains(refused_file(folder.with_file("vocab.txt", "[UNK]\n")), "BertJapaneseTokenizer"));
+  CHECK_CONTAINS(refused_file(folder.with_file("vocab.txt", "[UNK]\n")), "BertJapaneseTokenizer");
 }
 
 TEST_CASE("vocab.json and merges.txt that do not fit each other, or are of CLIP, are refused") {
@@ -273,21 +268,21 @@ TEST_CASE("vocab.json and merges.txt that do not fit each other, or are of CLIP,
   folder.with_file("vocab.json", R"({"a": 0, "b": 1, "ab": 2})");
   refused_file(folder.file("vocab.json"));  // no merges.txt
   folder.with_file("merges.txt", "#version: 0.2\na c\n");
-  CHECK(contains(refused_file(folder.file("vocab.json")), "'c'"));
+  CHECK_CONTAINS(refused_file(folder.file("vocab.json")), "'c'");
   folder.with_file("merges.txt", "a b</w>\n");
-  CHECK(contains(refused_file(folder.file("vocab.json")), "</w>"));
+  CHECK_CONTAINS(refused_file(folder.file("vocab.json")), "</w>");
   folder.with_file("merges.txt", "a b\n");
   folder.with_file("vocab.json", "[]");
-  CHECK(contains(refused_file(folder.file("vocab.json")), "not a tokenizer"));
+  CHECK_CONTAINS(refused_file(folder.file("vocab.json")), "not a tokenizer");
   folder.with_file("vocab.json", R"({"a": 0, "a": 1})");
-  CHECK(contains(refused_file(folder.file("vocab.json")), "twice"));
+  CHECK_CONTAINS(refused_file(folder.file("vocab.json")), "twice");
 }
 
 TEST_CASE("a number that a tokenizer cannot have is refused as its file has it") {
   const auto refused = [](const std::string& from, const std::string& to, const std::string& part) {
     const std::string line = refusal(bpe(from, to));
     CAPTURE(line);
-    CHECK(line.find(part) != std::string::npos);
+    CHECK_CONTAINS(line, part);
   };
   for (const std::string word : {"Infinity", "-Infinity", "NaN"}) {
     refused("\"ab\":2", "\"ab\":" + word, "the vocabulary is damaged at 'ab': got " + word);

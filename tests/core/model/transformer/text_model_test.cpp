@@ -1,7 +1,5 @@
 #include "core/model/transformer/text_model.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include "core/model/tokenizer/tokenizer_files.h"
 #include "core/model/transformer/predictions.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
 #include "tests/core/model/transformer/transformer_golden.h"
 #include "tests/core/model/written_model.h"
 
@@ -127,10 +126,10 @@ TEST_CASE(
     all += model->label(token.id) + "|";
     decoded += token.piece;
   }
-  CHECK(all.find("·") != std::string::npos);
-  CHECK(all.find("\\n") != std::string::npos);
-  CHECK(all.find("Ġ") == std::string::npos);
-  CHECK(decoded.find("Ġ") != std::string::npos);
+  CHECK_CONTAINS(all, "·");
+  CHECK_CONTAINS(all, "\\n");
+  CHECK_LACKS(all, "Ġ");
+  CHECK_CONTAINS(decoded, "Ġ");
   const TokenId byte = *model->tokenizer()->vocabulary().find("Ã");  // the first byte of é
   CHECK(model->label(byte) == "\\xc3");
   CHECK(model->label(1'000'000) == "#1000000");
@@ -157,7 +156,7 @@ TEST_CASE("a model without blocks that are known opens and says why text cannot 
   const auto model = TextModel::open(folder.file("model.safetensors"));
   CHECK(model->layers().layers.size() == 1);
   CHECK(!model->transformer());
-  CHECK(model->no_text().find("timm ViT") != std::string::npos);
+  CHECK_CONTAINS(model->no_text(), "timm ViT");
   CHECK(!model->no_tokenizer().empty());
   CHECK_THROWS_WITH_AS(model->read("a"), doctest::Contains("this model cannot read text"), Error);
 }

@@ -1,4 +1,4 @@
-#include "core/model/transformer/transformer_attention.h"
+#include "core/model/transformer/transformer_parts.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,6 @@
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/model/transformer/feed_forward.h"
-#include "core/model/transformer/normalisation.h"
 #include "core/tensor/random.h"
 #include "tests/core/model/transformer/transformer_golden.h"
 

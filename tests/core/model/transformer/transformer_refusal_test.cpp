@@ -1,5 +1,3 @@
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +5,7 @@
 #include "core/model/transformer/transformer.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/written_model.h"
 
@@ -58,7 +57,7 @@ std::string refusal_of_config(const std::string& name, const char* key, const Js
 void check_contains(const std::string& line, const std::string& part) {
   CAPTURE(line);
   CAPTURE(part);
-  CHECK(line.find(part) != std::string::npos);
+  CHECK_CONTAINS(line, part);
 }
 
 }  // namespace
@@ -203,7 +202,7 @@ TEST_CASE("ids outside the vocabulary and texts that are too long are refused be
 
 TEST_CASE("a model without a head opens, and says that there are no words to predict") {
   const auto transformer = open(golden_folder + "bert_without_words");
-  CHECK(transformer->no_words().find("cls.predictions.transform.dense.weight") != std::string::npos);
+  CHECK_CONTAINS(transformer->no_words(), "cls.predictions.transform.dense.weight");
   const Transformer::Pass pass = transformer->run(std::vector<TokenId>{1, 2});
   CHECK_THROWS_WITH_AS(transformer->logits(*pass.last_hidden, 0, 2), doctest::Contains("no words to predict"),
                        Error);
@@ -218,7 +217,7 @@ TEST_CASE("a model that lacks a part of its second block runs its first one, and
   folder.with_file("config.json", config_of("gpt2").dump());
   const auto transformer = open(folder.file(""));
   CHECK(transformer->config().num_layers == 1);
-  CHECK(transformer->no_words().find("transformer.h.1.ln_2.bias") != std::string::npos);
+  CHECK_CONTAINS(transformer->no_words(), "transformer.h.1.ln_2.bias");
   const std::vector<TokenId> ids{3, 17, 4};
   CHECK(identical(*transformer->run(ids).hidden_states[1], *whole->run(ids).hidden_states[1]));
   CHECK_THROWS_WITH_AS(transformer->layer_input(1, *transformer->run(ids).hidden_states[1]),

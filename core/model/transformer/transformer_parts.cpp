@@ -1,7 +1,8 @@
-#include "core/model/transformer/transformer_attention.h"
+#include "core/model/transformer/transformer_parts.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
@@ -9,6 +10,24 @@
 
 namespace headwise {
 namespace {
+
+constexpr double cost_of_activation = 40.0;  // in multiply-adds
+
+double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::gelu:
+      return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2));
+    case Activation::gelu_tanh:
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    case Activation::quick_gelu:
+      return x / (1.0 + std::exp(-1.702 * x));
+    case Activation::relu:
+      return x < 0.0 ? 0.0 : x;  // NaN stays
+    case Activation::silu:
+      return x / (1.0 + std::exp(-x));
+  }
+  return x;
+}
 
 // Query rows of a task: their scores against 4096 keys are half a MiB.
 constexpr Index rows_at_once = 32;
@@ -25,6 +44,45 @@ void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end) {
 }
 
 }  // namespace
+
+Rows normalised(const Normalisation& norm, const Rows& x) {
+  Rows y(x.rows(), x.cols());
+  const auto gain = norm.gain->values<float>();
+  const auto width = static_cast<double>(x.cols());
+  for (Index row = 0; row < x.rows(); ++row) {
+    const auto from = x.row(row).cast<double>();
+    const double mean = norm.centred ? from.sum() / width : 0.0;
+    const double variance = (from.array() - mean).square().sum() / width;
+    const double factor = 1.0 / std::sqrt(variance + norm.epsilon);
+    for (Index e = 0; e < x.cols(); ++e) {
+      const double value = (static_cast<double>(x(row, e)) - mean) * factor *
+                           static_cast<double>(gain[static_cast<std::size_t>(e)]);
+      y(row, e) = static_cast<float>(
+          norm.bias ? value + static_cast<double>(norm.bias->values<float>()[static_cast<std::size_t>(e)])
+                    : value);
+    }
+  }
+  return y;
+}
+
+void activate(Activation activation, Rows& x) {
+  for_ranges(x.size(), cost_of_activation, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i)
+      x.data()[i] = static_cast<float>(activated(activation, static_cast<double>(x.data()[i])));
+  });
+}
+
+Rows feed_forward(const FeedForward& parts, const Rows& x) {
+  Rows inner = apply_linear(parts.in, x);
+  if (parts.gate) {
+    Rows gate = apply_linear(*parts.gate, x);
+    activate(parts.activation, gate);
+    inner.array() *= gate.array();
+  } else {
+    activate(parts.activation, inner);
+  }
+  return apply_linear(parts.out, inner);
+}
 
 Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
             std::span<const double> gains, float* attn_weights) {
