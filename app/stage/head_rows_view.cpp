@@ -311,6 +311,7 @@ bool has_head_rows_view(const Trace& trace) {
 
 PanelAction draw_head_rows(const PanelContext& context, HeadRowsState& state, RectF area,
                            std::optional<CellRef>& under_mouse) {
+  state.telling = telling_position(context);
   return HeadRowsView(context, state, area).draw(under_mouse);
 }
 

@@ -12,6 +12,7 @@ namespace headwise {
 
 struct HeadRowsState {
   std::optional<Index> query;  // chosen here; none: the position that the prediction tells most about
+  Index telling = 0;           // that position, of the last frame
   Index first_row = 0;         // of the heads, where not all fit
   Index looked_at = -1;        // the head of the last frame: another one is scrolled into view
   HeadNames head_names;        // of heads whose function has no name: what they are measured to do

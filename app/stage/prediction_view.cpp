@@ -328,12 +328,15 @@ bool has_changed(const PredictionChange& change) {
   return !(change.bits < told_bits);  // NaN has
 }
 
-Index predicted_position(const PanelContext& context) {
+Index telling_position(const PanelContext& context) {
+  if (!context.predictions || context.predictions->positions.empty()) return 0;
   const ModelInput& input = *context.predictions->of->inputs.model_input;
+  return telling_position(*context.predictions, predicted_token(input.model->transformer()->config()));
+}
+
+Index predicted_position(const PanelContext& context) {
   const std::optional<Index> looked_at = position_looked_at(context);
-  return looked_at
-             ? *looked_at
-             : telling_position(*context.predictions, predicted_token(input.model->transformer()->config()));
+  return looked_at ? *looked_at : telling_position(context);
 }
 
 Index telling_position(const TokenPredictions& predictions, PredictedToken kind) {
@@ -356,6 +359,7 @@ PanelAction draw_prediction(const PanelContext& context, PredictionState& state,
     draw_stage_sentence(context, predictions ? predictions->why : std::string(context.no_predictions), area);
     return {};
   }
+  state.telling = telling_position(context);
   return View(context, &weights, *predictions).draw(state, area, under_mouse);
 }
 

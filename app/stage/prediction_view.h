@@ -15,6 +15,7 @@
 namespace headwise {
 
 struct PredictionState {
+  Index telling = 0;            // the position shown when none is selected, of the last frame
   Index first_row = 0;          // of the list, where not all positions fit
   std::optional<Index> wanted;  // the position selected in the last frame: the list scrolls to it once
   HeadRanges head_ranges;       // of the thumbnails
@@ -24,6 +25,9 @@ struct PredictionState {
 // The position whose predictions are shown when none is selected: where most has changed, else where the
 // model predicts a token other than the one in its place, else the last.
 Index telling_position(const TokenPredictions& predictions, PredictedToken kind);
+
+// The same for what the window shows; 0 without predictions.
+Index telling_position(const PanelContext& context);
 
 // The position whose predictions are shown: that of the selected query, else telling_position.
 // context.predictions must have positions.

@@ -337,7 +337,8 @@ std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& recta
 
 StageChoices choices_of(const StageState& state) {
   return {state.elementwise.query, state.prediction.first_row, state.query_key.query,
-          state.query_key.moves,   state.head_rows.query,      state.head_rows.first_row};
+          state.query_key.moves,   state.head_rows.query,      state.head_rows.first_row,
+          state.head_rows.telling, state.prediction.telling};
 }
 
 void take_choices(StageState& state, const StageChoices& choices) {
@@ -354,6 +355,11 @@ std::optional<Index> chosen_query(const StageChoices& choices, StageView view) {
   if (view == StageView::head_rows) return choices.rows_query;
   const bool of_query = view == StageView::elementwise || view == StageView::query_key_plane;
   return of_query && query != 0 ? std::optional(query) : std::nullopt;
+}
+
+Index first_query(const StageChoices& choices, StageView view) {
+  if (view == StageView::head_rows) return choices.rows_telling;
+  return view == StageView::prediction ? choices.predicted_telling : 0;
 }
 
 bool has_moved_query(const StageChoices& choices, const Selection& at) {

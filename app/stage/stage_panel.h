@@ -80,12 +80,16 @@ struct StageChoices {
   // In Rows: the query, and the first of the heads
   std::optional<Index> rows_query;
   Index first_head = 0;
+  // In Rows and Prediction: the position that the prediction tells most about, with which they begin
+  Index rows_telling = 0, predicted_telling = 0;
 };
 StageChoices choices_of(const StageState& state);
 void take_choices(StageState& state, const StageChoices& choices);
 // The query that was chosen in a view of a single one; none where the view has its first one, or is no such
 // view.
 std::optional<Index> chosen_query(const StageChoices& choices, StageView view);
+// The query that such a view has where none was chosen and none is pinned.
+Index first_query(const StageChoices& choices, StageView view);
 // Whether an arrow was moved in the Q–K plane of this sequence and head.
 bool has_moved_query(const StageChoices& choices, const Selection& at);
 // Such views begin with their first query again, and with its arrow where q has it.

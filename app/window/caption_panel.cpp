@@ -302,8 +302,10 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
   }
 }
 
-void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
+void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
+  for (const StageDifference& difference : stage_differences(walk, false))
+    if (difference.place) draw_difference(context, wrap, own_size(context.fonts.sans), difference, action);
   PlaylistPage& page = walk.playlist.pages[*walk.page];
   // Not while the menu or the list of commands that added the page is still closing:
   // it would give the focus back.
@@ -424,12 +426,22 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   const PlaylistPage* page = walk.shown();
   if (!page) return 0.0;
   const float width = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
-  if (walk.edits_words)
-    return std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
-           answer_editor_height(scale, width, *page);
+  const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
+  const auto difference_height = [&](const StageDifference& difference, const Type& type, float wrap) {
+    const float below = has_way_back_beside(scale, type, wrap, difference)
+                            ? 0.0f
+                            : spacing + button_shape(scale, type, wrap, difference.way_back).size.y;
+    return std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below + spacing);
+  };
+  if (walk.edits_words) {
+    float height = std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
+                   answer_editor_height(scale, width, *page);
+    for (const StageDifference& difference : stage_differences(walk, false))
+      if (difference.place) height += difference_height(difference, own_size(fonts.sans), width);
+    return height;
+  }
   const float wrap = words_beside_bars(scale, width, walk);
   float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
-  const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
   ImFont* font = words_font(fonts, scale, wrap, window_height, walk);
   const float answer = text_height(font, wrap, walk.words.caption);
   const float question = walk.words.ask.empty()
@@ -438,14 +450,8 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   const float controls = answer_controls_height(fonts, scale, wrap, walk),
               verdict = answer_verdict_height(fonts, scale, wrap, walk);
   float differences = 0.0f;
-  for (const StageDifference& difference : stage_differences(walk, false)) {
-    const Type type = own_size(font);
-    const float below = has_way_back_beside(scale, type, wrap, difference)
-                            ? 0.0f
-                            : spacing + button_shape(scale, type, wrap, difference.way_back).size.y;
-    const float air = 4 * scale + 2 * spacing;  // below it
-    differences += std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below + air);
-  }
+  for (const StageDifference& difference : stage_differences(walk, false))
+    differences += difference_height(difference, own_size(font), wrap) + 4 * scale + spacing;
   float words = verdict + answer;
   if (walk.departure && walk.departure->elsewhere && walk.answered)
     words = std::max(words, differences);  // in place of the caption
@@ -506,7 +512,7 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool h
   ImGui::BeginGroup();
   if (!walk.edits_words) walk.words_have_focus = false;
   if (walk.edits_words) {
-    write_words(context, walk, wrap);
+    write_words(context, walk, wrap, action);
   } else {
     draw_words(context, walk, wrap, nullptr, action);
   }

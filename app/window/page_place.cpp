@@ -33,9 +33,33 @@ std::string lines_words(const Trace& trace, const TokenLines& lines) {
                      TokenLines::way_names[lines.per_key ? 1 : 0]);
 }
 
+// The sizes of the map that the view shows, where it shows one.
+std::optional<Shape> map_shape(const Trace& trace, const Selection& now) {
+  const auto picture = stage_view_entry(now.view).turns ? shown_picture(trace, now) : std::nullopt;
+  const TensorPtr map = picture ? trace.tensor(picture->result) : nullptr;
+  return map ? std::optional(map->shape()) : std::nullopt;
+}
+
+// Whether the map is one of queries and keys, whose queries may be columns.
+bool turns_pairs(const Trace& trace, const Selection& now) {
+  const std::optional<Shape> map = map_shape(trace, now);
+  const Index axes = map ? map->rank() : 0;
+  return axes >= 2 && map->name(axes - 2) == "L" && map->name(axes - 1) == "S";
+}
+
+// Whether the view shows all heads, and marks the selected one among them.
+bool marks_a_head(const Trace& trace, const Selection& now) {
+  if (now.view == StageView::head_rows) return trace.options.num_heads > 1;
+  const std::optional<Shape> map = now.view == StageView::all_heads ? map_shape(trace, now) : std::nullopt;
+  return map && map->rank() == 4 && trace.options.num_heads > 1;
+}
+
 // In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
-PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& place, const Selection& now,
-                                    const Trace& trace, const QueryOnStage& query) {
+PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& of_page,
+                                    const Selection& on_stage, const Trace& trace, const QueryOnStage& query) {
+  // What a changed scenario has no more is no place to go back to: that it was changed is told.
+  const Selection place = selection_within(of_page, trace), now = selection_within(on_stage, trace);
+  const bool lost_pin = of_page.pinned && !place.pinned;
   PlaylistWalk::Departure left;
   const auto add = [&](const std::string& page, const std::string& stage) {
     const char* between = left.page.empty() ? "" : ", ";
@@ -68,25 +92,24 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   compare(place.batch, now.batch, numbered("sequence"));
   // While the page asks for a head, its own might be the answer.
   if (shows_one_head(trace, now) && !asks_for_head(walk)) compare(place.head, now.head, numbered("head"));
+  // Few pages of all heads are about one: those that chose another than the first.
+  if (marks_a_head(trace, now) && place.head != now.head && place.head > 0 && !explores && !asks_for_head(walk))
+    add(fmt::format("head {}", place.head), fmt::format("head {} marked", now.head));
 
   // Other views mark the pinned cell; these are about its query alone.
   const bool of_query = now.view == StageView::head_rows || now.view == StageView::elementwise ||
-                        now.view == StageView::query_key_plane;
-  const auto query_at = [](const Selection& at, std::optional<Index> chosen) {
-    return at.pinned && at.pinned->index.size() == 4 ? at.pinned->index[2] : chosen;
+                        now.view == StageView::query_key_plane || now.view == StageView::prediction;
+  const auto query_at = [](const Selection& at, Index unpinned) {
+    return at.pinned && at.pinned->index.size() == 4 ? at.pinned->index[2] : unpinned;
   };
-  const std::optional<Index> own = query_at(place, std::nullopt);
-  std::optional<Index> other = query_at(now, query.chosen);
-  if (now.view != StageView::head_rows) other = other.value_or(0);
-  const bool other_query = of_query && own != other && (own || (!walk.from_program && other.value_or(0) != 0));
-  if (other_query) {
-    const auto named = [&](Index at) {
+  const Index own = query_at(place, query.first), other = query_at(now, query.chosen.value_or(query.first));
+  const bool other_query = of_query && !lost_pin && own != other && (place.pinned || !walk.from_program);
+  if (other_query)
+    compare(own, other, [&](Index at) {
       const bool has_word = at < std::ssize(query.labels->query);
       return fmt::format(fmt::runtime(has_word ? "query “{}”" : "query {}"),
                          token_at(query.labels->query, at, ""));
-    };
-    add(own ? named(*own) : "its first query", other ? named(*other) : "another query");
-  }
+    });
   if (place.pinned && place.batch == now.batch && !explores && !other_query)
     compare(place.pinned, now.pinned, [&](const std::optional<CellRef>& cell) {
       if (!cell) return std::string("no pinned cell");
@@ -97,16 +120,20 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& p
   if (query.moved && now.view == StageView::query_key_plane && !explores)
     add("the queries of the layer", "a query that was moved");
 
-  if (page.beside && now.view == StageView::compare && page.beside != now.compare_with) {
+  const PageChoices choices = choices_of_page(walk);
+  if (choices.beside && now.view == StageView::compare && choices.beside != now.compare_with) {
     // With another mask or scale than the page's, one button compares with something else.
     const CompareChoices there = compare_choices(trace), own = walk.words.comparisons.value_or(there);
     const auto words = [&](const CompareChoices& choices, CompareWith with) {
       return choice("the comparison with “{}”", choices.names)(with);
     };
-    add(words(own, *page.beside), words(there, now.compare_with));
+    add(words(own, *choices.beside), words(there, now.compare_with));
   }
-  if (const auto masks = masks_of_page(walk); masks && now.step == Step::mask && view.turns)
-    compare(*masks, now.mask_convention, choice("masks as “{}”", mask_convention_names));
+  if (choices.masks_as && now.step == Step::mask && view.turns)
+    compare(*choices.masks_as, now.mask_convention, choice("masks as “{}”", mask_convention_names));
+  if (choices.queries_as_columns && turns_pairs(trace, now))
+    compare(*choices.queries_as_columns, now.queries_as_columns,
+            [](bool columns) { return fmt::format("queries as {}", columns ? "columns" : "rows"); });
   if (now.view == StageView::tokens && (!walk.from_program || page.lines != TokenLines{}))
     compare(lines_words(trace, page.lines), lines_words(trace, now.lines),
             [](const std::string& words) { return words; });
@@ -154,7 +181,7 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
 
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
                                                     const Trace& trace, const QueryOnStage& query) {
-  if (!walk.page || walk.arrival || walk.edits_words) return {};
+  if (!walk.page || walk.arrival) return {};
   const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
   Selection place = selection_of(*walk.shown(), walk.answered);
   // Where it asks is a place of the page, too.
@@ -167,11 +194,18 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
   return left;
 }
 
-std::optional<MaskConvention> masks_of_page(const PlaylistWalk& walk) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || page->masks_as) return page ? page->masks_as : std::nullopt;
-  const bool at_mask = page->step == Step::mask || page->ask_step == Step::mask;
-  return at_mask && !walk.from_program ? std::optional(Selection{}.mask_convention) : std::nullopt;
+PageChoices choices_of_page(const PlaylistWalk& walk) {
+  if (!walk.page) return {};
+  const PlaylistPage& page = *walk.shown();
+  PageChoices choices{page.beside, page.masks_as, {}};
+  if (walk.from_program) return choices;
+  const Selection usual;
+  if (!choices.beside && (page.view == StageView::compare || page.ask_view == StageView::compare))
+    choices.beside = usual.compare_with;
+  if (!choices.masks_as && (page.step == Step::mask || page.ask_step == Step::mask))
+    choices.masks_as = usual.mask_convention;
+  choices.queries_as_columns = page.queries_as_columns;
+  return choices;
 }
 
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
@@ -210,9 +244,10 @@ std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool fu
 
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
   Selection place = selection_of(*walk.shown(), walk.answered);
-  if (!walk.shown()->beside) place.compare_with = now.compare_with;
-  place.mask_convention = masks_of_page(walk).value_or(now.mask_convention);
-  place.queries_as_columns = now.queries_as_columns;
+  const PageChoices choices = choices_of_page(walk);
+  place.compare_with = choices.beside.value_or(now.compare_with);
+  place.mask_convention = choices.masks_as.value_or(now.mask_convention);
+  place.queries_as_columns = choices.queries_as_columns.value_or(now.queries_as_columns);
   place.colors_by_head = now.colors_by_head;
   return place;
 }

@@ -15,23 +15,29 @@ void ask_at_all_heads(PlaylistPage& page);
 // The page's place: a page that asks a question may show another place or a veil until it answers,
 // with nothing pinned.
 Selection selection_of(const PlaylistPage& page, bool answered);
-// The query that a view of one query shows where nothing is pinned, whether an arrow of the head's Q–K plane
-// was moved, and the words of all tokens.
+// The query that a view of one query shows where nothing is pinned: the chosen one, else its first; whether
+// an arrow of the head's Q–K plane was moved, and the words of all tokens.
 struct QueryOnStage {
   std::optional<Index> chosen;
+  Index first;
   bool moved;
   const TokenLabels* labels;
   bool full_screen;
   bool halfway;  // the motion into the step was stopped on its way
 };
-// None while a page is on its way or being written.
+// None while a page is on its way.
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
                                                     const Trace& trace, const QueryOnStage& query);
 // Whether a click on what the stage shows can answer the page's question.
 bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen);
-// How the page writes masks; nullopt where the user's own choice holds: at other steps than the mask, and in
-// lessons that do not say.
-std::optional<MaskConvention> masks_of_page(const PlaylistWalk& walk);
+// The display choices that the page makes; nullopt where the user's own holds: those that its place does not
+// show, and in lessons those that it does not make.
+struct PageChoices {
+  std::optional<CompareWith> beside;
+  std::optional<MaskConvention> masks_as;
+  std::optional<bool> queries_as_columns;
+};
+PageChoices choices_of_page(const PlaylistWalk& walk);
 // Whether the scenario on the stage is another than the page's.
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
 // "This page is about head 7; the stage shows head 3."

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/content/stage_views.h"
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
 #include "app/window/page_place.h"
@@ -43,9 +44,19 @@ PlaylistPage page_of(WindowState& window) {
   if (selection.step == Step::mask) page.masks_as = selection.mask_convention;
   if (selection.view == StageView::compare && selection.compare_with != CompareWith::pinned)
     page.beside = selection.compare_with;
+  page.queries_as_columns = selection.queries_as_columns && stage_view_entry(selection.view).turns;
   if (selection.view == StageView::tokens) page.lines = selection.lines;
   if (selection.view == StageView::gradients) page.loss = selection.loss;
   return page;
+}
+
+void tell_what_no_page_keeps(WindowState& window) {
+  const Selection& now = window.view.selection;
+  if (now.view == StageView::compare && now.compare_with == CompareWith::pinned)
+    window.view.notices.say(
+        "No page keeps a pinned result: beside it the page is empty once Headwise was closed. Choose above "
+        "the maps "
+        "what it compares with, and update the page.");
 }
 
 // The lesson in the program stays as it is: what is changed is a copy.
@@ -102,6 +113,7 @@ void add_page(WindowState& window) {
     insert_page(walk, *walk.page + 1, page_of(window));
     ++*walk.page;
     make_own(window);
+    tell_what_no_page_keeps(window);
     return write_caption(walk);
   }
   if (walk.playlist.pages.empty() || (walk.from_program && !walk.changed)) {
@@ -112,6 +124,7 @@ void add_page(WindowState& window) {
   if (!has_room(window)) return;
   insert_page(walk, walk.playlist.pages.size(), page_of(window));
   walk_own(window, walk.playlist.pages.size() - 1);
+  tell_what_no_page_keeps(window);
   write_caption(walk);
 }
 
@@ -151,6 +164,7 @@ void update_page(WindowState& window) {
   make_own(window);
   walk.arrival_notice = window.document.session.last_edit();
   notices.say(fmt::format("Page {} now shows what the window shows. {}", *walk.page + 1, put_back_hint()));
+  tell_what_no_page_keeps(window);
 }
 
 void remove_page(WindowState& window) {

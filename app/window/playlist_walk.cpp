@@ -34,6 +34,13 @@ std::string label_of(std::size_t page) {
   return fmt::format("{}{}", page_label, page + 1);
 }
 
+void take_choices(PlaylistWalk& walk, const PageChoices& page, const Selection& now, Selection& place) {
+  place.compare_with = taken(page.beside, now.compare_with, walk.own_compare_with);
+  place.mask_convention = taken(page.masks_as, now.mask_convention, walk.own_masks_as);
+  place.queries_as_columns =
+      taken(page.queries_as_columns, now.queries_as_columns, walk.own_queries_as_columns);
+}
+
 void take_place(WindowState& window) {
   WindowDocument& document = window.document;
   WindowView& view = window.view;
@@ -47,11 +54,7 @@ void take_place(WindowState& window) {
   const bool same_picture = view.selection.view == arrival.selection.view;
   Selection place = arrival.selection;
   // Few pages set the user's display choices.
-  const PlaylistPage nothing_set;
-  const PlaylistPage& page = walk.page ? *walk.shown() : nothing_set;
-  place.compare_with = taken(page.beside, view.selection.compare_with, walk.own_compare_with);
-  place.mask_convention = taken(masks_of_page(walk), view.selection.mask_convention, walk.own_masks_as);
-  place.queries_as_columns = view.selection.queries_as_columns;
+  take_choices(walk, choices_of_page(walk), view.selection, place);
   place.colors_by_head = view.selection.colors_by_head;
   view.selection = selection_within(place, document.session.trace());
   view.arrived = true;
@@ -278,8 +281,8 @@ void arrive(WindowState& window) {
   const Selection& now = window.view.selection;
   walk.departure = departure_of(
       walk, now, session.trace(),
-      {chosen_query(window.view.stage_choices, now.view), has_moved_query(window.view.stage_choices, now),
-       &session.inputs().labels, window.view.full_screen,
+      {chosen_query(window.view.stage_choices, now.view), first_query(window.view.stage_choices, now.view),
+       has_moved_query(window.view.stage_choices, now), &session.inputs().labels, window.view.full_screen,
        window.view.motion.progress < 1.0 && !window.view.motion.running});
   walk.answers_on_stage = answers_on_stage(walk, now, session.trace(), window.view.full_screen);
 }
@@ -503,8 +506,7 @@ void look_away(WindowState& window) {
   walk.arrival.reset();
   walk.edits_words = false;
   Selection& selection = window.view.selection;
-  selection.compare_with = taken<CompareWith>({}, selection.compare_with, walk.own_compare_with);
-  selection.mask_convention = taken<MaskConvention>({}, selection.mask_convention, walk.own_masks_as);
+  take_choices(walk, {}, selection, selection);
 }
 
 bool come_back(WindowState& window) {

@@ -130,6 +130,7 @@ struct PlaylistWalk {
   // The user's own display choices, while a page overrides them
   std::optional<MaskConvention> own_masks_as;
   std::optional<CompareWith> own_compare_with;
+  std::optional<bool> own_queries_as_columns;
   // Where to go once the requested scenario has its trace
   struct Arrival {
     Selection selection;

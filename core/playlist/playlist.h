@@ -24,6 +24,7 @@
 //   loss       of what the view gradients takes gradients: sum, first_cell, random or given; default: the
 //              inputs' own grad_output, else the sum
 //   masks_as   added, true_blocks or true_keeps: how this page writes masks
+//   queries_as_columns   true: maps of queries and keys are transposed
 //   title      a heading above the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
 //   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the
@@ -71,6 +72,7 @@ struct PlaylistPage {
   std::optional<CellRef> pin;
   bool spotlight = false;
   std::optional<MaskConvention> masks_as;  // nullopt: added, or the reader's choice in a lesson
+  bool queries_as_columns = false;         // a lesson leaves it to its reader
   std::string title, ask, caption;         // UTF-8, the last two with live numbers
   std::optional<Step> ask_step;            // only where the page asks, as ask_view
   std::optional<StageView> ask_view;

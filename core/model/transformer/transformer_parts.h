@@ -1,5 +1,5 @@
-// What the blocks of a transformer are made of, each over Rows in f32: the norms, the part that processes each
-// token independently, and the attention, row by row, which core/attention computes in stages.
+// What the blocks of a transformer are made of, each over Rows in f32: the norms, the part that processes
+// each token independently, and the attention, row by row, which core/attention computes in stages.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace headwise {
 
-// torch.nn.LayerNorm (Ba et al. 2016): (x − mean)/√(variance + ε)·gain + bias; RMSNorm (Zhang and Sennrich 2019):
-// x/√(mean of x² + ε)·gain. Sums are computed in double.
+// torch.nn.LayerNorm (Ba et al. 2016): (x − mean)/√(variance + ε)·gain + bias;
+// RMSNorm (Zhang and Sennrich 2019): x/√(mean of x² + ε)·gain. Sums are computed in double.
 struct Normalisation {
   TensorPtr gain;  // (E)
   TensorPtr bias;  // (E), or null: none

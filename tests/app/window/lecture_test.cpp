@@ -40,8 +40,7 @@ TEST_CASE("beside another head than the page's, its words are preceded by both h
   }
 }
 
-TEST_CASE(
-    "a view of all heads and a step before the split are about no single head; another tensor is told") {
+TEST_CASE("a view of all heads is about the one it marks, if any, and a step before the split about none") {
   Course course;
   if (!course.bench.ui) return;
   PlaylistPage& page = course.walk().playlist.pages[0];
@@ -59,11 +58,13 @@ TEST_CASE(
   page.pin = CellRef{{TensorId::attn_weights}, {0, 4, 3, 1}};
   CHECK(departs([](Selection& now) { now.pinned->index[3] = 2; }) == "attn_weights[0,4,3,2] (n't → did)");
   CHECK(departs([](Selection& now) { now.pinned->index[2] = 5; }) == "query “the”");
-  CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "another query");
+  CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "query “The”");
   page.view = StageView::elementwise;
   CHECK(departs([](Selection& now) { now.pinned.reset(); }) == "query “The”");
   page.pin.reset();
   page.view = StageView::all_heads;
+  CHECK(departs(other_head) == "head 2 marked");
+  page.head = 0;
   CHECK(departs(other_head).empty());
   page.view = StageView::one_head;
   page.step = Step::inputs;
@@ -279,7 +280,7 @@ TEST_CASE(
   course.ui().click("stage/query/forward");
   course.ui().run_until_still();
   REQUIRE(course.walk().departure);
-  CHECK(course.walk().departure->page == "its first query");
+  CHECK(course.walk().departure->page == "query “The”");
   course.walk().from_program = true;
   course.ui().run_frames(2);
   CHECK_FALSE(course.walk().departure);

@@ -259,6 +259,139 @@ TEST_CASE("a comparison is told with its page's mask, however the stage's is set
   CHECK_FALSE(course.walk().departure);
 }
 
+TEST_CASE("whether queries are columns belongs to a page of one's own, in a lesson to its reader") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.key("Q");
+  REQUIRE(course.walk().departure);
+  CHECK(departure_words(*course.walk().departure) ==
+        "This page is about queries as rows; the stage shows queries as columns.");
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK_FALSE(course.now().queries_as_columns);
+  course.key("Q");
+  perform(course.state(), CommandCall{CommandId::update_page});
+  CHECK(course.page().queries_as_columns);
+  CHECK(playlist_from_json(playlist_to_json(course.walk().playlist), "t").pages[0] ==
+        course.walk().playlist.pages[0]);
+  course.show(1);
+  CHECK_FALSE(course.now().queries_as_columns);
+  course.show(0);
+  CHECK(course.now().queries_as_columns);
+  CHECK_FALSE(course.walk().departure);
+  course.key("Escape");
+  CHECK_FALSE(course.now().queries_as_columns);  // as it was before the pages
+  course.walk().from_program = true;
+  course.state().view.selection.queries_as_columns = true;
+  course.key("F5");
+  course.show(1);
+  CHECK(course.now().queries_as_columns);
+}
+
+TEST_CASE("a page beside what is pinned says that no file keeps that, and tells any other comparison") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.state().view.selection.view = StageView::compare;
+  course.state().view.selection.compare_with = CompareWith::pinned;
+  course.ui().run_frames(2);
+  perform(course.state(), CommandCall{CommandId::update_page});
+  CHECK_FALSE(course.page().beside);
+  CHECK_CONTAINS(course.state().view.notices.notices.back().text, "No page keeps a pinned result");
+  course.state().view.selection.compare_with = CompareWith::one_wide_head;
+  course.ui().run_until_still();
+  REQUIRE(course.walk().departure);
+  CHECK(departure_words(*course.walk().departure) ==
+        "This page is about the comparison with “pinned”; "
+        "the stage shows the comparison with “one wide head”.");
+  course.show(1);
+  course.show(0);
+  CHECK(course.now().compare_with == CompareWith::pinned);
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("where all heads are shown another marked one is told, and a lesson leaves them to its reader") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  for (const StageView view : {StageView::head_rows, StageView::all_heads}) {
+    CAPTURE(static_cast<int>(view));
+    course.page().view = view;
+    course.show(0);
+    CHECK_FALSE(course.walk().departure);
+    course.state().view.selection.head = 2;
+    course.ui().run_frames(2);
+    REQUIRE(course.walk().departure);
+    CHECK(departure_words(*course.walk().departure) ==
+          "This page is about head 4; the stage shows head 2 marked.");
+    course.walk().from_program = true;
+    course.ui().run_frames(2);
+    CHECK_FALSE(course.walk().departure);
+    course.walk().from_program = false;
+    course.ui().run_frames(2);
+    course.ui().click("caption/back_to_page");
+    course.ui().run_until_still();
+    CHECK(course.now().head == 4);
+  }
+}
+
+TEST_CASE(
+    "Rows and Prediction begin with the query that the prediction tells most about, and another is told") {
+  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "welcome", "step": "softmax", "view": "head_rows", "caption": "Rows." },
+    { "view": "prediction", "caption": "Words." } ] })",
+                     1600, 1000);
+  if (!bench.bench.ui) return;
+  for (const std::size_t page : {0U, 1U}) {
+    CAPTURE(page);
+    bench.show(page);
+    const Index first = first_query(bench.state().view.stage_choices, bench.now().view);
+    CHECK(first > 0);
+    CHECK_FALSE(bench.walk().departure);
+    bench.state().view.selection.pinned = CellRef{{TensorId::attn_weights}, {0, bench.now().head, first, 1}};
+    bench.ui().run_until_still();
+    CHECK_FALSE(bench.walk().departure);
+    bench.state().view.selection.pinned->index[2] = first - 1;
+    bench.ui().run_until_still();
+    REQUIRE(bench.walk().departure);
+    const auto& tokens = bench.bench.session().inputs().labels.query;
+    CHECK(bench.walk().departure->page == fmt::format("query “{}”", tokens[static_cast<std::size_t>(first)]));
+    bench.ui().click("caption/back_to_page");
+    bench.ui().run_until_still();
+    CHECK_FALSE(bench.walk().departure);
+  }
+}
+
+TEST_CASE("no way back is offered to a head that a changed scenario has no more: the change is told") {
+  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "hand_made", "step": "softmax", "view": "head_rows", "head": 7,
+      "pin": { "tensor": "attn_weights", "index": [0, 7, 3, 1] }, "caption": "Seven." } ] })",
+                     1600, 1000);
+  if (!bench.bench.ui) return;
+  Scenario few = bench.bench.scenario();
+  few.attention.num_heads = 4;
+  bench.state().document.session.edit(few, "num_heads 8 → 4");
+  bench.ui().run_until_still();
+  CHECK_MESSAGE(!bench.walk().departure, departure_words(*bench.walk().departure));
+  CHECK(bench.walk().words.edits == "num_heads 8 → 4");
+  CHECK(bench.ui().has("caption/restore"));
+}
+
+TEST_CASE("while a page is written the stage's other place is told, too, and leads back") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.ui().click("caption/edit");
+  course.ui().run_until_still();
+  CHECK_FALSE(course.ui().has("caption/elsewhere"));
+  const float high = course.ui().rect("panel/caption").max.y - course.ui().rect("panel/caption").min.y;
+  course.state().view.selection.step = Step::mask;
+  course.ui().run_until_still();
+  CHECK(course.says("This page is about Softmax; the stage shows Mask."));
+  CHECK(course.ui().rect("panel/caption").max.y - course.ui().rect("panel/caption").min.y > high);
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK(course.now().step == Step::softmax);
+  CHECK(course.walk().edits_words);
+}
+
 TEST_CASE("a step that was stopped on its way is told, and a class sees it whole") {
   Course course(1600, 1000);
   if (!course.bench.ui) return;

@@ -253,15 +253,16 @@ TEST_CASE("every page of every lesson fits under the stage, and leaves the stage
 }
 
 TEST_CASE(
-    "turning a page leaves it as the person likes it: which way round the maps stand, how masks are "
-    "written") {
+    "which way round the maps stand is each page's own, and after the pages again as the person likes it") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->key("Q");
   drop(bench, lesson_file(folder));
-  CHECK(bench.selection().queries_as_columns);
+  CHECK_FALSE(bench.selection().queries_as_columns);
   bench.ui->key("PageDown");
   CHECK(bench.selection().step == Step::scale);
+  CHECK_FALSE(bench.selection().queries_as_columns);
+  bench.ui->key("Escape");
   CHECK(bench.selection().queries_as_columns);
 }
 

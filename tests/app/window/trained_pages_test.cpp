@@ -68,6 +68,7 @@ struct Seen {
   std::string words, undo, told, error;
   std::optional<MaskConvention> own_masks_as;
   std::optional<CompareWith> own_compare_with;
+  std::optional<bool> own_queries_as_columns;
   bool answered = false;
   std::vector<std::string> names;
   friend bool operator==(const Seen&, const Seen&) = default;
@@ -85,6 +86,7 @@ Seen seen_in(WindowBench& bench) {
           bench.session().error(),
           walk.own_masks_as,
           walk.own_compare_with,
+          walk.own_queries_as_columns,
           walk.answered,
           bench.ui->names()};
 }
