@@ -98,10 +98,10 @@ std::vector<NamedContent> trained_folder(KeptRuns& kept, const std::string& fold
   const ProgressPart training_part(0.0, 1.0, "training the model");
   KeptRuns::Entry& training = kept.at_or_before(path.recipe, path.step);
   TrainingRun<double>& run = *training.run;
-  const Index from = run.step();
   while (run.step() < path.step && !run.failure()) {
     check_cancelled();
-    const ProgressPart part = slice_of_work(run.step() - from, path.step - from);
+    // Of the whole training, also where it goes on from a step that was reached before.
+    const ProgressPart part = slice_of_work(run.step(), path.step);
     run.take_step();
   }
   if (run.step() < path.step)

@@ -15,6 +15,7 @@
 #include "core/model/files/model_checkpoints.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
+#include "core/tensor/progress.h"
 
 namespace headwise::test {
 namespace {
@@ -134,6 +135,23 @@ TEST_CASE(
   const std::unique_ptr<TrainingRun<double>> run = run_until_failure(small_recipe + ",learning-rate=900");
   REQUIRE(run->failure());
   CHECK(parameter_of(small_recipe + ",learning-rate=900", run->step(), "norm.bias").size() == 16);
+}
+
+TEST_CASE("a training that goes on from a step tells its share of the whole, not of what was left") {
+  offer_trained_models();
+  const std::string recipe = small_recipe + ",seed=3";
+  make_folder(trained_folder_of(recipe, 100));
+  Progress progress;
+  double first = 0.0;
+  std::thread observer([&] {
+    while ((first = progress.fraction()) == 0.0) std::this_thread::yield();
+  });
+  {
+    const ProgressScope scope(progress);
+    make_folder(trained_folder_of(recipe, 200));
+  }
+  observer.join();
+  CHECK(first >= 0.5);
 }
 
 TEST_CASE(
