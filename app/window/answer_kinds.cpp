@@ -352,6 +352,7 @@ const AnswerKindView& view_of(const PageAnswer& answer) {
                   "is accepted as the key only with its reason", 0.36f}}},
       {.controls = option_pieces, .verdict = option_verdict, .digit = choose_option, .right = "It is {option}."},
       {.controls = shape_pieces, .verdict = shape_verdict, .digit = begin_typing, .typed = true, .letters = "NLSEHGD",
+       .characters = "([",
        .right = "It is {shown}.",
        .longest = "You said {shown}; it is {shown}. The sizes are right, their order is not.",
        .texts = {edited_key("shape {name}")}},

@@ -49,10 +49,11 @@ struct AnswerKindView {
   // Whether the click is the answer, and whether what was drawn is one.
   bool (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) { return false; };
   bool (*drawn)(const PlaylistWalk::Given&) = [](const PlaylistWalk::Given&) { return false; };
-  bool typed = false;             // digits, a point and a minus sign begin the answer
-  std::string_view letters = {};  // and so do these, while the page asks
-  const char* right;              // the verdict if nothing was given; {shown}: the key
-  const char* longest = "";       // that there may be, unless one on an option is longer
+  bool typed = false;                // digits, a point and a minus sign begin the answer
+  std::string_view letters = {};     // and so do these, while the page asks
+  std::string_view characters = {};  // and these, with whichever keys they are typed
+  const char* right;                 // the verdict if nothing was given; {shown}: the key
+  const char* longest = "";          // that there may be, unless one on an option is longer
   std::vector<EditedText> texts = {};
 };
 const AnswerKindView& view_of(const PageAnswer& answer);

@@ -88,6 +88,7 @@ void MainWindow::take_keys() {
       }
     }
   }
+  if (!overlay && !menu) answer_by_character(state_);
   if (!overlay) unfold_by_other_keys(state_);
 }
 

@@ -111,7 +111,9 @@ void draw_field(const PanelContext& context, PlaylistWalk::Given& given, const P
   ui_probe_item(piece.id.c_str());
   tooltip(context.widgets(), "your answer; Enter submits it");
   // A clicker goes on from here, too: what was typed is the answer.
-  const bool goes_on = context.focus && context.focus->focused == id && key_pressed(Key::page_down, false);
+  const bool focused = context.focus && context.focus->focused == id;
+  const bool goes_on = focused && key_pressed(Key::page_down, false);
+  if (focused && key_pressed(Key::page_up, false)) action.command = CommandId::previous_page;
   if (typed.entered || (goes_on && !given.typed.empty()))
     action.answers = piece.press(context, given);
   else if (goes_on)
@@ -294,6 +296,18 @@ bool answer_by_pointing(WindowState& window, const Selection& wanted) {
   walk.given.made = true;
   reveal_answer(window);
   return true;
+}
+
+void answer_by_character(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  const FocusOrder& focus = window.view.focus;
+  const bool writes = (focus.focused != 0 && focus.keys == FocusKeys::text) || focus.list != KeyedList::none;
+  if (writes || !asks_now(walk) || !walk.shown()->answer) return;
+  const AnswerKindView& view = view_of(*walk.shown()->answer);
+  const auto begins = [&](ImWchar typed) {
+    return std::ranges::any_of(view.characters, [&](char each) { return typed == ImWchar(each); });
+  };
+  if (std::ranges::any_of(ImGui::GetIO().InputQueueCharacters, begins)) view.digit(walk, 0);
 }
 
 bool answer_by_key(WindowState& window, KeyChord chord) {

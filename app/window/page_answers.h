@@ -44,5 +44,7 @@ bool answer_by_head(WindowState& window, Index head);
 bool answer_by_pointing(WindowState& window, const Selection& wanted);
 // A digit chooses an option, or is a head, or begins to type a number; true if the page takes the key.
 bool answer_by_key(WindowState& window, KeyChord chord);
+// The same for what is typed in this frame and is no key of its own, such as the bracket of a shape.
+void answer_by_character(WindowState& window);
 
 }  // namespace headwise

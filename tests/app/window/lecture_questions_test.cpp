@@ -249,3 +249,43 @@ TEST_CASE("a shape is typed with its letters, none of which is a command while t
   CHECK(answer_verdict(course.walk()) == "You said (1,8,12,12): right.");
   CHECK_FALSE(course.walk().asking());
 }
+
+TEST_CASE("a shape's first bracket is typed into its field, with whichever keys it is typed") {
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    Course course;
+    if (!course.bench.ui) return;
+    if (hall) course.key("F5");
+    course.walk().playlist.pages[2].answer->kind = AnswerKind::shape;
+    course.walk().playlist.pages[2].answer->is = "shape attn_weights";
+    course.show(2);
+    course.ui().type("(1,8,9,9)");
+    CHECK(course.walk().given.typed == "(1,8,9,9)");
+    course.key("Enter");
+    CHECK_FALSE(course.walk().asking());
+    CHECK(course.walk().given.sizes == std::vector<Index>{1, 8, 9, 9});
+    course.show(0);
+    course.ui().type("(");
+    CHECK(course.walk().given.typed.empty());
+  }
+}
+
+TEST_CASE("Page Up turns back from the field of an answer, whatever stands in it") {
+  for (const AnswerKind kind : {AnswerKind::number, AnswerKind::shape})
+    for (const char* typed : {"2-", "2"}) {
+      CAPTURE(typed);
+      Course course;
+      if (!course.bench.ui) return;
+      course.key("F5");
+      course.walk().playlist.pages[2].answer->kind = kind;
+      course.show(2);
+      course.ui().key("2");
+      course.ui().type(typed);
+      REQUIRE(course.walk().given.typed == typed);
+      course.key("PageUp");
+      CHECK(course.walk().page == 1);
+      course.key("Right");
+      CHECK(course.walk().page == 2);  // the keys are those of the pages again
+      CHECK(course.walk().asking());
+    }
+}
