@@ -282,8 +282,11 @@ bool is_list(const std::string& key) {
 std::string edits_since(const History& history, const std::function<bool(const Scenario&)>& is_base,
                         std::size_t newest) {
   std::size_t base = newest;
-  while (base <= history.steps_back() && !is_base(history.step_back(base).scenario)) ++base;
-  if (base > history.steps_back()) return "";
+  while (!is_base(history.step_back(base).scenario)) {
+    // What was edited before the page was turned belongs to another page.
+    if (base == history.steps_back() || history.step_back(base).page) return "";
+    ++base;
+  }
   const Scenario &from = history.step_back(base).scenario, &now = history.step_back(newest).scenario;
   const std::vector<std::string> differing = differing_keys(from, now);
   const auto has = [](const std::vector<std::string>& all, const std::string& one) {
@@ -291,8 +294,9 @@ std::string edits_since(const History& history, const std::function<bool(const S
   };
   std::vector<std::string> told, edits;  // the keys of later steps, and the newest edit first
   for (std::size_t back = newest; back < base; ++back) {
-    const auto& [after, label] = history.step_back(back);
-    const std::vector<std::string> keys = differing_keys(history.step_back(back + 1).scenario, after);
+    const std::string& label = history.step_back(back).label;
+    const std::vector<std::string> keys =
+        differing_keys(history.step_back(back + 1).scenario, history.step_back(back).scenario);
     const bool tells = std::ranges::any_of(keys, [&](const std::string& key) {
       return has(differing, key) && (is_list(key) || !has(told, key));
     });

@@ -27,15 +27,35 @@ History::History(Scenario first, std::size_t max_bytes) : max_bytes_(max_bytes) 
   append(std::move(first), "");
 }
 
-void History::append(Scenario scenario, std::string label) {
+void History::append(Scenario scenario, std::string label, std::optional<std::size_t> page) {
   const std::size_t bytes = scenario_bytes(scenario) + label.capacity();
-  steps_.push_back({std::move(scenario), std::move(label), bytes});
+  steps_.push_back({std::move(scenario), std::move(label), page, bytes});
   bytes_ += bytes;
 }
 
 void History::drop_back() {
   bytes_ -= steps_.back().bytes;
   steps_.pop_back();
+}
+
+void History::drop_oldest() {
+  while (bytes_ > max_bytes_ && at_ > 0) {
+    bytes_ -= steps_.front().bytes;
+    steps_.pop_front();
+    --at_;
+  }
+}
+
+void History::turn_page(Scenario scenario, std::string label, std::size_t page, bool unseen) {
+  open_ = false;
+  while (can_redo()) drop_back();
+  if (unseen && at_ > 0) {
+    drop_back();
+    --at_;
+  }
+  append(std::move(scenario), std::move(label), page);
+  ++at_;
+  drop_oldest();
 }
 
 bool History::push(Scenario scenario, std::string label, bool continues) {
@@ -55,11 +75,7 @@ bool History::push(Scenario scenario, std::string label, bool continues) {
   if (returned) return true;
   append(std::move(scenario), std::move(label));
   ++at_;
-  while (bytes_ > max_bytes_ && at_ > 0) {
-    bytes_ -= steps_.front().bytes;
-    steps_.pop_front();
-    --at_;
-  }
+  drop_oldest();
   return merges;
 }
 

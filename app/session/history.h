@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "core/scenario/scenario.h"
@@ -25,6 +26,9 @@ class History {
   // same label and continues too. The oldest steps are dropped when the total exceeds max_bytes; the current
   // one always stays. Returns true if it was merged this way.
   bool push(Scenario scenario, std::string label, bool continues = false);
+  // Adds a step in any case, also where the Scenario equals the current one: a page of a playlist, on which
+  // edits begin anew. `unseen`: in place of the current step, a page that was never there to be seen.
+  void turn_page(Scenario scenario, std::string label, std::size_t page, bool unseen = false);
   // The drag or the typing is over: what follows is a new step.
   void end_step() { open_ = false; }
 
@@ -34,13 +38,14 @@ class History {
   std::string undo_label() const;
   std::string redo_label() const;
   // A step that undo leads back to, counted from the current one (0), and the label of the edit that led to
-  // it.
+  // it; of a turned page also which one it is.
   struct Step {
     const Scenario& scenario;
     const std::string& label;
+    const std::optional<std::size_t>& page;
   };
   Step step_back(std::size_t steps) const {
-    return {steps_[at_ - steps].scenario, steps_[at_ - steps].label};
+    return {steps_[at_ - steps].scenario, steps_[at_ - steps].label, steps_[at_ - steps].page};
   }
   std::size_t steps_back() const { return at_; }
   // What undo would bring back; null if there is nothing.
@@ -56,10 +61,12 @@ class History {
   struct Entry {
     Scenario scenario;
     std::string label;  // of the edit that led here
+    std::optional<std::size_t> page;
     std::size_t bytes = 0;
   };
-  void append(Scenario scenario, std::string label);
+  void append(Scenario scenario, std::string label, std::optional<std::size_t> page = std::nullopt);
   void drop_back();
+  void drop_oldest();
 
   std::deque<Entry> steps_;
   std::size_t at_ = 0;

@@ -1,5 +1,7 @@
 #include "app/session/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -70,14 +72,38 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
 }
 
 void Session::open(const Scenario& scenario, const std::string& label) {
+  open(Request{.scenario = scenario, .label = label, .opens = true});
+}
+
+void Session::open_page(const Scenario& scenario, std::size_t page) {
+  open(Request{.scenario = scenario, .label = fmt::format("page {}", page + 1), .opens = true, .page = page});
+}
+
+void Session::open(Request request) {
   drop_awaited();
   history_.end_step();
-  if (scenario == asked_ && error_.empty()) return;
-  if (trains_beside_ && waits_for_model(scenario))
-    return await_model({.scenario = scenario, .label = label, .opens = true});
+  if (!request.page && request.scenario == asked_ && error_.empty()) return;
+  if (trains_beside_ && waits_for_model(request.scenario)) return await_model(std::move(request));
   before_letting_go_.reset();
   opened_ = true;
-  submit({Request::Kind::edit, with_layer(scenario), label, false});
+  request.scenario = with_layer(request.scenario);
+  if (request.page)
+    turn_page(std::move(request));
+  else
+    submit(std::move(request));
+}
+
+void Session::turn_page(Request request) {
+  // What comes in after the page has been turned is no edit of it: only the same scenario's goes on.
+  request.kind = Request::Kind::back;
+  const bool under_way = running_ && !next_ && running_->scenario == request.scenario;
+  const bool seen = !(running_ || next_) || good_->scenario == history_.current();
+  history_.turn_page(request.scenario, request.label, *request.page, history_.step_back(0).page && !seen);
+  if (!under_way) abandon();
+  if (!under_way && !(request.scenario == good_->scenario)) return submit(std::move(request));
+  asked_ = request.scenario;
+  error_.clear();
+  if (under_way) running_ = std::move(request);
 }
 
 Waiting Session::waiting() const {
@@ -113,13 +139,14 @@ void Session::take_in_model() {
   if (!awaited_) return;
   if (model_worker_.cancelled()) return make_awaited();  // it was another's
   Request request = *std::exchange(awaited_, std::nullopt);
-  if (model_error_.empty() && request.opens) return open(request.scenario, request.label);
+  if (model_error_.empty() && request.opens) return open(std::move(request));
   if (model_error_.empty()) return edit(request.scenario, request.label, request.continues);
   // It is not tried once more, which may take as long.
   abandon();
   before_letting_go_.reset();
   opened_ = request.opens;
   asked_ = request.scenario;
+  if (request.page) history_.turn_page(request.scenario, request.label, *request.page);
   refuse(std::move(request), sentence_of(model_error_));
 }
 

@@ -49,6 +49,10 @@ class Session {
   void edit(const Scenario& scenario, const std::string& label, bool continues = false);
   // The same for a complete scenario, from a file: nothing is carried over to it or from it.
   void open(const Scenario& scenario, const std::string& label);
+  // The same for a page of a playlist: a step of the history (History::turn_page) at once, before it has its
+  // trace and where it never gets one, so that what is edited on it is not taken for an edit of the page
+  // before. Of an awaited() one, as soon as its model is there.
+  void open_page(const Scenario& scenario, std::size_t page);
   // The drag or the typing is over.
   void end_step();
   // A Scenario without a trace is dropped first; then one step back. False if there is nothing to undo. What
@@ -78,6 +82,7 @@ class Session {
     std::string label;
     bool continues = false;
     bool opens = false;
+    std::optional<std::size_t> page = std::nullopt;  // that is opened
     // For an edit on top of one that failed: the same edit without that one, and why that one failed.
     std::optional<Scenario> alone = std::nullopt;
     std::string error_before = {};
@@ -88,6 +93,8 @@ class Session {
   // Frozen heads that an edit carries along stay if their weights fit its sizes; else they are unfrozen in
   // the same step, and restored, while that step continues, as soon as they fit again.
   Scenario with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues);
+  void open(Request request);
+  void turn_page(Request request);
   // Has the model trained that the request needs, in place of one under way.
   void await_model(Request request);
   void make_awaited();

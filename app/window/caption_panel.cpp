@@ -342,17 +342,20 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, Pa
   if (!walk.words_problem.empty()) error_line(widgets, walk.words_problem);
 }
 
-// "3 of 6 · Page Down goes on, Esc leaves full screen": as much of it as there is room for. On the last page nothing goes on.
-// In a lesson that was visited from one's own pages the way back to them comes first, and on a page to which
-// a link led, the way back to where it was followed.
+// "3 of 6 · Page Down goes on, Esc leaves full screen": as much of it as there is room for. On the last page
+// nothing goes on. In a lesson that was visited from one's own pages the way back to them comes first, and on
+// a page to which a link led, the way back to where it was followed. While a page is on its way Escape
+// cancels that.
 std::string hall_foot_text(const PlaylistWalk& walk, ImFont* font, float room) {
   const std::size_t pages = walk.playlist.pages.size();
-  const bool last = *walk.page + 1 == pages && walk.answered;
+  const bool waits = walk.words.gives_up;
+  const bool last = *walk.page + 1 == pages && (walk.answered || waits);
   const std::string count = fmt::format("{} of {}{}", *walk.page + 1, pages, last ? ", the last page" : "");
-  const bool goes_on = !last, visits = walk.interrupted.has_value() || walk.followed_from.has_value();
+  const bool goes_on = !last, visits = !waits && (walk.interrupted || walk.followed_from);
   const std::string next = fmt::format("{} goes on", first_key_text(CommandId::next_page));
   const std::string leaves =
-      walk.followed_from
+      waits ? "Esc cancels"
+      : walk.followed_from
           ? fmt::format("{} leads back to page {}", first_key_text(CommandId::go_back), *walk.followed_from + 1)
       : visits ? fmt::format("{} leads back to your pages", first_key_text(CommandId::walk_playlist))
                : "Esc leaves full screen";

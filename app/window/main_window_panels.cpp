@@ -21,6 +21,7 @@
 #include "app/window/frame_snapshot.h"
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
+#include "app/window/page_undo.h"
 #include "app/window/picture_recording.h"
 #include "app/window/playlist_making.h"
 #include "app/window/presenter_notes.h"

@@ -67,9 +67,10 @@ void make_own(WindowState& window) {
   window.view.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");
 }
 
-// The places of pages change: what was updated can no longer be found by its place.
+// The places of pages change: what was updated can no longer be found by its place, nor the page before.
 void forget_updates(PlaylistWalk& walk) {
   std::erase_if(walk.retired, [](const PlaylistWalk::Retired& each) { return each.replaced; });
+  walk.came_from.reset();
 }
 
 // False, and says so, if there is no room for another page.
@@ -83,6 +84,7 @@ void insert_page(PlaylistWalk& walk, std::size_t place, PlaylistPage page) {
   std::vector<PlaylistPage>& pages = walk.playlist.pages;
   forget_updates(walk);
   pages.insert(pages.begin() + static_cast<std::ptrdiff_t>(place), std::move(page));
+  if (walk.page && place <= *walk.page) ++*walk.page;
 }
 
 // Walks the loaded pages of the user's own, which may just have been changed.
@@ -110,8 +112,9 @@ void add_page(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   if (walk.page) {
     if (!has_room(window)) return;
-    insert_page(walk, *walk.page + 1, page_of(window));
-    ++*walk.page;
+    const std::size_t place = *walk.page + 1;
+    insert_page(walk, place, page_of(window));
+    show_page(window, place);
     make_own(window);
     tell_what_no_page_keeps(window);
     return write_caption(walk);
@@ -180,6 +183,7 @@ void remove_page(WindowState& window) {
   walk.retired.push_back({std::move(pages[place]), place, false});
   pages.erase(pages.begin() + static_cast<std::ptrdiff_t>(place));
   if (walk.page) show_page(window, std::min(place, pages.size() - 1));
+  walk.came_from.reset();  // it is there no more
   walk.just_removed = walk.page.has_value();
   make_own(window);
   window.view.notices.say(fmt::format("Page {} was removed. {}", place + 1, put_back_hint()));
@@ -231,6 +235,7 @@ void move_page_to(WindowState& window, std::size_t from, std::size_t to) {
     --*walk.page;
   else if (walk.page && to <= *walk.page && *walk.page < from)
     ++*walk.page;
+  window.view.notices.dismiss_all();  // they name pages by their places, and offer to put one back
   make_own(window);
 }
 

@@ -12,6 +12,7 @@
 #include "app/window/answer_editor.h"
 #include "app/window/answer_kinds.h"
 #include "app/window/page_place.h"
+#include "app/window/page_undo.h"
 #include "app/window/window_state.h"
 #include "core/model/files/model_files.h"
 
@@ -26,12 +27,6 @@ Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Cho
     return *of_page;
   }
   return std::exchange(own, std::nullopt).value_or(now);
-}
-
-constexpr std::string_view page_label = "page ";
-
-std::string label_of(std::size_t page) {
-  return fmt::format("{}{}", page_label, page + 1);
 }
 
 void take_choices(PlaylistWalk& walk, const PageChoices& page, const Selection& now, Selection& place) {
@@ -77,9 +72,11 @@ void refresh_words(WindowDocument& document) {
     return;
   }
   const TracePtr trace = document.gradients.at_hand(session.trace_ptr());
+  words.gives_up = false;
   // On the way to a page the trace is still the previous page's.
   if (walk.arrival && session.computing()) {
     words = {};
+    words.gives_up = session.awaited() || session.waiting().told();
     if (!page->ask.empty()) words.ask = "…";
     words.caption = "…";
     if (const Scenario* awaited = session.awaited())
@@ -277,6 +274,7 @@ void arrive(WindowState& window) {
   take_place(window);
   const Session& session = window.document.session;
   PlaylistWalk& walk = window.document.walk;
+  observe_words(window);
   refresh_words(window.document);
   const Selection& now = window.view.selection;
   walk.departure = departure_of(
@@ -312,7 +310,7 @@ void show_page(WindowState& window, std::size_t page, PageEntry entry) {
                   (known && entry == PageEntry::back);
   window.view.setup.edited_row.clear();
   window.view.trail.clear();  // its numbers are another page's
-  window.document.session.open(*shown.scenario, label_of(page));
+  window.document.session.open_page(*shown.scenario, page);
   walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), shown, from_own};
   arrive(window);
 }
@@ -330,10 +328,12 @@ bool give_up_page(WindowState& window) {
   if (!walk.arrival || !walk.page) return true;
   walk.arrival.reset();
   const auto from = walk.came_from;
-  if (from && from->page < walk.playlist.pages.size())
+  if (from && from->page < walk.playlist.pages.size()) {
     show_page(window, from->page, entry_with(from->answered));
-  else
+    walk.came_from = from;  // with what was edited there
+  } else {
     step_out(window);
+  }
   window.view.notices.say("Cancelled. The page was not opened.");
   return true;
 }
@@ -342,39 +342,6 @@ std::string last_edit_notice(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
   const std::string& told = document.session.last_edit();
   return walk.arrival || told == walk.arrival_notice ? "" : told;
-}
-
-std::string undo_label(const WindowDocument& document) {
-  const PlaylistWalk& walk = document.walk;
-  const std::string label = document.session.undo_label();
-  if (!walk.page || !label.starts_with(page_label)) return label;
-  if (walk.just_removed) return "remove page";
-  // What was changed on the page before comes back; that page itself, or what was there before the walk,
-  // does not.
-  const History& history = document.session.history();
-  const bool was_edited = history.before() && !history.step_back(1).label.starts_with(page_label) &&
-                          !(walk.own_history && *history.before() == walk.own_history->current()) &&
-                          !(walk.came_from && walk.came_from->page < walk.playlist.pages.size() &&
-                            is_scenario_of(walk.playlist.pages[walk.came_from->page], *history.before()));
-  return was_edited ? label : "";
-}
-
-bool undo_to_page_before(WindowState& window) {
-  const WindowDocument& document = window.document;
-  const auto from = document.walk.came_from;
-  const History& history = document.session.history();
-  const std::string label = undo_label(document);
-  if (!document.walk.page || !from || !label.starts_with(page_label) || !history.before() ||
-      from->page >= document.walk.playlist.pages.size())
-    return false;
-  const Scenario scenario = *history.before();
-  const PlaylistPage& page = document.walk.playlist.pages[from->page];
-  std::string edit = edits_since(
-      history, [&](const Scenario& each) { return is_scenario_of(page, each); }, 1);
-  if (edit.empty()) edit = history.step_back(1).label;
-  show_page(window, from->page, entry_with(from->answered));
-  window.document.session.edit(scenario, edit);
-  return true;
 }
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
@@ -462,6 +429,7 @@ void step_out(WindowState& window) {
   const bool answered = walk.interrupted->answered;
   take_up_interrupted(walk);
   show_page(window, *walk.page, entry_with(answered));
+  walk.came_from.reset();  // a page of the lesson
   window.view.notices.say(fmt::format("Back on page {} of your playlist.", *walk.page + 1));
 }
 

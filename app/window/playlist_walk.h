@@ -34,7 +34,18 @@ struct PlaylistWalk {
   // The last click, while they are edited, was among them: letters are no commands
   bool typing_in_caption = true;
   std::string words_problem;  // why editing cannot end: a number that cannot be read
-  bool answered = true;       // false: the page asks a question, and its caption is still hidden
+  // What its words were before they were edited, since editing began (app/window/page_undo.h)
+  struct WordsEdits {
+    std::optional<std::size_t> page;
+    PlaylistPage seen;  // in the last frame
+    struct Edit {
+      PlaylistPage before;
+      unsigned field = 0;             // which had the focus
+      std::size_t history_steps = 0;  // of the scenario, at that time
+    };
+    std::vector<Edit> edits;  // the newest last
+  } words_edits;
+  bool answered = true;  // false: the page asks a question, and its caption is still hidden
   std::optional<std::size_t> followed_from;  // the page whose link “see …” led here
 
   // Where the stage is not at the page's own place.
@@ -57,6 +68,8 @@ struct PlaylistWalk {
     std::optional<std::string> edits;
     // What the comparisons are called beside the page's own scenario; none: not seen yet
     std::optional<CompareChoices> comparisons;
+    // Escape gives up the page, which is on its way
+    bool gives_up = false;
     // The question or the caption no longer holds, and the page says so
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
   } words;
@@ -229,15 +242,6 @@ bool turn_page_by_key(WindowState& window, CommandId id);
 // What the status line says about the last edit. Opening a page does not count: its effect on the output is
 // often the answer to the page's question. Empty until something is changed on the page.
 std::string last_edit_notice(const WindowDocument& document);
-
-// What undo would revert; empty: nothing. Opening a page is no edit of its own: undo stops there, unless
-// something was changed on the page before, or a page has just been removed, which it puts back.
-std::string undo_label(const WindowDocument& document);
-
-// Undoes the turning of a page after something was changed on the one before: leads back to that page and to
-// what was changed there, so that it does not stand beside another page's words. False if undo means
-// something else.
-bool undo_to_page_before(WindowState& window);
 
 // Takes what was edited on the way from the user's own scenario to a page into what comes back on leaving. To
 // be called before the page can arrive.

@@ -13,6 +13,7 @@
 #include "app/sheets/ask_pages.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
+#include "app/window/page_undo.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
@@ -76,12 +77,21 @@ void go_through_history(WindowState& window, bool (Session::*step)()) {
 void undo(WindowState& window) {
   const PlaylistWalk& walk = window.document.walk;
   if (window.document.session.awaited() && give_up_page(window)) return;
-  if (undo_to_page_before(window)) return;
-  if (!walk.page || window.document.session.undo_label() == undo_label(window.document))
+  if (undo_words(window) || undo_to_page_before(window)) return;
+  const std::string label = undo_label(window.document);
+  if (!label.empty() && label == window.document.session.undo_label())
     return go_through_history(window, &Session::undo);
-  if (walk.just_removed) return put_back_page(window);
-  window.view.notices.say(fmt::format("Nothing was changed on this page. {} shows the page before it.",
-                                      first_key_text(CommandId::previous_page)));
+  if (!label.empty()) return put_back_page(window);
+  std::string nothing = walk.page ? "There is nothing to undo on this page." : "There is nothing to undo.";
+  if (walk.page && *walk.page > 0)
+    nothing += fmt::format(" {} shows the page before it.", first_key_text(CommandId::previous_page));
+  window.view.notices.say(nothing);
+}
+
+void redo(WindowState& window) {
+  if (window.document.session.redo_label().empty())
+    return window.view.notices.say("There is nothing to redo.");
+  go_through_history(window, &Session::redo);
 }
 
 void say_text_scale(WindowView& view, float scale) {
@@ -158,6 +168,20 @@ void toggle_spotlight(WindowView& view) {
     view.notices.say("The spotlight falls on the number under the mouse, or on the pinned one.");
 }
 
+// Without the graph and the inspector, which tell of it, it may be that nothing is seen of it.
+void toggle_all_the_way(WindowView& view) {
+  const Selection& selection = view.selection;
+  view.selection.all_the_way = !selection.all_the_way;
+  if (!view.stage_only) return;
+  if (!selection.all_the_way)
+    view.notices.say("“All the way” is off.");
+  else if (selection.pinned || selection.hovered)
+    view.notices.say("“All the way” is on: what this number depends on, and what it feeds, is highlighted.");
+  else
+    view.notices.say(
+        "“All the way” is on: point at a number, and what it depends on and feeds is highlighted.");
+}
+
 void step_by(WindowView& view, int by) {
   go_to_step(view, static_cast<int>(view.selection.step) + by);
 }
@@ -213,7 +237,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::quit, [](WindowState& window, int) { window.quit = true; }},
     // The history, and copies
     {CommandId::undo, [](WindowState& window, int) { undo(window); }},
-    {CommandId::redo, [](WindowState& window, int) { go_through_history(window, &Session::redo); }},
+    {CommandId::redo, [](WindowState& window, int) { redo(window); }},
     {CommandId::copy_value, [](WindowState& window, int) { copy_value(window); }},
     {CommandId::copy_table, [](WindowState& window, int) { copy_map(window, MapText::table); }},
     {CommandId::copy_array, [](WindowState& window, int) { copy_map(window, MapText::numpy_array); }},
@@ -244,7 +268,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::toggle_view, [](WindowState& window, int) { go_to_next_view(window); }},
     {CommandId::pin_scenario, [](WindowState& window, int) { pin_scenario(window); }},
     {CommandId::memory_order, [](WindowState& window, int) { toggle_memory(window.view); }},
-    {CommandId::all_the_way, [](WindowState& window, int) { toggle(window.view.selection.all_the_way); }},
+    {CommandId::all_the_way, [](WindowState& window, int) { toggle_all_the_way(window.view); }},
     {CommandId::turn_maps, [](WindowState& window, int) { toggle(window.view.selection.queries_as_columns); }},
     {CommandId::colors_by_head, [](WindowState& window, int) { toggle(window.view.selection.colors_by_head); }},
     {CommandId::heads_of_model, [](WindowState& window, int) { toggle(window.dialogs.heads.open); }},

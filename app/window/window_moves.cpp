@@ -1,10 +1,13 @@
 #include "app/window/window_moves.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
 #include "app/session/commands.h"
+#include "app/window/page_undo.h"
 #include "app/window/picture_recording.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/window_state.h"
@@ -27,7 +30,12 @@ void go_to_step(WindowView& view, int step) {
 
 void go_to_head(WindowState& window, Index head) {
   const Trace& trace = window.document.session.trace();
-  if (head < 0 || head >= trace.options.num_heads) return;
+  const Index heads = trace.options.num_heads;
+  if (head < 0 || head >= heads)
+    return window.view.notices.say(
+        heads == 1 ? "There is one head only."
+        : head < 0 ? "Head 0 is the first head."
+                   : fmt::format("Head {} is the last head: there is no head {}.", heads - 1, head));
   if (asks_for_head(window.document.walk) && !shows_one_head(trace, window.view.selection))
     return window.view.notices.say(
         "This page asks for a head: its digit, or its button beside the question, answers.");
@@ -68,15 +76,14 @@ void unpin(WindowState& window) {
   } else if (view.focus.focused != 0) {
     release_focus(view.focus);
     // A field that loses the focus shows the value that has a result.
-    if (!document.session.error().empty()) document.session.undo();
+    drop_refused_edit(window);
   } else if (view.full_screen && looks_inside(window) && come_back(window)) {  // to the page, still presented
   } else if (view.full_screen) {
     view.full_screen = view.stage_only = false;
   } else if (view.steps.playing) {
     view.steps.playing = false;
   } else if (view.notices.dismiss_all()) {
-  } else if (!document.session.error().empty()) {
-    document.session.undo();
+  } else if (drop_refused_edit(window)) {
   } else if (document.walk.page && view.stage_only) {
     view.stage_only = false;
   } else if (document.walk.page && (!selection.pinned || is_pinned_by_page(document.walk, selection))) {

@@ -11,7 +11,7 @@ struct WindowView;  // app/window/window_state.h
 
 // Goes to the nearest existing step, with its motion if it follows the present one.
 void go_to_step(WindowView& view, int step);
-// Does nothing if there is no such head.
+// Only says so if there is no such head.
 void go_to_head(WindowState& window, Index head);
 void go_to_next_view(WindowState& window);
 

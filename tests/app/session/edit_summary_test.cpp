@@ -209,4 +209,9 @@ TEST_CASE("of the edits since a step, those that still make a difference are tol
   CHECK(edits_since(history, is_page) == "mute head 1, mute head 2");
   history.push(page, "page 1");
   CHECK(edits_since(history, is_page).empty());
+  history.push(with(4, true, {1, 1, 1, 1}), "causal mask on");
+  history.turn_page(with(8, true, {1, 1, 1, 1}), "page 2", 1);
+  CHECK(edits_since(history, is_page).empty());  // what came before is another page's
+  history.push(with(8, false, {1, 1, 1, 1}), "causal mask off");
+  CHECK(edits_since(history, is_page).empty());
 }

@@ -54,6 +54,28 @@ TEST_CASE("a Scenario equal to the current one is no step") {
   CHECK(history.step_count() == 1);
 }
 
+TEST_CASE(
+    "a page that is turned is a step, equal or not, and one that was not seen yet gives way to the next") {
+  History history(with_heads(1));
+  history.turn_page(with_heads(1), "page 1", 0);
+  CHECK(history.step_count() == 2);
+  CHECK(history.step_back(0).page == 0);
+  CHECK_FALSE(history.step_back(1).page);
+  history.push(with_heads(2), "num_heads 2");
+  history.turn_page(with_heads(2), "page 2", 1);
+  CHECK(history.step_back(0).page == 1);
+  CHECK_FALSE(history.step_back(1).page);
+  CHECK(history.undo_label() == "page 2");
+  history.turn_page(with_heads(4), "page 3", 2, true);
+  CHECK(history.step_back(0).page == 2);
+  CHECK(history.step_back(1).label == "num_heads 2");
+  history.undo();
+  history.undo();
+  history.turn_page(with_heads(1), "page 2", 1);
+  CHECK_FALSE(history.can_redo());
+  CHECK(history.step_count() == 3);
+}
+
 TEST_CASE("typing is one step, and the next typing another") {
   History history(with_text(""));
   CHECK_FALSE(history.push(with_text("t"), "text", true));

@@ -261,6 +261,63 @@ TEST_CASE("undo while a large scenario is under way goes back to what is shown")
   CHECK(session.error().empty());
 }
 
+TEST_CASE(
+    "a page is a step of the history as soon as it is turned to, and what was under way is none of it") {
+  Session session(small());
+  const TracePtr before = session.trace_ptr();
+  session.open_page(small(), 0);
+  CHECK(session.trace_ptr() == before);
+  CHECK(session.undo_label() == "page 1");
+  session.edit(muted(small(), 2), "mute head 2");
+  const auto label_back = [&](std::size_t steps) { return session.history().step_back(steps).label; };
+  SUBCASE("one that was passed over before it was there leaves nothing") {
+    session.open_page(large(), 1);
+    CHECK(session.computing());
+    CHECK(session.undo_label() == "page 2");
+    session.open_page(small(), 2);
+    CHECK(label_back(1) == "mute head 2");
+  }
+  SUBCASE("one with the same scenario goes on with its computation") {
+    session.open_page(large(), 1);
+    session.open_page(large(), 2);
+    session.finish();
+    CHECK(session.traced_scenario() == large());
+    CHECK(label_back(0) == "page 3");
+    CHECK(label_back(1) == "mute head 2");
+    session.open_page(small(), 3);
+    CHECK(label_back(1) == "page 3");
+  }
+  SUBCASE("an edit that has no result yet stays behind") {
+    session.edit(large(), "larger");
+    CHECK(session.computing());
+    session.open_page(small(), 1);
+    CHECK(label_back(1) == "mute head 2");
+  }
+  SUBCASE("one without a result is a step too, and what mends it another") {
+    Scenario broken = small();
+    broken.attention.num_heads = 5;
+    session.open_page(broken, 1);
+    CHECK_FALSE(session.error().empty());
+    CHECK(session.scenario() == session.history().current());
+    Scenario mended = broken;
+    mended.attention.embed_dim = 30;
+    session.edit(mended, "embed_dim 30");
+    CHECK(session.error().empty());
+    CHECK(label_back(0) == "embed_dim 30");
+    CHECK(label_back(1) == "page 2");
+    session.undo();
+    CHECK_FALSE(session.error().empty());
+    CHECK(session.scenario() == broken);
+    session.open_page(small(), 2);
+    CHECK(session.error().empty());
+  }
+  session.finish();
+  CHECK_FALSE(session.computing());
+  CHECK(session.scenario() == session.history().current());
+  CHECK(session.traced_scenario() == session.scenario());
+  CHECK(session.error().empty());
+}
+
 TEST_CASE("what is given up leaves everything as it was, an undo and a redo too") {
   Session session(large());
   CHECK_FALSE(session.cancel());  // nothing is under way

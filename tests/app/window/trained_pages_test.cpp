@@ -170,6 +170,66 @@ TEST_CASE("Escape, undo, the next page and the page before give up a page whose 
   }
 }
 
+TEST_CASE(
+    "while a page's model is trained on the full screen, the line at the foot says what Escape does then") {
+  ModelGate& gate = close_model_gate();
+  WINDOW_OR_SKIP(bench, open_beside());
+  const TemporaryFolder folder;
+  open_pages(bench, folder, pages_of("foot"));
+  bench.ui->key("F5");
+  bench.ui->key("PageDown");
+  REQUIRE(bench.session().awaited());
+  CHECK(bench.ui->has("says/2 of 4 · Page Down goes on, Esc cancels"));
+  gate.open = true;
+  let_arrive(bench);
+  CHECK(bench.ui->has("says/2 of 4 · Page Down goes on, Esc leaves full screen"));
+}
+
+TEST_CASE("a page that was given up, or has no model, takes over nothing of the page it was turned to from") {
+  for (const bool fails : {false, true}) {
+    CAPTURE(fails);
+    ModelGate& gate = close_model_gate();
+    gate.open = fails;
+    WINDOW_OR_SKIP(bench, open_beside());
+    const TemporaryFolder folder;
+    open_pages(bench, folder, pages_of(fails ? "broken" : "left"));
+    bench.ui->key("C");
+    bench.ui->key("PageDown");
+    if (fails) {
+      let_arrive(bench);
+      REQUIRE_FALSE(bench.session().error().empty());
+      CHECK(bench.scenario().parameters.file == "builtin:gated/broken/1");
+    } else {
+      bench.ui->key("Escape");
+      CHECK(bench.scenario() == preset_scenario("hand_made"));
+    }
+    bench.ui->key("Ctrl+Z");
+    bench.ui->run_until_still();
+    CHECK(walk_of(bench).page == 0);
+    CHECK(bench.scenario().mask.is_causal);
+    CHECK(walk_of(bench).words.edits == "causal mask on");
+    CHECK(bench.session().error().empty());
+  }
+}
+
+TEST_CASE("on a page that has no model undo and Escape do not show another page's scenario under its words") {
+  ModelGate& gate = close_model_gate();
+  gate.open = true;
+  WINDOW_OR_SKIP(bench, open_beside());
+  const TemporaryFolder folder;
+  open_pages(bench, folder, pages_of("broken"));
+  bench.ui->key("PageDown");
+  let_arrive(bench);
+  bench.ui->key("Ctrl+Z");
+  CHECK(walk_of(bench).page == 1);
+  CHECK(bench.scenario().parameters.file == "builtin:gated/broken/1");
+  for (int i = 0; i < 3 && walk_of(bench).page; ++i) {
+    CHECK(bench.scenario().parameters.file == "builtin:gated/broken/1");
+    bench.ui->key("Escape");
+  }
+  CHECK_FALSE(walk_of(bench).page);
+}
+
 TEST_CASE("a page that was trained beside the window is the page that is trained at once") {
   ModelGate& gate = close_model_gate();
   const TemporaryFolder folder;

@@ -1,0 +1,242 @@
+// What undo does among the pages of a walk: it takes back what was changed on the page, then leads back to
+// the page before with what was changed there, and never changes another page.
+#include <doctest/doctest.h>
+
+#include "app/session/commands.h"
+#include "app/window/page_undo.h"
+#include "app/window/playlist_making.h"
+#include "app/window/window_commands.h"
+#include "core/playlist/lessons.h"
+#include "tests/app/window/lecture_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// The second page is the first with its mask off; the last three share a scenario with it.
+constexpr const char* masked = R"({ "headwise_playlist": 1, "title": "Masks", "pages": [
+  { "scenario": "causal", "step": "mask", "caption": "Masked." },
+  { "set": ["mask.is_causal=false"], "step": "mask", "caption": "Open." },
+  { "caption": "Open, too." }, { "caption": "Still open." }, { "caption": "The end." } ] })";
+
+struct Masked : LectureBench {
+  Masked() : LectureBench(masked) {}
+  void keys(std::initializer_list<const char*> names) {
+    for (const char* name : names) key(name);
+  }
+  // Whether the page stands as it is in its playlist, and says so.
+  bool stands_at(std::size_t page) {
+    return walk().page == page && bench.scenario() == *this->page().scenario && !ui().has("caption/changed");
+  }
+  void command(CommandId id) {
+    perform(state(), CommandCall{id});
+    ui().run_until_still();
+  }
+};
+
+constexpr const char* nothing_here =
+    "There is nothing to undo on this page. Page Up shows the page before it.";
+
+}  // namespace
+
+TEST_CASE(
+    "undo after a page turn leads back to the page that was changed, also where the next one equals it") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  lecture.keys({"C", "PageDown"});
+  REQUIRE(lecture.stands_at(1));
+  CHECK(undo_label(lecture.state().document) == "turn the page");
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.walk().page == 0);
+  CHECK_FALSE(lecture.bench.scenario().mask.is_causal);
+  CHECK(lecture.says("You changed this page: causal mask off."));
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.stands_at(0));
+  lecture.keys({"Ctrl+Z"});
+  CHECK(lecture.stands_at(0));
+  lecture.keys({"Ctrl+Y"});
+  CHECK(lecture.says("You changed this page: causal mask off."));
+}
+
+TEST_CASE("undo does not blame a page for what was changed, and taken back, on another with its scenario") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  lecture.key("PageDown");
+  lecture.keys({"C", "PageDown", "Ctrl+Z", "Ctrl+Z"});
+  CHECK(lecture.stands_at(1));
+  lecture.keys({"PageDown", "PageDown"});
+  CHECK(lecture.stands_at(3));
+  CHECK(undo_label(lecture.state().document).empty());
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.stands_at(3));
+  CHECK(lecture.tells(nothing_here));
+  // Edits of each page are its own, and undo goes through both.
+  lecture.keys({"C", "PageDown", "C", "M"});
+  CHECK(lecture.says("You changed this page: causal mask on, mute head 0."));
+  lecture.keys({"Ctrl+Z", "Ctrl+Z"});
+  CHECK(lecture.stands_at(4));
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.walk().page == 3);
+  CHECK(lecture.says("You changed this page: causal mask on."));
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.stands_at(3));
+}
+
+TEST_CASE("a page that was updated says of what is taken back that it was changed, and of no other page") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  lecture.keys({"PageDown", "C"});
+  lecture.command(CommandId::update_page);
+  CHECK(lecture.stands_at(1));
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.says("You changed this page."));
+}
+
+TEST_CASE("what was changed on a page of a lesson is not led back to on the own page it was visited from") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  visit_lesson(lecture.state(), lesson_playlist("break_it"), 0);
+  lecture.ui().run_until_still();
+  lecture.keys({"C", "Escape", "Escape"});
+  REQUIRE(lecture.stands_at(0));
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.stands_at(0));
+  CHECK(lecture.tells("There is nothing to undo on this page."));
+}
+
+TEST_CASE("pages that are added, put back or moved take nothing over from the page before") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  lecture.keys({"PageDown", "C"});
+  lecture.command(CommandId::add_page);
+  lecture.key("Ctrl+Z");  // while its caption is written
+  CHECK(lecture.tells(nothing_here));
+  lecture.ui().click("caption/edit");
+  CHECK(lecture.stands_at(2));
+  CHECK(lecture.bench.scenario().mask.is_causal);
+  lecture.command(CommandId::undo);
+  CHECK(lecture.walk().page == 1);
+  CHECK(lecture.says("You changed this page: causal mask on."));
+  lecture.keys({"Ctrl+Z", "PageDown"});
+  CHECK(lecture.stands_at(2));
+
+  lecture.command(CommandId::remove_page);
+  REQUIRE(lecture.stands_at(2));
+  lecture.key("C");
+  lecture.command(CommandId::put_back_page);
+  CHECK(lecture.stands_at(2));
+  CHECK(lecture.bench.scenario().mask.is_causal);
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.stands_at(2));
+
+  lecture.keys({"PageDown", "C", "PageDown"});
+  REQUIRE(lecture.stands_at(4));
+  lecture.command(CommandId::page_earlier);
+  CHECK(lecture.stands_at(3));
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.stands_at(3));
+}
+
+TEST_CASE(
+    "undo brings back the words of a page before they were edited, whether their field has the focus or "
+    "not") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  const std::string before = lecture.page().caption;
+  lecture.ui().click("caption/edit");
+  lecture.ui().type(" Typed");
+  lecture.ui().type(" on.");
+  REQUIRE(lecture.page().caption == before + " Typed on.");
+  CHECK(undo_label(lecture.state().document) == "edit the words");
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.page().caption == before);
+  lecture.ui().type(" Again.");
+  lecture.key("Escape");
+  lecture.ui().click("caption/text");
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.page().caption == before);
+  lecture.ui().type("A caption.");
+  lecture.ui().click("caption/title");
+  lecture.ui().type("A heading");
+  lecture.key("Escape");
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.page().title.empty());
+  CHECK(lecture.page().caption != before);
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.page().caption == before);
+  // What was changed last is undone first.
+  lecture.ui().click("caption/text");
+  lecture.ui().type("More");
+  lecture.command(CommandId::toggle_causal);
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.bench.scenario().mask.is_causal);
+  CHECK(lecture.page().caption != before);
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.page().caption == before);
+  CHECK(lecture.walk().page == 0);
+}
+
+TEST_CASE("where nothing can be undone or redone a word says so, of a page before only where there is one") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.tells("There is nothing to undo on this page."));
+  lecture.key("Ctrl+Y");
+  CHECK(lecture.tells("There is nothing to redo."));
+  lecture.keys({"F5", "PageDown"});
+  CHECK(lecture.state().view.notices.notices.empty());
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.tells(nothing_here));
+  leave_walk(lecture.state());
+  lecture.state().view.notices.dismiss_all();
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.tells("There is nothing to undo."));
+}
+
+TEST_CASE("a notice about a page does not outlive its being shown, nor one about its number its place") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  const std::string updated =
+      "Page 2 now shows what the window shows. “Put page back” in the Teach menu undoes this.";
+  const auto turn = [&](auto how) {
+    lecture.show(1);
+    lecture.key("C");
+    lecture.key("Ctrl+U");
+    REQUIRE(lecture.tells(updated));
+    lecture.key("Ctrl+U");
+    REQUIRE(lecture.tells("The page shows this already."));
+    how();
+    lecture.ui().run_frames(2);
+    CHECK(lecture.state().view.notices.notices.empty());
+  };
+  turn([&] { lecture.key("PageDown"); });
+  turn([&] { lecture.ui().click("caption/forward"); });
+  turn([&] { lecture.ui().click("filmstrip/page/0"); });
+  turn([&] { lecture.key("F5"), lecture.key("Right"), lecture.key("Escape"); });
+  turn([&] { lecture.key("Alt+Down"); });
+  lecture.key("Alt+Up");
+  turn([&] { lecture.key("Ctrl+M"); });
+}
+
+TEST_CASE(
+    "a key that has nothing to do says so: the next head past the last, and what the full screen hides") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  lecture.key("F5");
+  const Index heads = lecture.bench.trace().options.num_heads;
+  lecture.key("Up");
+  CHECK(lecture.tells("Head 0 is the first head."));
+  for (Index head = 1; head < heads; ++head) lecture.key("Down");
+  lecture.key("Down");
+  CHECK(lecture.now().head == heads - 1);
+  CHECK(lecture.tells(fmt::format("Head {} is the last head: there is no head {}.", heads - 1, heads)));
+  lecture.key("W");
+  CHECK(lecture.tells(
+      "“All the way” is on: point at a number, and what it depends on and feeds is highlighted."));
+  lecture.key("W");
+  CHECK(lecture.tells("“All the way” is off."));
+  lecture.state().view.selection.pinned = CellRef{{TensorId::attn_weights}, {0, heads - 1, 3, 1}};
+  lecture.key("W");
+  CHECK(
+      lecture.tells("“All the way” is on: what this number depends on, and what it feeds, is highlighted."));
+}
