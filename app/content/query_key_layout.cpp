@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 namespace headwise {
@@ -108,7 +109,29 @@ PlanePoint foot_on_line(PlanePoint tip, PlanePoint key) {
   return {along * tip.x, along * tip.y};
 }
 
-std::vector<std::optional<PlanePoint>> place_labels(std::span<const MarkLabel> labels, const RectF& area) {
+namespace {
+
+bool crosses(const RectF& rect, const ScreenLine& line) {
+  double from = 0.0, to = 1.0;
+  const auto keep = [&](double start, double end, double low, double high) {
+    const double step = end - start;
+    if (step == 0.0) {
+      if (start < low || start > high) to = from;
+      return;
+    }
+    const double a = (low - start) / step, b = (high - start) / step;
+    from = std::max(from, std::min(a, b));
+    to = std::min(to, std::max(a, b));
+  };
+  keep(line.first.x, line.second.x, rect.x, rect.x + rect.width);
+  keep(line.first.y, line.second.y, rect.y, rect.y + rect.height);
+  return from < to;
+}
+
+}  // namespace
+
+std::vector<std::optional<PlanePoint>> place_labels(std::span<const MarkLabel> labels, const RectF& area,
+                                                    std::span<const ScreenLine> lines) {
   std::vector<RectF> taken;
   for (const MarkLabel& mark : labels)
     taken.push_back({mark.x - mark.reach, mark.y - mark.reach, 2 * mark.reach, 2 * mark.reach});
@@ -118,24 +141,30 @@ std::vector<std::optional<PlanePoint>> place_labels(std::span<const MarkLabel> l
     const double right = mark.x + mark.reach + 2, left = mark.x - mark.reach - 2 - mark.width;
     const double above = mark.y - mark.reach - 1 - mark.height, below = mark.y + mark.reach + 1;
     const double middle_x = mark.x - mark.width / 2, middle_y = mark.y - mark.height / 2;
+    // A mark is round: a label's corner comes nearer to its middle, and still lies beside it.
+    const double corner = (1.0 - std::numbers::sqrt2 / 2) * mark.reach;
     const std::array<PlanePoint, 8> tried{{{right, middle_y},
                                            {left, middle_y},
                                            {middle_x, above},
                                            {middle_x, below},
-                                           {right - mark.reach, above + mark.reach},
-                                           {left + mark.reach, above + mark.reach},
-                                           {right - mark.reach, below - mark.reach},
-                                           {left + mark.reach, below - mark.reach}}};
+                                           {right - corner, above + corner},
+                                           {left + corner, above + corner},
+                                           {right - corner, below - corner},
+                                           {left + corner, below - corner}}};
     std::optional<PlanePoint> place;
+    auto fewest = std::ssize(lines) + 1;
     for (const PlanePoint& at : tried) {
       const RectF rect{at.x, at.y, mark.width, mark.height};
       bool free = rect_inside(rect, area);
       for (std::size_t j = 0; free && j < taken.size(); ++j) free = j == i || !rects_overlap(rect, taken[j]);
       if (!free) continue;
+      const auto crossed = std::ranges::count_if(lines, [&](const auto& line) { return crosses(rect, line); });
+      if (crossed >= fewest) continue;
       place = at;
-      taken.push_back(rect);
-      break;
+      fewest = crossed;
+      if (crossed == 0) break;
     }
+    if (place) taken.push_back({place->x, place->y, mark.width, mark.height});
     places.push_back(place);
   }
   return places;

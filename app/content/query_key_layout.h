@@ -42,9 +42,12 @@ PlanePoint foot_on_line(PlanePoint tip, PlanePoint key);
 struct MarkLabel {
   double x = 0, y = 0, width = 0, height = 0, reach = 0;
 };
+// Both ends on the screen.
+using ScreenLine = std::pair<PlanePoint, PlanePoint>;
 // Top left corners of the labels: beside, above or below their marks, inside the area, over no mark and no
-// other label. Earlier labels go first; none where there is no room.
-std::vector<std::optional<PlanePoint>> place_labels(std::span<const MarkLabel> labels, const RectF& area);
+// other label, and over as few of the lines as can be. Earlier labels go first; none where there is no room.
+std::vector<std::optional<PlanePoint>> place_labels(std::span<const MarkLabel> labels, const RectF& area,
+                                                    std::span<const ScreenLine> lines = {});
 
 // Which keys get one of `count` rows: those with the largest weights, in the order of the keys.
 // NaN counts as largest.

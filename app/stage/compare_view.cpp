@@ -225,6 +225,15 @@ std::string change_words(const PanelContext& context, CompareChanges& changes, c
   return text;
 }
 
+// Where its name has no room: "no mask" for "without a mask", "scale 0.25" for "with the scale 0.25".
+std::string brief_name(const std::string& name) {
+  constexpr std::pair<std::string_view, std::string_view> shorter[] = {
+      {"without the ", "no "}, {"without a ", "no "}, {"with the ", ""}};
+  for (const auto& [beginning, brief] : shorter)
+    if (name.starts_with(beginning)) return std::string(brief) + name.substr(beginning.size());
+  return name;
+}
+
 }  // namespace
 
 // Each describes the other side, as app/session/comparison_target.cpp computes it.
@@ -372,14 +381,24 @@ void CompareMaps::draw_title(std::size_t i) const {
   const bool last = layout_.stacked || i + 1 == maps_.size();
   const double end = last ? area_.x + area_.width : layout_.places[i + 1].map.x - 8 * u;
   const float room = float(end - map.plane.x);
-  if (i < 2) {
-    draw_part_title(context_, i == 0 ? other_ : present_, map.plane, room, map.title + ":");
-    return;
-  }
   ImFont* font = context_.fonts.mono;
+  const std::string brief = brief_name(map.title);
+  std::vector<std::string> words{map.title, brief};  // no word of them is cut while one of them fits
+  if (i < 2) {
+    const StagePart& part = i == 0 ? other_ : present_;
+    const float tensor = width_of(context_.hall ? font : context_.fonts.mono_small, name_) + 6 * u;
+    for (const std::string& side : words)
+      if (width_of(font, side + ":") + tensor <= room)
+        return draw_part_title(context_, part, map.plane, room, side + ":");
+    // The tensor is named below the maps.
+  } else {
+    words = {"now − " + side_.name, "now − " + brief_name(side_.name), map.title};
+  }
+  const auto fits = [&](const std::string& text) { return width_of(font, text) <= room; };
+  const auto fitting = std::ranges::find_if(words, fits);
   const float y = float(map.plane.y) - 7.0f * u - font->Ascent;
-  context_.painter().text(font, {corner(map.plane).x, y}, context_.palette.text,
-                          fitted_text(fmt::format("now − {}", side_.name), font, room));
+  context_.painter().say(font, {corner(map.plane).x, y}, context_.palette.text,
+                         fitting == words.end() ? fitted_text(words.back(), font, room) : *fitting);
 }
 
 // Draws what is on and around a map. `hovered` receives the focused cell;

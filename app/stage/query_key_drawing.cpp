@@ -84,6 +84,11 @@ class PlaneDrawing {
   void draw_keys() const;
   void draw_query() const;
   void draw_labels() const;
+  // What is drawn across the plane: the line of the arrow, the keys' projections, and where the arrow was.
+  std::vector<ScreenLine> drawn_lines() const;
+  bool has_projection(std::size_t key) const {
+    return shown_.plane.keys.size() <= most_plane_lines || shown_.key == static_cast<Index>(key);
+  }
 
   const PanelContext& context_;
   const Palette& palette_;
@@ -127,10 +132,9 @@ void PlaneDrawing::draw_projections() const {
   draw_dashes(paint_, pixel_of(line->first), pixel_of(line->second), im_color(palette_.q, 0.6f), stroke(1.0f),
               4.0f * u());
   const auto& keys = shown_.plane.keys;
-  const bool all = keys.size() <= most_plane_lines;
   for (std::size_t s = 0; s < keys.size(); ++s) {
     const bool pointed = shown_.key == static_cast<Index>(s);
-    if (!all && !pointed) continue;
+    if (!has_projection(s)) continue;
     const ImVec2 foot = at(foot_on_line(tip, keys[s]));
     paint_.line(at(keys[s]), foot, {pointed ? palette_.focus : palette_.k, pointed ? 0.9f : 0.4f},
                 stroke(pointed ? 1.5f : 1.0f));
@@ -169,6 +173,21 @@ void PlaneDrawing::draw_query() const {
   draw_arrow(paint_, origin(), tip, im_color(palette_.q), stroke(2.5f), 12.0f * u());
   paint_.dot(origin(), 2.0f * u(), palette_.text_dim);
   ui_probe("qk/tip", {tip.x - 5 * u(), tip.y - 5 * u()}, {tip.x + 5 * u(), tip.y + 5 * u()});
+}
+
+std::vector<ScreenLine> PlaneDrawing::drawn_lines() const {
+  std::vector<ScreenLine> lines;
+  const PlanePoint tip = shown_.tip();
+  if (const auto line = line_through(shown_.layout, tip)) {
+    lines.push_back(*line);
+    for (std::size_t s = 0; s < shown_.plane.keys.size(); ++s)
+      if (const PlanePoint key = shown_.plane.keys[s]; has_projection(s))
+        lines.emplace_back(shown_.layout.on_screen(key), shown_.layout.on_screen(foot_on_line(tip, key)));
+  }
+  if (shown_.moved())
+    lines.emplace_back(shown_.layout.on_screen({}),
+                       shown_.layout.on_screen(shown_.plane.queries[static_cast<std::size_t>(shown_.query)]));
+  return lines;
 }
 
 // Tokens beside the points: first the shown query and the key under the mouse,
@@ -213,7 +232,7 @@ void PlaneDrawing::draw_labels() const {
         pointed ? bold : small);
     if (marks.size() >= most_plane_labels) break;
   }
-  const auto places = place_labels(marks, shown_.layout.plane);
+  const auto places = place_labels(marks, shown_.layout.plane, drawn_lines());
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!places[i]) continue;
     const ImVec2 from(std::floor(float(places[i]->x)), std::floor(float(places[i]->y)));

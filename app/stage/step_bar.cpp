@@ -21,6 +21,7 @@ namespace {
 // Space that each step takes in addition to its name, in design units: as much as is available, between
 // these. 6/10 of it surrounds the name, the rest separates two steps.
 constexpr float most_room = 34.0f, least_room = 10.0f, share_around = 0.6f;
+constexpr std::string_view between_steps = "›";
 // Of the speed at the right end, in design units; its label gives way first where the steps need the room.
 constexpr float slider_width = 84.0f, room_before_speed = 18.0f;
 
@@ -132,7 +133,11 @@ Chips place_chips(const WidgetContext& widgets, float available, bool brief) {
   float names = 0.0f;
   for (const StepEntry& entry : step_entries()) names += width(entry);
   const float room = std::clamp((available - names) / count, widgets.px(least_room), widgets.px(most_room));
-  Chips chips{{0.0f}, std::floor(0.5f * share_around * room), std::floor((1.0f - share_around) * room)};
+  // The ground of the chosen name ends beside the sign, not on it.
+  const float sign =
+      std::ceil(width_of(widgets.fonts.sans, between_steps, name_size(widgets, brief)) + widgets.px(2));
+  const float separator = std::max(std::floor((1.0f - share_around) * room), sign);
+  Chips chips{{0.0f}, std::floor(std::max(0.0f, 0.5f * (room - separator))), separator};
   for (const StepEntry& entry : step_entries()) {
     chips.left.push_back(chips.left.back() + width(entry) + 2 * chips.padding + chips.separator);
   }
@@ -263,12 +268,11 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
                {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))}, ink,
                name);
     if (i + 1 < step_entries().size()) {
-      const std::string_view sign = "›";
-      const float sign_width = width_of(context.fonts.sans, sign, size);
+      const float sign_width = width_of(context.fonts.sans, between_steps, size);
       paint.text({context.fonts.sans, size},
                  {std::round(max.x + 0.5f * (chips.separator - sign_width)),
                   std::round(0.5f * (min.y + max.y - size))},
-                 palette.text_faint, sign);
+                 palette.text_faint, between_steps);
     }
   }
   paint.list->PopClipRect();

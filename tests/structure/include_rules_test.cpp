@@ -56,7 +56,7 @@ const std::map<std::string, Room> rooms{
     {"app/content", {5550, {"app/session"}}},
     {"app/widgets", {4850, {"app/render", "app/platform", "app/session"}}},
     {"app/panels", {700, {"app/widgets", "app/platform", "app/session", "app/content"}}},
-    {"app/stage", {9250, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
+    {"app/stage", {9300, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/inspector",
      {1550, {"app/stage", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/setup", {1850, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},

@@ -61,6 +61,24 @@ TEST_CASE("a key's foot lies on the arrow's line, at its dot product with the ar
   CHECK_FALSE(line_through(layout, {}));
 }
 
+TEST_CASE(
+    "a label leaves the lines of the plane free where it has another place, and is there where it has none") {
+  const std::vector<MarkLabel> mark{{100, 60, 40, 13, 4}};
+  const RectF area{0, 0, 240, 120};
+  const auto place = [&](const std::vector<ScreenLine>& lines) { return place_labels(mark, area, lines)[0]; };
+  const auto first = place({});
+  REQUIRE(first);
+  CHECK(first->x > 100);  // to the right of the mark
+  const ScreenLine right{{100, 60}, {160, 60}}, left{{100, 60}, {40, 61}};
+  CHECK(place({right})->x < 60);
+  const auto above = place({right, left});
+  CHECK(above->y + 13 <= 60);
+  CHECK(above->x == doctest::Approx(80));
+  std::vector<ScreenLine> everywhere;
+  for (double y = 0; y < 120; y += 5) everywhere.push_back({{0, y}, {240, y}});
+  CHECK(place(everywhere));
+}
+
 TEST_CASE("labels overlap neither each other nor a mark, and stay inside") {
   std::vector<MarkLabel> marks;
   for (int i = 0; i < 40; ++i)

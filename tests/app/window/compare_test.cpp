@@ -147,6 +147,37 @@ TEST_CASE("shapes that differ are shown side by side, without a difference and w
   }
 }
 
+TEST_CASE("over narrow maps the names of both sides lose whole words, and keep their number") {
+  const auto titles = [](int width, CompareWith with, bool unscaled) {
+    Scenario scenario = preset_scenario("welcome");
+    scenario.mask.is_causal = true;
+    if (unscaled) scenario.attention.scale = 1.0;
+    WindowBench bench = open_window(width, 720, scenario);
+    std::vector<std::string> said;
+    if (!bench.ui) return said;
+    bench.window->state().view.selection.step = Step::softmax;
+    bench.window->state().view.selection.view = StageView::compare;
+    bench.window->state().view.selection.compare_with = with;
+    bench.ui->run_until_still();
+    for (const std::string& text : bench.ui->said("")) {
+      CHECK_FALSE((text.find("…") != std::string::npos && text.find("now") != std::string::npos));
+      if (text.find("scale") != std::string::npos || text.find("mask") != std::string::npos)
+        said.push_back(text);
+    }
+    return said;
+  };
+  const auto has = [](const std::vector<std::string>& said, const std::string& text) {
+    return std::ranges::find(said, text) != said.end();
+  };
+  const std::vector<std::string> masks = titles(1000, CompareWith::mask, false);
+  if (masks.empty()) return;
+  CHECK(has(masks, "now − no mask"));
+  const std::vector<std::string> scales = titles(1000, CompareWith::scale, true);
+  CHECK(has(scales, "now − scale 0.25"));
+  CHECK(has(scales, "with the scale 0.25"));  // the tensor is named below the maps
+  CHECK(has(titles(1600, CompareWith::mask, false), "now − without a mask"));
+}
+
 TEST_CASE("maps of a comparison stay inside their area, in one size, and wide ones lie under each other") {
   const RectF area{10, 20, 600, 400};
   for (const Index cols : {Index{1}, Index{12}, Index{128}, Index{4096}}) {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/stage/stage_panel.h"
+#include "app/widgets/measure.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/window_layout.h"
 #include "core/playlist/lessons.h"
@@ -43,6 +44,26 @@ TEST_CASE("Escape leaves full screen first, then unpins, then leaves the lesson,
   CHECK(state.document.walk.page);
   bench.ui->key("Escape");
   CHECK_FALSE(state.document.walk.page);
+}
+
+TEST_CASE("between two steps there is room for the sign, whatever is chosen") {
+  for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}, {1000, 620}}) {
+    CAPTURE(width);
+    WINDOW_OR_SKIP(bench, open_window(width, height));
+    for (const char* key : {"F", "F"}) {
+      bench.ui->key(key);
+      bench.ui->run_frames(2);
+      const float sign = width_of(bench.ui->fonts().sans, "›", bench.ui->fonts().small->FontSize);
+      for (int step = 0; step + 1 < step_count; ++step) {
+        const std::string name = "step_bar/step/";
+        if (!bench.ui->has(name + std::to_string(step)) || !bench.ui->has(name + std::to_string(step + 1)))
+          continue;
+        CHECK(bench.ui->rect(name + std::to_string(step + 1)).min.x -
+                  bench.ui->rect(name + std::to_string(step)).max.x >=
+              sign);
+      }
+    }
+  }
 }
 
 TEST_CASE("F leaves the steps and the stage, F11 on the whole screen, and Escape brings everything back") {
