@@ -13,6 +13,7 @@
 #include "app/content/followed_words.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
+#include "app/content/stage_views.h"
 #include "app/content/step_words.h"
 #include "app/inspector/inspector_prediction.h"
 #include "app/inspector/output_shares.h"
@@ -234,7 +235,7 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
                                  o.num_heads + 2 * o.num_kv_heads, o.head_dim, o.embed_dim),
                      context.palette.text_dim);
   }
-  if (picture && context.selection.queries_as_columns) {
+  if (picture && context.selection.queries_as_columns && stage_view_entry(context.selection.view).turns) {
     const TensorPtr made = context.trace.tensor(picture->result);
     if (made && is_pair_map(*made)) {
       column.paragraph(

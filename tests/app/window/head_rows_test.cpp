@@ -61,6 +61,19 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("only views that turn their maps are said to be transposed") {
+  WINDOW_OR_SKIP(bench, open_rows(preset_scenario("welcome")));
+  const auto says_turned = [&] {
+    bench.ui->run_until_still();
+    return !bench.ui->said("Transposed: each query is a column here").empty();
+  };
+  bench.ui->key("Q");
+  REQUIRE(bench.selection().queries_as_columns);
+  CHECK_FALSE(says_turned());
+  bench.window->state().view.selection.view = StageView::one_head;
+  CHECK(says_turned());
+}
+
 TEST_CASE("one wide head has the same parameters and one row, and the way back and undo restore the heads") {
   WINDOW_OR_SKIP(bench, open_rows(preset_scenario("welcome")));
   const Scenario many = bench.scenario();
