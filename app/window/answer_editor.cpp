@@ -278,7 +278,8 @@ bool draw_answer_editor(const PanelContext& context, const Playlist& playlist, P
     if (page.asks_for_head() && page.ask_view == StageView::all_heads) page.ask_view.reset();
     page.answer.reset();
     if (kind > 0) page.answer = first_answer(context, page, static_cast<AnswerKind>(kind - 1));
-    if (page.answer && page.answer->is_mask()) {  // is painted on the veil
+    // A mask is painted on the veil, and a row of weights stands on the stage.
+    if (page.answer && (page.answer->is_mask() || page.answer->is_weights())) {
       page.veil = true;
       page.ask_step.reset();
       page.ask_view.reset();

@@ -30,6 +30,8 @@ void pin_query(WindowState& window) {
 }
 
 PlaylistPage page_of(WindowState& window) {
+  window.view.steps.playing = false;  // it is the step that was seen when the page was asked for
+  skip_motion(window.view.motion);
   pin_query(window);
   const Selection& selection = window.view.selection;
   PlaylistPage page;

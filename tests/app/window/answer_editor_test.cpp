@@ -80,6 +80,20 @@ TEST_CASE(
   CHECK_FALSE(writing.walk().edits_words);
 }
 
+TEST_CASE("a row of weights that is asked for is hidden until it is drawn, as a mask is") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  writing.choose(1);
+  CHECK_FALSE(writing.page().veil);
+  writing.choose(7);
+  CHECK(writing.page().veil);
+  writing.bench.ui->click("caption/edit");
+  writing.bench.ui->run_until_still();
+  CHECK(writing.walk().asking());
+  CHECK(writing.bench.ui->has("stage/veil"));
+}
+
 TEST_CASE("the options of a choice are written, added and removed, and the page then asks") {
   const TemporaryFolder folder;
   Writing writing(folder);

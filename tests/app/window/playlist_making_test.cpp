@@ -134,6 +134,28 @@ TEST_CASE("a page that is added beside a question asks nothing itself") {
   CHECK_FALSE(walk.asking());
 }
 
+TEST_CASE("what plays stops where a page is made of what the window shows") {
+  for (const CommandId makes : {CommandId::add_page, CommandId::update_page}) {
+    CAPTURE(static_cast<int>(makes));
+    const TemporaryFolder folder;
+    WINDOW_OR_SKIP(bench, open_window(1280, 720));
+    drop(bench, lesson_file(folder));
+    WindowState& state = bench.window->state();
+    bench.ui->key("Space");
+    for (int i = 0; i < 400 && (bench.selection().step == Step::scores || !state.view.motion.running); ++i)
+      bench.ui->run_frames(1);
+    REQUIRE(state.view.steps.playing);
+    const Step seen = bench.selection().step;
+    REQUIRE(seen != Step::scores);
+    perform(state, CommandCall{makes});
+    bench.ui->run_frames(300);
+    CHECK_FALSE(state.view.steps.playing);
+    CHECK(bench.selection().step == seen);
+    CHECK(state.view.motion.progress == 1.0);
+    CHECK(state.document.walk.shown()->step == seen);
+  }
+}
+
 TEST_CASE("pages change places, and stay within the playlist") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   WindowState& state = bench.window->state();
