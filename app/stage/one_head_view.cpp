@@ -286,6 +286,8 @@ void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
         const auto cell = plane_cell_looked_at(context_, each.name, plane);
         draw_veil(context_, plane_rect(plane), {.told = "hidden; a click answers with it"});
         if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
+      } else if (context_.veil->mask && !context_.answer_mask) {
+        draw_veil(context_, plane_rect(plane), {.told = "no mask to paint"});
       } else {
         draw_veil(context_, plane_rect(plane));
       }

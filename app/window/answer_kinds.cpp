@@ -293,7 +293,17 @@ std::string weights_verdict(const PageAnswer& answer, const PageWords& words, co
 
 // Masks, painted on the map.
 
+// What was painted counts only where it can be seen: an edit may leave no mask of the page's size.
+bool is_painted_mask(const PlaylistWalk& walk) {
+  const std::optional<MaskKey>& key = walk.words.key.mask;
+  return walk.given.mask.touched && key && walk.given.mask.is_box_of(*key);
+}
+
 Pieces mask_pieces(const PlaylistWalk& walk) {
+  if (!walk.words.key.mask && walk.words.edits)
+    return {note(fmt::format(
+        "you changed this page, which leaves no mask to paint; “{}” in the Teach menu brings it back",
+        command_entry(CommandId::restore_page).name))};
   const auto give = [](const PanelContext&, Given& given) {
     return given.mask.touched = true;  // that no pair is blocked is an answer too
   };
@@ -307,11 +317,11 @@ Pieces mask_pieces(const PlaylistWalk& walk) {
 std::string mask_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
   const std::optional<MaskKey>& key = words.key.mask;
   const AnswerMask& mask = given.mask;
+  if (!words.key.waits && (!key || !mask.is_box_of(*key)))
+    return "You painted a mask. As the page is now, there is none of its size to compare it with.";
   const std::string said =
       fmt::format("You blocked {} of {} pairs", std::ranges::count(mask.blocked, true), mask.blocked.size());
   if (words.key.waits) return said + ". Which ones are blocked takes too long to be computed here.";
-  if (!key || !mask.is_box_of(*key))
-    return said + ". As the page is now, there is no mask of this size to compare them with.";
   std::size_t missed = 0, too_many = 0;
   for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
     if (mask.blocked[i] && !key->blocked[i]) ++too_many;
@@ -368,12 +378,12 @@ const AnswerKindView& view_of(const PageAnswer& answer) {
       {.controls = tensor_pieces, .verdict = option_verdict, .digit = choose_option, .click = click_tensor,
        .right = "It is {option}."},
       {.controls = weights_pieces, .verdict = weights_verdict, .digit = set_bar,
-       .drawn = [](const Given& given) { return given.sum_of_bars() > 0.0; },
+       .drawn = [](const PlaylistWalk& walk) { return walk.given.sum_of_bars() > 0.0; },
        .right = "The largest weight is {largest:.2f}, at “{at}”.",
        .longest = "You drew a row of weights: right, 0.00 of the weight lies at the wrong keys; the largest difference "
                   "is at “{widest}”: you drew 0.00, it is 0.00.",
        .texts = {edited_key("attn_weights[{batch},{head},{attending},:]")}},
-      {.controls = mask_pieces, .verdict = mask_verdict, .drawn = [](const Given& given) { return given.mask.touched; },
+      {.controls = mask_pieces, .verdict = mask_verdict, .drawn = is_painted_mask,
        .right = "{shown} pairs are blocked.",
        .longest = "You blocked 000 of 000 pairs; 000 are wrong, outlined on the map: 000 blocked pairs are missed, "
                   "000 open pairs are blocked.",
@@ -389,8 +399,8 @@ std::vector<Piece> listed_pieces(const PlaylistWalk& walk) {
   // Page Down does the same, but what was drawn is given by that key.
   const std::string key = first_key_text(CommandId::next_page);
   pieces.push_back({PieceKind::show, answer_hint, "caption/answer",
-                    view.drawn(walk.given) ? "without answering" : fmt::format("without answering ({})", key),
-                    true, [](const PanelContext&, Given& given) {
+                    view.drawn(walk) ? "without answering" : fmt::format("without answering ({})", key), true,
+                    [](const PanelContext&, Given& given) {
                       given.bars.clear();
                       given.mask.touched = false;
                       return true;

@@ -48,7 +48,7 @@ struct AnswerKindView {
   AnswerInput (*digit)(PlaylistWalk&, int) = [](PlaylistWalk&, int) { return AnswerInput::ignored; };
   // Whether the click is the answer, and whether what was drawn is one.
   bool (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) { return false; };
-  bool (*drawn)(const PlaylistWalk::Given&) = [](const PlaylistWalk::Given&) { return false; };
+  bool (*drawn)(const PlaylistWalk&) = [](const PlaylistWalk&) { return false; };
   bool typed = false;                // digits, a point and a minus sign begin the answer
   std::string_view letters = {};     // and so do these, while the page asks
   std::string_view characters = {};  // and these, with whichever keys they are typed

@@ -121,7 +121,7 @@ bool is_of(const PlaylistWalk::Kept& kept, const PlaylistPage& page) {
 }
 
 void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
-  if (page.answer && view_of(*page.answer).drawn(walk.given)) {
+  if (page.answer && view_of(*page.answer).drawn(walk)) {
     walk.given.made = true;
     if (walk.given.sum_of_bars() > 0.0) walk.given.scale_bars();
   }

@@ -2,8 +2,10 @@
 // and a tensor that is clicked.
 #include <algorithm>
 
+#include "app/window/answer_kinds.h"
 #include "app/window/frame_snapshot.h"
 #include "app/window/stage_pictures.h"
+#include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/checks.h"
 
@@ -198,6 +200,64 @@ TEST_CASE("a mask is painted with the keys alone") {
   ui.run_until_still();
   CHECK(answer_verdict(asked.walk()) == "You blocked 30 of 36 pairs: right.");
   CHECK_FALSE(asked.walk().asking());
+}
+
+TEST_CASE("where an edit leaves no mask to paint, the page says so, and judges no pair that nobody sees") {
+  Drawing asked(1);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  const std::string gone =
+      "you changed this page, which leaves no mask to paint; “Restore page” in the Teach "
+      "menu brings it back";
+  const auto notes = [&] {
+    std::string words;
+    for (const Piece& piece : listed_pieces(asked.walk())) words += piece.text + "\n";
+    return words;
+  };
+  asked.stroke(asked.pair(0, 1), asked.pair(0, 11), 3);
+  const PlaylistWalk::Given painted = asked.given();
+  CHECK_CONTAINS(notes(), "paint the blocked pairs on the map");
+  ui.key("C");
+  ui.run_until_still();
+  CHECK_CONTAINS(notes(), gone);
+  CHECK_LACKS(notes(), "paint the blocked pairs");
+  CHECK(ui.has("says/no mask to paint"));
+  CHECK_FALSE(ui.has("caption/give"));
+  ui.save_png("mask-gone");
+  // With the page's settings its question is back, and what was painted.
+  ui.key("C");
+  ui.run_until_still();
+  CHECK(ui.has("caption/give"));
+  CHECK(asked.given().mask.blocked == painted.mask.blocked);
+  ui.key("C");
+  ui.run_until_still();
+  ui.key("PageDown");
+  ui.run_until_still();
+  CHECK_FALSE(asked.walk().asking());
+  CHECK_FALSE(asked.given().made);
+  CHECK(answer_verdict(asked.walk()) == "");
+}
+
+TEST_CASE("what was painted and given is not counted once the page has no such mask") {
+  Drawing asked(1);
+  if (!asked.bench.ui) return;
+  asked.click_at(asked.pair(0, 3));
+  asked.bench.ui->click("caption/give");
+  asked.bench.ui->key("C");
+  asked.bench.ui->run_until_still();
+  CHECK(answer_verdict(asked.walk()) ==
+        "You painted a mask. As the page is now, there is none of its size to compare it with.");
+}
+
+TEST_CASE("while a mask is asked for, it is not copied either") {
+  Drawing asked(1);
+  if (!asked.bench.ui) return;
+  WindowState& state = asked.bench.window->state();
+  perform(state, CommandCall{CommandId::copy_mask});
+  CHECK(state.view.notices.notices.back().text == "The page hides this map until its question is answered.");
+  asked.bench.ui->click("caption/answer");
+  perform(state, CommandCall{CommandId::copy_mask});
+  CHECK_CONTAINS(state.view.notices.notices.back().text, "Copied the mask");
 }
 
 TEST_CASE("that no pair is blocked is an answer, and showing the answer is none") {
