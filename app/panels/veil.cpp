@@ -38,4 +38,9 @@ bool Veil::hides(TensorName name) const {
   return name.gradient || (step_of(name.id) >= from && !is_given(name.id));
 }
 
+std::optional<Veil> veil_of_question(const PlaylistPage& page) {
+  if (page.ask.empty() || !page.veil) return {};
+  return Veil{page.step, page.answer && page.answer->is_mask()};
+}
+
 }  // namespace headwise

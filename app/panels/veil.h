@@ -1,6 +1,9 @@
 // What is hidden while a page asks: the results of a step and all that follows from them.
 #pragma once
 
+#include <optional>
+
+#include "core/playlist/playlist.h"
 #include "core/trace/steps.h"
 
 namespace headwise {
@@ -13,5 +16,7 @@ struct Veil {
   bool hides(TensorName name) const;
   friend bool operator==(const Veil&, const Veil&) = default;
 };
+// What the page hides while it asks, in its window and in its pictures; nullopt if nothing.
+std::optional<Veil> veil_of_question(const PlaylistPage& page);
 
 }  // namespace headwise

@@ -39,9 +39,9 @@ PlaylistPage without_words(const PlaylistPage& page) {
   bare.caption.clear();
   bare.keywords.clear();
   bare.notes.clear();
-  if (!page.asks_for_head()) bare.answer.reset();  // no head is marked while it asks for one
   bare.ask = covered ? "?" : "";
-  if (covered) return bare;
+  if (covered) return bare;  // its answer decides what is hidden
+  bare.answer.reset();
   bare.ask_step.reset();
   bare.ask_view.reset();
   bare.veil = false;
@@ -71,8 +71,9 @@ struct PageThumbnails::Maker {
     WindowDocument& document = window.document;
     document.session.poll();
     arrive(window);
-    if (document.session.computing() || document.walk.arrival) return false;
+    if (document.session.computing()) return false;
     if (!document.session.error().empty()) return true;
+    if (document.walk.arrival) return false;
     FrameSnapshot looked(window);
     looked.add_gradients(window);
     looked.add_other_side(document);
@@ -84,7 +85,11 @@ struct PageThumbnails::Maker {
   Image draw() {
     const Session& session = window.document.session;
     if (!session.error().empty() || !page_problem(*page, session.trace()).empty()) return {};
-    window.document.walk.words = {};  // a slide has them below the stage
+    // A slide has them below the stage, where a mask is painted.
+    PlaylistWalk::Words& words = window.document.walk.words;
+    std::optional<MaskKey> mask = std::move(words.key.mask);
+    words = {};
+    words.key.mask = std::move(mask);
     skip_motion(window.view.motion);
     return pictures.image(window);
   }

@@ -163,7 +163,7 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
   selection.head = page.head;
   selection.lines = page.lines;
   selection.loss = page.loss;
-  if (!answered && (page.asks_elsewhere() || (page.veil && !page.ask.empty()))) {
+  if (!answered && (page.asks_elsewhere() || veil_of_question(page))) {
     selection.step = page.ask_step.value_or(page.step);
     selection.view = page.ask_view.value_or(page.view);
     return without_answer(selection, page);

@@ -220,9 +220,7 @@ void reveal_answer(WindowState& window) {
 }
 
 std::optional<Veil> veil_of(const PlaylistWalk& walk) {
-  if (!asks_now(walk) || !walk.shown()->veil) return {};
-  const std::optional<PageAnswer>& answer = walk.shown()->answer;
-  return Veil{walk.shown()->step, answer && answer->is_mask()};
+  return asks_now(walk) ? veil_of_question(*walk.shown()) : std::nullopt;
 }
 
 std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {

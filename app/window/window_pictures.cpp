@@ -24,6 +24,11 @@
 #include "core/tensor/join.h"
 
 namespace headwise {
+namespace {
+
+constexpr const char* hidden_map_words = "The page hides this map until its question is answered.";
+
+}  // namespace
 
 void copy_value(WindowState& window) {
   WindowView& view = window.view;
@@ -49,7 +54,7 @@ std::optional<TensorExport> map_to_copy(WindowState& window) {
   TensorExport what;
   what.tensor = name_to_export(window, picture->result);
   if (const std::optional<Veil> veil = veil_of(window.document.walk); veil && veil->hides(what.tensor)) {
-    window.view.notices.say("The page hides this map until its question is answered.");
+    window.view.notices.say(hidden_map_words);
     return std::nullopt;
   }
   what.batch = view.selection.batch;
@@ -75,6 +80,10 @@ void copy_map(WindowState& window, MapText text) {
 
 void copy_mask(WindowState& window) {
   WindowView& view = window.view;
+  if (const auto veil = veil_of(window.document.walk); veil && veil->hides({TensorId::mask_bias})) {
+    view.notices.say(hidden_map_words);
+    return;
+  }
   const Trace& trace = window.document.session.trace();
   const auto mask = stage_matrix(trace, {TensorId::mask_bias}, {view.selection.batch, view.selection.head});
   if (!mask || mask->view.tensor->size() == 0) {

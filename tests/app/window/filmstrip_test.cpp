@@ -148,6 +148,24 @@ TEST_CASE("the picture of a page that hides its answer hides it too") {
   CHECK(picture_of(bench, 1) == picture_of(bench, 2));
 }
 
+TEST_CASE("the picture of a page that asks for a mask, or for a cell, shows neither") {
+  const TemporaryFolder folder;
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "hand_made", "set": ["mask.is_causal=true"], "step": "mask", "ask": "Which?", "veil": true,
+      "caption": "Those.", "answer": {"kind": "mask", "is": "mask_bias[0,0,:,:] = -inf"} },
+    { "set": ["mask.sliding_window=2"], "ask": "Which?", "veil": true,
+      "caption": "Those.", "answer": {"kind": "mask", "is": "mask_bias[0,0,:,:] = -inf"} },
+    { "scenario": "hand_made", "step": "scores", "ask": "Where?", "caption": "There.",
+      "answer": {"kind": "cell", "tensor": "scores", "row": "8", "column": "argmax scores[0,0,8,:]"} },
+    { "step": "scores", "ask": "Where?", "caption": "There.", "pin": { "tensor": "scores", "index": [0, 0, 8, 7] },
+      "answer": {"kind": "cell", "tensor": "scores", "row": "8", "column": "argmax scores[0,0,8,:]"} } ] })"));
+  REQUIRE(has_pictures(bench, 4));
+  CHECK(picture_of(bench, 0) == picture_of(bench, 1));
+  CHECK(picture_of(bench, 2) == picture_of(bench, 3));
+  bench.ui->save_png("pictures_that_ask");
+}
+
 TEST_CASE("the picture of a page that asks for a head does not show which it is") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
