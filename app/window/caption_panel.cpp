@@ -346,7 +346,10 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, Pa
 // nothing goes on. In a lesson that was visited from one's own pages the way back to them comes first, and on
 // a page to which a link led, the way back to where it was followed. While a page is on its way Escape
 // cancels that.
-std::string hall_foot_text(const PlaylistWalk& walk, ImFont* font, float room) {
+std::string hall_foot_text(const PlaylistWalk& walk, bool on_map, ImFont* font, float room) {
+  const std::string back = "Esc leads back to the pages";
+  if (on_map)
+    return width_of(font, cells_have_keys) <= room ? cells_have_keys : fitted_text(back, font, room);
   const std::size_t pages = walk.playlist.pages.size();
   const bool waits = walk.words.gives_up;
   const bool last = *walk.page + 1 == pages && (walk.answered || waits);
@@ -381,7 +384,9 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
                   std::floor(panel.y + size.y - font->FontSize - padding_y * context.scale)};
   const float line = size.x - 2 * padding_x * context.scale;
   const float link = draw_take_back_link(large.widgets(), walk, {at.x + line, at.y - context.px(2)}, action);
-  const std::string shown = hall_foot_text(walk, font, line - link - (link > 0.0f ? 12 * context.scale : 0.0f));
+  const bool on_map = context.focus && focuses_map(*context.focus);
+  const std::string shown =
+      hall_foot_text(walk, on_map, font, line - link - (link > 0.0f ? 12 * context.scale : 0.0f));
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
                                       shown.c_str());
   ui_says(shown, at);

@@ -11,6 +11,7 @@
 #include "app/session/followed_pin.h"
 #include "app/session/head_gains.h"
 #include "app/sheets/ask_pages.h"
+#include "app/window/caption_panel.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
 #include "app/window/page_undo.h"
@@ -141,9 +142,21 @@ void toggle_memory(WindowView& view) {
   shown = shown == StageView::memory ? StageView::one_head : StageView::memory;
 }
 
-void toggle_stage_only(WindowView& view) {
+void toggle_stage_only(WindowState& window) {
+  WindowView& view = window.view;
+  // A class does not see the controls behind its page because of one letter.
+  if (view.full_screen && window.document.walk.page)
+    return view.notices.say("The stage is alone already. Esc leaves full screen.");
   view.stage_only = !view.stage_only;
   if (!view.stage_only) view.full_screen = false;
+}
+
+// While pages are presented their keys turn them: where these go to cells from now on, it is told.
+void walk_cells(WindowState& window) {
+  FocusOrder& focus = window.view.focus;
+  focus_first_map(focus);
+  if (window.view.full_screen && window.document.walk.page && focuses_map(focus))
+    window.view.notices.say(cells_have_keys);
 }
 
 // Pages of one's own and those of a lesson remember it apart.
@@ -284,7 +297,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::smaller_text,
      [](WindowState& window, int) { say_text_scale(window.view, window.view.settings.font_scale - 0.125f); }},
     {CommandId::normal_text, [](WindowState& window, int) { say_text_scale(window.view, 1.0f); }},
-    {CommandId::stage_only, [](WindowState& window, int) { toggle_stage_only(window.view); }},
+    {CommandId::stage_only, [](WindowState& window, int) { toggle_stage_only(window); }},
     {CommandId::full_screen,
      [](WindowState& window, int) {
        if (!words_are_readable(window)) return;
@@ -314,7 +327,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::page_later, [](WindowState& window, int) { move_page(window, 1); }},
     {CommandId::filmstrip, [](WindowState& window, int) { toggle_filmstrip(window); }},
     // The keyboard
-    {CommandId::walk_cells, [](WindowState& window, int) { focus_first_map(window.view.focus); }},
+    {CommandId::walk_cells, [](WindowState& window, int) { walk_cells(window); }},
     {CommandId::next_part, [](WindowState& window, int) { move_to_part(window.view.focus, 1); }},
     {CommandId::previous_part, [](WindowState& window, int) { move_to_part(window.view.focus, -1); }},
     {CommandId::open_menus, [](WindowState& window, int) { window.view.menu_to_open = 0; }},

@@ -75,6 +75,7 @@ void unpin(WindowState& window) {
     selection.view = StageView::one_head;  // a view that is not shown is not computed
   } else if (view.focus.focused != 0) {
     release_focus(view.focus);
+    if (view.full_screen) view.notices.dismiss_all();  // on what its keys did
     // A field that loses the focus shows the value that has a result.
     drop_refused_edit(window);
   } else if (view.full_screen && looks_inside(window) && come_back(window)) {  // to the page, still presented

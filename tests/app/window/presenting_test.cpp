@@ -73,6 +73,45 @@ TEST_CASE("on the whole screen the keys of the steps turn the pages") {
   CHECK_FALSE(presented.walk().departure);
 }
 
+TEST_CASE("while a map has the keys that turn pages, a line says so and how to go back to the pages") {
+  Presented presented;
+  if (!presented.bench.ui) return;
+  const std::string told = "The arrows move on the map now; Esc leads back to the pages.";
+  presented.key("Enter");
+  CHECK_FALSE(presented.tells(told));  // in the window they belong to the steps
+  presented.key("Escape");
+  presented.key("F5");
+  const auto below = [&] { return presented.says(told) || presented.says("Esc leads back to the pages"); };
+  CHECK_FALSE(below());
+  presented.key("Enter");
+  CHECK(presented.tells(told));
+  presented.state().view.notices.dismiss_all();
+  presented.key("Right");
+  CHECK(presented.walk().page == 0);
+  CHECK(below());  // for as long as it holds, below the words
+  presented.key("Enter");
+  presented.key("Escape");
+  CHECK_FALSE(below());
+  CHECK_FALSE(presented.tells(told));
+  CHECK(presented.ui().result().full_screen);
+  presented.key("Space");
+  CHECK(presented.walk().page == 1);
+}
+
+TEST_CASE("F shows a class no controls: on the full screen it says what leaves it") {
+  Presented presented;
+  if (!presented.bench.ui) return;
+  presented.key("F5");
+  presented.key("F");
+  CHECK(presented.ui().result().full_screen);
+  CHECK_FALSE(presented.ui().has("panel/setup"));
+  CHECK(presented.tells("The stage is alone already. Esc leaves full screen."));
+  presented.key("Escape");
+  presented.key("F");
+  CHECK(presented.state().view.stage_only);
+  CHECK_FALSE(presented.ui().result().full_screen);
+}
+
 TEST_CASE("whatever the order of keys, no caption stands beside the stage of another step or view") {
   Presented presented;
   if (!presented.bench.ui) return;
