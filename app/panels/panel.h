@@ -73,6 +73,8 @@ struct PanelContext {
   bool points_at_tensors = false;          // while a page asks for a tensor, which may be veiled
   bool points_at_heads = false;       // while a page asks for a head: none is marked as the one that is shown
   bool pinned_by_page = false;        // the pinned cell is that of the page, which Escape leaves instead
+  // The page that is shown has no numbers: those of the trace belong to another one, and no panel tells them
+  bool page_refused = false;
   AnswerMask* answer_mask = nullptr;  // of a page that asks for a mask
   // if the model is a step of the watched training, which can be asked
   const WatchedModel* watched = nullptr;

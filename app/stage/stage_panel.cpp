@@ -266,6 +266,7 @@ void draw_painted_row(const StageFrame& frame) {
 
 // Why no view has anything to draw; else empty.
 std::string nothing_to_draw(const PanelContext& context, const RectF& area) {
+  if (context.page_refused) return "there is nothing to see: this page could not be computed";
   const double least = 120.0 * context.scale;
   if (area.width <= least || area.height <= least) return "make the window larger to see the matrices";
   const TensorPtr& query = context.trace.tensors.query;
@@ -385,6 +386,13 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   if (given.selection.spotlight) context.lit = &lit;
   if (state.alone) context.picture = context.hall = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
+  if (context.page_refused) {
+    const RectF whole{origin.x, origin.y, available.x, available.y};
+    const std::string told = nothing_to_draw(context, whole);
+    draw_stage_sentence(context, told, whole);
+    ui_says(told, origin);
+    return {};
+  }
 
   // While moving on from the previous step, its picture is needed too.
   const StageView view = context.selection.view;

@@ -29,6 +29,7 @@ struct FrameSnapshot {
   std::optional<Veil> veil;
   std::optional<TensorId> points_at;
   bool points_at_tensors = false, points_at_heads = false, pinned_by_page = false;
+  bool page_refused = false;  // what was last computed belongs to another page than the one that is shown
 
   explicit FrameSnapshot(const WindowState& state)
       : computation(state.document.session.computation()),
@@ -41,7 +42,8 @@ struct FrameSnapshot {
         points_at(tensor_to_point_at(state.document.walk)),
         points_at_tensors(asks_for_tensor(state.document.walk)),
         points_at_heads(asks_for_head(state.document.walk)),
-        pinned_by_page(is_pinned_by_page(state.document.walk, selection)) {
+        pinned_by_page(is_pinned_by_page(state.document.walk, selection)),
+        page_refused(state.document.walk.refused()) {
     keep_veiled();
   }
 
@@ -50,7 +52,7 @@ struct FrameSnapshot {
   void keep_veiled() {
     const bool in_head = points_at_heads && stage_view_entry(selection.view).of_head;
     for (std::optional<CellRef>* cell : {&selection.pinned, &selection.hovered})
-      if (*cell && (in_head || (veil && veil->hides((*cell)->tensor)))) cell->reset();
+      if (*cell && (page_refused || in_head || (veil && veil->hides((*cell)->tensor)))) cell->reset();
   }
 
   // Nothing is computed before the current place needs it.
@@ -132,6 +134,7 @@ struct FrameSnapshot {
             .points_at_tensors = points_at_tensors,
             .points_at_heads = points_at_heads,
             .pinned_by_page = pinned_by_page,
+            .page_refused = page_refused,
             .watched = watched ? &*watched : nullptr,
             .wake_after = &wake_after};
   }

@@ -205,10 +205,12 @@ void MainWindow::draw_window_notices(const WidgetContext& widgets, const WindowL
   if (now != told_ && now->shortened) view.notices.say(now->shortened->note);
   told_ = now;
   draw_focus_ring(widgets);
+  // The caption says why a page cannot be shown.
+  const std::string shown = state_.document.walk.refused() ? "" : lasting;
   WidgetContext without_focus = widgets;
   without_focus.focus = nullptr;
   const std::optional<bool> restores =
-      draw_notices(without_focus, view.notices, lasting, area_of_notices(layout), seconds);
+      draw_notices(without_focus, view.notices, shown, area_of_notices(layout), seconds);
   if (restores) *restores ? restore_offered(state_) : discard_offered(state_);
 }
 

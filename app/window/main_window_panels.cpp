@@ -309,12 +309,12 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
     begin_focus_part(view.focus, inspector_part);
     scroll_by_keys(view.focus, inspector_part, px(60));
-    take(draw_inspector(context, view.inspector));
+    if (!context.page_refused) take(draw_inspector(context, view.inspector));
     ImGui::EndChild();
   }
   if (begin_panel("panel/graph", grounds_, layout.graph, px(12), px(8))) {
     begin_focus_part(view.focus, graph_part);
-    take(draw_graph(context, graph_));
+    if (!context.page_refused) take(draw_graph(context, graph_));
     ImGui::EndChild();
   }
   if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {

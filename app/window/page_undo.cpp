@@ -42,6 +42,7 @@ std::string undo_label(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
   const Session& session = document.session;
   if (edited_words_last(walk, session.history())) return "edit the words";
+  if (walk.refused()) return "";  // what was done before belongs to another page
   if (!walk.page || !stands_at_page(session)) return session.undo_label();
   if (walk.just_removed) return "remove page";
   return left_edits_before(walk, session.history()) ? "turn the page" : "";
@@ -66,7 +67,8 @@ bool undo_to_page_before(WindowState& window) {
 
 bool drop_refused_edit(WindowState& window) {
   Session& session = window.document.session;
-  if (session.error().empty() || (window.document.walk.page && stands_at_page(session))) return false;
+  const PlaylistWalk& walk = window.document.walk;
+  if (session.error().empty() || walk.refused() || (walk.page && stands_at_page(session))) return false;
   return session.undo();
 }
 

@@ -36,11 +36,31 @@ void take_choices(PlaylistWalk& walk, const PageChoices& page, const Selection& 
       taken(page.queries_as_columns, now.queries_as_columns, walk.own_queries_as_columns);
 }
 
+// Whether the page on its way cannot be shown. It stays on its way, in case an edit mends it.
+bool is_refused(WindowState& window) {
+  PlaylistWalk::Arrival& arrival = *window.document.walk.arrival;
+  const Session& session = window.document.session;
+  if (arrival.page && !session.error().empty()) {
+    if (arrival.refused.empty()) {  // what was pinned elsewhere is none of this page
+      Selection& now = window.view.selection;
+      now.step = arrival.selection.step;
+      now.view = arrival.selection.view;
+      now.tensor.reset();
+      now.pinned.reset();
+      skip_motion(window.view.motion);
+    }
+    arrival.refused = session.error();
+    arrival.stale = session.trace_ptr();
+  }
+  if (arrival.stale != session.trace_ptr()) arrival.refused.clear();
+  return !arrival.refused.empty();
+}
+
 void take_place(WindowState& window) {
   WindowDocument& document = window.document;
   WindowView& view = window.view;
   PlaylistWalk& walk = document.walk;
-  if (!walk.arrival || document.session.computing()) return;
+  if (!walk.arrival || document.session.computing() || is_refused(window)) return;
   const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
   walk.arrival_notice = document.session.last_edit();
   // A scenario without a trace is reported by the session; the last good picture stays.
@@ -61,6 +81,13 @@ void take_place(WindowState& window) {
   if (!problem.empty()) view.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
 }
 
+// In one line: an error may have several.
+std::string refused_words(const PlaylistWalk& walk) {
+  std::string why = walk.arrival->refused;
+  std::ranges::replace(why, '\n', ' ');
+  return fmt::format("This page cannot be shown: {}{}", why, why.ends_with('.') ? "" : ".");
+}
+
 // Numbers that take long to compute are not computed between two frames.
 void refresh_words(WindowDocument& document) {
   const Session& session = document.session;
@@ -74,9 +101,14 @@ void refresh_words(WindowDocument& document) {
   const TracePtr trace = document.gradients.at_hand(session.trace_ptr());
   words.gives_up = false;
   // On the way to a page the trace is still the previous page's.
-  if (walk.arrival && session.computing()) {
+  if (walk.arrival && (session.computing() || walk.refused())) {
     words = {};
     words.gives_up = session.awaited() || session.waiting().told();
+    if (!page->notes.empty()) words.notes = "…";
+    if (!session.computing()) {
+      (walk.asking() ? words.ask : words.caption) = refused_words(walk);
+      return;
+    }
     if (!page->ask.empty()) words.ask = "…";
     words.caption = "…";
     if (const Scenario* awaited = session.awaited())
@@ -175,7 +207,7 @@ bool tells_answer(const PlaylistWalk& walk) {
 }  // namespace
 
 bool words_are_readable(PlaylistWalk& walk, const LiveSubject& subject) {
-  if (!walk.page || !walk.edits_words) return true;
+  if (!walk.page || !walk.edits_words || walk.refused()) return true;
   // It is better to learn of unreadable numbers in braces now than in front of a class.
   walk.words_problem = page_problem(*walk.shown(), subject.trace);
   if (walk.words_problem.empty()) walk.words_problem = answer_problem(walk.playlist, *walk.shown(), subject);
@@ -366,8 +398,9 @@ void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page)
 void walk_pages(WindowState& window, int by) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.page || !words_are_readable(window)) return;
-  // A page whose model is being trained has not asked yet.
-  if (by > 0 && !walk.answered && !(walk.arrival && window.document.session.awaited())) {
+  // A page whose model is being trained, or cannot be, has not asked yet.
+  const bool not_yet = walk.refused() || (walk.arrival && window.document.session.awaited());
+  if (by > 0 && !walk.answered && !not_yet) {
     reveal_answer(window);
     return;
   }

@@ -149,6 +149,10 @@ struct PlaylistWalk {
     Selection selection;
     std::optional<PlaylistPage> page;  // not yet checked for problems
     bool from_own = false;             // until then the user's own scenario is there, and can be edited
+    // Why the page's scenario has no trace; empty: it may still get one. `stale`: the trace of before, until
+    // something else has been computed on the page
+    std::string refused = {};
+    TracePtr stale = {};
   };
   std::optional<Arrival> arrival;
   // The page shown before the current one, where whoever gives up waiting for this one goes back to; none:
@@ -163,6 +167,8 @@ struct PlaylistWalk {
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
   // The page asks a question, and its answer is not revealed yet.
   bool asking() const { return page && !answered; }
+  // The page cannot be shown: what the session last computed belongs to another one.
+  bool refused() const { return page && arrival && !arrival->refused.empty(); }
 };
 
 // Whether the page on the stage is the one that asks: it is neither on its way nor being written.

@@ -73,7 +73,9 @@ void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
     right -= gap;
   };
   if (!info.waiting) put_right(cell_text(context), context.palette.text, "status/cell");
-  if (!info.waiting) {
+  if (!info.waiting && context.page_refused) {
+    // What was computed is of another page.
+  } else if (!info.waiting) {
     put_right(compute_text(context.trace, info.compute_seconds), context.palette.text_dim, "status/time");
   } else if (!info.waiting->told()) {
     put_right(std::string(info.what) + " …", context.palette.text_dim, "status/time");

@@ -355,6 +355,16 @@ constexpr bool in_order() {
 
 static_assert(in_order());
 
+// Copies, saves or keeps what was computed.
+bool needs_numbers(CommandId id) {
+  using Id = CommandId;
+  constexpr Id all[] = {Id::copy_value,    Id::copy_table,     Id::copy_array,         Id::copy_mask,
+                        Id::copy_program,  Id::copy_map_image, Id::copy_stage_image,   Id::export_picture,
+                        Id::save_program,  Id::save_motion,    Id::save_stage_picture, Id::pin_scenario,
+                        Id::toggle_freeze, Id::compare,        Id::add_page,           Id::update_page};
+  return std::ranges::find(all, id) != std::end(all);
+}
+
 // Executes the command. Afterwards the selection may name something that the new trace no longer has.
 void handle_command(WindowState& window, CommandCall call) {
   handlers[static_cast<std::size_t>(call.id)].handle(window, call.argument);
@@ -363,6 +373,8 @@ void handle_command(WindowState& window, CommandCall call) {
 }  // namespace
 
 void perform(WindowState& window, CommandCall call) {
+  if (window.document.walk.refused() && needs_numbers(call.id))
+    return window.view.notices.say("There are no numbers yet: this page could not be computed.");
   if (const auto tried = suggestion_of(call.id)) remember_suggestion(window.view, *tried);
   handle_command(window, call);
   window.view.selection = selection_within(window.view.selection, window.document.session.trace());

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "app/window/frame_snapshot.h"
+#include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "core/files/made_folders.h"
 #include "core/playlist/lessons.h"
@@ -286,11 +288,81 @@ TEST_CASE("a page whose training fails says why, and the pages beside it can sti
   let_arrive(bench);
   CHECK(walk_of(bench).page == 1);
   CHECK_CONTAINS(bench.session().error(), "this training failed: step 3: the loss has exploded");
-  CHECK(bench.ui->has("notice/lasting"));
+  CHECK_CONTAINS(walk_of(bench).words.ask, "This page cannot be shown: ");
+  CHECK_FALSE(bench.ui->has("notice/lasting"));  // it would say the same
   bench.ui->key("PageUp");
   CHECK(walk_of(bench).page == 0);
   CHECK(bench.session().error().empty());
   CHECK(walk_of(bench).words.caption == "First.");
+}
+
+TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no number of the page before") {
+  close_model_gate().open = true;
+  for (const bool hall : {false, true}) {
+    CAPTURE(hall);
+    WINDOW_OR_SKIP(bench, open_beside(1280, hall ? 720 : 1000));
+    UiDriver& ui = *bench.ui;
+    const TemporaryFolder folder;
+    open_pages(bench, folder, pages_of("broken"));
+    WindowState& state = bench.window->state();
+    state.view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 8, 7}};
+    if (hall) ui.key("F5");
+    ui.key("PageDown");
+    let_arrive(bench);
+    const auto is_refused = [&] {
+      ui.run_until_still();
+      CHECK(walk_of(bench).page == 1);
+      CHECK(walk_of(bench).words.ask.starts_with("This page cannot be shown: "));
+      CHECK_CONTAINS(walk_of(bench).words.ask, "this training failed: step 3: the loss has exploded");
+      CHECK(ui.has("caption/ask"));
+      CHECK(ui.has("says/there is nothing to see: this page could not be computed"));
+      for (const char* none : {"caption/elsewhere", "caption/changed", "caption/number", "caption/answer",
+                               "caption/words", "stage/result", "notice/lasting", "status/time"})
+        CHECK_FALSE(ui.has(none));
+      for (const std::string& name : ui.names())
+        if (name.starts_with("stage/") || name.starts_with("inspector/")) FAIL_CHECK(name);
+      CHECK_FALSE(FrameSnapshot(state).selection.pinned);
+    };
+    is_refused();
+    ui.save_png(hall ? "refused_page_hall" : "refused_page");
+    CHECK(bench.selection().step == Step::mask);  // where it asks
+    ui.key("Ctrl+Z");
+    CHECK_CONTAINS(state.view.notices.notices.back().text, "Nothing was changed on this page.");
+    for (const CommandId needs : {CommandId::copy_table, CommandId::add_page, CommandId::update_page}) {
+      perform(state, CommandCall{needs});
+      CHECK(state.view.notices.notices.back().text ==
+            "There are no numbers yet: this page could not be computed.");
+    }
+    CHECK(walk_of(bench).playlist.pages.size() == 4);
+    is_refused();
+    ui.key("2");  // answers nothing
+    is_refused();
+    ui.key("PageDown");
+    let_arrive(bench);
+    CHECK(walk_of(bench).page == 2);
+    CHECK(walk_of(bench).words.caption.starts_with("This page cannot be shown: "));
+    ui.key("PageDown");
+    let_arrive(bench);
+    CHECK(walk_of(bench).words.caption == "Fourth.");
+    CHECK(ui.has("stage/result"));
+    ui.key("PageUp");
+    let_arrive(bench);
+    ui.key("Escape");
+    ui.run_until_still();
+    if (!hall) {
+      CHECK_FALSE(walk_of(bench).page);
+      CHECK(bench.session().error().empty());
+      continue;
+    }
+    CHECK(walk_of(bench).page == 2);
+    CHECK_FALSE(ui.result().full_screen);
+    // What mends it is a change of the page, at the page's own place.
+    state.document.session.edit(preset_scenario("causal"), "mend");
+    let_arrive(bench);
+    CHECK(ui.has("stage/result"));
+    CHECK(bench.selection().view == StageView::compare);
+    CHECK(ui.has("caption/changed"));
+  }
 }
 
 TEST_CASE("what is edited before the first page of a lesson arrives is there again when the lesson is left") {
