@@ -13,6 +13,7 @@
 #include "app/widgets/palette.h"
 #include "app/window/caption_panel.h"
 #include "app/window/page_answers.h"
+#include "app/window/page_place.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
@@ -233,7 +234,7 @@ void MainWindow::take_in_changes(const Before& before) {
   // On entering the comparison with nothing pinned, there is still something to compare with.
   const bool came = view.selection.view == StageView::compare && before.selection.view != StageView::compare;
   if (came && !state_.document.comparison_targets.pinned() && view.selection.compare_with == CompareWith::pinned)
-    view.selection.compare_with = CompareWith::one_wide_head;
+    view.selection.compare_with = usual_comparison;
   // ImGui's own navigation is used for its menus only: the arrow keys belong to the steps.
   ImGuiIO& io = ImGui::GetIO();
   io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;

@@ -201,7 +201,7 @@ PageChoices choices_of_page(const PlaylistWalk& walk) {
   if (walk.from_program) return choices;
   const Selection usual;
   if (!choices.beside && (page.view == StageView::compare || page.ask_view == StageView::compare))
-    choices.beside = usual.compare_with;
+    choices.beside = usual_comparison;
   if (!choices.masks_as && (page.step == Step::mask || page.ask_step == Step::mask))
     choices.masks_as = usual.mask_convention;
   choices.queries_as_columns = page.queries_as_columns;

@@ -30,6 +30,8 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
                                                     const Trace& trace, const QueryOnStage& query);
 // Whether a click on what the stage shows can answer the page's question.
 bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen);
+// What is compared with where nothing is pinned, and by a page that does not say.
+inline constexpr CompareWith usual_comparison = CompareWith::one_wide_head;
 // The display choices that the page makes; nullopt where the user's own holds: those that its place does not
 // show, and in lessons those that it does not make.
 struct PageChoices {

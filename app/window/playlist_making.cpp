@@ -56,9 +56,8 @@ void tell_what_no_page_keeps(WindowState& window) {
   const Selection& now = window.view.selection;
   if (now.view == StageView::compare && now.compare_with == CompareWith::pinned)
     window.view.notices.say(
-        "No page keeps a pinned result: beside it the page is empty once Headwise was closed. Choose above "
-        "the maps "
-        "what it compares with, and update the page.");
+        "No page keeps a pinned result: this one compares with one wide head. "
+        "Choose above the maps what it compares with, and update the page.");
 }
 
 // The lesson in the program stays as it is: what is changed is a copy.

@@ -288,7 +288,7 @@ TEST_CASE("whether queries are columns belongs to a page of one's own, in a less
   CHECK(course.now().queries_as_columns);
 }
 
-TEST_CASE("a page beside what is pinned says that no file keeps that, and tells any other comparison") {
+TEST_CASE("a page made beside what is pinned says that no page keeps that, and what it compares with") {
   Course course(1600, 1000);
   if (!course.bench.ui) return;
   course.state().view.selection.view = StageView::compare;
@@ -297,15 +297,14 @@ TEST_CASE("a page beside what is pinned says that no file keeps that, and tells 
   perform(course.state(), CommandCall{CommandId::update_page});
   CHECK_FALSE(course.page().beside);
   CHECK_CONTAINS(course.state().view.notices.notices.back().text, "No page keeps a pinned result");
-  course.state().view.selection.compare_with = CompareWith::one_wide_head;
   course.ui().run_until_still();
   REQUIRE(course.walk().departure);
   CHECK(departure_words(*course.walk().departure) ==
-        "This page is about the comparison with “pinned”; "
-        "the stage shows the comparison with “one wide head”.");
+        "This page is about the comparison with “one wide head”; "
+        "the stage shows the comparison with “pinned”.");
   course.show(1);
   course.show(0);
-  CHECK(course.now().compare_with == CompareWith::pinned);
+  CHECK(course.now().compare_with == CompareWith::one_wide_head);
   CHECK_FALSE(course.walk().departure);
 }
 

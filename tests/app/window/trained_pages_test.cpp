@@ -327,7 +327,7 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     ui.save_png(hall ? "refused_page_hall" : "refused_page");
     CHECK(bench.selection().step == Step::mask);  // where it asks
     ui.key("Ctrl+Z");
-    CHECK_CONTAINS(state.view.notices.notices.back().text, "Nothing was changed on this page.");
+    CHECK_CONTAINS(state.view.notices.notices.back().text, "There is nothing to undo on this page.");
     for (const CommandId needs : {CommandId::copy_table, CommandId::add_page, CommandId::update_page}) {
       perform(state, CommandCall{needs});
       CHECK(state.view.notices.notices.back().text ==
@@ -345,6 +345,7 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     let_arrive(bench);
     CHECK(walk_of(bench).words.caption == "Fourth.");
     CHECK(ui.has("stage/result"));
+    ui.save_png(hall ? "after_refused_hall" : "after_refused");
     ui.key("PageUp");
     let_arrive(bench);
     ui.key("Escape");
