@@ -120,19 +120,19 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
   if (query.moved && now.view == StageView::query_key_plane && !explores)
     add("the queries of the layer", "a query that was moved");
 
-  const PageChoices choices = choices_of_page(walk);
-  if (choices.beside && now.view == StageView::compare && choices.beside != now.compare_with) {
+  const PageChoices chosen = choices_of_page(walk);
+  if (chosen.beside && now.view == StageView::compare && chosen.beside != now.compare_with) {
     // With another mask or scale than the page's, one button compares with something else.
-    const CompareChoices there = compare_choices(trace), own = walk.words.comparisons.value_or(there);
+    const CompareChoices there = compare_choices(trace), here = walk.words.comparisons.value_or(there);
     const auto words = [&](const CompareChoices& choices, CompareWith with) {
       return choice("the comparison with “{}”", choices.names)(with);
     };
-    add(words(own, *choices.beside), words(there, now.compare_with));
+    add(words(here, *chosen.beside), words(there, now.compare_with));
   }
-  if (choices.masks_as && now.step == Step::mask && view.turns)
-    compare(*choices.masks_as, now.mask_convention, choice("masks as “{}”", mask_convention_names));
-  if (choices.queries_as_columns && turns_pairs(trace, now))
-    compare(*choices.queries_as_columns, now.queries_as_columns,
+  if (chosen.masks_as && now.step == Step::mask && view.turns)
+    compare(*chosen.masks_as, now.mask_convention, choice("masks as “{}”", mask_convention_names));
+  if (chosen.queries_as_columns && turns_pairs(trace, now))
+    compare(*chosen.queries_as_columns, now.queries_as_columns,
             [](bool columns) { return fmt::format("queries as {}", columns ? "columns" : "rows"); });
   if (now.view == StageView::tokens && (!walk.from_program || page.lines != TokenLines{}))
     compare(lines_words(trace, page.lines), lines_words(trace, now.lines),
