@@ -119,31 +119,29 @@ struct OptionRow {
 template <class Visit>
 void visit_layer_options(Visit&& visit) {
   using O = LayerOptions;
-  using Row = OptionRow;
-  visit(Row{"add_zero_attn", module_only}, &O::add_zero_attn);
-  visit(Row{"rotary_base", set_by_layer}, &O::rotary_base, above_zero);
-  visit(Row{"scale", set_by_layer}, &O::scale, any_number);
-  visit(Row{"softcap", set_by_layer | not_in_pytorch}, &O::softcap, not_negative);
-  visit(Row{"clip_qkv", set_by_layer | module_only | not_in_pytorch, "clip q, k and v"}, &O::clip_qkv,
+  visit(OptionRow{"add_zero_attn", module_only}, &O::add_zero_attn);
+  visit(OptionRow{"rotary_base", set_by_layer}, &O::rotary_base, above_zero);
+  visit(OptionRow{"scale", set_by_layer}, &O::scale, any_number);
+  visit(OptionRow{"softcap", set_by_layer | not_in_pytorch}, &O::softcap, not_negative);
+  visit(OptionRow{"clip_qkv", set_by_layer | module_only | not_in_pytorch, "clip q, k and v"}, &O::clip_qkv,
         above_zero);
-  visit(Row{"temperature", not_in_pytorch}, &O::temperature, above_zero);
-  visit(Row{"dropout"}, &O::dropout, unit_interval);
-  visit(Row{"dropout_seed"}, &O::dropout_seed);
-  visit(Row{"need_weights", read_last}, &O::need_weights);
-  visit(Row{"average_attn_weights", read_last}, &O::average_attn_weights);
-  visit(Row{"residual", module_only | read_last}, &O::residual);
-  visit(Row{"layer_norm", module_only | read_last}, &O::layer_norm);
+  visit(OptionRow{"temperature", not_in_pytorch}, &O::temperature, above_zero);
+  visit(OptionRow{"dropout"}, &O::dropout, unit_interval);
+  visit(OptionRow{"dropout_seed"}, &O::dropout_seed);
+  visit(OptionRow{"need_weights", read_last}, &O::need_weights);
+  visit(OptionRow{"average_attn_weights", read_last}, &O::average_attn_weights);
+  visit(OptionRow{"residual", module_only | read_last}, &O::residual);
+  visit(OptionRow{"layer_norm", module_only | read_last}, &O::layer_norm);
 }
 
 template <class Visit>
 void visit_position_options(Visit&& visit) {
   using O = PositionOptions;
-  using Row = OptionRow;
-  visit(Row{"is_causal", set_by_layer}, &O::is_causal);
-  visit(Row{"causal_alignment"}, &O::causal_alignment);
-  visit(Row{"sliding_window", set_by_layer}, &O::sliding_window, positive_integer);
-  visit(Row{"alibi", set_by_layer}, &O::alibi);
-  visit(Row{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
+  visit(OptionRow{"is_causal", set_by_layer}, &O::is_causal);
+  visit(OptionRow{"causal_alignment"}, &O::causal_alignment);
+  visit(OptionRow{"sliding_window", set_by_layer}, &O::sliding_window, positive_integer);
+  visit(OptionRow{"alibi", set_by_layer}, &O::alibi);
+  visit(OptionRow{"alibi_scale", set_by_layer}, &O::alibi_scale, any_number);
 }
 
 // f(row, member) for each option of the struct that has the trait.
