@@ -8,6 +8,7 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
+#include "app/session/tensor_export.h"
 #include "app/stage/compare_view.h"
 #include "app/stage/tokens_view.h"
 
@@ -33,25 +34,17 @@ std::string lines_words(const Trace& trace, const TokenLines& lines) {
                      TokenLines::way_names[lines.per_key ? 1 : 0]);
 }
 
-// The sizes of the map that the view shows, where it shows one.
-std::optional<Shape> map_shape(const Trace& trace, const Selection& now) {
+// The map that the view shows, where it shows one; else null.
+TensorPtr shown_map(const Trace& trace, const Selection& now) {
   const auto picture = stage_view_entry(now.view).turns ? shown_picture(trace, now) : std::nullopt;
-  const TensorPtr map = picture ? trace.tensor(picture->result) : nullptr;
-  return map ? std::optional(map->shape()) : std::nullopt;
-}
-
-// Whether the map is one of queries and keys, whose queries may be columns.
-bool turns_pairs(const Trace& trace, const Selection& now) {
-  const std::optional<Shape> map = map_shape(trace, now);
-  const Index axes = map ? map->rank() : 0;
-  return axes >= 2 && map->name(axes - 2) == "L" && map->name(axes - 1) == "S";
+  return picture ? trace.tensor(picture->result) : nullptr;
 }
 
 // Whether the view shows all heads, and marks the selected one among them.
 bool marks_a_head(const Trace& trace, const Selection& now) {
   if (now.view == StageView::head_rows) return trace.options.num_heads > 1;
-  const std::optional<Shape> map = now.view == StageView::all_heads ? map_shape(trace, now) : std::nullopt;
-  return map && map->rank() == 4 && trace.options.num_heads > 1;
+  const TensorPtr map = now.view == StageView::all_heads ? shown_map(trace, now) : nullptr;
+  return map && map->shape().rank() == 4 && trace.options.num_heads > 1;
 }
 
 // In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
@@ -131,7 +124,8 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
   }
   if (chosen.masks_as && now.step == Step::mask && view.turns)
     compare(*chosen.masks_as, now.mask_convention, choice("masks as “{}”", mask_convention_names));
-  if (chosen.queries_as_columns && turns_pairs(trace, now))
+  const TensorPtr map = shown_map(trace, now);
+  if (chosen.queries_as_columns && map && is_pair_map(*map))
     compare(*chosen.queries_as_columns, now.queries_as_columns,
             [](bool columns) { return fmt::format("queries as {}", columns ? "columns" : "rows"); });
   if (now.view == StageView::tokens && (!walk.from_program || page.lines != TokenLines{}))
