@@ -112,6 +112,12 @@ std::string all_keys_text(CommandId id) {
   return text;
 }
 
+std::string what_and_keys(CommandId id) {
+  const std::string_view what = command_entry(id).what;
+  const std::string keys = all_keys_text(id);
+  return keys.empty() ? std::string(what) : fmt::format("{} ({})", what, keys);
+}
+
 namespace {
 
 constexpr KeyChord plain(Key key) {

@@ -182,5 +182,7 @@ KeyChord meant_by(KeyChord pressed);
 std::string chord_text(KeyChord chord);
 std::string first_key_text(CommandId id);
 std::string all_keys_text(CommandId id);
+// "next page (Page Down)": what the command does, with its keys where it has some.
+std::string what_and_keys(CommandId id);
 
 }  // namespace headwise

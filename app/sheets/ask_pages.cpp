@@ -110,7 +110,7 @@ void AskPages::add_documentation() {
 }
 
 void AskPages::add_commands(const Session& session) {
-  for (PaletteEntry& entry : palette_entries(session)) {
+  for (PaletteEntry& entry : palette_entries(session, "")) {
     const auto* call = std::get_if<CommandCall>(&entry.target);
     const bool is_head = call && call->id == CommandId::look_at_head;
     if (is_head || std::holds_alternative<LessonPage>(entry.target)) continue;

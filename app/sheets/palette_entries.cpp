@@ -46,21 +46,21 @@ constexpr std::string_view words_of_training =
 
 constexpr int question_handicap = 6;  // less than a letter that follows another scores (session/fuzzy_match)
 
-std::string what_it_does(const CommandEntry& entry, const Session& session) {
+std::string what_it_does(const CommandEntry& entry, const Session& session, const std::string& undo_label) {
   const auto named = [](const std::string& label, std::string_view nothing) {
     return label.empty() ? std::string(nothing) : label;
   };
-  if (entry.id == CommandId::undo) return named(session.undo_label(), "there is nothing to undo");
+  if (entry.id == CommandId::undo) return named(undo_label, "there is nothing to undo");
   if (entry.id == CommandId::redo) return named(session.redo_label(), "there is nothing to redo");
   return std::string(entry.what);
 }
 
-void add_commands(std::vector<PaletteEntry>& entries, const Session& session) {
+void add_commands(std::vector<PaletteEntry>& entries, const Session& session, const std::string& undo_label) {
   for (const Menu menu :
        {Menu::file, Menu::edit, Menu::view, Menu::teach, Menu::help, Menu::keyboard, Menu::none}) {
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu || entry.key_count > 1) continue;
-      entries.push_back({std::string(entry.name), what_it_does(entry, session), all_keys_text(entry.id),
+      entries.push_back({std::string(entry.name), what_it_does(entry, session, undo_label), all_keys_text(entry.id),
                          CommandCall{entry.id},
                          std::string(entry.id == CommandId::train ? words_of_training : "")});
     }
@@ -207,9 +207,9 @@ std::vector<PaletteEntry> question_entries() {
   return entries;
 }
 
-std::vector<PaletteEntry> palette_entries(const Session& session) {
+std::vector<PaletteEntry> palette_entries(const Session& session, const std::string& undo_label) {
   std::vector<PaletteEntry> entries;
-  add_commands(entries, session);
+  add_commands(entries, session, undo_label);
   for (const StepEntry& step : step_entries()) {
     entries.push_back({fmt::format("Go to {}", step.name), std::string(step.question), "", step.step});
   }

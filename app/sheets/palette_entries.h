@@ -41,7 +41,7 @@ struct PaletteEntry {
 // In the order of the menus, then the steps, the stage views, the mask brushes, the scenario's settings, the
 // presets, the lessons and the heads of the trace (64 at most).
 // Undo and redo say what they would revert or repeat.
-std::vector<PaletteEntry> palette_entries(const Session& session);
+std::vector<PaletteEntry> palette_entries(const Session& session, const std::string& undo_label);
 
 // Only the lessons' questions.
 std::vector<PaletteEntry> question_entries();

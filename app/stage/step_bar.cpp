@@ -25,11 +25,6 @@ constexpr std::string_view between_steps = "›";
 // Of the speed at the right end, in design units; its label gives way first where the steps need the room.
 constexpr float slider_width = 84.0f, room_before_speed = 18.0f;
 
-std::string tooltip_of(CommandId id) {
-  const CommandEntry& entry = command_entry(id);
-  return fmt::format("{} ({})", entry.what, all_keys_text(id));
-}
-
 constexpr float button_side = 26.0f, room_after_buttons = 14.0f;
 
 void draw_buttons(const PanelContext& context, const StepBarState& state, float height, bool labelled,
@@ -56,7 +51,7 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
     ImGui::SetCursorPosY(y);
     if (sign_button(context, button.id, button.sign, side, button.label, button.enabled))
       action.command = button.command;
-    named_item(context, button.id, tooltip_of(button.command));
+    named_item(context, button.id, what_and_keys(button.command));
     // "play" is the shorter word: the steps beside it stay where they are.
     const bool plays = button.command == CommandId::play && labelled && !state.playing;
     const float shorter = width_of(context.fonts.sans, "pause") - width_of(context.fonts.sans, "play");

@@ -25,6 +25,7 @@
 #include "app/window/hall_type.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
+#include "app/window/page_text.h"
 
 namespace headwise {
 namespace {
@@ -57,12 +58,6 @@ void put_text(ImFont* font, Rgba8 ink, float wrap, const std::string& text) {
   put_text(own_size(font), ink, wrap, text);
 }
 
-std::string tooltip_of(CommandId id) {
-  const CommandEntry& entry = command_entry(id);
-  const std::string keys = all_keys_text(id);
-  return keys.empty() ? std::string(entry.what) : fmt::format("{} ({})", entry.what, keys);
-}
-
 // At the end of the line that counts the pages, in the room between the lines:
 // shows or hides them as small pictures.
 void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& action) {
@@ -73,7 +68,7 @@ void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& ac
   if (text_button(widgets, "caption/pages", "pages", ButtonLook::plain))
     action.command = CommandId::filmstrip;
   ui_probe_item("caption/pages");
-  tooltip(widgets, tooltip_of(CommandId::filmstrip));
+  tooltip(widgets, what_and_keys(CommandId::filmstrip));
 }
 
 // The playlist's title, with the way to begin it again once answers were given;
@@ -86,7 +81,7 @@ void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, cons
   const float width = widgets.px(side_width - 16);
   if (walk.followed_from) {
     if (text_link(widgets, "caption/follow_back", fmt::format("back to page {}", *walk.followed_from + 1),
-                  tooltip_of(CommandId::go_back)))
+                  what_and_keys(CommandId::go_back)))
       action.command = CommandId::go_back;
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width, font->FontSize});
@@ -132,7 +127,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   const auto step = [&](const char* id, ButtonSign sign, CommandId command, bool enabled) {
     if (sign_button(widgets, id, sign, side, "", enabled)) action.command = command;
     ui_probe_item(id);
-    tooltip(widgets, tooltip_of(command));
+    tooltip(widgets, what_and_keys(command));
     ImGui::SameLine(0, widgets.px(2));
   };
   step("caption/back", ButtonSign::back, CommandId::previous_page, *walk.page > 0);
@@ -168,44 +163,6 @@ ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_he
   return longest > most_large_lines * fonts.caption->FontSize + 1.0f ? fonts.sans : fonts.caption;
 }
 
-// "1   at itself", a line for each option.
-std::string options_in_picture(const PlaylistWalk& walk) {
-  std::string lines;
-  for (std::size_t i = 0; i < walk.words.options.size(); ++i)
-    lines += fmt::format("{}{}   {}", i == 0 ? "" : "\n", i + 1, walk.words.options[i]);
-  return lines;
-}
-
-// A slide tells no one person's answer, but what is right. Bars are drawn beside it.
-std::string verdict_in_picture(const PlaylistWalk& walk) {
-  const PlaylistPage& page = *walk.shown();
-  return page.answer && !page.ask.empty() ? right_answer(walk) : "";
-}
-
-std::string change_in_picture(const PlaylistWalk& walk) {
-  for (const StageDifference& difference : stage_differences(walk, false))
-    if (!difference.place) return difference.words;
-  return "";
-}
-
-// With the answer, or with the options that the page asks to choose from.
-float words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk, bool asking) {
-  float height = 0.0f;
-  const auto add = [&](ImFont* font, const std::string& text) {
-    if (text.empty()) return;
-    height += text_height(font, width, text) + (height > 0.0f ? std::round(below_question * scale) : 0.0f);
-  };
-  add(fonts.caption, walk.words.ask);
-  if (asking) {
-    add(fonts.sans, options_in_picture(walk));
-  } else {
-    add(fonts.caption, verdict_in_picture(walk));
-    add(fonts.caption, walk.words.caption);
-  }
-  add(fonts.caption, change_in_picture(walk));
-  return height;
-}
-
 // Beside its words where that line has room for it, else below them.
 bool has_way_back_beside(float scale, const Type& type, float wrap, const StageDifference& difference) {
   return width_in(type, difference.words) + 12 * scale +
@@ -235,7 +192,7 @@ void draw_difference(const PanelContext& context, float wrap, const Type& type,
   }
   ui_probe_item(id);
   tooltip(widgets, difference.place ? "shows again what this page is about; your changes stay"
-                                    : tooltip_of(CommandId::restore_page));
+                                    : what_and_keys(CommandId::restore_page));
 }
 
 // The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
@@ -394,36 +351,6 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
 }
 
 }  // namespace
-
-float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk) {
-  const BarsRoom chart = answer_bars_room(scale, width, walk);
-  return std::max(words_height(fonts, scale, words_beside_bars(scale, width, walk), walk, walk.asking()),
-                  chart.beside > 0.0f ? chart.height : 0.0f);
-}
-
-void draw_caption_words(const PanelContext& context, float whole_width, PlaylistWalk& walk) {
-  ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = words_beside_bars(context.scale, whole_width, walk);
-  if (const BarsRoom chart = answer_bars_room(context.scale, whole_width, walk); chart.beside > 0.0f) {
-    ImGui::SetCursorScreenPos({at.x + whole_width - chart.beside, at.y});
-    PanelAction none;
-    draw_answer_bars(context, walk, {chart.beside, chart.height}, none);
-  }
-  const auto put = [&](ImFont* font, Rgba8 ink, const std::string& text) {
-    if (text.empty()) return;
-    ImGui::SetCursorScreenPos(at);
-    put_text(font, ink, width, text);
-    at.y += text_height(font, width, text) + std::round(below_question * context.scale);
-  };
-  put(context.fonts.caption, walk.asking() ? context.palette.text : context.palette.text_dim, walk.words.ask);
-  if (walk.asking()) {
-    put(context.fonts.sans, context.palette.text, options_in_picture(walk));
-  } else {
-    put(context.fonts.caption, context.palette.text, verdict_in_picture(walk));
-    put(context.fonts.caption, context.palette.text, walk.words.caption);
-  }
-  put(context.fonts.caption, context.palette.text_dim, change_in_picture(walk));
-}
 
 bool answer_replaces_question(float scale, double window_height) {
   return window_height < low_window * scale;

@@ -17,12 +17,6 @@ bool answer_replaces_question(float scale, double window_height);
 double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,
                       const PlaylistWalk& walk);
 
-// The text alone, at the cursor and `width` pixels wide: as it appears on a picture. With the answer, or,
-// while the page asks, with its options instead; the title is that of the stage above it.
-// A page must be shown.
-float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk);
-void draw_caption_words(const PanelContext& context, float width, PlaylistWalk& walk);
-
 // Fills the current ImGui window. A caption being typed is stored in the page at once. `hall`: a column
 // beside the stage, of the words and the page's number alone.
 PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool hall);

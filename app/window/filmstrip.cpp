@@ -174,12 +174,6 @@ constexpr float drag_edge = 28;            // this near to an end of the list, a
 constexpr float pixels_per_frame = 8;      // by this much
 constexpr double seconds_to_retry = 0.03;  // while a picture's scenario is being computed
 
-std::string key_tooltip(CommandId id) {
-  const CommandEntry& entry = command_entry(id);
-  const std::string keys = all_keys_text(id);
-  return keys.empty() ? std::string(entry.what) : fmt::format("{} ({})", entry.what, keys);
-}
-
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
@@ -200,7 +194,7 @@ class Strip {
   void draw_head();
   void draw_buttons();
   void draw_pages(float height, bool busy);
-  void draw_page(std::size_t page, ImVec2 at);
+  void draw_page(std::size_t page, ImVec2 at, float bottom);
   void take_keys();
   void drag(ImVec2 origin, float top, float bottom);
   void scroll_to_shown(float height);
@@ -220,7 +214,7 @@ void Strip::command_button(const char* id, const char* label, CommandId command,
   const ButtonLook look = command == CommandId::filmstrip ? ButtonLook::plain : ButtonLook::filled;
   if (text_button(widgets_, id, label, look, enabled)) action_.command = command;
   ui_probe_item(id);
-  tooltip(widgets_, key_tooltip(command));
+  tooltip(widgets_, what_and_keys(command));
 }
 
 void Strip::draw_head() {
@@ -248,7 +242,8 @@ void Strip::draw_buttons() {
   command_button("filmstrip/remove", "Remove", CommandId::remove_page);
 }
 
-void Strip::draw_page(std::size_t page, ImVec2 at) {
+// `bottom`: of the list, which cuts pictures but no title.
+void Strip::draw_page(std::size_t page, ImVec2 at, float bottom) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& palette = context_.palette;
   ImFont* small = context_.fonts.small;
@@ -289,9 +284,11 @@ void Strip::draw_page(std::size_t page, ImVec2 at) {
   // Within the picture: around it, the edge of the list would cut it.
   list->AddRect({at.x + 0.5f * thick, at.y + 0.5f * thick}, {far.x - 0.5f * thick, far.y - 0.5f * thick},
                 im_color(frame), 0.0f, 0, thick);
-  list->AddText(small, small->FontSize,
-                {at.x, std::round(far.y + 0.5f * (static_cast<float>(layout_.line) - small->FontSize))},
-                im_color(shown ? palette.text : palette.text_dim), fitted_text(name, small, width).c_str());
+  const float line = std::round(far.y + 0.5f * (static_cast<float>(layout_.line) - small->FontSize));
+  if (line + small->FontSize > bottom) return;
+  list->AddText(small, small->FontSize, {at.x, line}, im_color(shown ? palette.text : palette.text_dim),
+                fitted_text(name, small, width).c_str());
+  ui_probe("filmstrip/title", static_cast<int>(page), {at.x, line}, {far.x, line + small->FontSize});
 }
 
 // The list is one stop: the arrows go from page to page.
@@ -370,8 +367,8 @@ void Strip::draw_pages(float height, bool busy) {
     const bool visible = page >= first && page < last;
     // The one that is dragged stays under the mouse's press, wherever the list was scrolled to.
     if (!visible && state_.dragged != page) continue;
-    draw_page(page, {origin.x,
-                     origin.y + static_cast<float>(std::round(static_cast<double>(page) * layout_.pitch))});
+    const double below = std::round(static_cast<double>(page) * layout_.pitch);
+    draw_page(page, {origin.x, origin.y + static_cast<float>(below)}, panel.y + room);
   }
   drag(origin, panel.y, panel.y + room);
   ImGui::SetCursorScreenPos(origin);

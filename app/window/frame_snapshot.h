@@ -16,7 +16,7 @@ namespace headwise {
 // What the panels show stays the same while they are drawn, whatever they request.
 struct FrameSnapshot {
   ComputationPtr computation;
-  TracePtr trace;  // the computation's, or the same with gradients
+  TracePtr trace;  // the computation's, or the same with gradients; an empty one where the page is refused
   std::string no_gradients;
   bool tells_of_waiting = false;  // shows a sentence that will change shortly
   ComparisonTargetPtr comparison_target;
@@ -44,6 +44,8 @@ struct FrameSnapshot {
         points_at_heads(asks_for_head(state.document.walk)),
         pinned_by_page(is_pinned_by_page(state.document.walk, selection)),
         page_refused(state.document.walk.refused()) {
+    // Neither the setup nor the menu bar tells sizes of the page before.
+    if (page_refused) trace = std::make_shared<const Trace>();
     keep_veiled();
   }
 

@@ -103,7 +103,9 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
       return fmt::format(fmt::runtime(has_word ? "query “{}”" : "query {}"),
                          token_at(query.labels->query, at, ""));
     });
-  if (place.pinned && place.batch == now.batch && !explores && !other_query)
+  // In the memory a cell is always marked; without a pin, one that the view chooses.
+  const bool of_cell = place.pinned || (now.view == StageView::memory && !walk.from_program && !lost_pin);
+  if (of_cell && place.batch == now.batch && !explores && !other_query)
     compare(place.pinned, now.pinned, [&](const std::optional<CellRef>& cell) {
       if (!cell) return std::string("no pinned cell");
       const std::string tokens = cell_tokens(trace, *query.labels, *cell);

@@ -22,7 +22,9 @@ bool left_edits_before(const PlaylistWalk& walk, const History& history) {
     return false;
   std::size_t back = 1;
   while (back < history.steps_back() && !history.step_back(back).page) ++back;
-  return history.step_back(back).page == walk.came_from->page;
+  // By what it shows: its place may have changed since.
+  return history.step_back(back).page &&
+         is_scenario_of(walk.playlist.pages[walk.came_from->page], history.step_back(back).scenario);
 }
 
 // What was edited last are the words that are being written.

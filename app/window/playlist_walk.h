@@ -257,11 +257,6 @@ void keep_own_edits(WindowDocument& document);
 // nothing is being computed.
 bool give_up_page(WindowState& window);
 
-// False if what was written on the page that is being edited cannot be shown as it is: walk.words_problem
-// then says why, below its fields. Editing goes on until it is mended.
-bool words_are_readable(PlaylistWalk& walk, const LiveSubject& subject);
-bool words_are_readable(WindowState& window);
-
 // Once a frame: moves to the page's place when its scenario has a trace, and updates its text.
 void arrive(WindowState& window);
 

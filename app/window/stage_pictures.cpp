@@ -10,7 +10,7 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/palette.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/caption_panel.h"
+#include "app/window/caption_picture.h"
 #include "app/window/frame_snapshot.h"
 #include "core/picture/svg_canvas.h"
 

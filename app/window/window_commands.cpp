@@ -14,6 +14,7 @@
 #include "app/window/caption_panel.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
+#include "app/window/page_text.h"
 #include "app/window/page_undo.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
@@ -220,7 +221,7 @@ void toggle_palette(WindowState& window) {
   if (window.dialogs.palette.open)
     window.dialogs.palette.open = false;
   else
-    open_command_palette(window.dialogs.palette, palette_entries(window.document.session), ask_pages(window));
+    open_command_palette(window.dialogs.palette, palette_entries(window.document.session, undo_label(window.document)), ask_pages(window));
 }
 
 void toggle(bool& flag) {

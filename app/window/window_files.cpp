@@ -13,6 +13,7 @@
 #include "app/session/commands.h"
 #include "app/session/recent_files.h"
 #include "app/window/page_place.h"
+#include "app/window/page_text.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"

@@ -123,8 +123,8 @@ enum class PlaylistText { whole, draft };
 Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder = {},
                             PlaylistText text = PlaylistText::whole);
 
-// Returns whether the text is an object with the key "headwise_playlist", not a scenario. Throws nothing;
-// false for text that is not JSON.
+// Returns whether the text is an object with the key "headwise_playlist" or "pages", not a scenario. Throws
+// nothing; false for text that is not JSON.
 bool is_playlist(std::string_view json);
 
 // The same for a file; false if it cannot be read.

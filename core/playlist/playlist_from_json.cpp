@@ -256,11 +256,12 @@ Playlist playlist_from_json(std::string_view json, const std::string& where, con
 }
 
 bool is_playlist(std::string_view json) {
-  if (json.find("\"headwise_playlist\"") == std::string_view::npos)
+  const auto names = [json](std::string_view key) { return json.find(key) != std::string_view::npos; };
+  if (!names("\"headwise_playlist\"") && !names("\"pages\""))
     return false;  // avoids parsing a large scenario
   try {
     const Json root = parse_json(json, "", scenario_format);
-    return root.is_object() && root.contains("headwise_playlist");
+    return root.is_object() && (root.contains("headwise_playlist") || root.contains("pages"));
   } catch (const Error&) {
     return false;
   }

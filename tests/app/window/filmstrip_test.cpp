@@ -100,6 +100,24 @@ TEST_CASE("beside pages of one's own stand pictures of them, and a click on one 
   }
 }
 
+TEST_CASE("the end of the strip cuts no title in half") {
+  for (const int height : {620, 640, 660, 680, 700, 720, 740}) {
+    CAPTURE(height);
+    const TemporaryFolder folder;
+    WINDOW_OR_SKIP(bench, open_window(1280, height));
+    drop(bench, lesson_file(folder));
+    Playlist& playlist = bench.window->state().document.walk.playlist;
+    while (playlist.pages.size() < 9) playlist.pages.push_back(playlist.pages.front());
+    bench.ui->run_frames(3);
+    const float bottom = bench.ui->rect("filmstrip/add").min.y;
+    std::size_t titles = 0;
+    for (; bench.ui->has(fmt::format("filmstrip/title/{}", titles)); ++titles)
+      CHECK(bench.ui->rect(fmt::format("filmstrip/title/{}", titles)).max.y < bottom);
+    CHECK(titles >= 3);
+    CHECK(titles < 9);
+  }
+}
+
 TEST_CASE("a picture is kept while words change, and drawn anew where the page shows something else") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));

@@ -359,6 +359,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a cell that is marked in the memory of a page that pins none is told, and leads back") {
+  Course course(1600, 1000);
+  if (!course.bench.ui) return;
+  course.page().step = Step::weighted_sum;
+  course.page().view = StageView::memory;
+  course.page().pin.reset();
+  course.show(0);
+  REQUIRE_FALSE(course.walk().departure);
+  course.state().view.selection.pinned = CellRef{{TensorId::head_output}, {0, 0, 4, 5}};
+  course.ui().run_until_still();
+  REQUIRE(course.walk().departure);
+  CHECK(course.walk().departure->page == "no pinned cell");
+  CHECK(course.walk().departure->stage.starts_with("head_output[0,0,4,5]"));
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK_FALSE(course.walk().departure);
+}
+
 TEST_CASE("no way back is offered to a head that a changed scenario has no more: the change is told") {
   LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "hand_made", "step": "softmax", "view": "head_rows", "head": 7,

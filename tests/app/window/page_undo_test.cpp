@@ -39,6 +39,22 @@ constexpr const char* nothing_here =
 
 }  // namespace
 
+TEST_CASE("undo leads back to what was changed before a page was put back, wherever that page has moved to") {
+  Masked lecture;
+  if (!lecture.bench.ui) return;
+  lecture.command(CommandId::remove_page);
+  lecture.keys({"PageDown", "C"});
+  REQUIRE(lecture.walk().page == 1);
+  REQUIRE(lecture.page().caption == "Open, too.");
+  lecture.command(CommandId::put_back_page);
+  REQUIRE(lecture.stands_at(0));
+  CHECK(undo_label(lecture.state().document) == "turn the page");
+  lecture.key("Ctrl+Z");
+  CHECK(lecture.walk().page == 2);
+  CHECK(lecture.page().caption == "Open, too.");
+  CHECK(lecture.says("You changed this page: causal mask on."));
+}
+
 TEST_CASE(
     "undo after a page turn leads back to the page that was changed, also where the next one equals it") {
   Masked lecture;
@@ -126,10 +142,13 @@ TEST_CASE("pages that are added, put back or moved take nothing over from the pa
   lecture.command(CommandId::put_back_page);
   CHECK(lecture.stands_at(2));
   CHECK(lecture.bench.scenario().mask.is_causal);
+  lecture.key("Ctrl+Z");  // to what was changed meanwhile, on a page that has moved
+  CHECK(lecture.walk().page == 3);
+  CHECK(lecture.says("You changed this page: causal mask on."));
   lecture.key("Ctrl+Z");
-  CHECK(lecture.stands_at(2));
+  CHECK(lecture.stands_at(3));
 
-  lecture.keys({"PageDown", "C", "PageDown"});
+  lecture.keys({"C", "PageDown"});
   REQUIRE(lecture.stands_at(4));
   lecture.command(CommandId::page_earlier);
   CHECK(lecture.stands_at(3));

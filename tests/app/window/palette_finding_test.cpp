@@ -14,7 +14,7 @@ using namespace headwise;
 
 TEST_CASE("a question in plain English finds its answer") {
   const Session session(preset_scenario("hand_made"));
-  const std::vector<PaletteEntry> all = palette_entries(session), questions = question_entries();
+  const std::vector<PaletteEntry> all = palette_entries(session, ""), questions = question_entries();
   REQUIRE(questions.size() > 20);
   const auto first = [&](const std::vector<PaletteEntry>& entries, const std::string& query) {
     const std::vector<PaletteMatch> matches = find_entries(entries, query);
@@ -50,7 +50,7 @@ TEST_CASE("a question in plain English finds its answer") {
 
 TEST_CASE("the training is found by whoever wonders how heads come to differ") {
   const Session session(preset_scenario("hand_made"));
-  const std::vector<PaletteEntry> entries = palette_entries(session);
+  const std::vector<PaletteEntry> entries = palette_entries(session, "");
   for (const char* query : {"why do the heads do different things", "how do heads learn", "watch it learn",
                             "train", "who tells a head what to do", "training data"}) {
     CAPTURE(query);
@@ -69,7 +69,7 @@ TEST_CASE("the training is found by whoever wonders how heads come to differ") {
 
 TEST_CASE("names are found before sentences, and a sentence before some of its words") {
   const Session session(preset_scenario("hand_made"));
-  const std::vector<PaletteEntry> entries = palette_entries(session);
+  const std::vector<PaletteEntry> entries = palette_entries(session, "");
   const auto first = [&](const char* query) { return entries[find_entries(entries, query).at(0).entry].name; };
   CHECK(first("is it the same") == "Is it the same?");
   CHECK(first("go to the softmax") == "Go to Softmax");
@@ -151,7 +151,7 @@ TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on
 TEST_CASE("every setting that is offered has its row, in stage-only windows too") {
   WINDOW_OR_SKIP(bench, open_window(900, 700));
   bench.ui->key("C");
-  for (const PaletteEntry& entry : palette_entries(bench.session())) {
+  for (const PaletteEntry& entry : palette_entries(bench.session(), "")) {
     const auto* setting = std::get_if<SettingId>(&entry.target);
     if (!setting) continue;
     CAPTURE(setting->row);
@@ -165,7 +165,7 @@ TEST_CASE("every setting that is offered has its row, in stage-only windows too"
 
 TEST_CASE("letters strewn over a name find nothing") {
   const Session session(preset_scenario("hand_made"));
-  const std::vector<PaletteEntry> entries = palette_entries(session);
+  const std::vector<PaletteEntry> entries = palette_entries(session, "");
   const auto finds = [&](const char* query, const char* name) {
     return std::ranges::any_of(find_entries(entries, query),
                                [&](const PaletteMatch& match) { return entries[match.entry].name == name; });
@@ -178,7 +178,7 @@ TEST_CASE("letters strewn over a name find nothing") {
 
 TEST_CASE("a query of any length is answered at once") {
   const Session session(preset_scenario("hand_made"));
-  const std::vector<PaletteEntry> entries = palette_entries(session);
+  const std::vector<PaletteEntry> entries = palette_entries(session, "");
   CHECK(find_entries(entries, "").size() == entries.size());
   CHECK(find_entries(entries, " \t ").size() == entries.size());
   CHECK(find_entries(entries, "head head head").size() == find_entries(entries, "head").size());

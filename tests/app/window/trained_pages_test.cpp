@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "app/window/frame_snapshot.h"
+#include "app/window/menu_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "core/files/made_folders.h"
@@ -322,6 +323,10 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
       for (const std::string& name : ui.names())
         if (name.starts_with("stage/") || name.starts_with("inspector/")) FAIL_CHECK(name);
       CHECK_FALSE(FrameSnapshot(state).selection.pinned);
+      // Neither menu bar nor setup has sizes of the page before.
+      CHECK(sizes_text(*FrameSnapshot(state).trace).empty());
+      for (const char* none : {"says/KV cache", "setup/cache", "setup/layout_differences"})
+        CHECK_FALSE(ui.has(none));
     };
     is_refused();
     ui.save_png(hall ? "refused_page_hall" : "refused_page");

@@ -167,7 +167,10 @@ TEST_CASE(
 TEST_CASE("a file is a playlist by its first key and nothing else") {
   CHECK(is_playlist(R"({"headwise_playlist": 1, "pages": [{}]})"));
   CHECK(is_playlist(R"({"headwise_playlist": "?"})"));
+  // One that forgets the first key is told so, in place of what a scenario has not.
+  CHECK(is_playlist(R"({"title": "?", "pages": [{}]})"));
   CHECK_FALSE(is_playlist(R"({"headwise": 1})"));
+  CHECK_FALSE(is_playlist(R"({"headwise": 1, "inputs": {"text": "the \"pages\""}})"));
   CHECK_FALSE(is_playlist("[1]"));
   CHECK_FALSE(is_playlist("{\"headwise_playlist\""));
 }
