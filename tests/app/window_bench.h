@@ -24,6 +24,10 @@ struct WindowBench {
 #define WINDOW_OR_SKIP(bench, ...) \
   WindowBench bench = __VA_ARGS__; \
   if (!bench.ui) return
+// The same for a type that opens its own, `bench`; with the arguments of its constructor.
+#define BENCH_OR_SKIP(Type, name, ...) \
+  Type name{__VA_ARGS__};              \
+  if (!name.bench.ui) return
 
 inline WindowBench open_window(int width = 900, int height = 1250,
                                const Scenario& first = preset_scenario("hand_made"), float scale = 1.0f) {

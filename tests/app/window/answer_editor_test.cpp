@@ -48,8 +48,7 @@ TEST_CASE(
     "a page takes an answer in a few presses: its key begins with the pinned cell, and is tried before it is "
     "left") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   UiDriver& ui = *writing.bench.ui;
   CHECK_FALSE(writing.page().answer);
   for (int kind = 1; kind <= 8; ++kind) {
@@ -82,8 +81,7 @@ TEST_CASE(
 
 TEST_CASE("a row of weights that is asked for is hidden until it is drawn, as a mask is") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   writing.choose(1);
   CHECK_FALSE(writing.page().veil);
   writing.choose(7);
@@ -96,8 +94,7 @@ TEST_CASE("a row of weights that is asked for is hidden until it is drawn, as a 
 
 TEST_CASE("the options of a choice are written, added and removed, and the page then asks") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   UiDriver& ui = *writing.bench.ui;
   writing.choose(2);
   // Of the pinned row: its strongest keys, in the order of the text, with whatever word stands there; one of
@@ -149,8 +146,7 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
 
 TEST_CASE("a pin that was left in another head than the page's does not make the key") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   writing.walk().playlist.pages[0].head = 3;
   writing.choose(5);
   CHECK(writing.page().answer->column == "argmax attn_weights[0,3,0,:]");
@@ -158,8 +154,7 @@ TEST_CASE("a pin that was left in another head than the page's does not make the
 
 TEST_CASE("a key is proposed for what the stage shows, with the pinned cell only where that is in it") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   PlaylistPage& page = writing.walk().playlist.pages[0];
   page.step = writing.bench.window->state().view.selection.step = Step::output;
   writing.bench.ui->run_frames(3);
@@ -178,8 +173,7 @@ TEST_CASE("a key is proposed for what the stage shows, with the pinned cell only
 TEST_CASE(
     "a question for a head that is written at one head asks where all are shown, as soon as it is written") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   writing.choose(4);
   CHECK(writing.page().ask_view == StageView::all_heads);
   writing.bench.ui->click("caption/edit");
@@ -193,8 +187,7 @@ TEST_CASE(
 
 TEST_CASE("an option that leads to a page that is no longer there offers no link to it") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   writing.choose(2);
   for (AnswerOption& option : writing.walk().playlist.pages[0].answer->options)
     option.see = "Must a row sum to 1?";
@@ -215,8 +208,7 @@ TEST_CASE("an option that leads to a page that is no longer there offers no link
 
 TEST_CASE("an answer that is still being written does not spoil what is kept or saved") {
   const TemporaryFolder folder;
-  Writing writing(folder);
-  if (!writing.bench.ui) return;
+  BENCH_OR_SKIP(Writing, writing, folder);
   writing.choose(1);
   writing.retype("answer/is", "max nonsense[");
   const Playlist kept = playlist_from_json(playlist_to_json(writing.walk().playlist), "kept");

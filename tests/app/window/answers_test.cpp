@@ -11,8 +11,7 @@ using namespace headwise;
 TEST_CASE(
     "a digit chooses an option; the result comes, the question stays, and why it was wrong stands beside "
     "it") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   UiDriver& ui = *asked.bench.ui;
   CHECK(asked.offers("caption/option/3"));
   CHECK_FALSE(asked.offers("caption/option/4"));
@@ -39,8 +38,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an option is chosen with the mouse, and its link leads to a page of a built-in lesson") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   asked.bench.ui->click("caption/option/3");
   CHECK(answer_verdict(asked.walk()) == "You chose 3, “at the noun”; it is 2, “one word back”.");
   asked.bench.ui->run_frames(2);
@@ -50,8 +48,7 @@ TEST_CASE("an option is chosen with the mouse, and its link leads to a page of a
 }
 
 TEST_CASE("the verdict follows the numbers when the page is changed") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   asked.bench.ui->key("2");
   CHECK(answer_verdict(asked.walk()) == "You chose 2, “one word back”: right.");
   CHECK_FALSE(asked.offers("caption/see"));
@@ -64,8 +61,7 @@ TEST_CASE("the verdict follows the numbers when the page is changed") {
 }
 
 TEST_CASE("a number is typed without touching the mouse, and the page says how far off it was") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   UiDriver& ui = *asked.bench.ui;
   asked.bench.window->state().view.settings.reduce_motion = true;
   ui.key("2");
@@ -89,8 +85,7 @@ TEST_CASE("a number is typed without touching the mouse, and the page says how f
 }
 
 TEST_CASE("a number within reach of the key is right") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   UiDriver& ui = *asked.bench.ui;
   ui.key("PageDown");
   ui.key("PageDown");
@@ -119,8 +114,7 @@ TEST_CASE("Page Down submits a number that was typed, and goes on from an empty 
 }
 
 TEST_CASE("an answer is no command: one that comes after the page has answered turns no page") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   for (int i = 0; i < 2; ++i) {
     PanelAction action;
     action.answers = true;
@@ -132,8 +126,7 @@ TEST_CASE("an answer is no command: one that comes after the page has answered t
 }
 
 TEST_CASE("going on without an answer shows the result, and what is right") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   asked.bench.ui->key("PageDown");
   CHECK_FALSE(asked.walk().asking());
   CHECK(answer_verdict(asked.walk()) == "It is 2, “one word back”.");

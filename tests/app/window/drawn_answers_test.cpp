@@ -53,8 +53,7 @@ struct Drawing : Asked {
 }  // namespace
 
 TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and stays beside the computed one") {
-  Drawing asked(0);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 0);
   UiDriver& ui = *asked.bench.ui;
   CHECK(ui.rect("caption/bars").max.y < ui.rect("panel/caption").max.y);
   ui.click("caption/give");  // nothing is drawn yet
@@ -102,8 +101,7 @@ TEST_CASE("a row of weights is drawn with the mouse, scaled to sum to 1, and sta
 }
 
 TEST_CASE("a row of weights is drawn with the keys alone, and going on gives it") {
-  Drawing asked(0);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 0);
   UiDriver& ui = *asked.bench.ui;
   ui.key("9");  // begins with the first bar
   ui.run_frames(2);
@@ -138,8 +136,7 @@ TEST_CASE("a row of weights is drawn with the keys alone, and going on gives it"
 TEST_CASE(
     "a mask is painted on the veiled map, which hides the page's own, and what is wrong is told and "
     "outlined") {
-  Drawing asked(1);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 1);
   UiDriver& ui = *asked.bench.ui;
   CHECK(ui.has("stage/veil"));
   CHECK(ui.has("stage/left"));
@@ -181,8 +178,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a mask is painted with the keys alone") {
-  Drawing asked(1);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 1);
   UiDriver& ui = *asked.bench.ui;
   ui.key("Enter");  // the first cell
   for (int query = 0; query < 3; ++query) {
@@ -203,8 +199,7 @@ TEST_CASE("a mask is painted with the keys alone") {
 }
 
 TEST_CASE("where an edit leaves no mask to paint, the page says so, and judges no pair that nobody sees") {
-  Drawing asked(1);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 1);
   UiDriver& ui = *asked.bench.ui;
   const std::string gone =
       "you changed this page, which leaves no mask to paint; “Restore page” in the Teach "
@@ -239,8 +234,7 @@ TEST_CASE("where an edit leaves no mask to paint, the page says so, and judges n
 }
 
 TEST_CASE("what was painted and given is not counted once the page has no such mask") {
-  Drawing asked(1);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 1);
   asked.click_at(asked.pair(0, 3));
   asked.bench.ui->click("caption/give");
   asked.bench.ui->key("C");
@@ -250,8 +244,7 @@ TEST_CASE("what was painted and given is not counted once the page has no such m
 }
 
 TEST_CASE("while a mask is asked for, it is not copied either") {
-  Drawing asked(1);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 1);
   WindowState& state = asked.bench.window->state();
   perform(state, CommandCall{CommandId::copy_mask});
   CHECK(state.view.notices.notices.back().text == "The page hides this map until its question is answered.");
@@ -261,8 +254,7 @@ TEST_CASE("while a mask is asked for, it is not copied either") {
 }
 
 TEST_CASE("that no pair is blocked is an answer, and showing the answer is none") {
-  Drawing asked(1);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 1);
   asked.bench.ui->click("caption/give");
   CHECK(answer_verdict(asked.walk()) ==
         "You blocked 0 of 36 pairs; 30 are wrong, outlined on the map: 30 blocked pairs are missed.");
@@ -275,8 +267,7 @@ TEST_CASE("that no pair is blocked is an answer, and showing the answer is none"
 TEST_CASE("a tensor is answered by its map, its name or its digit, and another one is no answer") {
   for (const char* way : {"map", "digit", "button", "name"}) {
     CAPTURE(way);
-    Drawing asked(2);
-    if (!asked.bench.ui) return;
+    BENCH_OR_SKIP(Drawing, asked, 2);
     UiDriver& ui = *asked.bench.ui;
     REQUIRE(asked.walk().asking());
     ui.click("stage/above");  // in_proj_weight
@@ -301,8 +292,7 @@ TEST_CASE("a tensor is answered by its map, its name or its digit, and another o
 }
 
 TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no word of the answer") {
-  Drawing asked(0);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, asked, 0);
   WindowState& state = asked.bench.window->state();
   StagePictures pictures(1280, 720, Theme::light);
   const std::string question = pictures.svg(state);
@@ -336,8 +326,7 @@ TEST_CASE("a picture of the stage keeps the veil while a page asks, and has no w
 }
 
 TEST_CASE("a row that was drawn with the mouse is submitted with Enter") {
-  Drawing drawing(0);
-  if (!drawing.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, drawing, 0);
   drawing.stroke(drawing.place(6, 0.5), drawing.place(7, 0.8));
   drawing.bench.ui->key("Enter");
   CHECK_FALSE(drawing.walk().asking());
@@ -345,8 +334,7 @@ TEST_CASE("a row that was drawn with the mouse is submitted with Enter") {
 }
 
 TEST_CASE("while a mask is asked for, the lines of code that would make it are not told") {
-  Drawing drawing(1, 1600, 1000);
-  if (!drawing.bench.ui) return;
+  BENCH_OR_SKIP(Drawing, drawing, 1, 1600, 1000);
   REQUIRE(drawing.walk().asking());
   CHECK_FALSE(drawing.bench.ui->has("inspector/code/lines"));
   drawing.bench.ui->key("PageDown");

@@ -60,8 +60,7 @@ struct MapExport {
 }  // namespace
 
 TEST_CASE("the picture of a map gets the title, label, font size and dpi that are typed, and keeps them") {
-  MapExport map;
-  if (!map.bench.ui) return;
+  BENCH_OR_SKIP(MapExport, map);
   TensorExport what = map.dialog().what;
   CHECK(map.exported("usual.pdf") == map.expected(what, ExportFormat::pdf));
   map.ask();
@@ -91,8 +90,7 @@ TEST_CASE("the picture of a map gets the title, label, font size and dpi that ar
 }
 
 TEST_CASE("own words do not pass to the picture of another map; no title and no colour bar do") {
-  MapExport map;
-  if (!map.bench.ui) return;
+  BENCH_OR_SKIP(MapExport, map);
   map.replace("export/title/text", "Head 0");
   map.ui().click("export/bar/none");
   CHECK_FALSE(map.ui().has("export/bar/text"));
@@ -123,8 +121,7 @@ TEST_CASE("own words do not pass to the picture of another map; no title and no 
 }
 
 TEST_CASE("a format that is chosen sets the extension, and a table has no choices of pictures") {
-  MapExport map;
-  if (!map.bench.ui) return;
+  BENCH_OR_SKIP(MapExport, map);
   map.replace("export/path", map.folder.file("map.v2"));
   for (const std::string_view word : export_format_words()) {
     map.ui().click("export/format/" + std::string(word));
@@ -135,8 +132,7 @@ TEST_CASE("a format that is chosen sets the extension, and a table has no choice
 }
 
 TEST_CASE("numbers out of bounds are explained and not taken; a range that is upside down is not exported") {
-  MapExport map;
-  if (!map.bench.ui) return;
+  BENCH_OR_SKIP(MapExport, map);
   map.replace("export/font_size", "3");
   CHECK(map.ui().has("error"));
   CHECK(map.dialog().what.picture.font_size == 0.0);
@@ -175,8 +171,7 @@ TEST_CASE("the dialog with all its rows fits into the window, each row below the
   constexpr std::pair<int, int> sizes[] = {{1280, 720}, {1600, 1000}, {900, 600}};
   for (const Theme theme : {Theme::light, Theme::dark})
     for (const auto& [width, height] : sizes) {
-      MapExport map(width, height);
-      if (!map.bench.ui) return;
+      BENCH_OR_SKIP(MapExport, map, width, height);
       map.bench.window->state().view.settings.theme = theme;
       map.ui().click("export/range/fixed");
       map.ui().run_frames(3);

@@ -50,8 +50,7 @@ TEST_CASE("every head of a question has a button in sight, beside the hint and t
   for (const auto& [width, height] :
        {std::pair{1280, 720}, {1920, 1080}, {1000, 700}, {1600, 1000}, {700, 900}}) {
     for (const bool hall : {false, true}) {
-      Lecture lecture(width, height);
-      if (!lecture.bench.ui) return;
+      BENCH_OR_SKIP(Lecture, lecture, width, height);
       CAPTURE(width);
       CAPTURE(hall);
       if (hall) lecture.ui().key("F11");
@@ -112,8 +111,7 @@ TEST_CASE("the words of a page have the largest type that fits the column of a h
 
 TEST_CASE(
     "in a hall options are as large as the words, wrapped in a column where they have no room side by side") {
-  Lecture lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Lecture, lecture);
   lecture.ui().key("F11");
   lecture.show(2);
   lecture.ui().save_png("hall_options");
@@ -133,8 +131,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an answer that is passed over says what is right, and marks it where it is a place") {
-  Lecture lecture(1600, 1000);
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Lecture, lecture, 1600, 1000);
   lecture.bench.window->state().view.settings.reduce_motion = true;
   UiDriver& ui = lecture.ui();
   ui.run_until_still();
@@ -193,8 +190,7 @@ TEST_CASE("whatever a built-in lesson asks, passing over it says what is right")
 
 TEST_CASE("in a hall every row and column has its label, as large as the lines allow") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
-    Lecture lecture(width, height);
-    if (!lecture.bench.ui) return;
+    BENCH_OR_SKIP(Lecture, lecture, width, height);
     CAPTURE(width);
     UiDriver& ui = lecture.ui();
     ui.key("F11");

@@ -32,8 +32,7 @@ TEST_CASE("a click on the head that the page shows answers as one on any other")
   for (const StageView view : {StageView::all_heads, StageView::head_rows, StageView::one_head}) {
     for (const int head : {0, 5}) {
       CAPTURE(head);
-      HeadAsked asked(view);
-      if (!asked.bench.ui) return;
+      BENCH_OR_SKIP(HeadAsked, asked, view);
       REQUIRE(asked.walk().asking());
       asked.bench.ui->click("heads/number/" + std::to_string(head));
       CHECK_FALSE(asked.walk().asking());
@@ -43,8 +42,7 @@ TEST_CASE("a click on the head that the page shows answers as one on any other")
 }
 
 TEST_CASE("a click anywhere on the map of a head answers with it") {
-  HeadAsked asked(StageView::all_heads);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(HeadAsked, asked, StageView::all_heads);
   const UiRect map = asked.bench.ui->rect("stage/map/0");
   asked.bench.ui->click((map.min.x + map.max.x) / 2, (map.min.y + map.max.y) / 2);
   CHECK(asked.walk().given.head == 0);
@@ -52,8 +50,7 @@ TEST_CASE("a click anywhere on the map of a head answers with it") {
 }
 
 TEST_CASE("while a page asks for a head, none is marked as the one that is shown") {
-  HeadAsked asked(StageView::all_heads);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(HeadAsked, asked, StageView::all_heads);
   WindowState& state = asked.bench.window->state();
   const Image asking_for = asked.bench.ui->pixels();
   state.view.selection.head = 5;
@@ -78,8 +75,7 @@ TEST_CASE(
     "while a page asks for a head, no name tells what each of them does, in the window and on a slide") {
   for (const StageView view : {StageView::all_heads, StageView::head_rows, StageView::one_head}) {
     CAPTURE(static_cast<int>(view));
-    HeadAsked asked(view);
-    if (!asked.bench.ui) return;
+    BENCH_OR_SKIP(HeadAsked, asked, view);
     WindowState& state = asked.bench.window->state();
     for (const StagePictures::Look look : {StagePictures::Look::window, StagePictures::Look::hall}) {
       StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light, look);
@@ -93,8 +89,7 @@ TEST_CASE(
 }
 
 TEST_CASE("in a hall the frame around the right head lies over no label") {
-  HeadAsked asked(StageView::all_heads);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(HeadAsked, asked, StageView::all_heads);
   asked.bench.ui->key("F11");
   asked.bench.ui->key("0");
   asked.bench.ui->run_until_still();
@@ -103,8 +98,7 @@ TEST_CASE("in a hall the frame around the right head lies over no label") {
 }
 
 TEST_CASE("a pinned cell does not tell which head is asked for, and is there with the answer") {
-  Asked asked(1280, 900);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked, 1280, 900);
   drop(asked.bench, lesson_file(asked.folder, R"({ "headwise_playlist": 1, "pages": [
     { "title": "Which", "scenario": "hand_made", "step": "softmax", "view": "all_heads", "head": 0, "spotlight": true,
       "pin": {"tensor": "attn_weights", "index": [0, 0, 8, 7]}, "ask": "Which head?", "caption": "This one.",

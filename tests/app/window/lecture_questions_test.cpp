@@ -12,8 +12,7 @@
 using namespace headwise;
 
 TEST_CASE("an answer is shown at the page's own head, wherever the stage was when it was given") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.show(2);
   course.key("Down");
   CHECK(course.now().head == 5);
@@ -26,8 +25,7 @@ TEST_CASE("an answer is shown at the page's own head, wherever the stage was whe
 }
 
 TEST_CASE("a page that asks for a head does not tell its own by saying which one it is about") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   PlaylistPage& page = course.walk().playlist.pages[2];
   page.answer = PageAnswer{};
   page.answer->kind = AnswerKind::head;
@@ -40,8 +38,7 @@ TEST_CASE("a page that asks for a head does not tell its own by saying which one
 }
 
 TEST_CASE("a question that is come to from behind is still asked, unless its answer was shown before") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.key("F5");
   course.key("End");
   course.key("PageUp");
@@ -59,8 +56,7 @@ TEST_CASE("a question that is come to from behind is still asked, unless its ans
 }
 
 TEST_CASE("on the full screen what is typed at a number that was answered chooses no head and no speed") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.key("F5");
   course.show(2);
   course.ui().key("0");
@@ -78,8 +74,7 @@ TEST_CASE("on the full screen what is typed at a number that was answered choose
 }
 
 TEST_CASE("a veil over the weights hides what a head is known to do") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   const auto named = [&] { return !course.ui().said("head 4: ").empty(); };
   course.key("F5");
   CHECK(named());
@@ -94,8 +89,7 @@ TEST_CASE(
     "hidden") {
   for (const bool hall : {false, true}) {
     CAPTURE(hall);
-    Course course(1600, 1000);
-    if (!course.bench.ui) return;
+    BENCH_OR_SKIP(Course, course, 1600, 1000);
     course.show(1);
     PlaylistPage& page = course.page();
     page.ask = "Which head?";
@@ -137,8 +131,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the sheet of all heads shows nothing while a page asks about them") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.show(2);
   course.key("R");
   CHECK(course.ui().has("heads/hidden"));
@@ -149,8 +142,7 @@ TEST_CASE("the sheet of all heads shows nothing while a page asks about them") {
 }
 
 TEST_CASE("while a page hides the weights, no sheet compares them and no command copies them") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.show(2);
   course.key("I");
   CHECK(course.ui().has("comparison/hidden"));
@@ -166,8 +158,7 @@ TEST_CASE("while a page hides the weights, no sheet compares them and no command
 }
 
 TEST_CASE("a cell that a page asks for is not pinned while it asks") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   PlaylistPage& page = course.walk().playlist.pages[1];
   page.ask = "Which key?";
   page.answer = PageAnswer{};
@@ -185,8 +176,7 @@ TEST_CASE("a cell that a page asks for is not pinned while it asks") {
 TEST_CASE("an answer that was only shown can be asked again, on the full screen too") {
   for (const bool hall : {false, true}) {
     CAPTURE(hall);
-    Course course;
-    if (!course.bench.ui) return;
+    BENCH_OR_SKIP(Course, course);
     if (hall) course.key("F5");
     course.show(2);
     CHECK_FALSE(course.ui().has("caption/take_back"));
@@ -201,8 +191,7 @@ TEST_CASE("an answer that was only shown can be asked again, on the full screen 
 }
 
 TEST_CASE("what cannot be updated while it asks says by which key it is shown") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.show(2);
   course.key("Ctrl+U");
   CHECK(course.tells("The page still hides its answer. Show it (Page Down), then update the page."));
@@ -211,8 +200,7 @@ TEST_CASE("what cannot be updated while it asks says by which key it is shown") 
 TEST_CASE(
     "in a hall a unit stands beside the field of its number, and a tensor without heads has no head's "
     "title") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.walk().playlist.pages[2].answer->unit = "of the weight";
   course.key("F5");
   course.show(2);
@@ -228,8 +216,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a shape is typed with its letters, none of which is a command while the page asks for one") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.show(2);
   course.page().answer = PageAnswer{};
   course.page().answer->kind = AnswerKind::shape;
@@ -253,8 +240,7 @@ TEST_CASE("a shape is typed with its letters, none of which is a command while t
 TEST_CASE("a shape's first bracket is typed into its field, with whichever keys it is typed") {
   for (const bool hall : {false, true}) {
     CAPTURE(hall);
-    Course course;
-    if (!course.bench.ui) return;
+    BENCH_OR_SKIP(Course, course);
     if (hall) course.key("F5");
     course.walk().playlist.pages[2].answer->kind = AnswerKind::shape;
     course.walk().playlist.pages[2].answer->is = "shape attn_weights";
@@ -274,8 +260,7 @@ TEST_CASE("Page Up turns back from the field of an answer, whatever stands in it
   for (const AnswerKind kind : {AnswerKind::number, AnswerKind::shape})
     for (const char* typed : {"2-", "2"}) {
       CAPTURE(typed);
-      Course course;
-      if (!course.bench.ui) return;
+      BENCH_OR_SKIP(Course, course);
       course.key("F5");
       course.walk().playlist.pages[2].answer->kind = kind;
       course.show(2);

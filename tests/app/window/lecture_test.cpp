@@ -13,8 +13,7 @@ using namespace headwise;
 TEST_CASE("beside another head than the page's, its words are preceded by both heads and the way back") {
   for (const bool hall : {false, true}) {
     CAPTURE(hall);
-    Course course;
-    if (!course.bench.ui) return;
+    BENCH_OR_SKIP(Course, course);
     if (hall) course.key("F5");
     CHECK_FALSE(course.ui().has("caption/elsewhere"));
     course.key("7");
@@ -41,8 +40,7 @@ TEST_CASE("beside another head than the page's, its words are preceded by both h
 }
 
 TEST_CASE("a view of all heads is about the one it marks, if any, and a step before the split about none") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   PlaylistPage& page = course.walk().playlist.pages[0];
   const auto departs = [&](auto change) {
     course.show(0);
@@ -78,8 +76,7 @@ TEST_CASE("a view of all heads is about the one it marks, if any, and a step bef
 }
 
 TEST_CASE("what cannot be read in braces is told before a class sees it, and again when it is saved") {
-  Course course(1280, 900);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1280, 900);
   course.ui().click("caption/edit");
   course.walk().playlist.pages[0].caption = "It is {max scores[0,}.";
   course.walk().changed = true;
@@ -112,8 +109,7 @@ TEST_CASE("what cannot be read in braces is told before a class sees it, and aga
 }
 
 TEST_CASE("after a cell was looked at with the keys, the next page's keys turn pages again") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.key("F5");
   for (const char* key : {"Right", "Space"}) {
     CAPTURE(key);
@@ -131,8 +127,7 @@ TEST_CASE("after a cell was looked at with the keys, the next page's keys turn p
 }
 
 TEST_CASE("past the last page nothing covers it on the full screen, and the line below its words tells") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.key("F5");
   course.key("End");
   course.key("PageDown");
@@ -145,8 +140,7 @@ TEST_CASE("past the last page nothing covers it on the full screen, and the line
 }
 
 TEST_CASE("on the full screen a link to another page says how to go back, and that leads back") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   UiDriver& ui = *asked.bench.ui;
   for (const bool hall : {false, true}) {
     CAPTURE(hall);
@@ -175,8 +169,7 @@ TEST_CASE(
     "own pages") {
   for (const bool hall : {false, true}) {
     CAPTURE(hall);
-    Course course;
-    if (!course.bench.ui) return;
+    BENCH_OR_SKIP(Course, course);
     if (hall) course.key("F5");
     CHECK_FALSE(course.ui().has("caption/changed"));
     course.key("C");
@@ -217,8 +210,7 @@ TEST_CASE(
 TEST_CASE("a query chosen in Rows is kept by Update and Add page, and another page begins with its own") {
   for (const StageView view : {StageView::head_rows, StageView::elementwise, StageView::query_key_plane}) {
     CAPTURE(static_cast<int>(view));
-    Course course(1600, 1000);
-    if (!course.bench.ui) return;
+    BENCH_OR_SKIP(Course, course, 1600, 1000);
     course.state().view.selection.view = view;
     course.state().view.selection.head = 5;  // head 4 has no direction
     course.ui().run_until_still();
@@ -254,9 +246,8 @@ TEST_CASE("a query chosen in Rows is kept by Update and Add page, and another pa
 }
 
 TEST_CASE("a page made of what was changed on a page of a model is its own, and nothing on it has changed") {
-  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+  BENCH_OR_SKIP(LectureBench, bench, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "welcome", "step": "softmax", "caption": "A model." }, { "caption": "Next." } ] })");
-  if (!bench.bench.ui) return;
   bench.key("C");
   CHECK(bench.ui().has("caption/changed"));
   perform(bench.state(), CommandCall{CommandId::add_page});
@@ -271,8 +262,7 @@ TEST_CASE("a page made of what was changed on a page of a model is its own, and 
 
 TEST_CASE(
     "beside a page that pins no cell, another query than the view's first is told, but not in a lesson") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().view = StageView::elementwise;
   course.page().head = 5;
   course.show(0);
@@ -287,8 +277,7 @@ TEST_CASE(
 }
 
 TEST_CASE("who leaves a lecture is told from which page, and that F5 returns there") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.key("F5");
   course.key("PageDown");
   course.key("Escape");
@@ -306,8 +295,7 @@ TEST_CASE("who leaves a lecture is told from which page, and that F5 returns the
 }
 
 TEST_CASE("what is written of a page can be scrolled to with the mouse wheel, beside the buttons that stay") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.show(2);
   course.page().answer = PageAnswer{};
   course.page().answer->kind = AnswerKind::choice;
@@ -325,8 +313,7 @@ TEST_CASE("what is written of a page can be scrolled to with the mouse wheel, be
 }
 
 TEST_CASE("where the headings of q∘k have no room they are short, not cut") {
-  Course course(1280, 720);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1280, 720);
   course.state().view.selection.view = StageView::elementwise;
   course.ui().run_until_still();
   CHECK(course.says("q ∘ k"));

@@ -14,8 +14,7 @@ using namespace headwise;
 
 TEST_CASE(
     "the lines, the loss and the masks of a page belong to it, and *Back to this page* leads back to them") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   struct Choice {
     Step step;
     StageView view;
@@ -83,8 +82,7 @@ TEST_CASE(
 }
 
 TEST_CASE("*Back to this page* leads back to its first query, and a dragged arrow ends with its page") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().view = StageView::elementwise;
   course.show(0);
   course.ui().click("stage/query/forward");
@@ -108,8 +106,7 @@ TEST_CASE("*Back to this page* leads back to its first query, and a dragged arro
 
 TEST_CASE(
     "another pinned cell than the page's is told with both, to a class even in a lesson, and a moved query") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().pin = CellRef{{TensorId::attn_weights}, {0, 4, 3, 1}};
   course.show(0);
   CHECK_FALSE(course.walk().departure);
@@ -149,8 +146,7 @@ TEST_CASE("a caption tells the gradients that its page shows, of the page's own 
       {{ "scenario": "{}", "step": "softmax", "view": "gradients", "loss": "random", "head": 2,
         "caption": "The largest is {{max grad.attn_weights[0,2,:,:]}}." }}, {{ "caption": "End." }} ] }})",
                                           scenario);
-    LectureBench bench(pages.c_str());
-    if (!bench.bench.ui) return;
+    BENCH_OR_SKIP(LectureBench, bench, pages.c_str());
     bench.bench.window->state().document.gradients.finish();
     bench.ui().run_until_still();
     const std::string told = bench.walk().words.caption;
@@ -166,10 +162,9 @@ TEST_CASE("a caption tells the gradients that its page shows, of the page's own 
 }
 
 TEST_CASE("turning the pages of a model is nothing that undo could take back") {
-  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+  BENCH_OR_SKIP(LectureBench, bench, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "welcome", "step": "softmax", "caption": "One." }, { "caption": "Two." },
     { "set": ["mask.is_causal=true"], "caption": "Three." } ] })");
-  if (!bench.bench.ui) return;
   for (const char* key : {"F5", "End", "PageUp", "PageUp", "Ctrl+Z"}) bench.key(key);
   CHECK(bench.walk().page == 0);
   CHECK_FALSE(bench.bench.scenario().mask.is_causal);
@@ -177,8 +172,7 @@ TEST_CASE("turning the pages of a model is nothing that undo could take back") {
 }
 
 TEST_CASE("both lines on what the stage shows have room, however short the caption is") {
-  Course course;
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course);
   course.state().view.selection.view = StageView::all_heads;
   course.key("C");
   const UiRect panel = course.ui().rect("panel/caption");
@@ -187,8 +181,7 @@ TEST_CASE("both lines on what the stage shows have room, however short the capti
 }
 
 TEST_CASE("the inspector does not say that Escape unpins a page's pin: it leaves the page") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().pin = CellRef{{TensorId::attn_weights}, {0, 4, 3, 1}};
   course.show(0);
   CHECK(course.says("THIS CELL: PINNED BY THE PAGE"));
@@ -198,8 +191,7 @@ TEST_CASE("the inspector does not say that Escape unpins a page's pin: it leaves
 }
 
 TEST_CASE("a page made at the mask keeps how masks are written, also where that is the usual way") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.state().view.selection.step = Step::mask;
   course.key("C");
   perform(course.state(), CommandCall{CommandId::update_page});
@@ -216,8 +208,7 @@ TEST_CASE("a page made at the mask keeps how masks are written, also where that 
 
 TEST_CASE(
     "a page at the mask that does not say how masks are written has them added, not as its reader has") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().step = Step::mask;
   course.page().masks_as.reset();
   course.state().view.selection.mask_convention = MaskConvention::true_keeps;
@@ -239,8 +230,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a comparison is told with its page's mask, however the stage's is set") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().view = StageView::compare;
   course.page().beside = CompareWith::mask;
   course.show(0);
@@ -260,8 +250,7 @@ TEST_CASE("a comparison is told with its page's mask, however the stage's is set
 }
 
 TEST_CASE("whether queries are columns belongs to a page of one's own, in a lesson to its reader") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.key("Q");
   REQUIRE(course.walk().departure);
   CHECK(departure_words(*course.walk().departure) ==
@@ -289,8 +278,7 @@ TEST_CASE("whether queries are columns belongs to a page of one's own, in a less
 }
 
 TEST_CASE("a page made beside what is pinned says that no page keeps that, and what it compares with") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.state().view.selection.view = StageView::compare;
   course.state().view.selection.compare_with = CompareWith::pinned;
   course.ui().run_frames(2);
@@ -309,8 +297,7 @@ TEST_CASE("a page made beside what is pinned says that no page keeps that, and w
 }
 
 TEST_CASE("where all heads are shown another marked one is told, and a lesson leaves them to its reader") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   for (const StageView view : {StageView::head_rows, StageView::all_heads}) {
     CAPTURE(static_cast<int>(view));
     course.page().view = view;
@@ -334,11 +321,10 @@ TEST_CASE("where all heads are shown another marked one is told, and a lesson le
 
 TEST_CASE(
     "Rows and Prediction begin with the query that the prediction tells most about, and another is told") {
-  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+  BENCH_OR_SKIP(LectureBench, bench, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "welcome", "step": "softmax", "view": "head_rows", "caption": "Rows." },
     { "view": "prediction", "caption": "Words." } ] })",
-                     1600, 1000);
-  if (!bench.bench.ui) return;
+                1600, 1000);
   for (const std::size_t page : {0U, 1U}) {
     CAPTURE(page);
     bench.show(page);
@@ -360,8 +346,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a cell that is marked in the memory of a page that pins none is told, and leads back") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().step = Step::weighted_sum;
   course.page().view = StageView::memory;
   course.page().pin.reset();
@@ -378,11 +363,10 @@ TEST_CASE("a cell that is marked in the memory of a page that pins none is told,
 }
 
 TEST_CASE("no way back is offered to a head that a changed scenario has no more: the change is told") {
-  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+  BENCH_OR_SKIP(LectureBench, bench, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "hand_made", "step": "softmax", "view": "head_rows", "head": 7,
       "pin": { "tensor": "attn_weights", "index": [0, 7, 3, 1] }, "caption": "Seven." } ] })",
-                     1600, 1000);
-  if (!bench.bench.ui) return;
+                1600, 1000);
   Scenario few = bench.bench.scenario();
   few.attention.num_heads = 4;
   bench.state().document.session.edit(few, "num_heads 8 → 4");
@@ -393,8 +377,7 @@ TEST_CASE("no way back is offered to a head that a changed scenario has no more:
 }
 
 TEST_CASE("while a page is written the stage's other place is told, too, and leads back") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.ui().click("caption/edit");
   course.ui().run_until_still();
   CHECK_FALSE(course.ui().has("caption/elsewhere"));
@@ -410,8 +393,7 @@ TEST_CASE("while a page is written the stage's other place is told, too, and lea
 }
 
 TEST_CASE("a step that was stopped on its way is told, and a class sees it whole") {
-  Course course(1600, 1000);
-  if (!course.bench.ui) return;
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.state().view.motion = {0.4, false};
   course.ui().run_frames(2);
   REQUIRE(course.walk().departure);
@@ -428,10 +410,9 @@ TEST_CASE("a step that was stopped on its way is told, and a class sees it whole
 
 TEST_CASE(
     "undo leads back to every edit of the page before, also to one that makes another page's scenario") {
-  LectureBench bench(R"({ "headwise_playlist": 1, "pages": [
+  BENCH_OR_SKIP(LectureBench, bench, R"({ "headwise_playlist": 1, "pages": [
     { "scenario": "welcome", "step": "softmax", "head": 7, "caption": "One." }, { "caption": "Two." },
     { "set": ["mask.is_causal=true"], "caption": "Three." } ] })");
-  if (!bench.bench.ui) return;
   for (const char* key : {"C", "PageDown", "Ctrl+Z"}) bench.key(key);
   CHECK(bench.walk().page == 0);
   CHECK(bench.bench.scenario().mask.is_causal);
@@ -446,8 +427,7 @@ TEST_CASE(
 TEST_CASE("a mouse that rests where a page comes does not take the place of its pin, until it moves") {
   for (const StageView view : {StageView::head_rows, StageView::tokens, StageView::all_heads}) {
     CAPTURE(static_cast<int>(view));
-    Course course(1600, 1000);
-    if (!course.bench.ui) return;
+    BENCH_OR_SKIP(Course, course, 1600, 1000);
     course.ui().rasterise(true);
     course.walk().playlist.pages[1].view = view;
     course.key("F5");

@@ -40,8 +40,7 @@ constexpr const char* nothing_here =
 }  // namespace
 
 TEST_CASE("undo leads back to what was changed before a page was put back, wherever that page has moved to") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   lecture.command(CommandId::remove_page);
   lecture.keys({"PageDown", "C"});
   REQUIRE(lecture.walk().page == 1);
@@ -57,8 +56,7 @@ TEST_CASE("undo leads back to what was changed before a page was put back, where
 
 TEST_CASE(
     "undo after a page turn leads back to the page that was changed, also where the next one equals it") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   lecture.keys({"C", "PageDown"});
   REQUIRE(lecture.stands_at(1));
   CHECK(undo_label(lecture.state().document) == "turn the page");
@@ -75,8 +73,7 @@ TEST_CASE(
 }
 
 TEST_CASE("undo does not blame a page for what was changed, and taken back, on another with its scenario") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   lecture.key("PageDown");
   lecture.keys({"C", "PageDown", "Ctrl+Z", "Ctrl+Z"});
   CHECK(lecture.stands_at(1));
@@ -99,8 +96,7 @@ TEST_CASE("undo does not blame a page for what was changed, and taken back, on a
 }
 
 TEST_CASE("a page that was updated says of what is taken back that it was changed, and of no other page") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   lecture.keys({"PageDown", "C"});
   lecture.command(CommandId::update_page);
   CHECK(lecture.stands_at(1));
@@ -109,8 +105,7 @@ TEST_CASE("a page that was updated says of what is taken back that it was change
 }
 
 TEST_CASE("what was changed on a page of a lesson is not led back to on the own page it was visited from") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   visit_lesson(lecture.state(), lesson_playlist("break_it"), 0);
   lecture.ui().run_until_still();
   lecture.keys({"C", "Escape", "Escape"});
@@ -121,8 +116,7 @@ TEST_CASE("what was changed on a page of a lesson is not led back to on the own 
 }
 
 TEST_CASE("pages that are added, put back or moved take nothing over from the page before") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   lecture.keys({"PageDown", "C"});
   lecture.command(CommandId::add_page);
   lecture.key("Ctrl+Z");  // while its caption is written
@@ -159,8 +153,7 @@ TEST_CASE("pages that are added, put back or moved take nothing over from the pa
 TEST_CASE(
     "undo brings back the words of a page before they were edited, whether their field has the focus or "
     "not") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   const std::string before = lecture.page().caption;
   lecture.ui().click("caption/edit");
   lecture.ui().type(" Typed");
@@ -196,8 +189,7 @@ TEST_CASE(
 }
 
 TEST_CASE("where nothing can be undone or redone a word says so, of a page before only where there is one") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   lecture.key("Ctrl+Z");
   CHECK(lecture.tells("There is nothing to undo on this page."));
   lecture.key("Ctrl+Y");
@@ -213,8 +205,7 @@ TEST_CASE("where nothing can be undone or redone a word says so, of a page befor
 }
 
 TEST_CASE("a notice about a page does not outlive its being shown, nor one about its number its place") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   const std::string updated =
       "Page 2 now shows what the window shows. “Put page back” in the Teach menu undoes this.";
   const auto turn = [&](auto how) {
@@ -239,8 +230,7 @@ TEST_CASE("a notice about a page does not outlive its being shown, nor one about
 
 TEST_CASE(
     "a key that has nothing to do says so: the next head past the last, and what the full screen hides") {
-  Masked lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Masked, lecture);
   lecture.key("F5");
   const Index heads = lecture.bench.trace().options.num_heads;
   lecture.key("Up");

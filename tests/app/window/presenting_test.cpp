@@ -33,8 +33,7 @@ struct Presented : LectureBench {
 }  // namespace
 
 TEST_CASE("F5 presents on the whole screen, never closes what it presents, and Escape leaves") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   presented.key("PageDown");
   for (int i = 0; i < 3; ++i) {
     presented.key("F5");
@@ -55,8 +54,7 @@ TEST_CASE("F5 presents on the whole screen, never closes what it presents, and E
 }
 
 TEST_CASE("on the whole screen the keys of the steps turn the pages") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   presented.key("F5");
   const std::pair<const char*, std::size_t> keys[] = {{"Space", 1}, {"Right", 2}, {"Left", 1}, {"End", 3},
                                                       {"Right", 3}, {"Home", 0},  {"Left", 0}, {"Right", 1}};
@@ -74,8 +72,7 @@ TEST_CASE("on the whole screen the keys of the steps turn the pages") {
 }
 
 TEST_CASE("while a map has the keys that turn pages, a line says so and how to go back to the pages") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   const std::string told = "The arrows move on the map now; Esc leads back to the pages.";
   presented.key("Enter");
   CHECK_FALSE(presented.tells(told));  // in the window they belong to the steps
@@ -99,8 +96,7 @@ TEST_CASE("while a map has the keys that turn pages, a line says so and how to g
 }
 
 TEST_CASE("F shows a class no controls: on the full screen it says what leaves it") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   presented.key("F5");
   presented.key("F");
   CHECK(presented.ui().result().full_screen);
@@ -113,8 +109,7 @@ TEST_CASE("F shows a class no controls: on the full screen it says what leaves i
 }
 
 TEST_CASE("whatever the order of keys, no caption stands beside the stage of another step or view") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   constexpr std::array keys{"Home", "Right",  "Space", "PageDown", "Left", "End",
                             "A",    "PageUp", "F11",   "O",        "F5",   "PageDown"};
   std::uint64_t random = 12345;
@@ -139,8 +134,7 @@ TEST_CASE("whatever the order of keys, no caption stands beside the stage of ano
 }
 
 TEST_CASE("what plays stops when a page is turned, and a link leads back to the page's own place") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   presented.ui().key("Space");
   presented.ui().key("PageDown");
   presented.ui().run_frames(60, 0.1);
@@ -159,8 +153,7 @@ TEST_CASE("what plays stops when a page is turned, and a link leads back to the 
 
 TEST_CASE("a mouse that rests does not take the place of a page's pin; one that moves does") {
   for (const char* key : {"PageDown", "F11"}) {
-    Presented presented;
-    if (!presented.bench.ui) return;
+    BENCH_OR_SKIP(Presented, presented);
     const bool by_page = key == std::string("PageDown");
     presented.key("PageDown");
     if (!by_page) presented.key("PageDown");
@@ -181,8 +174,7 @@ TEST_CASE("a mouse that rests does not take the place of a page's pin; one that 
 
 TEST_CASE(
     "in a hall the steps come over the stage and not over the page's title, where a click changes nothing") {
-  Presented presented(1280, 720);
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented, 1280, 720);
   presented.key("F5");
   presented.ui().run_frames(40, 0.1);
   REQUIRE_FALSE(presented.ui().has("panel/steps"));
@@ -204,8 +196,7 @@ TEST_CASE(
 }
 
 TEST_CASE("B darkens the window, and any key or a click brings it back and does nothing else") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   presented.key("F5");
   for (const char* key : {"B", "Right", "Escape", "PageDown"}) {
     presented.ui().key("B");
@@ -227,8 +218,7 @@ TEST_CASE("B darkens the window, and any key or a click brings it back and does 
 }
 
 TEST_CASE("the way back to a page is in sight below the stage of a small window") {
-  Presented presented(900, 600);
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented, 900, 600);
   presented.key("End");
   REQUIRE(presented.ui().has("caption/back_to_page"));
   const UiRect panel = presented.ui().rect("panel/caption"),
@@ -238,8 +228,7 @@ TEST_CASE("the way back to a page is in sight below the stage of a small window"
 }
 
 TEST_CASE("the presenter's clock runs on while nothing changes and no picture is drawn") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   presented.key("F5");
   presented.state().view.presented_seconds = 0.0;
   presented.ui().set_frame([&](const FrameInput& input, const Fonts& fonts, float scale) {
@@ -254,8 +243,7 @@ TEST_CASE("the presenter's clock runs on while nothing changes and no picture is
 TEST_CASE(
     "the presenter's notes stand below the stage with a clock, in a hall and in the window, and on no "
     "slide") {
-  Presented presented;
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented);
   CHECK_FALSE(presented.ui().has("panel/notes"));
   presented.key("V");
   for (const bool hall : {false, true}) {
@@ -278,8 +266,7 @@ TEST_CASE(
 }
 
 TEST_CASE("notes are written beside the caption and saved with the page") {
-  Presented presented(1280, 900);
-  if (!presented.bench.ui) return;
+  BENCH_OR_SKIP(Presented, presented, 1280, 900);
   presented.key("PageDown");
   presented.ui().click("caption/edit");
   presented.ui().click("caption/notes");
@@ -291,8 +278,7 @@ TEST_CASE("notes are written beside the caption and saved with the page") {
 
 TEST_CASE(
     "an answer can be taken back, and a rehearsal forgotten, with a control and from the list of commands") {
-  Asked asked;
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Asked, asked);
   UiDriver& ui = *asked.bench.ui;
   CHECK_FALSE(ui.has("caption/start_over"));
   ui.key("1");
@@ -322,8 +308,7 @@ TEST_CASE(
 
 TEST_CASE("a title that has no room beside “start over” is shortened, and its tooltip has all of it") {
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(900, 600)}) {
-    Asked asked(width, height);
-    if (!asked.bench.ui) return;
+    BENCH_OR_SKIP(Asked, asked, width, height);
     UiDriver& ui = *asked.bench.ui;
     asked.walk().playlist.title = "How heads come to differ";
     ui.run_until_still();

@@ -144,8 +144,7 @@ struct Pointing : Asked {
 }  // namespace
 
 TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling its number") {
-  Pointing asked(0);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Pointing, asked, 0);
   UiDriver& ui = *asked.bench.ui;
   const UiRect map = ui.rect("stage/veil");
   const float cell_width = (map.max.x - map.min.x) / 12, cell_height = (map.max.y - map.min.y) / 12;
@@ -180,8 +179,7 @@ TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling
 }
 
 TEST_CASE("a cell is pointed at with the keys alone") {
-  Pointing asked(0);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Pointing, asked, 0);
   UiDriver& ui = *asked.bench.ui;
   ui.key("Enter");  // selects the first cell
   for (int down = 0; down < 8; ++down) ui.key("Down");
@@ -195,8 +193,7 @@ TEST_CASE("a cell is pointed at with the keys alone") {
 TEST_CASE("a head is answered by its button, its digit or on the stage") {
   for (const char* way : {"button", "digit", "stage"}) {
     CAPTURE(way);
-    Pointing asked(1);
-    if (!asked.bench.ui) return;
+    BENCH_OR_SKIP(Pointing, asked, 1);
     UiDriver& ui = *asked.bench.ui;
     REQUIRE(asked.walk().asking());
     if (way[0] == 'b') ui.click("caption/head/0");
@@ -210,8 +207,7 @@ TEST_CASE("a head is answered by its button, its digit or on the stage") {
 }
 
 TEST_CASE("a shape is typed, in sizes or in letters") {
-  Pointing asked(2);
-  if (!asked.bench.ui) return;
+  BENCH_OR_SKIP(Pointing, asked, 2);
   UiDriver& ui = *asked.bench.ui;
   ui.click("caption/number");
   ui.type("1, x");

@@ -40,8 +40,7 @@ struct Lecture : Asked {
 TEST_CASE("a lesson that is visited from a lecture leads back to its page, with the answers given") {
   for (const bool by_key : {false, true}) {
     CAPTURE(by_key);
-    Lecture lecture;
-    if (!lecture.bench.ui) return;
+    BENCH_OR_SKIP(Lecture, lecture);
     UiDriver& ui = *lecture.bench.ui;
     ui.key("PageDown");
     REQUIRE(lecture.walk().page == 1);
@@ -72,8 +71,7 @@ TEST_CASE("a lesson that is visited from a lecture leads back to its page, with 
 TEST_CASE(
     "from a lesson that is visited in a hall, the key at its foot leads back to the page, still in the "
     "hall") {
-  Lecture lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Lecture, lecture);
   UiDriver& ui = *lecture.bench.ui;
   ui.key("PageDown");
   ui.key("F11");
@@ -94,8 +92,7 @@ TEST_CASE(
 
 TEST_CASE(
     "pages that are not saved stay so through a visited lesson, and are kept when the program ends in it") {
-  Lecture lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Lecture, lecture);
   lecture.state().document.kept_folder = lecture.folder.file("kept");
   duplicate_page(lecture.state());
   lecture.bench.ui->run_until_still();
@@ -113,8 +110,7 @@ TEST_CASE(
 }
 
 TEST_CASE("undo puts back a page that was just removed") {
-  Lecture lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Lecture, lecture);
   UiDriver& ui = *lecture.bench.ui;
   const Playlist mine = lecture.walk().playlist;
   ui.key("PageDown");
@@ -130,8 +126,7 @@ TEST_CASE("undo puts back a page that was just removed") {
 }
 
 TEST_CASE("undo on an unchanged page does not show another page's scenario under its words") {
-  Lecture lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Lecture, lecture);
   UiDriver& ui = *lecture.bench.ui;
   ui.key("PageDown");
   ui.key("PageDown");
@@ -150,8 +145,7 @@ TEST_CASE("undo on an unchanged page does not show another page's scenario under
 }
 
 TEST_CASE("the way back to a number ends where another page begins") {
-  Lecture lecture;
-  if (!lecture.bench.ui) return;
+  BENCH_OR_SKIP(Lecture, lecture);
   UiDriver& ui = *lecture.bench.ui;
   Selection& selection = lecture.state().view.selection;
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, 0, 8, 7}};
