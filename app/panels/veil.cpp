@@ -1,5 +1,7 @@
 #include "app/panels/veil.h"
 
+#include <algorithm>
+
 namespace headwise {
 namespace {
 
@@ -40,7 +42,9 @@ bool Veil::hides(TensorName name) const {
 
 std::optional<Veil> veil_of_question(const PlaylistPage& page) {
   if (page.ask.empty() || !page.veil) return {};
-  return Veil{page.step, page.answer && page.answer->is_mask()};
+  const bool mask = page.answer && page.answer->is_mask();
+  // The masked scores, which a later step is made from, show the mask.
+  return Veil{mask ? std::min(page.step, Step::mask) : page.step, mask};
 }
 
 }  // namespace headwise

@@ -302,10 +302,16 @@ std::string edits_since(const History& history, const std::function<bool(const S
     });
     told.insert(told.end(), keys.begin(), keys.end());
     if (!tells) continue;
-    const auto key = std::ranges::find(keys, label, name_of_key);
-    const std::string values = key == keys.end() ? "" : value_sentence(*key, from, now);
-    const std::string& edit = values.empty() ? label : values;
-    if (!has(edits, edit)) edits.push_back(edit);
+    const bool any_setting = label == restored_label;
+    const auto tell = [&](const std::string& edit) {
+      if (!has(edits, edit)) edits.push_back(edit);
+    };
+    if (!any_setting && std::ranges::find(keys, label, name_of_key) == keys.end()) tell(label);
+    for (const std::string& key : keys) {
+      if (any_setting ? !has(differing, key) : name_of_key(key) != label) continue;
+      const std::string values = value_sentence(key, from, now);
+      tell(values.empty() ? std::string(name_of_key(key)) : values);
+    }
   }
   const std::size_t more = edits.size() > most_edits_told ? edits.size() - most_edits_told : 0;
   edits.resize(edits.size() - more);

@@ -10,6 +10,9 @@
 
 namespace headwise {
 
+// Of an edit that may have changed any setting.
+inline constexpr const char* restored_label = "restore unsaved work";
+
 // "Head 5 muted: concat[:, 80:96] is 0, the output changed by 7.3 % (relative norm). The attention weights
 // did not change." `label` names an edit that has no sentence of its own ("embed_dim 128 → 64"). The output's
 // change is ‖after − before‖ / ‖before‖.

@@ -51,7 +51,8 @@ void regain_head(Selection& after, Index heads_before, Index heads) {
     after.lost_head.reset();
   else if (lost.head < heads) {
     after.head = lost.head;
-    if (!after.pinned) after.pinned = lost.pinned;
+    if (lost.pinned && (!after.pinned || same_but_for_head(*after.pinned, *lost.pinned)))
+      after.pinned = lost.pinned;
     after.lost_head.reset();
   }
 }
@@ -71,7 +72,7 @@ Selection selection_after(const Selection& selection, const Computation& before,
   const Selection within = selection_within(after, *now.trace);
   if (within.head == after.head || after.lost_head) return within;
   Selection fewer = within;
-  fewer.lost_head = LostHead{after.head, within.pinned ? std::nullopt : after.pinned};
+  fewer.lost_head = LostHead{after.head, within.pinned == after.pinned ? std::nullopt : after.pinned};
   return fewer;
 }
 

@@ -18,6 +18,14 @@ bool has_cell(const Trace& trace, const CellRef& cell) {
   return true;
 }
 
+// Of a head that is there no more the same cell of the last one: the head that is shown moves there, too.
+std::optional<CellRef> cell_within(const Trace& trace, CellRef cell) {
+  const TensorPtr tensor = trace.tensor(cell.tensor.id);  // a gradient has the axes of its tensor
+  if (tensor && tensor->shape().rank() == 4 && cell.index.size() == 4)
+    cell.index[1] = std::min(cell.index[1], tensor->shape().size(1) - 1);
+  return has_cell(trace, cell) ? std::optional(cell) : std::nullopt;
+}
+
 }  // namespace
 
 Selection look_at(const Preset& preset, Selection selection) {
@@ -44,14 +52,11 @@ Selection selection_within(const Selection& selection, const Trace& trace) {
   within.batch = std::clamp<Index>(within.batch, 0, std::max<Index>(batches - 1, 0));
   within.head = std::clamp<Index>(within.head, 0, std::max<Index>(trace.options.num_heads - 1, 0));
   if (within.hovered && !has_cell(trace, *within.hovered)) within.hovered.reset();
-  if (within.pinned && !has_cell(trace, *within.pinned)) within.pinned.reset();
+  if (within.pinned) within.pinned = cell_within(trace, *within.pinned);
   if (within.tensor && !trace.tensor(*within.tensor)) within.tensor.reset();
   return within;
 }
 
-namespace {
-
-// A pinned cell that moved along to another head or batch counts as the same place.
 bool same_but_for_head(const CellRef& a, const CellRef& b) {
   if (a.tensor != b.tensor || a.index.size() != b.index.size()) return false;
   const std::size_t leading = a.index.size() > 2 ? a.index.size() - 2 : 0;
@@ -60,8 +65,6 @@ bool same_but_for_head(const CellRef& a, const CellRef& b) {
   }
   return true;
 }
-
-}  // namespace
 
 void Trail::left(const Selection& from, const Selection& to, bool always) {
   if (!from.pinned || !to.pinned) return;

@@ -47,10 +47,12 @@ Selection look_at(const Preset& preset, Selection selection);
 // Whether something at this place needs the backward pass.
 bool wants_gradients(const Selection& selection);
 
-// The same place in another trace: batch and head clamped to its sizes, and a cell or tensor that it does not
-// have dropped. In a trace without a backward pass, the cell of a gradient stays if its tensor has such a
-// cell: the gradients may still be on their way.
+// The same place in another trace: batch and head clamped to its sizes, the pinned cell's too, and a cell or
+// tensor that it does not have dropped. In a trace without a backward pass, the cell of a gradient stays if
+// its tensor has such a cell: the gradients may still be on their way.
 Selection selection_within(const Selection& selection, const Trace& trace);
+// A pinned cell that moved along to another head or batch counts as the same place.
+bool same_but_for_head(const CellRef& a, const CellRef& b);
 
 // What the mouse points at by name: a term or a link of the inspector, a tensor's name, a letter of a shape.
 // It lights up everywhere it occurs, until the mouse moves on.

@@ -266,7 +266,7 @@ void draw_painted_row(const StageFrame& frame) {
 
 // Why no view has anything to draw; else empty.
 std::string nothing_to_draw(const PanelContext& context, const RectF& area) {
-  if (context.page_refused) return "there is nothing to see: this page could not be computed";
+  if (context.page_refused) return "there is nothing to see: this page cannot be computed";
   const double least = 120.0 * context.scale;
   if (area.width <= least || area.height <= least) return "make the window larger to see the matrices";
   const TensorPtr& query = context.trace.tensors.query;

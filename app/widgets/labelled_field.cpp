@@ -214,6 +214,8 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
       typed = number;
       return;
     }
+    if (!parsed && !options.required && bare == trimmed(options.derived))
+      return;  // "none", as the field shows it
     typed = value;
     std::string within;
     if (options.least)

@@ -301,9 +301,8 @@ bool is_painted_mask(const PlaylistWalk& walk) {
 
 Pieces mask_pieces(const PlaylistWalk& walk) {
   if (!walk.words.key.mask && walk.words.edits)
-    return {note(fmt::format(
-        "you changed this page, which leaves no mask to paint; “{}” in the Teach menu brings it back",
-        command_entry(CommandId::restore_page).name))};
+    return {note("your changes to this page leave no mask to paint; “" + std::string(page_restore_text) +
+                 "” undoes them")};
   const auto give = [](const PanelContext&, Given& given) {
     return given.mask.touched = true;  // that no pair is blocked is an answer too
   };
@@ -318,7 +317,7 @@ std::string mask_verdict(const PageAnswer&, const PageWords& words, const Given&
   const std::optional<MaskKey>& key = words.key.mask;
   const AnswerMask& mask = given.mask;
   if (!words.key.waits && (!key || !mask.is_box_of(*key)))
-    return "You painted a mask. As the page is now, there is none of its size to compare it with.";
+    return "You painted a mask. As the page is now, there is no mask of that size to compare yours with.";
   const std::string said =
       fmt::format("You blocked {} of {} pairs", std::ranges::count(mask.blocked, true), mask.blocked.size());
   if (words.key.waits) return said + ". Which ones are blocked takes too long to be computed here.";

@@ -138,12 +138,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
       walk.edits_words = !walk.edits_words;
       if (!walk.edits_words) ImGui::SetScrollY(0.0f);  // its fields may have been scrolled
       // What was written is tried at once: the page asks as it will ask a class.
-      const PlaylistPage& page = *walk.shown();
-      if (!walk.edits_words && !page.ask.empty() && page.answer) {
-        walk.answered = page.asks_covered();
-        walk.given = {};
-        if (walk.answered) action.command = CommandId::take_back_answer;  // it asks at a place of its own
-      }
+      if (!walk.edits_words && walk.shown()->answer) action.command = CommandId::take_back_answer;
     }
   }
   ui_probe_item("caption/edit");
@@ -262,7 +257,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
 void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   for (const StageDifference& difference : stage_differences(walk, false))
-    if (difference.place) draw_difference(context, wrap, own_size(context.fonts.sans), difference, action);
+    draw_difference(context, wrap, own_size(context.fonts.sans), difference, action);
   PlaylistPage& page = walk.playlist.pages[*walk.page];
   // Not while the menu or the list of commands that added the page is still closing:
   // it would give the focus back.
@@ -304,7 +299,7 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, Pa
 // a page to which a link led, the way back to where it was followed. While a page is on its way Escape
 // cancels that.
 std::string hall_foot_text(const PlaylistWalk& walk, bool on_map, ImFont* font, float room) {
-  const std::string back = "Esc leads back to the pages";
+  const std::string back = "Esc: arrows turn pages again";
   if (on_map)
     return width_of(font, cells_have_keys) <= room ? cells_have_keys : fitted_text(back, font, room);
   const std::size_t pages = walk.playlist.pages.size();
@@ -372,7 +367,7 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
     float height = std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
                    answer_editor_height(scale, width, *page);
     for (const StageDifference& difference : stage_differences(walk, false))
-      if (difference.place) height += difference_height(difference, own_size(fonts.sans), width);
+      height += difference_height(difference, own_size(fonts.sans), width);
     return height;
   }
   const float wrap = words_beside_bars(scale, width, walk);

@@ -7,7 +7,8 @@
 namespace headwise {
 
 // While a map has the keys that turn the pages of the full screen.
-inline constexpr const char* cells_have_keys = "The arrows move on the map now; Esc leads back to the pages.";
+inline constexpr const char* cells_have_keys =
+    "The arrows now select cells of the map; Esc lets them turn pages again.";
 
 // In a low window the answer replaces the question, so that the stage keeps those lines.
 bool answer_replaces_question(float scale, double window_height);

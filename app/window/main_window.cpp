@@ -211,7 +211,7 @@ void MainWindow::draw_window_notices(const WidgetContext& widgets, const WindowL
   WidgetContext without_focus = widgets;
   without_focus.focus = nullptr;
   const std::optional<bool> restores =
-      draw_notices(without_focus, view.notices, shown, area_of_notices(layout), seconds);
+      draw_notices(without_focus, view.notices, shown, area_of_notices(layout), seconds, !view.full_screen);
   if (restores) *restores ? restore_offered(state_) : discard_offered(state_);
 }
 

@@ -80,11 +80,11 @@ bool NoticesState::dismiss_all() {
 }
 
 std::optional<bool> draw_notices(const WidgetContext& context, NoticesState& state,
-                                 const std::string& lasting, const RectF& area, double seconds) {
+                                 const std::string& lasting, const RectF& area, double seconds, bool offers) {
   float bottom = static_cast<float>(area.y + area.height) - context.px(14);
   bool pressed = false;
   std::optional<bool> answer;
-  if (const NoticeOffer& offer = state.offer; !offer.text.empty())
+  if (const NoticeOffer& offer = state.offer; offers && !offer.text.empty())
     bottom = draw_notice(context, "notice/offer", offer.text, false, area, bottom, pressed, [&] {
       if (text_button(context, "notice/accept", offer.accept)) answer = true;
       ui_probe_item("notice/accept");

@@ -36,8 +36,9 @@ struct NoticesState {
 };
 
 // Returns which button of the offer was pressed: true accepts it. `lasting`: an error shown as long as it
-// persists; empty: none. `area` is in pixels. `seconds` since the last frame.
+// persists; empty: none. `area` is in pixels. `seconds` since the last frame. `offers`: false where the offer
+// has to wait, which would stand before a class.
 std::optional<bool> draw_notices(const WidgetContext& context, NoticesState& state,
-                                 const std::string& lasting, const RectF& area, double seconds);
+                                 const std::string& lasting, const RectF& area, double seconds, bool offers);
 
 }  // namespace headwise

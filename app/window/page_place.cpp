@@ -97,19 +97,26 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
   };
   const Index own = query_at(place, query.first), other = query_at(now, query.chosen.value_or(query.first));
   const bool other_query = of_query && !lost_pin && own != other && (place.pinned || !walk.from_program);
-  if (other_query)
-    compare(own, other, [&](Index at) {
-      const bool has_word = at < std::ssize(query.labels->query);
-      return fmt::format(fmt::runtime(has_word ? "query “{}”" : "query {}"),
-                         token_at(query.labels->query, at, ""));
-    });
+  // A sentence that was changed has other words than the page's.
+  const TokenLabels &labels_now = *query.labels,
+                    &own_labels = walk.words.labels ? *walk.words.labels : labels_now;
+  const auto query_words = [](Index at, const std::vector<std::string>& labels) {
+    return fmt::format(fmt::runtime(at < std::ssize(labels) ? "query “{}”" : "query {}"),
+                       token_at(labels, at, ""));
+  };
+  if (other_query) add(query_words(own, own_labels.query), query_words(other, labels_now.query));
   // In the memory a cell is always marked; without a pin, one that the view chooses.
   const bool of_cell = place.pinned || (now.view == StageView::memory && !walk.from_program && !lost_pin);
-  if (of_cell && place.batch == now.batch && !explores && !other_query)
-    compare(place.pinned, now.pinned, [&](const std::optional<CellRef>& cell) {
-      if (!cell) return std::string("no pinned cell");
-      const std::string tokens = cell_tokens(trace, *query.labels, *cell);
-      return box_text(trace, box_of(*cell)) + (tokens.empty() ? "" : fmt::format(" ({})", tokens));
+  const auto cell_words = [&](const std::optional<CellRef>& cell, const TokenLabels& labels) {
+    if (!cell) return std::string("no particular cell");
+    const std::string tokens = cell_tokens(trace, labels, *cell);
+    return box_text(trace, box_of(*cell)) + (tokens.empty() ? "" : fmt::format(" ({})", tokens));
+  };
+  if (of_cell && place.batch == now.batch && !explores && !other_query && place.pinned != now.pinned)
+    add(cell_words(place.pinned, own_labels), cell_words(now.pinned, labels_now));
+  if (place.pinned && place.pinned == now.pinned && !explores)
+    compare(place.spotlight, now.spotlight, [](bool lit) {
+      return std::string(lit ? "its cell under the spotlight" : "its cell without the spotlight");
     });
   if (query.halfway && view.motion == StepMotion::shown && !explores) add("the whole step", "it halfway");
   if (query.moved && now.view == StageView::query_key_plane && !explores)
@@ -231,7 +238,9 @@ std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool fu
   std::vector<StageDifference> all;
   if (walk.departure) all.push_back({departure_words(*walk.departure), "Back to this page", true});
   const PlaylistWalk::Words& words = walk.words;
-  const bool tells = words.edits && (full_screen || !walk.from_program);
+  const bool no_mask = walk.asking() && words.edits && walk.shown()->answer &&
+                       walk.shown()->answer->is_mask() && !words.key.mask;
+  const bool tells = words.edits && (full_screen || !walk.from_program || no_mask);
   const std::string what = tells && !words.edits->empty() ? fmt::format(": {}.", *words.edits) : ".";
   if (tells || words.changed(walk.answered))
     all.push_back({page_changed_text + what, page_restore_text, false});

@@ -17,7 +17,7 @@ namespace {
 std::string refused_words(const PlaylistWalk& walk) {
   std::string why = walk.arrival->refused;
   std::ranges::replace(why, '\n', ' ');
-  return fmt::format("This page cannot be shown: {}{}", why, why.ends_with('.') ? "" : ".");
+  return fmt::format("This page cannot be computed: {}{}", why, why.ends_with('.') ? "" : ".");
 }
 
 }  // namespace
@@ -57,7 +57,10 @@ void refresh_words(WindowDocument& document) {
     return;
   const LiveAnswers answers =
       computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
-  if (words.scenario_written != page->scenario) words.comparisons.reset();
+  if (words.scenario_written != page->scenario) {
+    words.comparisons.reset();
+    words.labels.reset();
+  }
   words.trace = trace;
   words.ask_written = page->ask;
   words.caption_written = page->caption;
@@ -68,6 +71,7 @@ void refresh_words(WindowDocument& document) {
   words.edits.reset();
   if (unchanged(session.traced_scenario())) {
     words.comparisons = compare_choices(*trace);
+    words.labels = session.inputs().labels;
   } else {
     words.edits = edits_since(session.history(), unchanged);
   }

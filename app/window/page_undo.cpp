@@ -46,7 +46,7 @@ std::string undo_label(const WindowDocument& document) {
   if (edited_words_last(walk, session.history())) return "edit the words";
   if (walk.refused()) return "";  // what was done before belongs to another page
   if (!walk.page || !stands_at_page(session)) return session.undo_label();
-  if (walk.just_removed) return "remove page";
+  if (walk.just_removed) return "remove the page";
   return left_edits_before(walk, session.history()) ? "turn the page" : "";
 }
 

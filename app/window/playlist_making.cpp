@@ -52,12 +52,16 @@ PlaylistPage page_of(WindowState& window) {
   return page;
 }
 
-void tell_what_no_page_keeps(WindowState& window) {
+// To be called before the page is shown, which compares with something else.
+bool compares_with_pinned(const WindowState& window) {
   const Selection& now = window.view.selection;
-  if (now.view == StageView::compare && now.compare_with == CompareWith::pinned)
-    window.view.notices.say(
-        "No page keeps a pinned result: this one compares with one wide head. "
-        "Choose above the maps what it compares with, and update the page.");
+  return now.view == StageView::compare && now.compare_with == CompareWith::pinned;
+}
+
+void tell_that_pinned_is_not_kept(WindowState& window) {
+  window.view.notices.say(
+      "A page cannot keep a pinned result: this one compares with one wide head. "
+      "To compare with something else, choose it above the maps, then “Update page”.");
 }
 
 // The lesson in the program stays as it is: what is changed is a copy.
@@ -91,9 +95,7 @@ void insert_page(PlaylistWalk& walk, std::size_t place, PlaylistPage page) {
 // Walks the loaded pages of the user's own, which may just have been changed.
 void walk_own(WindowState& window, std::size_t page) {
   PlaylistWalk& walk = window.document.walk;
-  start_walk(window, walk.playlist, walk.path, page);
-  walk.from_program = false;
-  walk.changed = true;
+  start_walk(window, walk.playlist, walk.path, page, true);
 }
 
 // What is typed next belongs to the page, even if a click elsewhere has taken the focus from the last one.
@@ -111,25 +113,23 @@ std::string put_back_hint() {
 
 void add_page(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
-  if (walk.page) {
-    if (!has_room(window)) return;
-    const std::size_t place = *walk.page + 1;
-    insert_page(walk, place, page_of(window));
-    show_page(window, place);
-    make_own(window);
-    tell_what_no_page_keeps(window);
-    return write_caption(walk);
-  }
-  if (walk.playlist.pages.empty() || (walk.from_program && !walk.changed)) {
+  const bool of_pinned = compares_with_pinned(window);
+  if (!walk.page && (walk.playlist.pages.empty() || (walk.from_program && !walk.changed))) {
     new_playlist(window);
-    return window.view.notices.say(
-        "Page 1 of a new playlist: type its caption. “Add page” adds the next one.");
+    window.view.notices.say("Page 1 of a new playlist: type its caption. “Add page” adds the next one.");
+  } else {
+    if (!has_room(window)) return;
+    const std::size_t place = walk.page ? *walk.page + 1 : walk.playlist.pages.size();
+    insert_page(walk, place, page_of(window));
+    if (walk.page) {
+      show_page(window, place);
+      make_own(window);
+    } else {
+      walk_own(window, place);
+    }
+    write_caption(walk);
   }
-  if (!has_room(window)) return;
-  insert_page(walk, walk.playlist.pages.size(), page_of(window));
-  walk_own(window, walk.playlist.pages.size() - 1);
-  tell_what_no_page_keeps(window);
-  write_caption(walk);
+  if (of_pinned) tell_that_pinned_is_not_kept(window);
 }
 
 void duplicate_page(WindowState& window) {
@@ -168,7 +168,7 @@ void update_page(WindowState& window) {
   make_own(window);
   walk.arrival_notice = window.document.session.last_edit();
   notices.say(fmt::format("Page {} now shows what the window shows. {}", *walk.page + 1, put_back_hint()));
-  tell_what_no_page_keeps(window);
+  if (compares_with_pinned(window)) tell_that_pinned_is_not_kept(window);
 }
 
 void remove_page(WindowState& window) {
@@ -255,11 +255,8 @@ void new_playlist(WindowState& window) {
   Playlist playlist;
   playlist.pages.push_back(page_of(window));
   leave_walk(window);
-  start_walk(window, std::move(playlist));
-  PlaylistWalk& walk = window.document.walk;
-  walk.from_program = false;
-  walk.changed = true;
-  write_caption(walk);
+  start_walk(window, std::move(playlist), {}, 0, true);
+  write_caption(window.document.walk);
 }
 
 void reopen_playlist(WindowState& window) {
@@ -269,9 +266,7 @@ void reopen_playlist(WindowState& window) {
       window.view.notices.say("There is no unsaved playlist.");
       return;
     }
-    start_walk(window, *std::move(playlist));
-    window.document.walk.from_program = false;
-    window.document.walk.changed = true;
+    start_walk(window, *std::move(playlist), {}, 0, true);
   } catch (const Error& error) {
     window.view.notices.complain(error.what());
   }

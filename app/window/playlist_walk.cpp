@@ -100,7 +100,8 @@ void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
 }
 
 // Without forgetting the answers given.
-void walk_on(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
+void walk_on(WindowState& window, Playlist playlist, const std::string& path, std::size_t page,
+             bool from_program) {
   PlaylistWalk& walk = window.document.walk;
   const bool other = !(playlist == walk.playlist);
   const bool kept = other && keep_unsaved(window.document);
@@ -111,7 +112,7 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
     walk.own_history = window.document.session.history();
     walk.own_selection = window.view.selection;
   }
-  walk.from_program = path.empty();
+  walk.from_program = from_program;
   walk.playlist = std::move(playlist);
   walk.path = path;
   walk.changed = false;
@@ -216,9 +217,14 @@ std::optional<RightCells> right_cells(const PlaylistWalk& walk) {
 }
 
 void arrive(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  if (walk.asking() && walk.edits_words) {  // a page is written at its own place
+    walk.answered = true;
+    if (!walk.arrival) walk.arrival.emplace();
+    walk.arrival->selection = selection_of(*walk.shown(), true);
+  }
   take_place(window);
   const Session& session = window.document.session;
-  PlaylistWalk& walk = window.document.walk;
   observe_words(window);
   refresh_words(window.document);
   const Selection& now = window.view.selection;
@@ -228,6 +234,10 @@ void arrive(WindowState& window) {
        has_moved_query(window.view.stage_choices, now), &session.inputs().labels, window.view.full_screen,
        window.view.motion.progress < 1.0 && !window.view.motion.running});
   walk.answers_on_stage = answers_on_stage(walk, now, session.trace(), window.view.full_screen);
+}
+
+PageEntry entry_towards(const PlaylistWalk& walk, std::size_t page) {
+  return walk.page && page < *walk.page ? PageEntry::back : PageEntry::ahead;
 }
 
 void show_page(WindowState& window, std::size_t page, PageEntry entry) {
@@ -289,11 +299,13 @@ std::string last_edit_notice(const WindowDocument& document) {
   return walk.arrival || told == walk.arrival_notice ? "" : told;
 }
 
-void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
+void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page,
+                bool unsaved) {
   if (PlaylistWalk& walk = window.document.walk; walk.interrupted) take_up_interrupted(walk);
   window.document.walk.kept.clear();
   window.view.presented_seconds = 0.0;
-  walk_on(window, std::move(playlist), path, page);
+  walk_on(window, std::move(playlist), path, page, path.empty() && !unsaved);
+  window.document.walk.changed = unsaved;
 }
 
 void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page) {
@@ -307,7 +319,7 @@ void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page)
     walk.changed = false;
   }
   walk.kept.clear();
-  walk_on(window, lesson, {}, page);
+  walk_on(window, lesson, {}, page, true);
 }
 
 void walk_pages(WindowState& window, int by) {
@@ -329,7 +341,8 @@ void walk_pages(WindowState& window, int by) {
                                      : "This is the first page.");
     return;
   }
-  show_page(window, static_cast<std::size_t>(next), by < 0 ? PageEntry::back : PageEntry::ahead);
+  const auto to = static_cast<std::size_t>(next);
+  show_page(window, to, entry_towards(walk, to));
 }
 
 void follow_to_page(WindowState& window, std::size_t page) {
@@ -391,10 +404,9 @@ void toggle_walk(WindowState& window) {
   } else if (walk.playlist.pages.empty()) {
     window.view.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
   } else {
-    const bool changed = walk.changed, from_program = walk.from_program;
-    walk_on(window, walk.playlist, walk.path, walk.left_at);
+    const bool changed = walk.changed;
+    walk_on(window, walk.playlist, walk.path, walk.left_at, walk.from_program);
     walk.changed = changed;
-    walk.from_program = from_program;
   }
 }
 
@@ -406,7 +418,12 @@ void present(WindowState& window) {
   if (!words_are_readable(window)) return;
   window.view.full_screen = window.view.stage_only = true;
   skip_motion(window.view.motion);  // a class sees the page's place, not the way there
-  walk.edits_words = false;         // a class sees the page, not the fields it is written in
+  window.view.notices.dismiss_all();
+  end_writing(window);
+}
+
+void end_writing(WindowState& window) {
+  if (std::exchange(window.document.walk.edits_words, false)) take_back_answer(window);
 }
 
 void look_away(WindowState& window) {

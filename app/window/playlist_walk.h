@@ -68,6 +68,7 @@ struct PlaylistWalk {
     std::optional<std::string> edits;
     // What the comparisons are called beside the page's own scenario; none: not seen yet
     std::optional<CompareChoices> comparisons;
+    std::optional<TokenLabels> labels;  // of its sentence, in the same way
     // Escape gives up the page, which is on its way
     bool gives_up = false;
     // The question or the caption no longer holds, and the page says so
@@ -192,10 +193,11 @@ std::optional<Index> right_head(const PlaylistWalk& walk);
 std::optional<RightCells> right_cells(const PlaylistWalk& walk);
 
 // Shows the page and starts the walk; on leaving, the user's own scenario comes back with its history.
-// `path`: of the playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own
-// unsaved pages that this would replace are kept (app/session/kept_work.h).
-// Answers given before are forgotten.
-void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0);
+// `path`: of the playlist's file, empty for a built-in one, or where the pages are the user's own and
+// `unsaved`. playlist.pages must not be empty. The user's own unsaved pages that this would replace are kept
+// (app/session/kept_work.h). Answers given before are forgotten.
+void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0,
+                bool unsaved = false);
 // The same for a built-in lesson. Visited from a page of the user's own, which stay as they are, with the
 // answers given: step_out leads back to that page.
 void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page = 0);
@@ -216,6 +218,8 @@ enum class PageEntry { ahead, back, answered };
 constexpr PageEntry entry_with(bool answered) {
   return answered ? PageEntry::answered : PageEntry::ahead;
 }
+// Of a page that is gone to from the one that is shown.
+PageEntry entry_towards(const PlaylistWalk& walk, std::size_t page);
 // Shows another page of the playlist being walked; the page must exist.
 void show_page(WindowState& window, std::size_t page, PageEntry entry = PageEntry::ahead);
 // Follows the link of a wrong option to the page about it; go_back leads back.
@@ -231,6 +235,9 @@ void toggle_walk(WindowState& window);
 // the answers given before. In a lesson that is visited from the user's own pages: back to those. Never
 // leaves what is presented.
 void present(WindowState& window);
+// A class sees the page, not the fields it is written in, and is asked its question. Does nothing while no
+// page is written.
+void end_writing(WindowState& window);
 // Leaves the page for another scenario, of a training that is looked into; come_back returns to it. Does
 // nothing without a page.
 void look_away(WindowState& window);

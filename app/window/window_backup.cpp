@@ -6,14 +6,13 @@
 #include <limits>
 #include <utility>
 
+#include "app/session/edit_summary.h"
 #include "app/window/page_place.h"
 #include "app/window/window_state.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
-
-constexpr const char* restored_label = "restore unsaved work";
 
 // A request that failed has no scenario worth keeping; one that is being computed has.
 const Scenario& scenario_at_hand(const Session& session) {
@@ -29,14 +28,13 @@ void restore(WindowState& window, UnsavedWork work) {
     window.view.selection = selection_within(window.view.selection, document.session.trace());
     return;
   }
-  start_walk(window, *std::move(work.playlist), work.playlist_path, work.page.value_or(0));
+  start_walk(window, *std::move(work.playlist), work.playlist_path, work.page.value_or(0), !work.from_program);
   PlaylistWalk& walk = document.walk;
   if (work.scenario)
     walk.own_history->push(*work.scenario, restored_label);  // computed when the walk is left
   if (walk.arrival) walk.arrival->from_own = false;          // what is there meanwhile is not that one
   if (!work.page) leave_walk(window);
   walk.changed = work.playlist_changed;
-  walk.from_program = work.from_program;
   if (work.page_scenario) document.session.edit(*work.page_scenario, restored_label);
 }
 

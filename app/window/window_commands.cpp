@@ -86,7 +86,7 @@ void undo(WindowState& window) {
   if (!label.empty()) return put_back_page(window);
   std::string nothing = walk.page ? "There is nothing to undo on this page." : "There is nothing to undo.";
   if (walk.page && *walk.page > 0)
-    nothing += fmt::format(" {} shows the page before it.", first_key_text(CommandId::previous_page));
+    nothing += fmt::format(" {} goes to the previous page.", first_key_text(CommandId::previous_page));
   window.view.notices.say(nothing);
 }
 
@@ -147,7 +147,7 @@ void toggle_stage_only(WindowState& window) {
   WindowView& view = window.view;
   // A class does not see the controls behind its page because of one letter.
   if (view.full_screen && window.document.walk.page)
-    return view.notices.say("The stage is alone already. Esc leaves full screen.");
+    return view.notices.say("Full screen already hides the other panels. Esc leaves it.");
   view.stage_only = !view.stage_only;
   if (!view.stage_only) view.full_screen = false;
 }
@@ -190,10 +190,12 @@ void toggle_all_the_way(WindowView& view) {
   if (!selection.all_the_way)
     view.notices.say("“All the way” is off.");
   else if (selection.pinned || selection.hovered)
-    view.notices.say("“All the way” is on: what this number depends on, and what it feeds, is highlighted.");
+    view.notices.say(
+        "“All the way” is on: everything this number depends on, and everything it feeds, is highlighted.");
   else
     view.notices.say(
-        "“All the way” is on: point at a number, and what it depends on and feeds is highlighted.");
+        "“All the way” is on: point at a number to highlight everything it depends on and everything it "
+        "feeds.");
 }
 
 void step_by(WindowView& view, int by) {
@@ -221,7 +223,9 @@ void toggle_palette(WindowState& window) {
   if (window.dialogs.palette.open)
     window.dialogs.palette.open = false;
   else
-    open_command_palette(window.dialogs.palette, palette_entries(window.document.session, undo_label(window.document)), ask_pages(window));
+    open_command_palette(window.dialogs.palette,
+                         palette_entries(window.document.session, undo_label(window.document)),
+                         ask_pages(window));
 }
 
 void toggle(bool& flag) {
@@ -303,8 +307,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
      [](WindowState& window, int) {
        if (!words_are_readable(window)) return;
        window.view.full_screen = window.view.stage_only = !window.view.full_screen;
-       // A class sees the page, not the fields it is written in.
-       if (window.view.full_screen) window.document.walk.edits_words = false;
+       if (window.view.full_screen) end_writing(window);
      }},
     {CommandId::spotlight, [](WindowState& window, int) { toggle_spotlight(window.view); }},
     {CommandId::blank_screen, [](WindowState& window, int) { window.view.blank = true; }},
@@ -362,7 +365,8 @@ bool needs_numbers(CommandId id) {
   constexpr Id all[] = {Id::copy_value,    Id::copy_table,     Id::copy_array,         Id::copy_mask,
                         Id::copy_program,  Id::copy_map_image, Id::copy_stage_image,   Id::export_picture,
                         Id::save_program,  Id::save_motion,    Id::save_stage_picture, Id::pin_scenario,
-                        Id::toggle_freeze, Id::compare,        Id::add_page,           Id::update_page};
+                        Id::toggle_freeze, Id::compare,        Id::add_page,           Id::update_page,
+                        Id::look_at_head,  Id::next_head,      Id::previous_head};
   return std::ranges::find(all, id) != std::end(all);
 }
 
@@ -375,7 +379,7 @@ void handle_command(WindowState& window, CommandCall call) {
 
 void perform(WindowState& window, CommandCall call) {
   if (window.document.walk.refused() && needs_numbers(call.id))
-    return window.view.notices.say("There are no numbers yet: this page could not be computed.");
+    return window.view.notices.say("This page has no numbers: it cannot be computed. Its text says why.");
   if (const auto tried = suggestion_of(call.id)) remember_suggestion(window.view, *tried);
   handle_command(window, call);
   window.view.selection = selection_within(window.view.selection, window.document.session.trace());
@@ -440,7 +444,8 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   }
   if (action.lesson) visit_lesson(window, lesson_playlist(action.lesson->lesson), action.lesson->page);
   if (action.page && words_are_readable(window))
-    action.follows_link ? follow_to_page(window, *action.page) : show_page(window, *action.page);
+    action.follows_link ? follow_to_page(window, *action.page)
+                        : show_page(window, *action.page, entry_towards(document.walk, *action.page));
   if (action.timeline) {
     const TimelinePlace place = timeline_place(*action.timeline);
     view.selection.step = place.step;

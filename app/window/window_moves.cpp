@@ -33,7 +33,7 @@ void go_to_head(WindowState& window, Index head) {
   const Index heads = trace.options.num_heads;
   if (head < 0 || head >= heads)
     return window.view.notices.say(
-        heads == 1 ? "There is one head only."
+        heads == 1 ? "There is only one head."
         : head < 0 ? "Head 0 is the first head."
                    : fmt::format("Head {} is the last head: there is no head {}.", heads - 1, head));
   if (asks_for_head(window.document.walk) && !shows_one_head(trace, window.view.selection))
@@ -117,7 +117,7 @@ bool turn_page_by_key(WindowState& window, CommandId id) {
     case CommandId::first_step:
     case CommandId::last_step:
       if (const std::size_t to = id == CommandId::first_step ? 0 : last; to != *walk.page)
-        show_page(window, to);
+        show_page(window, to, entry_towards(walk, to));
       else
         restore_page(window);  // its stage may have been left
       return true;

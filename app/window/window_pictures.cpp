@@ -12,6 +12,7 @@
 #include "app/platform/desktop_program.h"
 #include "app/session/computation.h"
 #include "app/stage/mask_convention.h"
+#include "app/window/frame_snapshot.h"
 #include "app/window/picture_recording.h"
 #include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
@@ -28,15 +29,25 @@ namespace {
 
 constexpr const char* hidden_map_words = "The page hides this map until its question is answered.";
 
+bool hides(const WindowState& window, TensorName tensor) {
+  const std::optional<Veil> veil = veil_of(window.document.walk);
+  return veil && veil->hides(tensor);
+}
+
 }  // namespace
 
 void copy_value(WindowState& window) {
   WindowView& view = window.view;
-  const std::optional<CellRef>& cell = view.selection.pinned ? view.selection.pinned : view.selection.hovered;
-  const TensorPtr tensor = cell ? window.document.trace_at_hand().tensor(cell->tensor) : nullptr;
+  const Selection in_sight = FrameSnapshot(window).selection;
+  const std::optional<CellRef>& cell = in_sight.pinned ? in_sight.pinned : in_sight.hovered;
+  const Trace& trace = window.document.trace_at_hand();
+  const TensorPtr tensor = cell ? trace.tensor(cell->tensor) : nullptr;
   if (!tensor) {
-    view.notices.say("No cell to copy: click one to pin it, or point at it.");
-    return;
+    const std::optional<StepPicture> picture = shown_picture(trace, view.selection);
+    const bool hidden =
+        view.selection.pinned || view.selection.hovered || (picture && hides(window, {picture->result}));
+    return view.notices.say(hidden ? hidden_map_words
+                                   : "No cell to copy: click one to pin it, or point at it.");
   }
   window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
   view.notices.say(
@@ -53,7 +64,7 @@ std::optional<TensorExport> map_to_copy(WindowState& window) {
   }
   TensorExport what;
   what.tensor = name_to_export(window, picture->result);
-  if (const std::optional<Veil> veil = veil_of(window.document.walk); veil && veil->hides(what.tensor)) {
+  if (hides(window, what.tensor)) {
     window.view.notices.say(hidden_map_words);
     return std::nullopt;
   }
@@ -80,10 +91,7 @@ void copy_map(WindowState& window, MapText text) {
 
 void copy_mask(WindowState& window) {
   WindowView& view = window.view;
-  if (const auto veil = veil_of(window.document.walk); veil && veil->hides({TensorId::mask_bias})) {
-    view.notices.say(hidden_map_words);
-    return;
-  }
+  if (hides(window, {TensorId::mask_bias})) return view.notices.say(hidden_map_words);
   const Trace& trace = window.document.session.trace();
   const auto mask = stage_matrix(trace, {TensorId::mask_bias}, {view.selection.batch, view.selection.head});
   if (!mask || mask->view.tensor->size() == 0) {

@@ -93,13 +93,13 @@ std::optional<double> typed_number(std::string_view typed) {
 
 namespace {
 
-// "8×12×16", "8·12·16" and "8x12x16" are sizes too. The letter x is only meant so between two of them.
+// "8×12×16", "8·12·16" and "8 x 12 x 16" are sizes too. The letter x is only meant so between two of them.
 std::string with_crosses_as_spaces(std::string text) {
   for (const std::string_view sign : {"×", "·"}) {
     for (std::size_t at = text.find(sign); at != std::string::npos; at = text.find(sign, at))
       text.replace(at, sign.size(), " ");
   }
-  const auto is_size = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto is_size = [](char c) { return c == ' ' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (std::size_t i = 1; i + 1 < text.size(); ++i)
     if ((text[i] == 'x' || text[i] == '*') && is_size(text[i - 1]) && is_size(text[i + 1])) text[i] = ' ';
   return text;

@@ -14,7 +14,7 @@
 //   step view batch head    default: as on the previous page (first page: inputs, one_head, 0, 0). A new
 //              scenario starts at batch 0 and head 0
 //   beside     what the view compare compares with: one_wide_head, packed, separate, per_head, scale or mask;
-//              default: the user's choice
+//              default: one_wide_head; in an included lesson, the user's choice
 //   tensor     which of the step's pictures is shown, or a single tensor; default: the step's own
 //   pin        { "tensor": NAME, "index": [i, …] }: the pinned cell
 //   spotlight  true: dims all but the pinned cell and what it was made from; needs a pin
@@ -23,8 +23,9 @@
 //              1, default: suited to the number of tokens
 //   loss       of what the view gradients takes gradients: sum, first_cell, random or given; default: the
 //              inputs' own grad_output, else the sum
-//   masks_as   added, true_blocks or true_keeps: how this page writes masks
-//   queries_as_columns   true: maps of queries and keys are transposed
+//   masks_as   added (the default), true_blocks or true_keeps: how this page writes masks
+//   queries_as_columns   true: queries are the columns of maps of queries and keys; default: false. An
+//              included lesson leaves both to the user
 //   title      a heading above the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
 //   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the

@@ -52,7 +52,7 @@ bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
 bool is_scenario_of(const PlaylistPage& page, const Scenario& scenario) {
   if (*page.scenario == scenario) return true;
   Scenario own = *page.scenario;
-  if (scenario.origin.layer) copy_layer_keys(*scenario.origin.layer, own, own.origin.written);
+  if (scenario.origin.layer) copy_layer_keys(*scenario.origin.layer, own, own_keys_of(own));
   return scenario == own;
 }
 

@@ -189,19 +189,6 @@ bool is_head_size(std::string_view path) {
   return std::ranges::find(head_size_paths, path) != std::end(head_size_paths);
 }
 
-// The keys set by the user, in a file or in the window.
-std::set<std::string> own_keys_of(const Scenario& scenario) {
-  const Scenario defaults;
-  const Scenario& base = scenario.origin.layer ? *scenario.origin.layer : defaults;
-  std::set<std::string> own;
-  for_layer_keys(scenario, base, [&](const std::string& path, const auto& value, const auto& before) {
-    if (scenario.origin.written.contains(path) || value != before) own.insert(path);
-  });
-  if (std::ranges::any_of(rotary_paths, [&](std::string_view path) { return own.contains(std::string(path)); }))
-    own.insert(std::begin(rotary_paths), std::end(rotary_paths));
-  return own;
-}
-
 struct OpenedLayer {
   std::shared_ptr<const TextModel> model;
   std::string path;
@@ -264,6 +251,18 @@ bool is_layer_key(std::string_view path) {
     return all;
   }();
   return paths.contains(path);
+}
+
+std::set<std::string> own_keys_of(const Scenario& scenario) {
+  const Scenario defaults;
+  const Scenario& base = scenario.origin.layer ? *scenario.origin.layer : defaults;
+  std::set<std::string> own;
+  for_layer_keys(scenario, base, [&](const std::string& path, const auto& value, const auto& before) {
+    if (scenario.origin.written.contains(path) || value != before) own.insert(path);
+  });
+  if (std::ranges::any_of(rotary_paths, [&](std::string_view path) { return own.contains(std::string(path)); }))
+    own.insert(std::begin(rotary_paths), std::end(rotary_paths));
+  return own;
 }
 
 void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::string>& kept) {

@@ -49,9 +49,9 @@ inline constexpr const char* num_heads_path = "attention.num_heads";
 inline constexpr std::array head_size_paths{"attention.num_kv_heads", "attention.head_dim",
                                             "attention.v_head_dim"};
 
-// What a layer of a model determines and a scenario leaves open: heads, scale, softcap, masks, positions,
-// self- or cross-attention. The chosen layer fills in keys that the user did not set; keys set differently
-// are respected and reported.
+// What a layer of a model determines and a scenario leaves open: heads, how scores are made, masks,
+// positions, self- or cross-attention. The chosen layer fills in keys that the user did not set; keys set
+// differently are respected and reported.
 
 // The scenario with the values of the layer that parameters.layer names, in keys that the user did not set:
 // those that are not in origin.written and still have the values of the previous layer (origin.layer), or
@@ -61,6 +61,9 @@ Scenario with_layer_values(const Scenario& scenario);
 
 // Whether a layer determines this key: "mask.is_causal".
 bool is_layer_key(std::string_view path);
+
+// Those of them that the user set, in a file or in the window.
+std::set<std::string> own_keys_of(const Scenario& scenario);
 
 // Copies the keys determined by a layer from one scenario to another, except those in `kept`.
 void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::string>& kept = {});

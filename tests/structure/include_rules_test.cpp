@@ -65,7 +65,7 @@ const std::map<std::string, Room> rooms{
     {"app/training", {2200, {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/opening", {550, {"app/widgets", "app/platform", "app/session", "app/content"}}},
     {"app/window",
-     {10050,
+     {10100,
       {"app/opening", "app/training", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels",
        "app/widgets", "app/render", "app/platform", "app/session", "app/content"}}},
     {"app/cli", {5300, {"app/window", "app/platform", "app/session", "app/gl"}}},

@@ -176,6 +176,10 @@ TEST_CASE("a selection is kept inside another trace's sizes") {
   CHECK(within.head == 3);
   CHECK(within.pinned.has_value());
   CHECK_FALSE(within.hovered.has_value());
+  selection.pinned->index[1] = 7;  // of a head that is there no more
+  CHECK(selection_within(selection, trace).pinned == CellRef{{TensorId::attn_weights}, {0, 3, 1, 1}});
+  selection.pinned->index[3] = 90;
+  CHECK_FALSE(selection_within(selection, trace).pinned);
   CHECK_FALSE(within.tensor.has_value());
 }
 
@@ -209,6 +213,9 @@ TEST_CASE("of the edits since a step, those that still make a difference are tol
   CHECK(edits_since(history, is_page) == "mute head 1, mute head 2");
   history.push(page, "page 1");
   CHECK(edits_since(history, is_page).empty());
+  history.push(with(2, true, {1, 1, 1, 1}), restored_label);
+  CHECK(edits_since(history, is_page) == "is_causal false → true, num_heads 4 → 2");
+  history.push(page, "page 1");
   history.push(with(4, true, {1, 1, 1, 1}), "causal mask on");
   history.turn_page(with(8, true, {1, 1, 1, 1}), "page 2", 1);
   CHECK(edits_since(history, is_page).empty());  // what came before is another page's

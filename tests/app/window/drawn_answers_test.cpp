@@ -202,8 +202,7 @@ TEST_CASE("where an edit leaves no mask to paint, the page says so, and judges n
   BENCH_OR_SKIP(Drawing, asked, 1);
   UiDriver& ui = *asked.bench.ui;
   const std::string gone =
-      "you changed this page, which leaves no mask to paint; “Restore page” in the Teach "
-      "menu brings it back";
+      "your changes to this page leave no mask to paint; “Restore its settings” undoes them";
   const auto notes = [&] {
     std::string words;
     for (const Piece& piece : listed_pieces(asked.walk())) words += piece.text + "\n";
@@ -240,7 +239,7 @@ TEST_CASE("what was painted and given is not counted once the page has no such m
   asked.bench.ui->key("C");
   asked.bench.ui->run_until_still();
   CHECK(answer_verdict(asked.walk()) ==
-        "You painted a mask. As the page is now, there is none of its size to compare it with.");
+        "You painted a mask. As the page is now, there is no mask of that size to compare yours with.");
 }
 
 TEST_CASE("while a mask is asked for, it is not copied either") {

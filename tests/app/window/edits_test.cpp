@@ -114,6 +114,9 @@ TEST_CASE("sizes are typed, and the picture follows") {
   CHECK(bench.trace().tensors.attn_weights->at({1, 0, 0, 7}) == 0.0);
   type_into(bench, "setup/window", "3");
   CHECK(bench.scenario().mask.sliding_window == 3);
+  type_into(bench, "setup/window", "none");  // as the field shows it
+  CHECK_FALSE(bench.scenario().mask.sliding_window);
+  type_into(bench, "setup/window", "3");
   type_into(bench, "setup/dropout", "0.5");
   CHECK(bench.scenario().attention.dropout == 0.5);
   bench.ui->key("Escape");
@@ -122,7 +125,7 @@ TEST_CASE("sizes are typed, and the picture follows") {
     bench.ui->key("Ctrl+Z");
     ++undone;
   }
-  CHECK(undone == 8);
+  CHECK(undone == 10);
   check_identical(*before, bench.trace());
 }
 

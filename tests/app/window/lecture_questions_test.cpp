@@ -55,6 +55,24 @@ TEST_CASE("a question that is come to from behind is still asked, unless its ans
   CHECK(course.walk().asking());  // nobody has answered it
 }
 
+TEST_CASE("whichever key goes back to a question whose answer was shown finds it shown") {
+  BENCH_OR_SKIP(Course, course);
+  std::swap(course.walk().playlist.pages[0], course.walk().playlist.pages[2]);
+  course.show(0);
+  course.key("F5");
+  course.key("PageDown");
+  REQUIRE_FALSE(course.walk().asking());
+  course.key("End");
+  course.key("Home");
+  CHECK(course.walk().page == 0);
+  CHECK_FALSE(course.walk().asking());
+  course.key("End");
+  course.key("Escape");
+  course.ui().click("filmstrip/page/0");
+  course.ui().run_until_still();
+  CHECK_FALSE(course.walk().asking());
+}
+
 TEST_CASE("on the full screen what is typed at a number that was answered chooses no head and no speed") {
   BENCH_OR_SKIP(Course, course);
   course.key("F5");

@@ -284,7 +284,7 @@ TEST_CASE("a page made beside what is pinned says that no page keeps that, and w
   course.ui().run_frames(2);
   perform(course.state(), CommandCall{CommandId::update_page});
   CHECK_FALSE(course.page().beside);
-  CHECK_CONTAINS(course.state().view.notices.notices.back().text, "No page keeps a pinned result");
+  CHECK_CONTAINS(course.state().view.notices.notices.back().text, "A page cannot keep a pinned result");
   course.ui().run_until_still();
   REQUIRE(course.walk().departure);
   CHECK(departure_words(*course.walk().departure) ==
@@ -294,6 +294,137 @@ TEST_CASE("a page made beside what is pinned says that no page keeps that, and w
   course.show(0);
   CHECK(course.now().compare_with == CompareWith::one_wide_head);
   CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a page that is added beside what is pinned says what it compares with, wherever it is added") {
+  BENCH_OR_SKIP(Course, course);
+  const auto add = [&] {
+    perform(course.state(), CommandCall{CommandId::pin_scenario});
+    course.state().view.selection.view = StageView::compare;
+    course.state().view.selection.compare_with = CompareWith::pinned;
+    course.ui().run_frames(2);
+    perform(course.state(), CommandCall{CommandId::add_page});
+    CHECK_CONTAINS(course.state().view.notices.notices.back().text, "A page cannot keep a pinned result");
+    course.ui().run_until_still();
+    CHECK(course.now().compare_with == CompareWith::one_wide_head);
+  };
+  add();  // to the pages that are shown, to those that were left, and as the first of a playlist
+  leave_walk(course.state());
+  course.ui().run_until_still();
+  add();
+  leave_walk(course.state());
+  course.walk().playlist = {};
+  course.ui().run_until_still();
+  add();
+}
+
+TEST_CASE("a mask that a page has and its model's layer has not is told once it is switched off") {
+  WINDOW_OR_SKIP(bench, open_window(1280, 900, preset_scenario("welcome")));
+  WindowState& state = bench.window->state();
+  const PlaylistWalk& walk = state.document.walk;
+  const auto toggle = [&](CommandId id) {
+    perform(state, CommandCall{id});
+    bench.ui->run_until_still();
+  };
+  for (const bool updates : {false, true}) {
+    CAPTURE(updates);
+    if (!updates) toggle(CommandId::add_page);
+    toggle(CommandId::toggle_causal);
+    if (!updates) CHECK(walk.words.edits == "causal mask on");
+    toggle(updates ? CommandId::update_page : CommandId::add_page);
+    REQUIRE(bench.scenario().mask.is_causal);
+    CHECK_FALSE(walk.words.edits);
+    toggle(CommandId::toggle_causal);
+    CHECK(walk.words.edits == "causal mask off");
+    CHECK(bench.ui->has("caption/restore"));  // while it is written, too
+    toggle(CommandId::restore_page);
+    CHECK(bench.scenario().mask.is_causal);
+    CHECK_FALSE(walk.words.edits);
+    toggle(CommandId::toggle_causal);
+  }
+}
+
+TEST_CASE("with fewer heads the pin of a page stays at its query, and another query is told") {
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
+  for (const StageView view : {StageView::head_rows, StageView::query_key_plane}) {
+    CAPTURE(static_cast<int>(view));
+    course.page().view = view;
+    course.page().pin = CellRef{{TensorId::attn_weights}, {0, 4, 8, 7}};
+    course.show(0);
+    Scenario other = course.bench.scenario();
+    other.attention.num_heads = 1;
+    other.head_gain.reset();
+    course.state().document.session.edit(other, "read as one wide head");
+    course.state().view.selection = selection_within(course.now(), course.bench.trace());
+    course.ui().run_until_still();
+    CHECK(course.now().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 8, 7}});
+    CHECK_FALSE(course.walk().departure);
+    CHECK(course.says("You changed this page: read as one wide head."));
+    course.state().view.selection.pinned->index[2] = 3;
+    course.ui().run_frames(2);
+    REQUIRE(course.walk().departure);
+    CHECK(course.walk().departure->page.starts_with("query"));
+    course.ui().click("caption/back_to_page");
+    course.ui().run_until_still();
+    CHECK(course.now().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 8, 7}});
+    CHECK_FALSE(course.walk().departure);
+  }
+}
+
+TEST_CASE("a page's pin is told in the words of its own sentence, however the sentence was changed") {
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
+  course.page().scenario = std::make_shared<const Scenario>(preset_scenario("welcome"));
+  course.page().pin = CellRef{{TensorId::attn_weights}, {0, 4, 9, 2}};
+  course.show(0);
+  course.state().view.selection.pinned.reset();
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(course.walk().departure->page == "attn_weights[0,4,9,2] (it → animal)");
+  Scenario other = course.bench.scenario();
+  other.inputs.text = "but " + other.inputs.text;
+  course.state().document.session.edit(other, "text");
+  course.ui().run_until_still();
+  CHECK(course.walk().departure->page == "attn_weights[0,4,9,2] (it → animal)");
+}
+
+TEST_CASE("a spotlight that was switched off is told") {
+  BENCH_OR_SKIP(Course, course);
+  course.page().pin = CellRef{{TensorId::attn_weights}, {0, 4, 8, 7}};
+  course.page().spotlight = true;
+  course.show(0);
+  course.key("F5");
+  CHECK_FALSE(course.walk().departure);
+  course.key("L");
+  REQUIRE(course.walk().departure);
+  CHECK(departure_words(*course.walk().departure) ==
+        "This page is about its cell under the spotlight; the stage shows its cell without the spotlight.");
+  course.key("L");
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a page that asks is written at its own place, and asks again once it was written") {
+  BENCH_OR_SKIP(Course, course, 1280, 900);
+  course.walk().playlist.pages[2].view = StageView::elementwise;
+  course.walk().playlist.pages[2].step = Step::scores;
+  course.show(2);
+  REQUIRE(course.walk().asking());
+  for (const char* ends : {"caption/edit", "F5", "F11"}) {
+    CAPTURE(ends);
+    course.ui().click("caption/edit");
+    course.ui().run_until_still();
+    CHECK(course.now().pinned == course.page().pin);
+    CHECK_FALSE(course.walk().departure);
+    if (ends[0] == 'F') {
+      course.key(ends);
+    } else {
+      course.ui().click(ends);
+      course.ui().run_until_still();
+    }
+    CHECK_FALSE(course.walk().edits_words);
+    CHECK(course.walk().asking());
+    CHECK_FALSE(course.now().pinned);
+    if (ends[0] == 'F') course.key("Escape");
+  }
 }
 
 TEST_CASE("where all heads are shown another marked one is told, and a lesson leaves them to its reader") {
@@ -355,7 +486,7 @@ TEST_CASE("a cell that is marked in the memory of a page that pins none is told,
   course.state().view.selection.pinned = CellRef{{TensorId::head_output}, {0, 0, 4, 5}};
   course.ui().run_until_still();
   REQUIRE(course.walk().departure);
-  CHECK(course.walk().departure->page == "no pinned cell");
+  CHECK(course.walk().departure->page == "no particular cell");
   CHECK(course.walk().departure->stage.starts_with("head_output[0,0,4,5]"));
   course.ui().click("caption/back_to_page");
   course.ui().run_until_still();

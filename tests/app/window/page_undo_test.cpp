@@ -35,7 +35,7 @@ struct Masked : LectureBench {
 };
 
 constexpr const char* nothing_here =
-    "There is nothing to undo on this page. Page Up shows the page before it.";
+    "There is nothing to undo on this page. Page Up goes to the previous page.";
 
 }  // namespace
 
@@ -240,12 +240,13 @@ TEST_CASE(
   CHECK(lecture.now().head == heads - 1);
   CHECK(lecture.tells(fmt::format("Head {} is the last head: there is no head {}.", heads - 1, heads)));
   lecture.key("W");
-  CHECK(lecture.tells(
-      "“All the way” is on: point at a number, and what it depends on and feeds is highlighted."));
+  CHECK(
+      lecture.tells("“All the way” is on: point at a number to highlight everything it depends on and "
+                    "everything it feeds."));
   lecture.key("W");
   CHECK(lecture.tells("“All the way” is off."));
   lecture.state().view.selection.pinned = CellRef{{TensorId::attn_weights}, {0, heads - 1, 3, 1}};
   lecture.key("W");
-  CHECK(
-      lecture.tells("“All the way” is on: what this number depends on, and what it feeds, is highlighted."));
+  CHECK(lecture.tells(
+      "“All the way” is on: everything this number depends on, and everything it feeds, is highlighted."));
 }

@@ -109,7 +109,7 @@ TEST_CASE("a page whose scenario has no trace says why, and the walk goes on") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"set": ["attention.num_heads=7"]},
                                        {"scenario": "random", "step": "output"}]})"));
-  CHECK(bench.window->state().document.walk.words.caption.starts_with("This page cannot be shown: "));
+  CHECK(bench.window->state().document.walk.words.caption.starts_with("This page cannot be computed: "));
   CHECK(bench.window->state().document.walk.page == 0);
   bench.ui->key("PageDown");
   CHECK_FALSE(bench.ui->has("notice/lasting"));

@@ -73,12 +73,12 @@ TEST_CASE("on the whole screen the keys of the steps turn the pages") {
 
 TEST_CASE("while a map has the keys that turn pages, a line says so and how to go back to the pages") {
   BENCH_OR_SKIP(Presented, presented);
-  const std::string told = "The arrows move on the map now; Esc leads back to the pages.";
+  const std::string told = "The arrows now select cells of the map; Esc lets them turn pages again.";
   presented.key("Enter");
   CHECK_FALSE(presented.tells(told));  // in the window they belong to the steps
   presented.key("Escape");
   presented.key("F5");
-  const auto below = [&] { return presented.says(told) || presented.says("Esc leads back to the pages"); };
+  const auto below = [&] { return presented.says(told) || presented.says("Esc: arrows turn pages again"); };
   CHECK_FALSE(below());
   presented.key("Enter");
   CHECK(presented.tells(told));
@@ -101,7 +101,7 @@ TEST_CASE("F shows a class no controls: on the full screen it says what leaves i
   presented.key("F");
   CHECK(presented.ui().result().full_screen);
   CHECK_FALSE(presented.ui().has("panel/setup"));
-  CHECK(presented.tells("The stage is alone already. Esc leaves full screen."));
+  CHECK(presented.tells("Full screen already hides the other panels. Esc leaves it."));
   presented.key("Escape");
   presented.key("F");
   CHECK(presented.state().view.stage_only);

@@ -289,7 +289,7 @@ TEST_CASE("a page whose training fails says why, and the pages beside it can sti
   let_arrive(bench);
   CHECK(walk_of(bench).page == 1);
   CHECK_CONTAINS(bench.session().error(), "this training failed: step 3: the loss has exploded");
-  CHECK_CONTAINS(walk_of(bench).words.ask, "This page cannot be shown: ");
+  CHECK_CONTAINS(walk_of(bench).words.ask, "This page cannot be computed: ");
   CHECK_FALSE(bench.ui->has("notice/lasting"));  // it would say the same
   bench.ui->key("PageUp");
   CHECK(walk_of(bench).page == 0);
@@ -313,10 +313,10 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     const auto is_refused = [&] {
       ui.run_until_still();
       CHECK(walk_of(bench).page == 1);
-      CHECK(walk_of(bench).words.ask.starts_with("This page cannot be shown: "));
+      CHECK(walk_of(bench).words.ask.starts_with("This page cannot be computed: "));
       CHECK_CONTAINS(walk_of(bench).words.ask, "this training failed: step 3: the loss has exploded");
       CHECK(ui.has("caption/ask"));
-      CHECK(ui.has("says/there is nothing to see: this page could not be computed"));
+      CHECK(ui.has("says/there is nothing to see: this page cannot be computed"));
       for (const char* none : {"caption/elsewhere", "caption/changed", "caption/number", "caption/answer",
                                "caption/words", "stage/result", "notice/lasting", "status/time"})
         CHECK_FALSE(ui.has(none));
@@ -333,10 +333,11 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     CHECK(bench.selection().step == Step::mask);  // where it asks
     ui.key("Ctrl+Z");
     CHECK_CONTAINS(state.view.notices.notices.back().text, "There is nothing to undo on this page.");
-    for (const CommandId needs : {CommandId::copy_table, CommandId::add_page, CommandId::update_page}) {
+    for (const CommandId needs :
+         {CommandId::copy_table, CommandId::add_page, CommandId::update_page, CommandId::look_at_head}) {
       perform(state, CommandCall{needs});
       CHECK(state.view.notices.notices.back().text ==
-            "There are no numbers yet: this page could not be computed.");
+            "This page has no numbers: it cannot be computed. Its text says why.");
     }
     CHECK(walk_of(bench).playlist.pages.size() == 4);
     is_refused();
@@ -345,7 +346,7 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     ui.key("PageDown");
     let_arrive(bench);
     CHECK(walk_of(bench).page == 2);
-    CHECK(walk_of(bench).words.caption.starts_with("This page cannot be shown: "));
+    CHECK(walk_of(bench).words.caption.starts_with("This page cannot be computed: "));
     ui.key("PageDown");
     let_arrive(bench);
     CHECK(walk_of(bench).words.caption == "Fourth.");

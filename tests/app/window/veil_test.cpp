@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "app/window/frame_snapshot.h"
+#include "app/window/window_pictures.h"
 #include "tests/app/window/answers_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -88,6 +90,39 @@ TEST_CASE("a cell behind the veil is told by no panel, whatever led to it, and c
   CHECK(bench.ui->has("stage/result"));
   CHECK(bench.ui->has("heads/thumbnail/0"));
   CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 8, 7}});
+}
+
+TEST_CASE("what a question hides is not copied, and a word says why") {
+  const TemporaryFolder folder;
+  WINDOW_OR_SKIP(bench, at_veiled_page(folder));
+  WindowState& state = bench.window->state();
+  const auto told = [&] { return state.view.notices.notices.back().text; };
+  const std::string hidden = "The page hides this map until its question is answered.";
+  copy_value(state);  // the mouse is nowhere
+  CHECK(told() == hidden);
+  state.view.selection.hovered = CellRef{{TensorId::attn_weights}, {0, 0, 3, 2}};
+  copy_value(state);
+  CHECK(told() == hidden);
+  CHECK(state.clipboard.empty());
+  state.view.selection.hovered = CellRef{{TensorId::masked_scores}, {0, 0, 3, 2}};
+  copy_value(state);
+  CHECK_CONTAINS(told(), "Copied ");
+}
+
+TEST_CASE("a page that asks for a mask hides the scores that were masked, at a later step too") {
+  PlaylistPage page;
+  page.ask = "Paint it.";
+  page.veil = true;
+  page.answer = PageAnswer{};
+  page.answer->kind = AnswerKind::mask;
+  for (const Step step : {Step::scores, Step::scale, Step::mask, Step::softmax}) {
+    page.step = step;
+    const Veil veil = veil_of_question(page).value();
+    CHECK(veil.hides({TensorId::mask_bias}));
+    CHECK(veil.hides({TensorId::masked_scores}));
+    CHECK(veil.hides({TensorId::attn_weights}));
+    CHECK(veil.hides({TensorId::scores}) == (step == Step::scores));
+  }
 }
 
 TEST_CASE("in a hall the operands stay while a page asks, and the map fills the screen with the answer") {

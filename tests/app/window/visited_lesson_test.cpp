@@ -117,7 +117,7 @@ TEST_CASE("undo puts back a page that was just removed") {
   ui.click("filmstrip/remove");
   ui.run_until_still();
   REQUIRE(lecture.walk().playlist.pages.size() == 2);
-  CHECK(undo_label(lecture.state().document) == "remove page");
+  CHECK(undo_label(lecture.state().document) == "remove the page");
   ui.key("Ctrl+Z");
   ui.run_until_still();
   CHECK(lecture.walk().playlist.pages == mine.pages);

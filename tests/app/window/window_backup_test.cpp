@@ -121,6 +121,10 @@ TEST_CASE("unsaved work that is discarded is removed, and what nobody decided on
     bench.ui->run_frames(2);
     WindowState& state = bench.window->state();
     CHECK_CONTAINS(state.view.notices.offer.text, "It had not saved a changed scenario (");
+    bench.ui->key("F11");
+    CHECK_FALSE(bench.ui->has("notice/offer"));  // a class is not asked
+    bench.ui->key("Escape");
+    CHECK(bench.ui->has("notice/offer"));
     if (discards) bench.ui->click("notice/decline");
     state.document.backup.close();
   }

@@ -232,8 +232,9 @@ TEST_CASE("sizes are read with or without brackets, as numbers and as letters of
   const ComputedPage seen(page);
   const LiveSubject subject(*seen.trace, page.scenario.get(), &seen.inputs);
   const std::vector<Index> right{1, 8, 12, 16};
-  for (const char* typed : {"1, 8, 12, 16", "(1,8,12,16)", "1 8 12 16", "[N, H, S, D]", "N,H,L,E/H",
-                            "1x8x12x16", "1×8×12×16", "1 · 8 · 12 · 16", "N×H×L×D", "1*8*12*16"})
+  for (const char* typed :
+       {"1, 8, 12, 16", "(1,8,12,16)", "1 8 12 16", "[N, H, S, D]", "N,H,L,E/H", "1x8x12x16",
+        "1 x 8 x 12 x 16", "1×8×12×16", "1 · 8 · 12 · 16", "N×H×L×D", "1*8*12*16"})
     CHECK(typed_sizes(typed, subject) == right);
   for (const char* typed : {"", "()", "1, eight", "1.5, 2", "-1, 8", "1, x"})
     CHECK(typed_sizes(typed, subject).empty());
