@@ -35,7 +35,7 @@ struct LookupComparison {
 };
 
 // The temperatures of `cooler`. They divide the input of the softmax, masks included, so that every row ends
-// at its largest score; without float masks, ALiBi and softcap that equals attention.temperature.
+// at its largest score; without float masks, ALiBi and a cap that equals attention.temperature.
 inline constexpr double lookup_temperatures[] = {0.5, 0.1, 0.01};
 
 // One temperature, finite and > 0; in double. Throws Error(usage)

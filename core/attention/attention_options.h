@@ -102,10 +102,11 @@ struct AttentionOptions : OperatorOptions, LayerOptions, PositionOptions {
 
 // What else holds for an option: whoever treats some options differently asks for it here, and lists none.
 enum OptionTrait : unsigned {
-  set_by_layer = 1,    // a model's layer sets it
-  module_only = 2,     // scaled_dot_product_attention has none
-  not_in_pytorch = 4,  // PyTorch's function has no argument for it
-  read_last = 8,       // nothing up to head_output depends on it
+  set_by_layer = 1,        // a model's layer sets it
+  module_only = 2,         // scaled_dot_product_attention has none
+  not_in_pytorch = 4,      // PyTorch's function has no argument for it
+  read_last = 8,           // nothing up to head_output depends on it
+  read_behind_split = 16,  // nothing up to the split into heads depends on it, nor do the masks
 };
 
 struct OptionRow {
@@ -120,12 +121,12 @@ template <class Visit>
 void visit_layer_options(Visit&& visit) {
   using O = LayerOptions;
   visit(OptionRow{"add_zero_attn", module_only}, &O::add_zero_attn);
-  visit(OptionRow{"rotary_base", set_by_layer}, &O::rotary_base, above_zero);
-  visit(OptionRow{"scale", set_by_layer}, &O::scale, any_number);
-  visit(OptionRow{"softcap", set_by_layer | not_in_pytorch}, &O::softcap, not_negative);
+  visit(OptionRow{"rotary_base", set_by_layer | read_behind_split}, &O::rotary_base, above_zero);
+  visit(OptionRow{"scale", set_by_layer | read_behind_split}, &O::scale, any_number);
+  visit(OptionRow{"softcap", set_by_layer | read_behind_split | not_in_pytorch}, &O::softcap, not_negative);
   visit(OptionRow{"clip_qkv", set_by_layer | module_only | not_in_pytorch, "clip q, k and v"}, &O::clip_qkv,
         above_zero);
-  visit(OptionRow{"temperature", not_in_pytorch}, &O::temperature, above_zero);
+  visit(OptionRow{"temperature", read_behind_split | not_in_pytorch}, &O::temperature, above_zero);
   visit(OptionRow{"dropout"}, &O::dropout, unit_interval);
   visit(OptionRow{"dropout_seed"}, &O::dropout_seed);
   visit(OptionRow{"need_weights", read_last}, &O::need_weights);

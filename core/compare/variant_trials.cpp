@@ -222,12 +222,10 @@ constexpr Index enough_columns = 16;            // of the output, where a few te
 // Whether only options differ that are read behind the split into heads, mask_bias apart.
 bool same_heads(const AttentionInputs& a, const AttentionInputs& b) {
   AttentionOptions of_a = a.options;
-  of_a.scale = b.options.scale;
-  of_a.softcap = b.options.softcap;
-  of_a.temperature = b.options.temperature;
+  for_options_with<AttentionOptions>(
+      read_behind_split, [&](const OptionRow&, auto member) { of_a.*member = b.options.*member; });
   of_a.mask_value = b.options.mask_value;
   of_a.fully_masked_rows = b.options.fully_masked_rows;
-  of_a.rotary_base = b.options.rotary_base;
   of_a.rotary_inverse_frequencies = b.options.rotary_inverse_frequencies;
   return of_a == b.options && std::ranges::all_of(tensor_entries(), [&](const TensorEntry& entry) {
            return a.tensors.*(entry.member) == b.tensors.*(entry.member);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -67,13 +68,21 @@ bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits) {
   return rows == 1 || (columns <= 2 && shared_bytes(rows, columns) <= limits.shared_bytes);
 }
 
-std::string variant_of(const AttentionTile& tile) {
+std::vector<std::string> shader_macros(const AttentionTile& tile) {
   const ScoreNeeds& needs = tile.needs;
+  std::vector<std::string> macros;
+  for (const auto& [is_on, macro] :
+       {std::pair{tile.ragged, "RAGGED"}, std::pair{needs.masks || needs.cap, "MASKED"},
+        std::pair{needs.cap, "SOFTCAP"}, std::pair{needs.dropout, "DROPOUT"},
+        std::pair{tile.loads_ahead, "LOADS_AHEAD"}})
+    if (is_on) macros.emplace_back(macro);
+  return macros;
+}
+
+std::string variant_of(const AttentionTile& tile) {
   std::string text = fmt::format("{}x{}", tile.rows, tile.columns);
-  for (const auto& [is_on, word] : {std::pair{tile.ragged, " ragged"}, std::pair{needs.masks, " masked"},
-                                    std::pair{needs.cap, " softcap"}, std::pair{needs.dropout, " dropout"},
-                                    std::pair{tile.loads_ahead, " loads_ahead"}})
-    if (is_on) text += word;
+  for (const std::string& macro : shader_macros(tile)) text += " " + macro;
+  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
   return text;
 }
 

@@ -83,7 +83,9 @@ bool attention_tile_fits(Index rows, Index columns, const GpuLimits& limits);
 AttentionTile attention_tile(const AttentionSizes& sizes, const ScoreNeeds& needs, const GpuLimits& limits,
                              double processors);
 
-// The words of GpuJob::variant that tell how a tile is compiled.
+// What is defined where the tile's shader is compiled, beside its sizes.
+std::vector<std::string> shader_macros(const AttentionTile& tile);
+// The words of GpuJob::variant that tell how a tile is compiled: "2x1 ragged masked".
 std::string variant_of(const AttentionTile& tile);
 
 // Keys of one key/value head that can be bound together, in whole blocks.

@@ -40,11 +40,7 @@ const ComputeProgram& GpuPrograms::scaled_dot_product_attention(const AttentionT
                                                 {"COLS", tile.columns},
                                                 {"DEPTH", attention_strip_depth},
                                                 {"V_ROWS", attention_value_rows(tile.columns)}};
-    if (tile.ragged) defines.push_back({"RAGGED"});
-    if (tile.needs.masks || tile.needs.cap) defines.push_back({"MASKED"});
-    if (tile.needs.cap) defines.push_back({"SOFTCAP"});
-    if (tile.needs.dropout) defines.push_back({"DROPOUT"});
-    if (tile.loads_ahead) defines.push_back({"LOADS_AHEAD"});
+    for (const std::string& macro : shader_macros(tile)) defines.push_back({macro});
     add_subgroups(defines);
     program = ComputeProgram(
         "scaled_dot_product_attention", defines,
@@ -77,7 +73,9 @@ const ComputeProgram& GpuPrograms::subgroup_check() {
 const ComputeProgram& GpuPrograms::attention_weights() {
   ComputeProgram& program = made_["attention_weights"];
   if (!program) {
-    program = ComputeProgram("attention_weights", {{"SOFTCAP"}},
+    std::vector<ComputeProgram::Define> defines;
+    for (const std::string& macro : shader_macros({.needs = {.cap = true}})) defines.push_back({macro});
+    program = ComputeProgram("attention_weights", defines,
                              {embedded::masked_score_glsl(), embedded::attention_weights_comp()});
   }
   return program;
