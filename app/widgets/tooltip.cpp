@@ -79,7 +79,7 @@ ImVec2 place_of(const WidgetContext& context, ImVec2 size, bool by_keyboard) {
   const ImVec2 mouse = by_keyboard ? ImVec2{min.x, max.y} : ImGui::GetIO().MousePos;
   const float space = context.px(gap);
   const auto within = [](float at, float length, float room) {
-    return std::round(std::max(0.0f, std::min(at, room - length)));
+    return std::round(std::max(0.0f, std::min(at, room - length - 1.0f)));  // of its frame
   };
   const ImRect column = ImGui::GetCurrentWindow()->Rect();
   const float top = within(std::min(min.y, mouse.y), size.y, screen.y);
