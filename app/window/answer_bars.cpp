@@ -95,25 +95,23 @@ void draw_with_keys(PlaylistWalk::Given& given) {
 }
 
 void draw_axis(const PanelContext& context, const Chart& chart) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
   const float left = static_cast<float>(chart.plane.x),
               right = static_cast<float>(chart.plane.x + chart.plane.width);
   const float line = std::max(1.0f, std::round(context.scale));
   for (const auto& [weight, text] : {std::pair{0.0, "0"}, {0.5, ""}, {1.0, "1"}}) {
     const float y = chart.y_of(weight);
-    list->AddLine({left, y}, {right, y},
-                  im_color(weight == 0.0 ? context.palette.text_faint : context.palette.border), line);
-    list->AddText(font, font->FontSize,
-                  {left - width_of(font, text) - 5 * context.scale, std::round(y - 0.5f * font->FontSize)},
-                  im_color(context.palette.text_dim), text);
+    paint.line({left, y}, {right, y}, weight == 0.0 ? paint.palette.text_faint : paint.palette.border, line);
+    paint.text(font, {left - 5 * context.scale, std::round(y - 0.5f * font->FontSize)},
+               paint.palette.text_dim, text, Align::right);
   }
 }
 
 // Filled: computed. Outlined: drawn.
 void draw_bars_of(const PanelContext& context, const Chart& chart, const std::vector<double>& weights,
                   bool drawn) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
   const float line = std::max(1.0f, std::round(1.5f * context.scale * palette.stroke));
   const float width = static_cast<float>(chart.plane.width) / static_cast<float>(weights.size());
@@ -124,12 +122,8 @@ void draw_bars_of(const PanelContext& context, const Chart& chart, const std::ve
     const float shrink = drawn ? margin : margin + line;
     const ImVec2 min(std::round(left + shrink), chart.y_of(weights[i])),
         max(std::round(left + width - shrink), chart.bottom());
-    if (drawn) {
-      list->AddRectFilled(min, max, im_color(palette.focus, 0.12f));
-      list->AddRect(min, max, im_color(palette.focus), 0.0f, 0, line);
-    } else {
-      list->AddRectFilled(min, max, im_color(palette.bar));
-    }
+    paint.fill(min, max, drawn ? Ink(palette.focus, 0.12f) : Ink(palette.bar));
+    if (drawn) paint.outline(min, max, palette.focus, line);
   }
 }
 
@@ -179,12 +173,12 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   const WidgetContext widgets = context.widgets();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
+  const auto say = [&](ImVec2 place, const std::string& text) {
+    paint.say(font, place, paint.palette.text_dim, fitted_clauses(text, font, size.x));
+  };
   if (!walk.words.key.weights || walk.words.weight_labels.empty()) {
-    const std::string none =
-        fitted_clauses("As the page is now, there is no row of weights here.", font, size.x);
-    list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), none.c_str());
-    ui_says(none, at);
+    say(at, "As the page is now, there is no row of weights here.");
     ImGui::Dummy(size);
     return;
   }
@@ -229,20 +223,16 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
   }
   if (looked_at) {
     const RectF column = chart.plane.cell(0, static_cast<Index>(*looked_at));
-    list->AddRectFilled({static_cast<float>(column.x), chart.top()},
-                        {static_cast<float>(column.x + column.width), chart.bottom()},
-                        im_color(context.palette.control));
+    paint.fill({static_cast<float>(column.x), chart.top()},
+               {static_cast<float>(column.x + column.width), chart.bottom()}, paint.palette.control);
   }
   draw_axis(context, chart);
   if (walk.answered) draw_bars_of(context, chart, right, false);
   if (given.bars.size() == right.size() && (!walk.answered || given.made))
     draw_bars_of(context, chart, given.bars, true);
   const auto chosen = looked_at ? std::optional<Index>(static_cast<Index>(*looked_at)) : std::nullopt;
-  draw_column_labels(widgets.painter(), chart.plane, labels, chosen, chart.degrees);
-  const bool tells = !context.picture || walk.answered;
-  const std::string told = tells ? fitted_clauses(caption_of(walk, looked_at, font), font, size.x) : "";
-  list->AddText(font, font->FontSize, {min.x, at.y}, im_color(context.palette.text_dim), told.c_str());
-  ui_says(told, {min.x, at.y});
+  draw_column_labels(paint, chart.plane, labels, chosen, chart.degrees);
+  if (!context.picture || walk.answered) say({min.x, at.y}, caption_of(walk, looked_at, font));
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(size);
 }

@@ -339,10 +339,8 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
   const bool on_map = context.focus && focuses_map(*context.focus);
   const std::string shown =
       hall_foot_text(walk, on_map, font, line - link - (link > 0.0f ? 12 * context.scale : 0.0f));
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                      shown.c_str());
-  ui_says(shown, at);
-  ui_probe("caption/page", at, {at.x + width_of(font, shown), at.y + font->FontSize});
+  const Box box = context.painter().say(font, at, context.palette.text_dim, shown);
+  ui_probe("caption/page", box.min, box.max);
 }
 
 }  // namespace

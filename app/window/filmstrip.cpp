@@ -221,9 +221,8 @@ void Strip::draw_head() {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImFont* font = context_.fonts.bold;
-  ImGui::GetWindowDrawList()->AddText(
-      font, font->FontSize, {at.x, std::round(at.y + 0.5f * (widgets_.px(head_height) - font->FontSize))},
-      im_color(context_.palette.text), "Filmstrip");
+  context_.painter().text(font, {at.x, std::round(at.y + 0.5f * (widgets_.px(head_height) - font->FontSize))},
+                          context_.palette.text, "Filmstrip");
   const float fold = std::ceil(width_of(context_.fonts.small, "hide") + 2 * widgets_.px(12));
   ImGui::SetCursorScreenPos({at.x + width - fold, at.y});
   command_button("filmstrip/hide", "hide", CommandId::filmstrip);
@@ -244,7 +243,7 @@ void Strip::draw_buttons() {
 
 // `bottom`: of the list, which cuts pictures but no title.
 void Strip::draw_page(std::size_t page, ImVec2 at, float bottom) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context_.painter();
   const Palette& palette = context_.palette;
   ImFont* small = context_.fonts.small;
   const auto width = static_cast<float>(layout_.picture_width),
@@ -268,26 +267,24 @@ void Strip::draw_page(std::size_t page, ImVec2 at, float bottom) {
   ImGui::PopID();
 
   if (const PictureTexture* picture = state_.thumbnails.find(pages_[page])) {
-    list->AddImage(reinterpret_cast<ImTextureID>(picture->id()), at, far, {0, 0}, {1, 1},
-                   im_color({255, 255, 255, 255}, dragged ? 0.45f : 1.0f));
+    paint.list->AddImage(reinterpret_cast<ImTextureID>(picture->id()), at, far, {0, 0}, {1, 1},
+                         im_color({255, 255, 255, 255}, dragged ? 0.45f : 1.0f));
     ui_probe("filmstrip/picture", static_cast<int>(page), at, far);
   } else {
-    list->AddRectFilled(at, far, im_color(palette.control));
+    paint.fill(at, far, palette.control);
     const std::string fitted = fitted_text(place_name(pages_[page]), small, width - widgets_.px(12));
-    list->AddText(small, small->FontSize,
-                  {std::round(at.x + 0.5f * (width - width_of(small, fitted))),
-                   std::round(at.y + 0.5f * (height - small->FontSize))},
-                  im_color(palette.text_faint), fitted.c_str());
+    paint.text(small,
+               {std::round(at.x + 0.5f * (width - width_of(small, fitted))),
+                std::round(at.y + 0.5f * (height - small->FontSize))},
+               palette.text_faint, fitted);
   }
   const float thick = shown ? std::max(2.0f, std::round(widgets_.px(2))) : 1.0f;
   const Rgba8 frame = shown ? palette.focus : hovered ? palette.text_dim : palette.border;
   // Within the picture: around it, the edge of the list would cut it.
-  list->AddRect({at.x + 0.5f * thick, at.y + 0.5f * thick}, {far.x - 0.5f * thick, far.y - 0.5f * thick},
-                im_color(frame), 0.0f, 0, thick);
+  paint.outline(Box(at, far).grown(-0.5f * thick), frame, thick);
   const float line = std::round(far.y + 0.5f * (static_cast<float>(layout_.line) - small->FontSize));
   if (line + small->FontSize > bottom) return;
-  list->AddText(small, small->FontSize, {at.x, line}, im_color(shown ? palette.text : palette.text_dim),
-                fitted_text(name, small, width).c_str());
+  paint.text_within(width, small, {at.x, line}, shown ? palette.text : palette.text_dim, name);
   ui_probe("filmstrip/title", static_cast<int>(page), {at.x, line}, {far.x, line + small->FontSize});
 }
 
@@ -328,9 +325,8 @@ void Strip::drag(ImVec2 origin, float top, float bottom) {
                  top + 1, bottom - 2);
   const float thick = std::max(2.0f, std::round(widgets_.px(2)));
   const float width = static_cast<float>(layout_.picture_width);
-  ImGui::GetWindowDrawList()->AddRectFilled({origin.x - widgets_.px(3), y},
-                                            {origin.x + width + widgets_.px(3), y + thick},
-                                            im_color(context_.palette.focus));
+  context_.painter().fill({origin.x - widgets_.px(3), y}, {origin.x + width + widgets_.px(3), y + thick},
+                          context_.palette.focus);
   ui_probe("filmstrip/landing", {origin.x, y}, {origin.x + width, y + thick});
 }
 

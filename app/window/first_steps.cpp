@@ -50,7 +50,7 @@ float first_steps_width(const PanelContext& context) {
 void draw_first_steps(const PanelContext& context, const FirstSteps& done, float left, float right, float y) {
   const bool is_done[] = {done.stepped, done.pointed, done.pinned, done.typed};
   ImFont* font = context.fonts.small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const float gap = gap_units * context.scale, room = right - left;
   float wanted = things_width(context);
   if (wanted > room) return;
@@ -63,10 +63,7 @@ void draw_first_steps(const PanelContext& context, const FirstSteps& done, float
   const bool with_heading = heading + wanted <= room;
   float x = std::round(left + 0.5f * (room - wanted - (with_heading ? heading : 0.0f)));
   const float top = std::round(y - 0.5f * font->FontSize);
-  const auto put = [&](const char* text, Rgba8 ink) {
-    list->AddText(font, font->FontSize, {x, top}, im_color(ink), text);
-    x += width_of(font, text);
-  };
+  const auto put = [&](const char* text, Rgba8 ink) { x = paint.text(font, {x, top}, ink, text).max.x; };
   ui_probe("first_steps", {x, top}, {x + wanted, top + font->FontSize});
   if (with_heading) {
     put(what_it_is, context.palette.text_dim);
@@ -74,7 +71,7 @@ void draw_first_steps(const PanelContext& context, const FirstSteps& done, float
   }
   for (std::size_t i = 0; i < std::size(things); ++i) {
     const Rgba8 ink = is_done[i] ? context.palette.text_dim : context.palette.text;
-    list->AddText(font, font->FontSize, {x, top}, im_color(ink), is_done[i] ? "✓" : "○");
+    paint.text(font, {x, top}, ink, is_done[i] ? "✓" : "○");
     x += width_of(font, "✓ ");
     put(things[i], ink);
     x += gap;

@@ -81,29 +81,28 @@ void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place,
   tooltip(context, open ? fmt::format("hide {}", words.holds) : fmt::format("show {}", words.holds));
   if (pressed || (focused && press_key_pressed())) unfolded = open ? std::nullopt : std::optional(panel);
 
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const Palette& palette = context.palette;
-  list->AddRectFilled(min, max,
-                      im_color(open      ? palette.control
-                               : hovered ? palette.control_hover
-                                         : palette.panel),
-                      context.px(6));
-  list->AddRect(min, max, im_color(palette.border), context.px(6));
-  const ImU32 ink = im_color(open ? palette.focus : palette.text);
+  paint.fill(min, max,
+             open      ? palette.control
+             : hovered ? palette.control_hover
+                       : palette.panel,
+             context.px(6));
+  paint.outline(min, max, palette.border, 1.0f, context.px(6));
+  const Rgba8 ink = open ? palette.focus : palette.text;
   const std::string name = fitted_text(words.name, font, lies ? size.x : high - context.px(4));
   const float shown = width_of(font, name);
   if (lies) {
-    list->AddText(
-        font, font->FontSize,
-        {std::round(0.5f * (min.x + max.x - shown)), std::round(0.5f * (min.y + max.y - font->FontSize))},
-        ink, name.c_str());
+    paint.text(
+        font, {std::round(0.5f * (min.x + max.x - shown)), std::round(0.5f * (min.y + max.y - font->FontSize))},
+        ink, name);
     return;
   }
   // Turned, the name is longer than the strip is wide.
-  list->PushClipRectFullScreen();
+  paint.list->PushClipRectFullScreen();
   const float top = std::round(0.5f * (min.y + max.y - std::min(shown, high)));
-  draw_turned_text(context.painter(), font, {std::round(0.5f * (min.x + max.x)), top}, 90.0f, ink, name);
-  list->PopClipRect();
+  draw_turned_text(paint, font, {std::round(0.5f * (min.x + max.x)), top}, 90.0f, im_color(ink), name);
+  paint.list->PopClipRect();
 }
 
 // What the window suggests to try next (app/session/suggestions.h).

@@ -180,11 +180,6 @@ void draw_sizes(const PanelContext& context, const MenuBarInfo& info) {
   const float height = ImGui::GetFrameHeight();
   const float right = origin.x + ImGui::GetWindowWidth() - margin;
   const float menus_end = ImGui::GetCursorScreenPos().x + gap;
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const auto put = [&](ImFont* font, float x, Rgba8 ink, const char* text) {
-    draw.AddText(font, font->FontSize,
-                 {std::round(x), std::round(origin.y + 0.5f * (height - font->FontSize))}, im_color(ink), text);
-  };
   // A narrow window keeps the sizes and drops the name, then both.
   if (right - sizes_width < menus_end) return;
   draw_shape_text(context, mono,
@@ -195,8 +190,10 @@ void draw_sizes(const PanelContext& context, const MenuBarInfo& info) {
   const float wanted = first_steps ? first_steps_width(context) + 4 * gap : 0.0f;
   if (free_end - name_width - wanted >= menus_end ||
       (free_end - wanted < menus_end && free_end - name_width >= menus_end)) {
-    put(sans, free_end - name_width, context.palette.text_dim, name);
     free_end -= name_width;
+    context.painter().text(sans,
+                           {std::round(free_end), std::round(origin.y + 0.5f * (height - sans->FontSize))},
+                           context.palette.text_dim, name);
   }
   if (first_steps)
     draw_first_steps(context, *first_steps, menus_end + gap, free_end - 3 * gap, origin.y + 0.5f * height);

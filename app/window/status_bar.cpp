@@ -34,11 +34,11 @@ void wake_again(const WidgetContext& widgets, double seconds) {
 // Along the upper edge of the text about it.
 void draw_bar(const PanelContext& context, ImVec2 from, float to, float fraction) {
   if (from.x >= to) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Painter paint = context.painter();
   const float height = std::max(2.0f, std::round(2.0f * context.scale));
   const float reached = from.x + (to - from.x) * std::clamp(fraction, 0.0f, 1.0f);
-  list->AddRectFilled(from, {to, from.y + height}, im_color(context.palette.border));
-  list->AddRectFilled(from, {reached, from.y + height}, im_color(context.palette.bar));
+  paint.fill(from, {to, from.y + height}, paint.palette.border);
+  paint.fill(from, {reached, from.y + height}, paint.palette.bar);
   ui_probe("status/progress", from, {reached, from.y + height});
 }
 
@@ -54,11 +54,10 @@ std::string compute_text(const Trace& trace, double seconds) {
 
 void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
   work_probe("status");
-  const WidgetContext widgets = context.widgets();
+  const Painter widgets = context.painter();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   ImFont* font = context.fonts.small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
   const float y = std::round(origin.y + 0.5f * (room.y - font->FontSize));
   const float gap = widgets.px(24);
   float right = origin.x + room.x;
@@ -68,7 +67,7 @@ void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
     const float width = width_of(font, text);
     if (text.empty() || right - width - gap < origin.x + 0.4f * room.x) return;
     right -= width;
-    list->AddText(font, font->FontSize, {std::round(right), y}, im_color(color), text.c_str());
+    widgets.text(font, {std::round(right), y}, color, text);
     ui_probe(probe, {right, origin.y}, {right + width, origin.y + room.y});
     right -= gap;
   };
@@ -92,9 +91,8 @@ void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
   const std::string shown = fitted_text(sentence, font, std::max(0.0f, right - origin.x));
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy({std::max(1.0f, std::min(right - origin.x, width_of(font, shown))), std::max(1.0f, room.y)});
-  list->AddText(font, font->FontSize, {origin.x, y},
-                im_color(context.last_edit.empty() ? context.palette.text_dim : context.palette.text),
-                shown.c_str());
+  widgets.text(font, {origin.x, y},
+               context.last_edit.empty() ? context.palette.text_dim : context.palette.text, shown);
   ui_probe_item("status/last_edit");
   if (shown != sentence) tooltip(widgets, sentence);
 }

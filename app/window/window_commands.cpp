@@ -105,7 +105,10 @@ void say_text_scale(WindowView& view, float scale) {
 void go_back(WindowState& window) {
   WindowView& view = window.view;
   if (view.trail.empty() && follow_back(window)) return;
-  if (const std::optional<Selection> place = view.trail.back()) view.selection = *place;
+  if (const std::optional<Selection> place = view.trail.back())
+    view.selection = *place;
+  else
+    view.notices.say("No link was followed to this place: there is nothing to go back to.");
   skip_motion(view.motion);
 }
 

@@ -161,6 +161,9 @@ TEST_CASE("on the full screen a link to another page says how to go back, and th
     CHECK(asked.walk().page == 0);
     CHECK_FALSE(asked.walk().asking());
     CHECK_FALSE(asked.walk().followed_from);
+    ui.key("Backspace");
+    CHECK(asked.bench.window->state().view.notices.notices.back().text ==
+          "No link was followed to this place: there is nothing to go back to.");
   }
 }
 

@@ -296,6 +296,20 @@ TEST_CASE("a page made beside what is pinned says that no page keeps that, and w
   CHECK_FALSE(course.walk().departure);
 }
 
+TEST_CASE("queries as columns are told of a map with appended keys, too") {
+  BENCH_OR_SKIP(Course, course);
+  Scenario appended = *course.page().scenario;
+  appended.attention.add_zero_attn = true;
+  course.page().scenario = std::make_shared<const Scenario>(appended);
+  course.show(0);
+  REQUIRE_FALSE(course.walk().departure);
+  course.state().view.selection.queries_as_columns = true;
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(departure_words(*course.walk().departure) ==
+        "This page is about queries as rows; the stage shows queries as columns.");
+}
+
 TEST_CASE("a page that is added beside what is pinned says what it compares with, wherever it is added") {
   BENCH_OR_SKIP(Course, course);
   const auto add = [&] {
