@@ -94,9 +94,8 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   const ImVec2 top = column.cursor();
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   column.heading(!cell ? "THIS PREDICTION"
-                       : fmt::format("THIS PREDICTION: {}", cell == context.selection.pinned
-                                                                ? context.pinned_words()
-                                                                : "UNDER THE MOUSE"));
+                       : fmt::format("THIS PREDICTION: {}",
+                                     context.selection.hovered ? "UNDER THE MOUSE" : context.pinned_words()));
   column.paragraph(prediction_place(
       drawable_text(token_at(context.inputs.labels.query, position, "position"), font), position, config));
   if (const Index hidden = config.is_causal ? 0 : blocked_keys(context, position); hidden > 0)

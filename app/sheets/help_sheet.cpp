@@ -38,6 +38,12 @@ constexpr KeyLine of_the_mouse[] = {
     {"double-click a head", "mute all others, or unmute them"},
     {"click a tensor in the graph", "show that tensor"},
 };
+constexpr KeyLine of_presented_pages[] = {
+    {"→ or Space", "next page, as Page Down; a page that asks first shows its answer"},
+    {"←", "previous page, as Page Up"},
+    {"Home or End", "first or last page"},
+};
+
 constexpr KeyLine of_controls[] = {
     {"Tab or Shift+Tab", "next or previous control; after the last one, back to the steps"},
     {"Enter in a field", "confirm; in a sentence, Shift+Enter starts a new line"},
@@ -118,9 +124,13 @@ void draw_keys(const WidgetContext& context) {
 
 }  // namespace
 
-void draw_help_sheet(const WidgetContext& context, HelpSheetState& state) {
+void draw_help_sheet(const WidgetContext& context, HelpSheetState& state, bool presents) {
   if (begin_overlay(context, "overlay/keys", "Keys", state.keys, {.width = 960})) {
     ImGui::PushFont(context.fonts.small);
+    if (presents) {
+      caption(context, "PAGES IN FULL SCREEN");
+      draw_lines(context, of_presented_pages);
+    }
     draw_keys(context);
     ImGui::PopFont();
     end_overlay();

@@ -10,6 +10,7 @@ struct HelpSheetState {
   bool about = false;  // what Headwise is, its version, the letters
 };
 
-void draw_help_sheet(const WidgetContext& context, HelpSheetState& state);
+// `presents`: pages are shown on the full screen, where some keys turn them instead.
+void draw_help_sheet(const WidgetContext& context, HelpSheetState& state, bool presents);
 
 }  // namespace headwise

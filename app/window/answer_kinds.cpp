@@ -224,8 +224,10 @@ std::string head_verdict(const PageAnswer&, const PageWords& words, const Given&
 // Cells.
 
 Pieces cell_pieces(const PlaylistWalk& walk) {
-  return {note(fmt::format("click a cell of {}; by keys: Enter, the arrows, Enter",
-                           tensor_entry(*walk.shown()->answer->tensor).name))};
+  const std::string_view name = tensor_entry(*walk.shown()->answer->tensor).name;
+  return {note(walk.answers_on_stage
+                   ? fmt::format("click a cell of {}; by keys: Enter, the arrows, Enter", name)
+                   : fmt::format("go back to the page’s own place to click a cell of {}", name))};
 }
 
 bool click_cell(WindowState& window, const Selection& wanted) {

@@ -98,8 +98,8 @@ void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, cons
   }
   ImGui::SetCursorScreenPos(at);
   const std::string shown = fitted_text(title, font, room);
-  put_text(font, context.palette.text_dim, room, shown);
-  ui_says(shown, at);
+  context.painter().say(font, at, context.palette.text_dim, shown);
+  ImGui::Dummy({room, font->FontSize});
   if (shown != title) tooltip(widgets, title);
 }
 

@@ -370,7 +370,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   WindowDialogs& dialogs = state_.dialogs;
   view.focus.enabled = true;
   const WidgetContext widgets{palette_of(view.settings.theme), fonts, scale, &view.focus, &wake_after};
-  draw_help_sheet(widgets, dialogs.help);
+  draw_help_sheet(widgets, dialogs.help, view.full_screen && document.walk.page);
   if (draw_log_sheet(widgets, dialogs.log)) state_.clipboard = dialogs.log.path;
   if (draw_doc_sheet(widgets, dialogs.docs)) open_docs_in_browser(state_);
   if (const std::string title = std::exchange(dialogs.docs.lesson, ""); !title.empty()) {

@@ -15,8 +15,10 @@
 namespace headwise {
 namespace {
 
-// "Scores", "Scores in the view All heads".
+// "Scores", "Scores in the view All heads", "the view Tokens", which is the same at each step.
 std::string place_words(const Selection& place) {
+  if (!stage_view_entry(place.view).turns)
+    return fmt::format("the view {}", stage_view_entry(place.view).name);
   const std::string_view name = step_entries()[static_cast<std::size_t>(place.step)].name;
   return place.view == StageView::one_head
              ? std::string(name)
@@ -40,11 +42,20 @@ TensorPtr shown_map(const Trace& trace, const Selection& now) {
   return picture ? trace.tensor(picture->result) : nullptr;
 }
 
-// Whether the view shows all heads, and marks the selected one among them.
+// Whether the stage shows one head by itself, as its result or as what that is made from.
+bool is_of_one_head(const Trace& trace, const Selection& now) {
+  const auto picture = now.view == StageView::one_head ? shown_picture(trace, now) : std::nullopt;
+  const auto of_heads = [&](std::optional<TensorId> id) {
+    const TensorPtr tensor = id ? trace.tensor(*id) : nullptr;
+    return tensor && tensor->shape().rank() == 4 && trace.options.num_heads > 1;
+  };
+  return shows_one_head(trace, now) || (picture && (of_heads(picture->left) || of_heads(picture->above)));
+}
+
+// Whether the selected head is marked where more than it is shown: its columns, or its map among all.
 bool marks_a_head(const Trace& trace, const Selection& now) {
-  if (now.view == StageView::head_rows) return trace.options.num_heads > 1;
-  const TensorPtr map = now.view == StageView::all_heads ? shown_map(trace, now) : nullptr;
-  return map && map->shape().rank() == 4 && trace.options.num_heads > 1;
+  return trace.options.num_heads > 1 && !is_of_one_head(trace, now) &&
+         (now.step != Step::inputs || !stage_view_entry(now.view).turns);
 }
 
 // In what the stage differs from the page's place of the same step and view: "head 7", "head 3".
@@ -84,8 +95,8 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
     compare(picture(place), picture(now), [](const std::string& name) { return name; });
   compare(place.batch, now.batch, numbered("sequence"));
   // While the page asks for a head, its own might be the answer.
-  if (shows_one_head(trace, now) && !asks_for_head(walk)) compare(place.head, now.head, numbered("head"));
-  // Few pages of all heads are about one: those that chose another than the first.
+  if (is_of_one_head(trace, now) && !asks_for_head(walk)) compare(place.head, now.head, numbered("head"));
+  // Few other pages are about one: those that chose another than the first.
   if (marks_a_head(trace, now) && place.head != now.head && place.head > 0 && !explores && !asks_for_head(walk))
     add(fmt::format("head {}", place.head), fmt::format("head {} marked", now.head));
 
@@ -113,8 +124,9 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
     return box_text(trace, box_of(*cell)) + (tokens.empty() ? "" : fmt::format(" ({})", tokens));
   };
   if (of_cell && place.batch == now.batch && !explores && !other_query && place.pinned != now.pinned)
-    add(cell_words(place.pinned, own_labels), cell_words(now.pinned, labels_now));
-  if (place.pinned && place.pinned == now.pinned && !explores)
+    add(cell_words(place.pinned ? of_page.pinned : place.pinned, own_labels),
+        cell_words(now.pinned, labels_now));
+  if (place.pinned && place.pinned == now.pinned && place.head == now.head && !explores)
     compare(place.spotlight, now.spotlight, [](bool lit) {
       return std::string(lit ? "its cell under the spotlight" : "its cell without the spotlight");
     });
@@ -137,6 +149,12 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
   if (chosen.queries_as_columns && map && is_pair_map(*map))
     compare(*chosen.queries_as_columns, now.queries_as_columns,
             [](bool columns) { return fmt::format("queries as {}", columns ? "columns" : "rows"); });
+  const bool shows_colors =
+      now.view == StageView::all_heads || (now.view == StageView::one_head && !query.full_screen);
+  if (chosen.colors_by_head && shows_colors && map && map->shape().rank() == 4 && trace.options.num_heads > 1)
+    compare(*chosen.colors_by_head, now.colors_by_head, [](bool per_head) {
+      return std::string(per_head ? "a colour scale per head" : "one colour scale for all heads");
+    });
   if (now.view == StageView::tokens && (!walk.from_program || page.lines != TokenLines{}))
     compare(lines_words(trace, page.lines), lines_words(trace, now.lines),
             [](const std::string& words) { return words; });
@@ -185,7 +203,10 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
 std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, const Selection& now,
                                                     const Trace& trace, const QueryOnStage& query) {
   if (!walk.page || walk.arrival) return {};
-  const auto is_at = [&](const Selection& place) { return now.step == place.step && now.view == place.view; };
+  const bool of_step = stage_view_entry(now.view).turns;
+  const auto is_at = [&](const Selection& place) {
+    return (now.step == place.step || !of_step) && now.view == place.view;
+  };
   Selection place = selection_of(*walk.shown(), walk.answered);
   // Where it asks is a place of the page, too.
   if (!is_at(place)) place = selection_of(*walk.shown(), !walk.answered);
@@ -200,7 +221,9 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
 PageChoices choices_of_page(const PlaylistWalk& walk) {
   if (!walk.page) return {};
   const PlaylistPage& page = *walk.shown();
-  PageChoices choices{page.beside, page.masks_as, {}};
+  PageChoices choices{page.beside, page.masks_as, {}, {}};
+  if (page.queries_as_columns) choices.queries_as_columns = true;
+  if (page.colors_by_head) choices.colors_by_head = true;
   if (walk.from_program) return choices;
   const Selection usual;
   if (!choices.beside && (page.view == StageView::compare || page.ask_view == StageView::compare))
@@ -208,6 +231,7 @@ PageChoices choices_of_page(const PlaylistWalk& walk) {
   if (!choices.masks_as && (page.step == Step::mask || page.ask_step == Step::mask))
     choices.masks_as = usual.mask_convention;
   choices.queries_as_columns = page.queries_as_columns;
+  choices.colors_by_head = page.colors_by_head;
   return choices;
 }
 
@@ -218,6 +242,10 @@ bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown) {
 bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen) {
   if (!asks_now(walk) || !walk.shown()->answer) return false;
   if (walk.shown()->answer->is_tensor()) return !full_screen;
+  if (const std::optional<TensorId> asked = walk.shown()->answer->tensor) {
+    const auto shown = now.view == StageView::one_head ? shown_picture(trace, now) : std::nullopt;
+    return shown && (shown->result == *asked || shown->left == *asked || shown->above == *asked);
+  }
   if (!asks_for_head(walk)) return true;
   const bool rows = now.view == StageView::head_rows;
   const auto picture =
@@ -253,7 +281,7 @@ Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
   place.compare_with = choices.beside.value_or(now.compare_with);
   place.mask_convention = choices.masks_as.value_or(now.mask_convention);
   place.queries_as_columns = choices.queries_as_columns.value_or(now.queries_as_columns);
-  place.colors_by_head = now.colors_by_head;
+  place.colors_by_head = choices.colors_by_head.value_or(now.colors_by_head);
   return place;
 }
 

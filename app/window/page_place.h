@@ -37,7 +37,7 @@ inline constexpr CompareWith usual_comparison = CompareWith::one_wide_head;
 struct PageChoices {
   std::optional<CompareWith> beside;
   std::optional<MaskConvention> masks_as;
-  std::optional<bool> queries_as_columns;
+  std::optional<bool> queries_as_columns, colors_by_head;
 };
 PageChoices choices_of_page(const PlaylistWalk& walk);
 // Whether the scenario on the stage is another than the page's.

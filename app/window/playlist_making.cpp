@@ -29,6 +29,21 @@ void pin_query(WindowState& window) {
     now.pinned = CellRef{{TensorId::attn_weights}, {now.batch, now.head, *query, largest}};
 }
 
+// The pinned pair of a query and a key in the map that is shown: wherever it was pinned, it is that map's
+// cell that the stage marks and the inspector tells.
+std::optional<CellRef> pin_of_page(const Trace& trace, const Selection& selection) {
+  const std::optional<StepPicture> picture =
+      stage_view_entry(selection.view).turns ? shown_picture(trace, selection) : std::nullopt;
+  std::optional<CellRef> pin = selection.pinned;
+  if (!pin || !picture || pin->tensor.gradient || picture->left == pin->tensor.id ||
+      picture->above == pin->tensor.id)
+    return pin;
+  const TensorPtr pinned = trace.tensor(pin->tensor.id), shown = trace.tensor(picture->result);
+  const bool pairs = pinned && shown && is_pair_map(*pinned) && is_pair_map(*shown);
+  if (pairs && pinned->shape().same_sizes(shown->shape())) pin->tensor = {picture->result};
+  return pin;
+}
+
 PlaylistPage page_of(WindowState& window) {
   window.view.steps.playing = false;  // it is the step that was seen when the page was asked for
   skip_motion(window.view.motion);
@@ -41,12 +56,14 @@ PlaylistPage page_of(WindowState& window) {
   page.batch = selection.batch;
   page.head = selection.head;
   page.tensor = selection.tensor;
-  page.pin = selection.pinned;
+  page.pin = pin_of_page(window.document.session.trace(), selection);
   page.spotlight = selection.spotlight && selection.pinned;
   if (selection.step == Step::mask) page.masks_as = selection.mask_convention;
   if (selection.view == StageView::compare && selection.compare_with != CompareWith::pinned)
     page.beside = selection.compare_with;
   page.queries_as_columns = selection.queries_as_columns && stage_view_entry(selection.view).turns;
+  page.colors_by_head = selection.colors_by_head &&
+                        (selection.view == StageView::one_head || selection.view == StageView::all_heads);
   if (selection.view == StageView::tokens) page.lines = selection.lines;
   if (selection.view == StageView::gradients) page.loss = selection.loss;
   return page;

@@ -32,6 +32,7 @@ void take_choices(PlaylistWalk& walk, const PageChoices& page, const Selection& 
   place.mask_convention = taken(page.masks_as, now.mask_convention, walk.own_masks_as);
   place.queries_as_columns =
       taken(page.queries_as_columns, now.queries_as_columns, walk.own_queries_as_columns);
+  place.colors_by_head = taken(page.colors_by_head, now.colors_by_head, walk.own_colors_by_head);
 }
 
 // Whether the page on its way cannot be shown. It stays on its way, in case an edit mends it.
@@ -68,7 +69,6 @@ void take_place(WindowState& window) {
   Selection place = arrival.selection;
   // Few pages set the user's display choices.
   take_choices(walk, choices_of_page(walk), view.selection, place);
-  place.colors_by_head = view.selection.colors_by_head;
   view.selection = selection_within(place, document.session.trace());
   view.arrived = true;
   skip_motion(view.motion);

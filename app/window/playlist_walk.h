@@ -144,7 +144,7 @@ struct PlaylistWalk {
   // The user's own display choices, while a page overrides them
   std::optional<MaskConvention> own_masks_as;
   std::optional<CompareWith> own_compare_with;
-  std::optional<bool> own_queries_as_columns;
+  std::optional<bool> own_queries_as_columns, own_colors_by_head;
   // Where to go once the requested scenario has its trace
   struct Arrival {
     Selection selection;

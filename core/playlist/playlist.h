@@ -25,7 +25,8 @@
 //              inputs' own grad_output, else the sum
 //   masks_as   added (the default), true_blocks or true_keeps: how this page writes masks
 //   queries_as_columns   true: queries are the columns of maps of queries and keys; default: false. An
-//              included lesson leaves both to the user
+//              included lesson leaves both to the user, and the next
+//   colors_by_head       true: the colours of each head's small map span its own numbers; default: false
 //   title      a heading above the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
 //   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the
@@ -73,9 +74,10 @@ struct PlaylistPage {
   std::optional<CellRef> pin;
   bool spotlight = false;
   std::optional<MaskConvention> masks_as;  // nullopt: added, or the reader's choice in a lesson
-  bool queries_as_columns = false;         // a lesson leaves it to its reader
-  std::string title, ask, caption;         // UTF-8, the last two with live numbers
-  std::optional<Step> ask_step;            // only where the page asks, as ask_view
+  bool queries_as_columns = false;         // a lesson leaves it to its reader, and the next
+  bool colors_by_head = false;
+  std::string title, ask, caption;  // UTF-8, the last two with live numbers
+  std::optional<Step> ask_step;     // only where the page asks, as ask_view
   std::optional<StageView> ask_view;
   std::optional<PageAnswer> answer;  // only where the page asks
   std::string keywords;

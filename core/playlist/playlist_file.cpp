@@ -44,9 +44,10 @@ bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
   return *a.scenario == *b.scenario && a.step == b.step && a.view == b.view && a.batch == b.batch &&
          a.head == b.head && a.beside == b.beside && a.lines == b.lines && a.loss == b.loss &&
          a.tensor == b.tensor && a.pin == b.pin && a.spotlight == b.spotlight && a.masks_as == b.masks_as &&
-         a.queries_as_columns == b.queries_as_columns && a.title == b.title && a.ask == b.ask &&
-         a.caption == b.caption && a.ask_step == b.ask_step && a.ask_view == b.ask_view &&
-         a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords && a.notes == b.notes;
+         a.queries_as_columns == b.queries_as_columns && a.colors_by_head == b.colors_by_head &&
+         a.title == b.title && a.ask == b.ask && a.caption == b.caption && a.ask_step == b.ask_step &&
+         a.ask_view == b.ask_view && a.answer == b.answer && a.veil == b.veil && a.keywords == b.keywords &&
+         a.notes == b.notes;
 }
 
 bool is_scenario_of(const PlaylistPage& page, const Scenario& scenario) {
@@ -121,6 +122,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.loss) json["loss"] = word(loss_words, *page.loss);
   if (page.masks_as) json["masks_as"] = word(mask_convention_words, *page.masks_as);
   if (page.queries_as_columns) json["queries_as_columns"] = true;
+  if (page.colors_by_head) json["colors_by_head"] = true;
   if (!page.title.empty()) json["title"] = page.title;
   if (!page.ask.empty()) json["ask"] = page.ask;
   // A page without a question has no other step or view to ask at.

@@ -116,10 +116,10 @@ class Reader {
 
   PlaylistPage read_page(const JsonValue& json, const PlaylistPage& before) {
     json.object().only(
-        {"scenario", "set",  "step",     "view",     "batch",     "head",     "beside",
-         "lines",    "loss", "tensor",   "pin",      "spotlight", "masks_as", "queries_as_columns",
-         "title",    "ask",  "ask_step", "ask_view", "veil",      "answer",   "caption",
-         "keywords", "notes"});
+        {"scenario", "set",   "step",          "view",     "batch",     "head",     "beside",
+         "lines",    "loss",  "tensor",        "pin",      "spotlight", "masks_as", "queries_as_columns",
+         "title",    "ask",   "ask_step",      "ask_view", "veil",      "answer",   "caption",
+         "keywords", "notes", "colors_by_head"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
@@ -165,6 +165,7 @@ class Reader {
     needs("spotlight", !page.spotlight || page.pin, "a spotlight needs a pinned cell", "the key \"pin\"");
     if (json.contains("masks_as")) json["masks_as"].read(page.masks_as.emplace(), mask_convention_words);
     json.read_key("queries_as_columns", page.queries_as_columns);
+    json.read_key("colors_by_head", page.colors_by_head);
     json.read_key("title", page.title);
     json.read_key("ask", page.ask);
     json.read_key("caption", page.caption);

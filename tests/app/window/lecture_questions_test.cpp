@@ -55,6 +55,31 @@ TEST_CASE("a question that is come to from behind is still asked, unless its ans
   CHECK(course.walk().asking());  // nobody has answered it
 }
 
+TEST_CASE("a page that asks for a cell tells how to click one only where the map is") {
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
+  PlaylistPage& page = course.walk().playlist.pages[2];
+  page.answer = PageAnswer{};
+  page.answer->kind = AnswerKind::cell;
+  page.answer->tensor = TensorId::attn_weights;
+  page.answer->row = "8";
+  course.show(2);
+  REQUIRE(course.walk().asking());
+  const auto note = [&] { return listed_pieces(course.walk()).front().text; };
+  CHECK(note() == "click a cell of attn_weights; by keys: Enter, the arrows, Enter");
+  for (const StageView view : {StageView::all_heads, StageView::tokens, StageView::head_rows}) {
+    course.state().view.selection.view = view;
+    course.ui().run_until_still();
+    CHECK(note() == "go back to the page’s own place to click a cell of attn_weights");
+    CHECK(course.ui().has("caption/back_to_page"));
+  }
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK(note() == "click a cell of attn_weights; by keys: Enter, the arrows, Enter");
+  course.state().view.selection.step = Step::scale;
+  course.ui().run_until_still();
+  CHECK(note() == "go back to the page’s own place to click a cell of attn_weights");
+}
+
 TEST_CASE("whichever key goes back to a question whose answer was shown finds it shown") {
   BENCH_OR_SKIP(Course, course);
   std::swap(course.walk().playlist.pages[0], course.walk().playlist.pages[2]);

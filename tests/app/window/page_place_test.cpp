@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/content/stage_content.h"
 #include "app/session/commands.h"
 #include "app/window/page_place.h"
 #include "app/window/window_commands.h"
@@ -294,6 +295,106 @@ TEST_CASE("a page made beside what is pinned says that no page keeps that, and w
   course.show(0);
   CHECK(course.now().compare_with == CompareWith::one_wide_head);
   CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE(
+    "another head is told where its columns are outlined, and where only what is joined is one head's") {
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
+  struct Place {
+    Step step;
+    StageView view;
+    const char* stage;
+  };
+  for (const Place& place : {Place{Step::project, StageView::one_head, "head 3 marked"},
+                             Place{Step::concat, StageView::one_head, "head 3"},
+                             Place{Step::output, StageView::one_head, "head 3 marked"},
+                             Place{Step::project, StageView::gradients, "head 3 marked"},
+                             Place{Step::concat, StageView::compare, "head 3 marked"},
+                             Place{Step::concat, StageView::all_heads, "head 3 marked"}}) {
+    CAPTURE(static_cast<int>(place.step));
+    CAPTURE(static_cast<int>(place.view));
+    course.page().step = place.step;
+    course.page().view = place.view;
+    course.page().pin.reset();
+    course.show(0);
+    REQUIRE_FALSE(course.walk().departure);
+    course.key("3");
+    REQUIRE(course.walk().departure);
+    CHECK(course.walk().departure->page == "head 4");
+    CHECK(course.walk().departure->stage == place.stage);
+    course.ui().click("caption/back_to_page");
+    course.ui().run_until_still();
+    CHECK(course.now().head == 4);
+    CHECK_FALSE(course.walk().departure);
+  }
+}
+
+TEST_CASE("a view that is the same at each step is no other place at another step") {
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
+  for (const StageView view :
+       {StageView::tokens, StageView::head_rows, StageView::elementwise, StageView::query_key_plane}) {
+    CAPTURE(static_cast<int>(view));
+    course.page().view = view;
+    course.show(0);
+    course.state().view.selection.step = Step::mask;
+    course.ui().run_frames(2);
+    CHECK_FALSE(course.walk().departure);
+    course.state().view.selection.view = StageView::one_head;
+    course.ui().run_frames(2);
+    REQUIRE(course.walk().departure);
+    CHECK(course.walk().departure->page.starts_with("the view "));
+    CHECK(course.walk().departure->stage == "Mask");
+  }
+}
+
+TEST_CASE("the colour scale of all heads belongs to a page of one's own, in a lesson to its reader") {
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
+  course.page().view = StageView::all_heads;
+  course.show(0);
+  Selection& now = course.state().view.selection;
+  now.colors_by_head = true;
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(departure_words(*course.walk().departure) ==
+        "This page is about one colour scale for all heads; the stage shows a colour scale per head.");
+  course.ui().click("caption/back_to_page");
+  course.ui().run_until_still();
+  CHECK_FALSE(now.colors_by_head);
+  now.colors_by_head = true;
+  perform(course.state(), CommandCall{CommandId::update_page});
+  course.ui().run_frames(2);
+  CHECK(course.page().colors_by_head);
+  CHECK_FALSE(course.walk().departure);
+  CHECK(playlist_from_json(playlist_to_json(course.walk().playlist), "t").pages[0] ==
+        course.walk().playlist.pages[0]);
+  course.show(1);
+  CHECK_FALSE(now.colors_by_head);
+  course.show(0);
+  CHECK(now.colors_by_head);
+  course.walk().from_program = true;
+  course.show(1);
+  now.colors_by_head = true;
+  course.ui().run_frames(2);
+  CHECK_FALSE(course.walk().departure);
+}
+
+TEST_CASE("a page pins the pair in the map that it shows, wherever the pair was pinned") {
+  BENCH_OR_SKIP(Course, course, 1600, 1000);
+  for (const Step step : {Step::scores, Step::scale, Step::mask, Step::softmax}) {
+    CAPTURE(static_cast<int>(step));
+    Selection& now = course.state().view.selection;
+    now.step = step;
+    now.view = StageView::all_heads;
+    now.tensor.reset();
+    now.pinned = CellRef{{TensorId::scores}, {0, 4, 8, 7}};
+    course.ui().run_frames(2);
+    perform(course.state(), CommandCall{CommandId::update_page});
+    const auto picture = shown_picture(course.bench.trace(), now);
+    REQUIRE(picture);
+    const bool operand = picture->left == TensorId::scores;
+    CHECK(course.page().pin->tensor == TensorName{operand ? TensorId::scores : picture->result});
+    CHECK(course.page().pin->index == std::vector<Index>{0, 4, 8, 7});
+  }
 }
 
 TEST_CASE("queries as columns are told of a map with appended keys, too") {
