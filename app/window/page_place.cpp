@@ -149,9 +149,11 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
   if (chosen.queries_as_columns && map && is_pair_map(*map))
     compare(*chosen.queries_as_columns, now.queries_as_columns,
             [](bool columns) { return fmt::format("queries as {}", columns ? "columns" : "rows"); });
-  const bool shows_colors =
-      now.view == StageView::all_heads || (now.view == StageView::one_head && !query.full_screen);
-  if (chosen.colors_by_head && shows_colors && map && map->shape().rank() == 4 && trace.options.num_heads > 1)
+  // In the view of one head the small maps above it, which a class does not see, are there from the split on.
+  const bool small_maps =
+      now.view == StageView::one_head && !query.full_screen && now.step >= Step::split_heads;
+  const bool maps = now.view == StageView::all_heads && map && map->shape().rank() == 4;
+  if (chosen.colors_by_head && (small_maps || maps) && trace.options.num_heads > 1)
     compare(*chosen.colors_by_head, now.colors_by_head, [](bool per_head) {
       return std::string(per_head ? "a colour scale per head" : "one colour scale for all heads");
     });

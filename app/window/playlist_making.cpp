@@ -35,9 +35,9 @@ std::optional<CellRef> pin_of_page(const Trace& trace, const Selection& selectio
   const std::optional<StepPicture> picture =
       stage_view_entry(selection.view).turns ? shown_picture(trace, selection) : std::nullopt;
   std::optional<CellRef> pin = selection.pinned;
-  if (!pin || !picture || pin->tensor.gradient || picture->left == pin->tensor.id ||
-      picture->above == pin->tensor.id)
-    return pin;
+  if (!pin || !picture || pin->tensor.gradient) return pin;
+  const bool of_operand = picture->left == pin->tensor.id || picture->above == pin->tensor.id;
+  if (of_operand && selection.view == StageView::one_head) return pin;
   const TensorPtr pinned = trace.tensor(pin->tensor.id), shown = trace.tensor(picture->result);
   const bool pairs = pinned && shown && is_pair_map(*pinned) && is_pair_map(*shown);
   if (pairs && pinned->shape().same_sizes(shown->shape())) pin->tensor = {picture->result};

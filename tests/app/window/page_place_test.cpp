@@ -369,6 +369,14 @@ TEST_CASE("the colour scale of all heads belongs to a page of one's own, in a le
         course.walk().playlist.pages[0]);
   course.show(1);
   CHECK_FALSE(now.colors_by_head);
+  now.step = Step::output;  // where small maps of all heads are above its own
+  course.page().step = Step::output;
+  course.ui().run_frames(2);
+  REQUIRE_FALSE(course.walk().departure);
+  now.colors_by_head = true;
+  course.ui().run_frames(2);
+  REQUIRE(course.walk().departure);
+  CHECK(course.walk().departure->stage == "a colour scale per head");
   course.show(0);
   CHECK(now.colors_by_head);
   course.walk().from_program = true;
@@ -391,10 +399,15 @@ TEST_CASE("a page pins the pair in the map that it shows, wherever the pair was 
     perform(course.state(), CommandCall{CommandId::update_page});
     const auto picture = shown_picture(course.bench.trace(), now);
     REQUIRE(picture);
-    const bool operand = picture->left == TensorId::scores;
-    CHECK(course.page().pin->tensor == TensorName{operand ? TensorId::scores : picture->result});
+    CHECK(course.page().pin->tensor == TensorName{picture->result});
     CHECK(course.page().pin->index == std::vector<Index>{0, 4, 8, 7});
   }
+  Selection& now = course.state().view.selection;  // an operand stays where it is seen
+  now.view = StageView::one_head;
+  now.pinned = CellRef{{TensorId::masked_scores}, {0, 4, 8, 7}};
+  course.ui().run_frames(2);
+  perform(course.state(), CommandCall{CommandId::update_page});
+  CHECK(course.page().pin->tensor == TensorName{TensorId::masked_scores});
 }
 
 TEST_CASE("queries as columns are told of a map with appended keys, too") {
