@@ -60,8 +60,8 @@ void add_commands(std::vector<PaletteEntry>& entries, const Session& session, co
        {Menu::file, Menu::edit, Menu::view, Menu::teach, Menu::help, Menu::keyboard, Menu::none}) {
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu || entry.key_count > 1) continue;
-      entries.push_back({std::string(entry.name), what_it_does(entry, session, undo_label), all_keys_text(entry.id),
-                         CommandCall{entry.id},
+      entries.push_back({std::string(entry.name), what_it_does(entry, session, undo_label),
+                         all_keys_text(entry.id), CommandCall{entry.id},
                          std::string(entry.id == CommandId::train ? words_of_training : "")});
     }
   }

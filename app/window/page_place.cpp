@@ -124,8 +124,7 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
     return box_text(trace, box_of(*cell)) + (tokens.empty() ? "" : fmt::format(" ({})", tokens));
   };
   if (of_cell && place.batch == now.batch && !explores && !other_query && place.pinned != now.pinned)
-    add(cell_words(place.pinned ? of_page.pinned : place.pinned, own_labels),
-        cell_words(now.pinned, labels_now));
+    add(cell_words(of_page.pinned, own_labels), cell_words(now.pinned, labels_now));
   if (place.pinned && place.pinned == now.pinned && place.head == now.head && !explores)
     compare(place.spotlight, now.spotlight, [](bool lit) {
       return std::string(lit ? "its cell under the spotlight" : "its cell without the spotlight");

@@ -362,7 +362,7 @@ constexpr bool in_order() {
 
 static_assert(in_order());
 
-// Copies, saves or keeps what was computed.
+// Copies, saves or keeps what was computed, or counts its heads.
 bool needs_numbers(CommandId id) {
   using Id = CommandId;
   constexpr Id all[] = {Id::copy_value,    Id::copy_table,     Id::copy_array,         Id::copy_mask,
