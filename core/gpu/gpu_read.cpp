@@ -13,72 +13,59 @@ namespace {
 constexpr Index numbers_at_once = Index{1} << 20;
 constexpr GLuint64 nanoseconds_between_questions = 1'000'000;
 
-// Memory that the GPU writes and the CPU reads, and the fence between the two.
-class Landing {
- public:
-  explicit Landing(Index count) : buffer_("numbers read back") {
-    glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
-    glBufferData(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(4 * count), nullptr, GL_STREAM_READ);
+// Also unmaps if what takes the bytes throws.
+struct Mapped {
+  GLuint name;
+  ~Mapped() {
+    glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    glUnmapBuffer(GL_COPY_WRITE_BUFFER);
   }
-  ~Landing() { forget(); }
-  Landing(const Landing&) = delete;
-  Landing& operator=(const Landing&) = delete;
-
-  void fetch(const StorageBuffer& from, Index first, Index count) {
-    glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
-    from.copy_to(GL_COPY_WRITE_BUFFER, first, count);
-    forget();
-    fence_ = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-    glFlush();
-    count_ = count;
-  }
-
-  void take(Index piece, const std::function<void(Index, std::span<const float>)>& to) {
-    while (glClientWaitSync(fence_, 0, nanoseconds_between_questions) == GL_TIMEOUT_EXPIRED)
-      check_cancelled();
-    check_cancelled();
-    check_gpu();
-    glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
-    const void* const data =
-        glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, static_cast<GLsizeiptr>(4 * count_), GL_MAP_READ_BIT);
-    if (data == nullptr) {
-      check_gpu();
-      throw Error(ExitStatus::no_display, {.where = "gl", .what = "what the GPU computed cannot be read"});
-    }
-    const Mapped mapped{buffer_.name()};
-    to(piece, {static_cast<const float*>(data), static_cast<std::size_t>(count_)});
-  }
-
- private:
-  struct Kind {
-    static GLuint create() {
-      GLuint name = 0;
-      glGenBuffers(1, &name);
-      glBindBuffer(GL_COPY_WRITE_BUFFER, name);  // only binding creates an object that can be labelled
-      return name;
-    }
-    static void destroy(GLuint name) { glDeleteBuffers(1, &name); }
-    static constexpr GLenum identifier = GL_BUFFER;
-  };
-  // Also unmaps if `take` throws.
-  struct Mapped {
-    GLuint name;
-    ~Mapped() {
-      glBindBuffer(GL_COPY_WRITE_BUFFER, name);
-      glUnmapBuffer(GL_COPY_WRITE_BUFFER);
-    }
-  };
-  void forget() {
-    if (fence_ != nullptr) glDeleteSync(fence_);
-    fence_ = nullptr;
-  }
-
-  gl::Object<Kind> buffer_;
-  GLsync fence_ = nullptr;
-  Index count_ = 0;
 };
 
 }  // namespace
+
+GLuint Landing::Kind::create() {
+  GLuint name = 0;
+  glGenBuffers(1, &name);
+  glBindBuffer(GL_COPY_WRITE_BUFFER, name);  // only binding creates an object that can be labelled
+  return name;
+}
+
+Landing::Landing(Index words) : buffer_("numbers read back") {
+  glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
+  glBufferData(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(4 * words), nullptr, GL_STREAM_READ);
+}
+
+void Landing::forget() {
+  if (fence_ != nullptr) glDeleteSync(fence_);
+  fence_ = nullptr;
+}
+
+void Landing::fetch(const StorageBuffer& from, Index first, Index count) {
+  glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
+  from.copy_to(GL_COPY_WRITE_BUFFER, first, count);
+  forget();
+  fence_ = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+  glFlush();
+  fetched_ = static_cast<GLsizeiptr>(4 * count);
+}
+
+// The fence is needed: right after a dispatch NVIDIA's driver (580.159) let glGetBufferSubData read what was
+// there before the copy.
+void Landing::hand_over(const std::function<void(std::span<const std::byte>)>& take,
+                        const std::function<void()>& while_waiting) {
+  while (glClientWaitSync(fence_, 0, nanoseconds_between_questions) == GL_TIMEOUT_EXPIRED) while_waiting();
+  while_waiting();
+  check_gpu();
+  glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
+  const void* const data = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, fetched_, GL_MAP_READ_BIT);
+  if (data == nullptr) {
+    check_gpu();
+    throw Error(ExitStatus::no_display, {.where = "gl", .what = "what the GPU computed cannot be read"});
+  }
+  const Mapped mapped{buffer_.name()};
+  take({static_cast<const std::byte*>(data), static_cast<std::size_t>(fetched_)});
+}
 
 void read_back(const StorageBuffer& from, Index size,
                const std::function<void(Index piece, std::span<const float> numbers)>& take) {
@@ -93,7 +80,11 @@ void read_back(const StorageBuffer& from, Index size,
   fetch(0);
   for (Index piece = 0; piece < pieces; ++piece) {
     if (piece + 1 < pieces) fetch(piece + 1);
-    landings[static_cast<std::size_t>(piece % 2)].take(piece, take);
+    landings[static_cast<std::size_t>(piece % 2)].hand_over(
+        [&](std::span<const std::byte> bytes) {
+          take(piece, {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)});
+        },
+        check_cancelled);
   }
 }
 

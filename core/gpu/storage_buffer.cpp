@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/gpu/gpu_faults.h"
+#include "core/gpu/gpu_read.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -18,9 +19,8 @@ constexpr std::uint32_t guard_word = 0x7FA5C3D1;  // a NaN, as a float
 constexpr Index word_bytes = 4;
 constexpr std::size_t most_staged_bytes = std::size_t{64} << 20;
 
-// A buffer that no program may write or map stays in the GPU's memory. Others a driver may keep in the host's
-// until they have been used for a while: on an H100 the first passes over such keys and values took five
-// times as long as the fourth.
+// A buffer that no program may write or map stays in the GPU's memory, as long as none reads it either
+// (StorageBuffer::read_bytes).
 bool has_fixed_storage() {
   return epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_buffer_storage");
 }
@@ -58,7 +58,7 @@ StorageBuffer::StorageBuffer(std::string_view label, Index count) : object_(labe
   // Reading a word waits for it: NVIDIA's driver (580.159) clears behind the first write that follows, and no
   // barrier changes that.
   std::uint32_t cleared = 0;
-  glGetBufferSubData(GL_SHADER_STORAGE_BUFFER, 0, sizeof(cleared), &cleared);
+  read_bytes(-guard_words, std::as_writable_bytes(std::span(&cleared, 1)));
   const std::vector<std::uint32_t> guards(static_cast<std::size_t>(guard_words), guard_word);
   for (const Index first : {-guard_words, count}) write(first, guards);
 }
@@ -105,11 +105,20 @@ void StorageBuffer::write_bytes(Index first, std::span<const std::byte> bytes) {
 }
 
 void StorageBuffer::read(Index first, std::span<float> numbers) const {
-  if (numbers.empty()) return;
-  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
-  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
-  glGetBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(numbers.size_bytes()),
-                     numbers.data());
+  read_bytes(first, std::as_writable_bytes(numbers));
+}
+
+// By way of a copy: NVIDIA's driver moves a buffer that the CPU reads, even one word of it, to the host's
+// memory for a while, where shaders are slower to see it.
+void StorageBuffer::read_bytes(Index first, std::span<std::byte> bytes) const {
+  if (bytes.empty()) return;
+  Landing landing(static_cast<Index>(std::min(bytes.size(), most_staged_bytes)) / word_bytes);
+  for (std::size_t done = 0; done < bytes.size(); done += most_staged_bytes) {
+    const auto part = bytes.subspan(done, std::min(most_staged_bytes, bytes.size() - done));
+    landing.fetch(*this, first + static_cast<Index>(done) / word_bytes,
+                  static_cast<Index>(part.size()) / word_bytes);
+    landing.hand_over([&](std::span<const std::byte> found) { std::ranges::copy(found, part.begin()); });
+  }
 }
 
 std::uint32_t StorageBuffer::bind(unsigned binding, Index first, Index count, Index alignment) const {
@@ -121,10 +130,8 @@ std::uint32_t StorageBuffer::bind(unsigned binding, Index first, Index count, In
 
 bool StorageBuffer::guards_intact() const {
   std::array<std::uint32_t, guard_words> words{};
-  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
-  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
   for (const Index first : {-guard_words, count_}) {
-    glGetBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), sizeof(words), words.data());
+    read_bytes(first, std::as_writable_bytes(std::span(words)));
     if (std::ranges::any_of(words, [](std::uint32_t word) { return word != guard_word; })) return false;
   }
   return true;

@@ -46,6 +46,7 @@ class StorageBuffer {
     static constexpr GLenum identifier = GL_BUFFER;
   };
   void write_bytes(Index first, std::span<const std::byte> bytes);
+  void read_bytes(Index first, std::span<std::byte> bytes) const;
 
   gl::Object<Kind> object_;
   Index count_ = 0;

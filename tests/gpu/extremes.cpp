@@ -57,13 +57,13 @@ std::string read_back_rate(Index numbers) {
       .written();
 }
 
-// Takes buffers until the GPU has no more room, and computes after giving them back.
-std::string memory_that_runs_out(Index most_buffers, Index numbers) {
+// Takes buffers until the GPU has no more room or the time is up, and computes after giving them back.
+std::string memory_that_runs_out(Index most_buffers, Index numbers, const PhaseOptions& options) {
   JsonObject told;
   std::vector<StorageBuffer> taken;
   std::string how = "not reached";
   try {
-    while (static_cast<Index>(taken.size()) < most_buffers) {
+    while (static_cast<Index>(taken.size()) < most_buffers && !options.time_is_up()) {
       taken.emplace_back("until none is left", numbers);
       glFinish();
     }
@@ -98,15 +98,21 @@ std::string two_contexts() {
   return JsonObject().flag("same_bits", identical(*a->tensors.output, *b->tensors.output)).written();
 }
 
-// A phase goes on where one of its parts fails.
-std::string tried(const std::function<std::string()>& part) {
+// What a part gives, or why it gave nothing: a phase goes on where one of its parts fails. A part that lasts
+// longer than its phase may is known by the last line of stderr.
+std::string tried(const char* part, const std::function<std::string()>& run) {
+  const auto begun = Clock::now();
+  fmt::print(stderr, "{} …\n", part);
+  std::string given;
   try {
-    return part();
+    given = run();
   } catch (const std::exception& error) {
     while (glGetError() != GL_NO_ERROR) {
     }
-    return JsonObject().text("problem", error.what()).written();
+    given = JsonObject().text("problem", error.what()).written();
   }
+  fmt::print(stderr, "{}: {:.0f} ms, {}\n", part, milliseconds_since(begun), given);
+  return given;
 }
 
 }  // namespace
@@ -114,17 +120,19 @@ std::string tried(const std::function<std::string()>& part) {
 std::string extremes_phase(const PhaseOptions& options) {
   const bool small = options.small;
   JsonObject told;
-  told.json("long", tried([&] { return long_sequence(small ? 1 : 8, small ? 512 : 16384, 64, 0); }));
-  told.json("longer", tried([&] { return long_sequence(1, small ? 1024 : 65536, 64, small ? 64 : 0); }));
+  const auto part = [&](const char* name, const std::function<std::string()>& run) {
+    if (!options.time_is_up()) told.json(name, tried(name, run));
+  };
+  part("long", [&] { return long_sequence(small ? 1 : 8, small ? 512 : 16384, 64, 0); });
+  part("longer", [&] { return long_sequence(1, small ? 1024 : 65536, 64, small ? 64 : 0); });
+  part("read_back", [&] { return read_back_rate(small ? Index{1} << 18 : Index{1} << 28); });
   // q, k, v and head_output of 2.3 GB each: more than one binding, and more than 31 bits of bytes.
-  told.json("over_2_gib",
-            tried([&] { return long_sequence(small ? 2 : 32, small ? 600 : 140000, small ? 64 : 128, 64); }));
-  told.json("read_back", tried([&] { return read_back_rate(small ? Index{1} << 18 : Index{1} << 28); }));
-  told.json("out_of_memory", tried([&] {
-              return memory_that_runs_out(small ? 3 : 400, small ? Index{1} << 18 : Index{1} << 28);
-            }));
-  told.json("two_contexts", tried(two_contexts));
-  return told.written();
+  part("over_2_gib", [&] { return long_sequence(small ? 2 : 32, small ? 600 : 140000, small ? 64 : 128, 64); });
+  part("out_of_memory", [&] {
+    return memory_that_runs_out(small ? 3 : 400, small ? Index{1} << 18 : Index{1} << 28, options);
+  });
+  told.flag("complete", !options.time_is_up());
+  return told.json("two_contexts", tried("two_contexts", two_contexts)).written();  // leaves none current
 }
 
 }  // namespace headwise::gpu_bench

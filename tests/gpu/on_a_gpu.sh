@@ -85,6 +85,17 @@ phase() {
   [ "$status" = 0 ]
 }
 
+# cases PROGRAM ARGUMENTS...: each case in a process of its own, for a driver compiles on one processor, and most of the time goes there.
+cases() {
+  local count
+  count=$("$@" --count | grep -oE '[0-9]+$' | tail -n 1)
+  [ "${count:-0}" -gt 0 ] || { echo "no cases"; return 1; }
+  # shellcheck disable=SC2016
+  seq "$count" | xargs -P "$(nproc)" -I '{}' bash -c 'said=$("$@" --first="$0" --last="$0" 2>&1) || { echo "$said"; exit 1; }' '{}' "$@" || return 1
+  echo "$count cases passed"
+}
+export -f cases
+
 # Where glvnd does not find NVIDIA's driver by itself.
 for vendor in /usr/share/glvnd/egl_vendor.d/10_nvidia.json /etc/glvnd/egl_vendor.d/10_nvidia.json \
               /usr/local/nvidia/share/glvnd/egl_vendor.d/10_nvidia.json; do
@@ -128,7 +139,9 @@ else
 fi
 [ -n "$small" ] && tests+=('--test-case=*limits*,*written outside*,*compute shader*')
 tests+=(--no-version --no-colors=true)
-phase tests 150 "${tests[@]}"
+# shellcheck disable=SC2016
+each=(bash -c 'cases "$@"' cases)
+phase tests 150 "${each[@]}" "${tests[@]}"
 phase peak 30 "$bench" peak $small
 phase kernels 110 "$bench" kernels $small
 phase layers 120 "$bench" layers $small
@@ -137,8 +150,8 @@ if command -v python3 >/dev/null && [ -z "$small" ]; then
   phase peak_again 30 "$bench" peak
 fi
 phase extremes 150 "$bench" extremes $small
-phase tests_without_subgroups 100 env HEADWISE_GPU_LIMITS=no_subgroups "${tests[@]}"
-phase tests_with_32_kib 100 env HEADWISE_GPU_LIMITS=shared=32768 "${tests[@]}"
+phase tests_without_subgroups 100 env HEADWISE_GPU_LIMITS=no_subgroups "${each[@]}" "${tests[@]}"
+phase tests_with_32_kib 100 env HEADWISE_GPU_LIMITS=shared=32768 "${each[@]}" "${tests[@]}"
 mkdir "$work/binaries"
 # Times of compilations are of compilations.
 phase shaders 150 env __GL_SHADER_DISK_CACHE=0 "$bench" shaders $small --binaries "$work/binaries"

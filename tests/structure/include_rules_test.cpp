@@ -31,7 +31,7 @@ const std::map<std::string, Room> rooms{
     {"core/trace", {4550, {"core/tensor", "core/attention"}}},
     {"core/reference", {1850, {"core/tensor", "core/attention", "core/trace"}}},
     {"core/fused", {2850, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
-    {"core/gpu", {4300, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
+    {"core/gpu", {4320, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/compare", {6100, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/bench", {450, {"core/tensor", "core/attention", "core/trace", "core/reference"}}},
     {"core/model", {9600, {"core/tensor", "core/attention", "core/trace", "core/files"}}},
