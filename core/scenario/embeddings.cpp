@@ -50,7 +50,8 @@ double PositionKernel::sharpness(Index reach, double share, double most) const {
   for (int step = 0; step < 50; ++step) {
     const double beta = (low + high) / 2.0;
     double beside = 0.0;
-    for (const double gap : gaps) beside += std::exp(-beta * gap);
+    for (auto gap = gaps.begin(); gap != gaps.end() && beside <= allowed; ++gap)
+      beside += std::exp(-beta * *gap);
     (beside <= allowed ? high : low) = beta;
   }
   return high;

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <numbers>
-#include <optional>
 
 #include "core/scenario/embeddings.h"
 #include "core/tensor/error.h"
@@ -139,7 +140,6 @@ bool share_positions(GroupPlan& plan) {
 // What the heads of a group need from the key that they share.
 struct GroupNeeds {
   bool positions = false, words = false;
-  friend bool operator==(const GroupNeeds&, const GroupNeeds&) = default;
 };
 
 GroupNeeds needs_of(Index group, const AttentionOptions& o) {
@@ -177,26 +177,17 @@ GroupPlan plan_group(const GroupNeeds& needs, const AttentionOptions& o, const E
   return plan;
 }
 
-// The plan of each group; adjacent groups with the same needs share one plan, which is computed once.
-class GroupPlans {
- public:
-  explicit GroupPlans(const AttentionOptions& options)
-      : options_(options), layout_(embedding_layout(options.embed_dim)) {}
-
-  const GroupPlan& of(Index group) {
-    const GroupNeeds needs = needs_of(group, options_);
-    if (!plan_ || !(needs == needs_)) plan_ = plan_group(needs, options_, layout_);
-    needs_ = needs;
-    return *plan_;
-  }
-  const EmbeddingLayout& layout() const { return layout_; }
-
- private:
-  const AttentionOptions& options_;
-  EmbeddingLayout layout_;
-  GroupNeeds needs_;
-  std::optional<GroupPlan> plan_;
-};
+// The plan of a group depends on a few sizes alone, and a search finds it: each is made once.
+const GroupPlan& plan_of(Index group, const AttentionOptions& o) {
+  static std::mutex making;
+  static std::map<std::array<Index, 4>, GroupPlan> plans;
+  const GroupNeeds needs = needs_of(group, o);
+  const std::lock_guard lock(making);
+  const std::array<Index, 4> key{needs.positions ? 1 : 0, needs.words ? 1 : 0, o.head_dim, o.embed_dim};
+  const auto made = plans.find(key);
+  if (made != plans.end()) return made->second;
+  return plans.emplace(key, plan_group(needs, o, embedding_layout(o.embed_dim))).first->second;
+}
 
 // One head's D rows of a projection; `row(r, c)` is a cell.
 class HeadRows {
@@ -265,15 +256,15 @@ Tensor query_weight(const AttentionOptions& o, std::uint64_t seed, DType dtype) 
   Tensor weight({{"H·D", projection_rows(o).q}, {"E", o.embed_dim}}, dtype);
   const CounterRandom random(seed, "q_proj_weight");
   const Index per_group = o.num_heads / o.num_kv_heads;
-  GroupPlans plans(o);
+  const EmbeddingLayout layout = embedding_layout(o.embed_dim);
   for (Index head = 0; head < o.num_heads; ++head) {
-    const GroupPlan& plan = plans.of(head / per_group);
+    const GroupPlan& plan = plan_of(head / per_group, o);
     HeadRows rows(weight, head * o.head_dim);
     const HeadRole role = hand_made_role(head);
     if (role == HeadRole::random)
       set_random(rows, head * o.head_dim, o.head_dim, random);
     else
-      set_query(rows, role, plan, plans.layout(), std::sqrt(static_cast<double>(o.head_dim)));
+      set_query(rows, role, plan, layout, std::sqrt(static_cast<double>(o.head_dim)));
   }
   return weight;
 }
@@ -281,14 +272,13 @@ Tensor query_weight(const AttentionOptions& o, std::uint64_t seed, DType dtype) 
 Tensor key_weight(const AttentionOptions& o, std::uint64_t seed, DType dtype) {
   Tensor weight({{"G·D", projection_rows(o).k}, {"kdim", o.embed_dim}}, dtype);
   const CounterRandom random(seed, "k_proj_weight");
-  GroupPlans plans(o);
   for (Index group = 0; group < o.num_kv_heads; ++group) {
-    const GroupPlan& plan = plans.of(group);
+    const GroupPlan& plan = plan_of(group, o);
     HeadRows rows(weight, group * o.head_dim);
     if (plan.random)
       set_random(rows, group * o.head_dim, o.head_dim, random);
     else
-      set_key(rows, plan, plans.layout());
+      set_key(rows, plan, embedding_layout(o.embed_dim));
   }
   return weight;
 }
