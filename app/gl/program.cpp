@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "core/gpu/shader.h"
+#include "core/gpu/object.h"
 
 namespace headwise::gl {
 

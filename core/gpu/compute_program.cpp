@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/gpu/gpu_limits.h"
-#include "core/gpu/shader.h"
+#include "core/gpu/object.h"
 
 namespace headwise {
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <functional>
 
+#include "core/gpu/gl_queue.h"
 #include "core/gpu/gpu_faults.h"
-#include "core/gpu/timer_query.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 

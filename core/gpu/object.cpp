@@ -1,5 +1,11 @@
 #include "core/gpu/object.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/tensor/error.h"
+
 namespace headwise::gl {
 
 void label(GLenum identifier, GLuint name, std::string_view text) {
@@ -19,6 +25,46 @@ void label(GLenum identifier, GLuint name, std::string_view text) {
       break;
   }
   glObjectLabel(identifier, name, static_cast<GLsizei>(text.size()), text.data());
+}
+
+namespace {
+
+// `get` and `get_log` are the functions for shaders or for programs.
+template <class Get, class GetLog>
+void require(GLuint name, GLenum status, const Get& get, const GetLog& get_log, std::string_view label,
+             const char* what) {
+  GLint good = GL_FALSE, length = 0;
+  get(name, status, &good);
+  if (good == GL_TRUE) return;
+  get(name, GL_INFO_LOG_LENGTH, &length);
+  std::string log(static_cast<std::size_t>(std::max(length, 0)), '\0');
+  get_log(name, length, nullptr, log.data());
+  throw Error(ExitStatus::no_display, {.where = "OpenGL shader " + std::string(label),
+                                       .what = what,
+                                       .got = log,
+                                       .expected = "",
+                                       .remedy = "update the graphics driver"});
+}
+
+}  // namespace
+
+void compile_shader(GLuint shader, std::string_view label, std::span<const std::string_view> texts) {
+  std::vector<const GLchar*> begins;
+  std::vector<GLint> lengths;
+  for (const std::string_view text : texts) {
+    begins.push_back(text.data());
+    lengths.push_back(static_cast<GLint>(text.size()));
+  }
+  glShaderSource(shader, static_cast<GLsizei>(texts.size()), begins.data(), lengths.data());
+  glCompileShader(shader);
+  require(shader, GL_COMPILE_STATUS, glGetShaderiv, glGetShaderInfoLog, label, "does not compile");
+}
+
+void link_program(GLuint program, std::string_view label, std::initializer_list<GLuint> shaders) {
+  for (const GLuint shader : shaders) glAttachShader(program, shader);
+  glLinkProgram(program);
+  for (const GLuint shader : shaders) glDetachShader(program, shader);
+  require(program, GL_LINK_STATUS, glGetProgramiv, glGetProgramInfoLog, label, "does not link");
 }
 
 }  // namespace headwise::gl

@@ -1,9 +1,12 @@
 // A GL name that is deleted with its owner. Move-only; the name 0 owns nothing. The context that created it
-// must be current for creating, using and deleting it.
+// must be current for creating, using and deleting it. And what is done with two kinds of them: compiling
+// shaders and linking programs, those that compute and the window's.
 #pragma once
 
 #include <epoxy/gl.h>
 
+#include <initializer_list>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -35,5 +38,20 @@ class Object {
  private:
   GLuint name_ = 0;
 };
+
+// A Kind of Object.
+template <GLenum Stage>
+struct ShaderKind {
+  static GLuint create() { return glCreateShader(Stage); }
+  static void destroy(GLuint name) { glDeleteShader(name); }
+  static constexpr GLenum identifier = GL_SHADER;
+};
+
+// Compiles the texts, concatenated, as one source. Throws Error(no_display) with the driver's log.
+void compile_shader(GLuint shader, std::string_view label, std::span<const std::string_view> texts);
+
+// Links the compiled shaders into the program, and detaches them. Throws Error(no_display)
+// with the driver's log.
+void link_program(GLuint program, std::string_view label, std::initializer_list<GLuint> shaders);
 
 }  // namespace headwise::gl
