@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -36,9 +35,6 @@ std::vector<ProgramVariant> candidates_of(const VariantTrials& trials, std::vect
     double error;
     std::size_t place;
     std::vector<double> residuals;
-  };
-  const auto sum_of_squares = [](const std::vector<double>& cells) {
-    return std::inner_product(cells.begin(), cells.end(), cells.begin(), 0.0);
   };
   constexpr double same = 1e-9;
   const auto are_same = [](const std::vector<double>& a, const std::vector<double>& b) {
@@ -203,8 +199,7 @@ FoundVariants tried_fits_beside(const VariantTrials& trials, std::span<const Pro
       }
       count = fits.size();
       found = tried_fits(after, fits);
-      for (auto& [variant, result] : found)
-        variant.change = joined({"", "", first.change}, {"", "", variant.change}).change;
+      for (auto& [variant, result] : found) variant.change = followed_by(first.change, variant.change);
     } catch (const Error&) {
       return;  // nothing follows on this change
     }

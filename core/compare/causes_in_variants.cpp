@@ -36,7 +36,7 @@ LikelyCause named(const ProgramVariant& variant, const TrialResult& result) {
 }
 
 struct Candidates {
-  std::vector<std::pair<ProgramVariant, TrialResult>> complete, partial;
+  FoundVariants complete, partial;
 };
 
 // A variant with the same text as one that fits is not tried: it is the same cause, with more words.
@@ -54,10 +54,6 @@ Candidates tried_all(const VariantTrials& trials, const std::vector<ProgramVaria
     }
   }
   return found;
-}
-
-double sum_of_squares(const std::vector<double>& cells) {
-  return std::inner_product(cells.begin(), cells.end(), cells.begin(), 0.0);
 }
 
 // The step, in the logarithms of the numbers, that would bring the cells to 0 if they were linear
@@ -138,6 +134,10 @@ std::vector<double> of_few_digits(std::vector<double> numbers, int digits) {
 
 }  // namespace
 
+double sum_of_squares(const std::vector<double>& cells) {
+  return std::inner_product(cells.begin(), cells.end(), cells.begin(), 0.0);
+}
+
 FoundVariants tried_fits(const VariantTrials& trials, const std::vector<FittedVariant>& fits) {
   FoundVariants found;
   for (const FittedVariant& fit : fits) {
@@ -176,8 +176,7 @@ namespace {
 
 // If a softmax saturates, or there are only 16 bits, several variants stay within the tolerance. Those off
 // only by rounding come before those off by more.
-void put_nearest_first(const VariantTrials& trials,
-                       std::vector<std::pair<ProgramVariant, TrialResult>>& complete) {
+void put_nearest_first(const VariantTrials& trials, FoundVariants& complete) {
   if (complete.size() < 2) return;
   constexpr double of_rounding = 1e-30, as_near = 16.0;
   std::vector<std::pair<double, std::size_t>> errors;
@@ -187,17 +186,16 @@ void put_nearest_first(const VariantTrials& trials,
   }
   const double bound = as_near * std::max(of_rounding, std::ranges::min(errors).first);
   std::ranges::stable_partition(errors, [bound](const auto& error) { return error.first <= bound; });
-  std::vector<std::pair<ProgramVariant, TrialResult>> ordered;
+  FoundVariants ordered;
   for (const auto& [unused, place] : errors) ordered.push_back(std::move(complete[place]));
   complete = std::move(ordered);
 }
 
 // A first difference together with one that explains what is left.
-std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTrials& trials,
-                                                                Candidates& found, SearchEffort& effort) {
+FoundVariants tried_pairs(const VariantTrials& trials, Candidates& found, SearchEffort& effort) {
   std::ranges::stable_sort(found.partial, std::ranges::greater{},
                            [](const auto& candidate) { return candidate.second.agreeing; });
-  std::vector<std::pair<ProgramVariant, TrialResult>> pairs;
+  FoundVariants pairs;
   for (std::size_t i = 0; i < std::min(found.partial.size(), pair_candidates); ++i) {
     const ProgramVariant& first = found.partial[i].first;
     std::vector<ProgramVariant> both;

@@ -9,7 +9,6 @@
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_fill.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
@@ -81,64 +80,60 @@ StageChange merged_by_view(const Axes& axes) {
           }};
 }
 
+struct Split {
+  const char* name;
+  Id heads, joined;
+};
+constexpr Split head_splits[]{{"q", Id::q_heads, Id::q}, {"k", Id::k_heads, Id::k}, {"v", Id::v_heads, Id::v}};
+
+template <class Change>
+std::vector<StageChange> each_split(const Change& change) {
+  std::vector<StageChange> stages;
+  for (const Split& split : head_splits) stages.push_back(change(split));
+  return stages;
+}
+
 void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (inputs.options.op != Op::multi_head_attention || !inputs.options.head_gain.empty()) return;
   const std::array<const char*, 4> split_names{"N", "L", "H", "D"}, merge_names{"N", "H", "L", "Dv"};
   const auto split_all = [](const Axes& axes) {
-    return std::vector<StageChange>{split_by_view(Id::q_heads, Id::q, axes),
-                                    split_by_view(Id::k_heads, Id::k, axes),
-                                    split_by_view(Id::v_heads, Id::v, axes)};
+    return each_split([&](const Split& split) { return split_by_view(split.heads, split.joined, axes); });
   };
   constexpr Axes as_stored{0, 1, 2, 3};
-  const std::array<std::pair<const char*, std::pair<Id, Id>>, 3> single{
-      {{"q", {Id::q_heads, Id::q}}, {"k", {Id::k_heads, Id::k}}, {"v", {Id::v_heads, Id::v}}}};
   variants.push_back({"q, k and v are split into heads by a view (N,H,L,D) of (N,L,H,D), without a transpose",
-                      "",
-                      {},
                       split_all(as_stored)});
   auto both = split_all(as_stored);
   both.push_back(merged_by_view(as_stored));
-  variants.push_back({"the heads are split and joined by views, without a transpose", "", {}, both});
+  variants.push_back({"the heads are split and joined by views, without a transpose", both});
   variants.push_back(
-      {"the heads are joined by a view of (N,H,L,Dv), without a transpose", "", {}, {merged_by_view(as_stored)}});
-  for (const auto& [name, ids] : single)
+      {"the heads are joined by a view of (N,H,L,Dv), without a transpose", {merged_by_view(as_stored)}});
+  for (const auto& [name, heads, joined] : head_splits)
     variants.push_back({fmt::format("{} is split into heads by a view, without a transpose", name),
-                        "",
-                        {},
-                        {split_by_view(ids.first, ids.second, as_stored)}});
-  auto strided = split_all(as_stored);
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto [heads, joined] = single[i].second;
-    strided[i] = {
-        heads, [joined = joined](const Trace& so_far) {
-          const Tensor& x = required(so_far, joined);
-          const Index count = joined == Id::q ? so_far.options.num_heads : so_far.options.num_kv_heads;
-          const Cells cell(x);
-          const Shape& s = x.shape();
-          return filled4(Shape{s.axes()[0], {"H", count}, s.axes()[1], {"D", s.size(2) / count}},
-                         [&](Index n, Index h, Index l, Index d) { return cell(n, l, d * count + h); });
-        }};
-  }
+                        {split_by_view(heads, joined, as_stored)}});
+  const std::vector<StageChange> strided = each_split([](const Split& split) -> StageChange {
+    return {split.heads, [joined = split.joined](const Trace& so_far) {
+              const Tensor& x = required(so_far, joined);
+              const Index count = joined == Id::q ? so_far.options.num_heads : so_far.options.num_kv_heads;
+              const Cells cell(x);
+              const Shape& s = x.shape();
+              return filled4(Shape{s.axes()[0], {"H", count}, s.axes()[1], {"D", s.size(2) / count}},
+                             [&](Index n, Index h, Index l, Index d) { return cell(n, l, d * count + h); });
+            }};
+  });
   const StageChange strided_merge = merged_by_view({0, 2, 3, 1});  // (N,L,Dv,H)
   variants.push_back({"a head owns every H-th column, where ours owns D neighbouring ones: (D,H), not (H,D)",
-                      "",
-                      {},
                       {strided[0], strided[1], strided[2], strided_merge}});
   variants.push_back(
-      {"q, k and v are split as (D,H), every H-th column one head, and joined as (H,D)", "", {}, strided});
+      {"q, k and v are split as (D,H), every H-th column one head, and joined as (H,D)", strided});
   Axes axes{0, 1, 2, 3};
   while (std::ranges::next_permutation(axes).found) {
     if (axes != Axes{0, 2, 1, 3}) {
       const std::string text = letters(axes, split_names);
       variants.push_back(
           {fmt::format("q, k and v are split into heads by a view of {}, where ours is (N,H,L,D)", text),
-           "",
-           {},
            split_all(axes)});
       variants.push_back({fmt::format("the heads are joined by a view of {}, where ours is (N,L,H,Dv)",
                                       letters(axes, merge_names)),
-                          "",
-                          {},
                           {merged_by_view(axes)}});
     }
   }
@@ -171,15 +166,13 @@ void add_reshapes(const AttentionInputs& inputs, ProgramVariants& variants) {
        {AxisOrder{{{2}, {0}, {1}, {3}}}, AxisOrder{{{2}, {1}, {0}, {3}}}, AxisOrder{{{1}, {0}, {2}, {3}}},
         AxisOrder{{{1}, {2}, {0}, {3}}}, AxisOrder{{{0}, {1}, {3}, {2}}}}) {
     if (!is_new(splits, moved(split, order))) continue;
-    const std::array<StageChange, 3> each{split_by_reading(Id::q_heads, Id::q, order),
-                                          split_by_reading(Id::k_heads, Id::k, order),
-                                          split_by_reading(Id::v_heads, Id::v, order)};
+    const std::vector<StageChange> each =
+        each_split([&](const Split& split) { return split_by_reading(split.heads, split.joined, order); });
     const std::string as =
         fmt::format("split into heads by reading the numbers as {}: {}", order_text(split, order), mistake);
-    variants.push_back({"q, k and v are " + as, "", {}, {each[0], each[1], each[2]}});
-    variants.push_back({"q is " + as, "", {}, {each[0]}});
-    variants.push_back({"k is " + as, "", {}, {each[1]}});
-    variants.push_back({"v is " + as, "", {}, {each[2]}});
+    variants.push_back({"q, k and v are " + as, each});
+    for (std::size_t i = 0; i < each.size(); ++i)
+      variants.push_back({fmt::format("{} is {}", head_splits[i].name, as), {each[i]}});
   }
   if (!inputs.options.head_gain.empty()) return;
   for (const AxisOrder& order :
@@ -188,8 +181,6 @@ void add_reshapes(const AttentionInputs& inputs, ProgramVariants& variants) {
     if (is_new(merges, moved(merged, order)))
       variants.push_back({fmt::format("the heads are joined by reading the numbers as {}: {}",
                                       order_text(merged, order), mistake),
-                          "",
-                          {},
                           {merged_by_reading(order)}});
 }
 
@@ -211,43 +202,28 @@ void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
                        }};
   };
   const auto tiled = [heads](const Tensor& x) { return tile_kv(x, heads); };
-  const auto first = [heads](const Tensor& x) {
-    return filled4(Shape{x.shape().axes()[0], {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
-                   [&, cell = Cells(x)](Index n, Index, Index s, Index d) { return cell(n, 0, s, d); });
+  const auto read_from = [heads](auto source) {
+    return [=](const Tensor& x) {
+      const std::vector<Axis>& axes = x.shape().axes();
+      return filled4(
+          Shape{axes[0], {"H", heads}, axes[2], axes[3]},
+          [&, cell = Cells(x)](Index n, Index h, Index s, Index d) { return cell(n, source(h), s, d); });
+    };
   };
-  const auto backwards = [heads, kv_heads](const Tensor& x) {
-    return filled4(Shape{x.shape().axes()[0], {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
-                   [&, cell = Cells(x)](Index n, Index h, Index s, Index d) {
-                     return cell(n, kv_heads - 1 - kv_head_of(h, heads, kv_heads), s, d);
-                   });
-  };
+  const auto first = read_from([](Index) { return 0; });
+  const auto backwards = read_from([=](Index h) { return kv_heads - 1 - kv_head_of(h, heads, kv_heads); });
   constexpr const char* how = "tiled (query head h reads head h % G), not repeated in place (h // (H/G))";
   constexpr HeadCopy apart = HeadCopy::every_gth, near = HeadCopy::neighbours;
   if (kv_heads > 1) {
-    variants.push_back({fmt::format("key/value heads are {}", how),
-                        "",
-                        {},
-                        {scores_with(tiled), output_with(tiled)},
-                        {apart, apart}});
     variants.push_back(
-        {fmt::format("the heads of v alone are {}", how), "", {}, {output_with(tiled)}, {near, apart}});
+        {fmt::format("key/value heads are {}", how), {scores_with(tiled), output_with(tiled)}, {apart, apart}});
+    variants.push_back({fmt::format("the heads of v alone are {}", how), {output_with(tiled)}, {near, apart}});
+    variants.push_back({fmt::format("the heads of k alone are {}", how), {scores_with(tiled)}, {apart, near}});
     variants.push_back(
-        {fmt::format("the heads of k alone are {}", how), "", {}, {scores_with(tiled)}, {apart, near}});
-    variants.push_back(
-        {"every query head reads the first key/value head", "", {}, {scores_with(first), output_with(first)}});
+        {"every query head reads the first key/value head", {scores_with(first), output_with(first)}});
     variants.push_back({"the key/value heads are read in the reverse order",
-                        "",
-                        {},
                         {scores_with(backwards), output_with(backwards)}});
   }
-}
-
-// The heads of a (N,H,L,W) tensor in another order.
-Tensor reordered(const Tensor& x, const std::vector<Index>& source) {
-  const Cells cell(x);
-  return filled4(x.shape(), [&](Index n, Index h, Index l, Index d) {
-    return cell(n, source[static_cast<std::size_t>(h)], l, d);
-  });
 }
 
 void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
@@ -256,11 +232,13 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (heads < 2 || inputs.options.op != Op::multi_head_attention) return;
   const auto add = [&](std::string text, std::vector<Index> source) {
     const StageChange merged{Id::concat, [source](const Trace& so_far) {
+                               const auto from = [&](const Cells& cell, Index n, Index h, Index l, Index d) {
+                                 return cell(n, source[static_cast<std::size_t>(h)], l, d);
+                               };
                                const TraceTensors& t = so_far.tensors;
-                               return merge_heads(reordered(*t.head_output, source), t.head_gain.get(),
-                                                  "H·Dv");
+                               return merge_heads(refilled4(*t.head_output, from), t.head_gain.get(), "H·Dv");
                              }};
-    variants.push_back({std::move(text), "", {}, {merged}});
+    variants.push_back({std::move(text), {merged}});
   };
   for (const std::vector<Index>& order : typical_orders(heads))
     add(fmt::format("the heads are joined in the order {}", join(order, ", ")), order);
@@ -271,81 +249,61 @@ void add_missing_heads(const AttentionInputs& inputs, ProgramVariants& variants)
   const Index heads = attention_sizes(inputs).heads;
   if (heads < 2) return;
   for (const Index missing : {heads - 1, Index{0}})
-    variants.push_back({fmt::format("head {} is left out: its columns are 0", missing),
-                        "",
-                        {},
-                        {{Id::head_output, [missing](const Trace& so_far) {
-                            const Tensor& own = *so_far.tensors.head_output;
-                            const Cells cell(own);
-                            return filled4(own.shape(), [&](Index n, Index h, Index l, Index d) {
-                              return h == missing ? 0.0 : cell(n, h, l, d);
-                            });
-                          }}}});
+    variants.push_back(
+        {fmt::format("head {} is left out: its columns are 0", missing),
+         {with_cells(Id::head_output, [missing](const Cells& cell, Index n, Index h, Index l, Index d) {
+           return h == missing ? 0.0 : cell(n, h, l, d);
+         })}});
 }
 
 // One batch or one head used for all.
 void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
   const auto add = [&](std::string text, std::vector<Id> ids, auto cell_of) {
-    ProgramVariant variant{std::move(text)};
-    for (const Id id : ids) {
-      variant.stages.push_back({id, [id, cell_of](const Trace& so_far) {
-                                  const Tensor& x = required(so_far, id);
-                                  const Cells cell(x);
-                                  return filled4(x.shape(), [&](Index n, Index h, Index t, Index d) {
-                                    return cell_of(cell, x.shape(), n, h, t, d);
-                                  });
-                                }});
-    }
-    variants.push_back(std::move(variant));
+    std::vector<StageChange> stages;
+    for (const Id id : ids) stages.push_back(with_cells(id, cell_of));
+    variants.push_back({std::move(text), std::move(stages)});
   };
   const bool turned = inputs.options.rotary_base || !inputs.options.rotary_inverse_frequencies.empty();
   const Id keys = turned ? Id::k_rotary : Id::k_heads;
   if (sizes.batch > 1) {
-    add("keys and values of the first batch are used for all", {keys, Id::v_heads},
-        [](const Cells& cell, const Shape&, Index, Index h, Index t, Index d) { return cell(0, h, t, d); });
-    add("keys and values of the batches are taken in the reverse order", {keys, Id::v_heads},
-        [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
-          return cell(s.size(0) - 1 - n, h, t, d);
-        });
-    add("the values of the batches are taken in the reverse order", {Id::v_heads},
-        [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
-          return cell(s.size(0) - 1 - n, h, t, d);
-        });
-    add("the weights of the first batch are used for all", {Id::attn_weights},
-        [](const Cells& cell, const Shape&, Index, Index h, Index t, Index d) { return cell(0, h, t, d); });
+    const auto of_first = [](const Cells& cell, Index, Index h, Index t, Index d) { return cell(0, h, t, d); };
+    const auto reversed = [](const Cells& cell, Index n, Index h, Index t, Index d) {
+      return cell(cell.size(0) - 1 - n, h, t, d);
+    };
+    add("keys and values of the first batch are used for all", {keys, Id::v_heads}, of_first);
+    add("keys and values of the batches are taken in the reverse order", {keys, Id::v_heads}, reversed);
+    add("the values of the batches are taken in the reverse order", {Id::v_heads}, reversed);
+    add("the weights of the first batch are used for all", {Id::attn_weights}, of_first);
   }
   if (sizes.heads > 1) {
+    const auto over_heads = [](bool mean) {
+      return [mean](const Cells& cell, Index n, Index, Index t, Index d) {
+        double sum = 0.0;
+        for (Index h = 0; h < cell.size(1); ++h) sum += cell(n, h, t, d);
+        return mean ? sum / static_cast<double>(cell.size(1)) : sum;
+      };
+    };
     add("the weights of the first head are used in all", {Id::attn_weights},
-        [](const Cells& cell, const Shape&, Index n, Index, Index t, Index d) { return cell(n, 0, t, d); });
+        [](const Cells& cell, Index n, Index, Index t, Index d) { return cell(n, 0, t, d); });
     add("the weights are averaged over the heads before they weigh the values", {Id::dropped_weights},
-        [](const Cells& cell, const Shape& s, Index n, Index, Index t, Index d) {
-          double sum = 0.0;
-          for (Index h = 0; h < s.size(1); ++h) sum += cell(n, h, t, d);
-          return sum / static_cast<double>(s.size(1));
-        });
-  }
-  if (sizes.heads > 1) {
+        over_heads(true));
     for (const bool mean : {false, true})
       add(fmt::format("the heads' outputs are {0}, not concatenated: every head's columns hold the {1}",
                       mean ? "averaged" : "summed", mean ? "mean" : "sum"),
-          {Id::head_output}, [mean](const Cells& cell, const Shape& s, Index n, Index, Index t, Index d) {
-            double sum = 0.0;
-            for (Index h = 0; h < s.size(1); ++h) sum += cell(n, h, t, d);
-            return mean ? sum / static_cast<double>(s.size(1)) : sum;
-          });
+          {Id::head_output}, over_heads(mean));
   }
-  add("the values stand in the reverse order of the keys", {Id::v_heads},
-      [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
-        return cell(n, h, s.size(2) - 1 - t, d);
-      });
-  for (const Index by : {Index{1}, Index{-1}}) {
-    add(by > 0 ? "the values are one position late: key s has the value of s − 1"
-               : "the values are one position early: key s has the value of s + 1",
-        {Id::v_heads}, [by](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
-          return cell(n, h, (t - by + s.size(2)) % s.size(2), d);
-        });
-  }
+  const auto values_from = [&](std::string text, auto source) {
+    add(std::move(text), {Id::v_heads}, [source](const Cells& cell, Index n, Index h, Index t, Index d) {
+      return cell(n, h, source(t, cell.size(2)), d);
+    });
+  };
+  values_from("the values stand in the reverse order of the keys",
+              [](Index t, Index count) { return count - 1 - t; });
+  for (const Index by : {Index{1}, Index{-1}})
+    values_from(by > 0 ? "the values are one position late: key s has the value of s − 1"
+                       : "the values are one position early: key s has the value of s + 1",
+                [by](Index t, Index count) { return (t - by + count) % count; });
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/compare/mask_patterns.h"
-#include "core/compare/tensor_fill.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
@@ -129,7 +128,7 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   const auto absent = [&](const char* name, TensorPtr TraceTensors::*member) {
     if (!(t.*member)) return;
     add_with_row_answers(resolved,
-                         {fmt::format("{} is not applied", name), "",
+                         {fmt::format("{} is not applied", name),
                           [member](AttentionInputs& other) { other.tensors.*member = nullptr; }},
                          variants);
   };
@@ -140,7 +139,7 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
     if (!(t.*member) || !only_zeros_and_ones(*(t.*member))) return;
     for (const bool blocks : {true, false})
       variants.push_back({fmt::format("{} is boolean, not added: 1 {}", name, blocks ? "blocks" : "keeps"),
-                          "", [member, blocks](AttentionInputs& other) {
+                          [member, blocks](AttentionInputs& other) {
                             const Tensor& numbers = *(other.tensors.*member);
                             const bool true_blocks = other.options.op == Op::multi_head_attention ||
                                                      member == &TraceTensors::key_padding_mask;
@@ -156,7 +155,7 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   const int masks = (t.attn_mask != nullptr) + (t.key_padding_mask != nullptr) + (t.valid_lens != nullptr) +
                     o.is_causal + o.sliding_window.has_value();
   if (masks > 1) {
-    variants.push_back({"no mask is applied at all", "", [](AttentionInputs& other) {
+    variants.push_back({"no mask is applied at all", [](AttentionInputs& other) {
                           TraceTensors& u = other.tensors;
                           u.attn_mask = u.key_padding_mask = u.valid_lens = nullptr;
                           other.options.is_causal = false;
@@ -171,10 +170,9 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
     for (Index n = 0; n < sizes.batch; ++n) {
       for (Index h = 0; h < sizes.heads; ++h) source.push_back(h * sizes.batch + n);
     }
-    variants.push_back(
-        {"attn_mask's first axis counts h·N + n, not n·H + h", "", [source](AttentionInputs& other) {
-           other.tensors.attn_mask = with_blocks(*other.tensors.attn_mask, 1, source);
-         }});
+    variants.push_back({"attn_mask's first axis counts h·N + n, not n·H + h", [source](AttentionInputs& other) {
+                          other.tensors.attn_mask = with_blocks(*other.tensors.attn_mask, 1, source);
+                        }});
   }
 }
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "core/attention/attention_mask.h"
-#include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -16,16 +15,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double large_negative = -1e9;
-using Change = std::function<void(AttentionInputs&)>;
-
-Change both(Change first, Change then) {
-  if (!first) return then;
-  return [first = std::move(first), then = std::move(then)](AttentionInputs& inputs) {
-    first(inputs);
-    then(inputs);
-  };
-}
-
 }  // namespace
 
 Tensor merged_masks(const Trace& so_far, const MaskChoice& choice) {
@@ -101,8 +90,7 @@ StageChange alibi_with(std::vector<double> slopes) {
             const AttentionSizes sizes = attention_sizes(so_far.options, so_far.tensors);
             const Index offset = causal_offset(so_far.options.causal_alignment, sizes.queries, sizes.keys);
             const bool causal = so_far.options.is_causal;
-            const Cells before(others);
-            return filled4(others.shape(), [&](Index n, Index h, Index l, Index s) {
+            return refilled4(others, [&](const Cells& before, Index n, Index h, Index l, Index s) {
               const double bias = before(n, h, l, s);
               if (s >= sizes.keys) return bias;
               return bias + alibi_bias(slopes[static_cast<std::size_t>(h)], l + offset - s, causal);
@@ -112,12 +100,11 @@ StageChange alibi_with(std::vector<double> slopes) {
 
 StageChange blocked_where(const MaskChoice& others, Blocks blocks) {
   return {TensorId::mask_bias, [others, blocks = std::move(blocks)](const Trace& so_far) {
-            Tensor bias = merged_masks(so_far, others);
             const Index keys = attention_sizes(so_far.options, so_far.tensors).keys;
-            const Cells before(bias);
-            return filled4(bias.shape(), [&](Index n, Index h, Index l, Index s) {
-              return s < keys && blocks(n, h, l, s) ? -infinity : before(n, h, l, s);
-            });
+            return refilled4(merged_masks(so_far, others),
+                             [&](const Cells& before, Index n, Index h, Index l, Index s) {
+                               return s < keys && blocks(n, h, l, s) ? -infinity : before(n, h, l, s);
+                             });
           }};
 }
 
@@ -125,31 +112,31 @@ void add_with_row_answers(const AttentionOptions& options, const ProgramVariant&
                           ProgramVariants& variants) {
   variants.push_back(variant);
   const bool zero = options.fully_masked_rows == FullyMaskedRows::zero;
-  ProgramVariant other_rows = variant;
-  other_rows.change = both(variant.change, [zero](AttentionInputs& inputs) {
-    inputs.options.fully_masked_rows = zero ? FullyMaskedRows::nan : FullyMaskedRows::zero;
-    inputs.options.mask_value.reset();
-  });
-  other_rows.detail = zero ? "rows whose keys are then all blocked become NaN"
-                           : "rows whose keys are then all blocked become 0";
-  variants.push_back(std::move(other_rows));
+  const auto add = [&](const Change& change, std::string detail) -> ProgramVariant& {
+    ProgramVariant& other = variants.emplace_back(variant);
+    other.change = followed_by(variant.change, change);
+    other.detail = std::move(detail);
+    return other;
+  };
+  add(
+      [zero](AttentionInputs& inputs) {
+        inputs.options.fully_masked_rows = zero ? FullyMaskedRows::nan : FullyMaskedRows::zero;
+        inputs.options.mask_value.reset();
+      },
+      zero ? "rows whose keys are then all blocked become NaN"
+           : "rows whose keys are then all blocked become 0");
   if (options.mask_value) return;
-  ProgramVariant filled = variant;
-  filled.change =
-      both(variant.change, [](AttentionInputs& inputs) { inputs.options.mask_value = large_negative; });
-  filled.detail = "blocked cells are filled with a large negative number, -1e9 say";
-  variants.push_back(std::move(filled));
-  ProgramVariant added = variant;
+  add([](AttentionInputs& inputs) { inputs.options.mask_value = large_negative; },
+      "blocked cells are filled with a large negative number, -1e9 say");
+  ProgramVariant& added = add({}, "a large negative number is added to blocked cells, -1e9 say");
   added.stages.push_back({TensorId::masked_scores, [](const Trace& so_far) {
-                            const Tensor& scores = *so_far.tensors.scaled_scores;
-                            const Cells score(scores), masked(*so_far.tensors.masked_scores);
-                            return filled4(scores.shape(), [&](Index n, Index h, Index l, Index s) {
+                            const Cells score(*so_far.tensors.scaled_scores);
+                            return refilled4(*so_far.tensors.masked_scores, [&](const Cells& masked, Index n,
+                                                                                Index h, Index l, Index s) {
                               const double cell = masked(n, h, l, s);
-                              return std::isinf(cell) && cell < 0 ? score(n, h, l, s) + large_negative : cell;
+                              return is_blocked(cell) ? score(n, h, l, s) + large_negative : cell;
                             });
                           }});
-  added.detail = "a large negative number is added to blocked cells, -1e9 say";
-  variants.push_back(std::move(added));
 }
 
 namespace {
@@ -162,15 +149,15 @@ void add_windows(const AttentionInputs& inputs, ProgramVariants& variants) {
   const Index offset = causal_offset(o.causal_alignment, sizes.queries, sizes.keys);
   const Index everything = sizes.queries + sizes.keys, width = std::min(*o.sliding_window, everything);
   const auto add = [&](std::string text, Index behind, Index ahead) {
-    ProgramVariant variant{std::move(text), "", [](AttentionInputs& other) {
-                             other.options.is_causal = false;
-                             other.options.sliding_window.reset();
-                           }};
-    variant.stages.push_back(blocked_where({}, [=](Index, Index, Index l, Index s) {
+    const auto is_outside = [=](Index, Index, Index l, Index s) {
       const Index distance = l + offset - s;
       return distance > behind || -distance > ahead;
-    }));
-    add_with_row_answers(o, variant, variants);
+    };
+    const auto without_own = [](AttentionInputs& other) {
+      other.options.is_causal = false;
+      other.options.sliding_window.reset();
+    };
+    add_with_row_answers(o, {std::move(text), without_own, {blocked_where({}, is_outside)}}, variants);
   };
   for (const Index reach : {width - 1, width, width - 2}) {
     if (reach < 0) continue;
@@ -217,7 +204,7 @@ void add_slopes(const AttentionInputs& inputs, ProgramVariants& variants) {
   const Slopes own = seen.front();
   const auto add = [&](std::string text, Slopes slopes) {
     if (std::ranges::find(seen, slopes) != seen.end()) return;
-    variants.push_back({std::move(text), "", {}, {alibi_with(slopes)}});
+    variants.push_back({std::move(text), {alibi_with(slopes)}});
     seen.push_back(std::move(slopes));
   };
   const auto scaled = [&](std::string text, Slopes slopes) {

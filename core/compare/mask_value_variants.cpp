@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/attention/score_scale.h"
 #include "core/attention/softmax.h"
 #include "core/compare/mask_patterns.h"
 #include "core/compare/narrow_types.h"
-#include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -20,16 +20,11 @@ using Id = TensorId;
 
 // A row's weights divided by their sum; if that is 0 they stay.
 Tensor renormalised(Tensor weights) {
-  const Index keys = weights.shape().size(3);
-  const std::span<double> cells = weights.values<double>();
-  for (std::size_t row = 0; row + static_cast<std::size_t>(keys) <= cells.size() && keys > 0;
-       row += static_cast<std::size_t>(keys)) {
-    double sum = 0.0;
-    for (const double cell : cells.subspan(row, static_cast<std::size_t>(keys))) sum += cell;
-    if (sum == 0.0) continue;
-    for (double& cell : cells.subspan(row, static_cast<std::size_t>(keys))) cell /= sum;
-  }
-  return weights;
+  return mapped_rows(std::move(weights), [](std::span<double> row) {
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    if (sum == 0.0) return;
+    for (double& cell : row) cell /= sum;
+  });
 }
 
 Tensor without_blocked(const Tensor& weights, const Tensor& bias, bool again) {
@@ -50,15 +45,11 @@ void add_after_softmax(ProgramVariants& variants) {
   const StageChange unmasked{Id::masked_scores,
                              [](const Trace& so_far) { return *so_far.tensors.scaled_scores; }};
   const auto add = [&](bool again, const char* text) {
-    ProgramVariant variant{text};
-    variant.stages = {unmasked, {Id::attn_weights, softmax_of(Id::scaled_scores, again)}};
-    variants.push_back(std::move(variant));
-    ProgramVariant late{text};  // attn_weights stay as computed by the softmax
-    late.stages = {unmasked, {Id::dropped_weights, [again](const Trace& so_far) {
-                                return without_blocked(*so_far.tensors.attn_weights,
-                                                       required(so_far, Id::mask_bias), again);
-                              }}};
-    variants.push_back(std::move(late));
+    variants.push_back({text, {unmasked, {Id::attn_weights, softmax_of(Id::scaled_scores, again)}}});
+    const auto late = [again](const Trace& so_far) {
+      return without_blocked(*so_far.tensors.attn_weights, required(so_far, Id::mask_bias), again);
+    };
+    variants.push_back({text, {unmasked, {Id::dropped_weights, late}}});  // attn_weights stay as computed
   };
   add(false,
       "the mask is applied after the softmax: blocked weights are set to 0, and the row's sum is below 1");
@@ -96,23 +87,21 @@ void add_sums_of_masks(const AttentionInputs& inputs, ProgramVariants& variants)
   for (const bool window_apart : kinds) {
     for (const auto& [number, rounding] : numbers) {
       for (const bool sum_first : {true, false}) {
-        ProgramVariant variant{
-            "each mask adds a large negative number of its own: a cell that two masks block gets it twice"};
-        variant.detail = fmt::format("the number is {:g}, say", number);
-        variant.stages = {
-            {Id::masked_scores,
-             [number = number, rounding = rounding, sum_first, window_apart](const Trace& so_far) {
-               const Tensor& scores = *so_far.tensors.scaled_scores;
-               Tensor sum = sum_first ? Tensor(scores.shape(), DType::f64) : scores;
-               for (const Tensor& mask : single_masks(so_far, window_apart))
-                 for (Index i = 0; i < sum.size(); ++i)
-                   sum.set_flat(i, rounding(sum.flat(i) + (is_blocked(mask.flat(i)) ? number : mask.flat(i))));
-               if (sum_first)
-                 for (Index i = 0; i < sum.size(); ++i)
-                   sum.set_flat(i, rounding(sum.flat(i) + scores.flat(i)));
-               return sum;
-             }}};
-        variants.push_back(std::move(variant));
+        const auto sums = [=, number = number, rounding = rounding](const Trace& so_far) {
+          const Tensor& scores = *so_far.tensors.scaled_scores;
+          Tensor sum = sum_first ? Tensor(scores.shape(), DType::f64) : scores;
+          for (const Tensor& mask : single_masks(so_far, window_apart))
+            for (Index i = 0; i < sum.size(); ++i)
+              sum.set_flat(i, rounding(sum.flat(i) + (is_blocked(mask.flat(i)) ? number : mask.flat(i))));
+          if (sum_first)
+            for (Index i = 0; i < sum.size(); ++i) sum.set_flat(i, rounding(sum.flat(i) + scores.flat(i)));
+          return sum;
+        };
+        variants.push_back(
+            {"each mask adds a large negative number of its own: a cell that two masks block gets it twice",
+             {{Id::masked_scores, sums}},
+             {},
+             fmt::format("the number is {:g}, say", number)});
       }
     }
   }
@@ -126,7 +115,7 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
   if (!t.attn_mask && !t.key_padding_mask && !t.valid_lens && !o.is_causal && !o.sliding_window && !o.alibi)
     return;
   const auto add = [&](std::string text, std::vector<StageChange> stages) {
-    variants.push_back({std::move(text), "", {}, std::move(stages)});
+    variants.push_back({std::move(text), std::move(stages)});
   };
   const double scale = attention_scale(resolved_options(inputs));
   for (const double value :
@@ -166,23 +155,19 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
         })});
   add("what a mask adds (a bias, ALiBi) is subtracted: the sign is opposite",
       {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score - bias; })});
-  add("masks are applied to the last query alone",
-      {{Id::masked_scores, [](const Trace& so_far) {
-          const Tensor &scores = *so_far.tensors.scaled_scores, &masked = *so_far.tensors.masked_scores;
-          const Index last = scores.shape().size(2) - 1;
-          const Cells before(scores), after(masked);
-          return filled4(scores.shape(), [&](Index n, Index h, Index l, Index s) {
-            return l == last ? after(n, h, l, s) : before(n, h, l, s);
-          });
-        }}});
-  add("masks are applied in the first head alone",
-      {{Id::masked_scores, [](const Trace& so_far) {
-          const Tensor &scores = *so_far.tensors.scaled_scores, &masked = *so_far.tensors.masked_scores;
-          const Cells before(scores), after(masked);
-          return filled4(scores.shape(), [&](Index n, Index h, Index l, Index s) {
-            return h == 0 ? after(n, h, l, s) : before(n, h, l, s);
-          });
-        }}});
+  const auto masked_where = [&](const char* text, auto is_masked) {
+    add(text, {{Id::masked_scores, [is_masked](const Trace& so_far) {
+                  const Cells masked(*so_far.tensors.masked_scores);
+                  return refilled4(*so_far.tensors.scaled_scores,
+                                   [&](const Cells& scores, Index n, Index h, Index l, Index s) {
+                                     return (is_masked(scores, h, l) ? masked : scores)(n, h, l, s);
+                                   });
+                }}});
+  };
+  masked_where("masks are applied to the last query alone",
+               [](const Cells& scores, Index, Index l) { return l == scores.size(2) - 1; });
+  masked_where("masks are applied in the first head alone",
+               [](const Cells&, Index h, Index) { return h == 0; });
   add_sums_of_masks(inputs, variants);
   add_after_softmax(variants);
 }

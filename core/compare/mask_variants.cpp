@@ -6,7 +6,6 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/compare/mask_patterns.h"
-#include "core/compare/tensor_fill.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
@@ -14,8 +13,6 @@ namespace headwise {
 namespace {
 
 using Id = TensorId;
-using Change = std::function<void(AttentionInputs&)>;
-
 TensorPtr inverted(const Tensor& mask) {
   Tensor result = mask;
   for (Index i = 0; i < result.size(); ++i) result.set_flat(i, result.flat(i) == 0.0 ? 1.0 : 0.0);
@@ -58,10 +55,11 @@ void add_triangles(const AttentionInputs& inputs, ProgramVariants& variants) {
                               : alignment == CausalAlignment::top_left ? ", aligned at the top left"
                                                                        : ", aligned at the bottom right";
     const auto add = [&](const char* what, Blocks blocks) {
-      ProgramVariant variant{fmt::format("{} {}{}", mask, what, where), "",
-                             [](AttentionInputs& other) { other.options.is_causal = false; }};
-      variant.stages.push_back(blocked_where(others, std::move(blocks)));
-      add_with_row_answers(o, variant, variants);
+      add_with_row_answers(o,
+                           {fmt::format("{} {}{}", mask, what, where),
+                            [](AttentionInputs& other) { other.options.is_causal = false; },
+                            {blocked_where(others, std::move(blocks))}},
+                           variants);
     };
     add("blocks one key too many, the query's own position (it keeps j < i, not j ≤ i)",
         [=](Index, Index, Index l, Index s) { return s >= l + offset; });
@@ -102,9 +100,8 @@ void add_parts_of_attn_mask(const AttentionInputs& inputs, ProgramVariants& vari
     });
     if (!both || !padded || !ahead) continue;
     const auto add = [&](const char* text, Blocks blocks) {
-      ProgramVariant variant{text};
-      variant.stages.push_back(blocked_where({false, true, true}, std::move(blocks)));
-      add_with_row_answers(inputs.options, variant, variants);
+      add_with_row_answers(inputs.options, {text, {blocked_where({false, true, true}, std::move(blocks))}},
+                           variants);
     };
     add("the padding of attn_mask is applied, its causal part is not",
         [pads](Index n, Index h, Index, Index s) { return pads(n, h, s); });
@@ -133,16 +130,16 @@ void add_attn_mask(const AttentionInputs& inputs, ProgramVariants& variants) {
   const Index queries = sizes.queries, keys = sizes.keys;
   using Cell = std::function<double(const Cells&, Index, Index, Index, Index)>;
   const auto variant_of = [&](std::string text, const Cell& cell) {
-    ProgramVariant variant{std::move(text)};
-    variant.stages.push_back({Id::mask_bias, [cell, keys](const Trace& so_far) {
-                                const Tensor own = merged_masks(so_far, {true, false, false});
-                                const Tensor rest = merged_masks(so_far, {false, true, true});
-                                const Cells of_own(own), of_rest(rest);
-                                return filled4(own.shape(), [&](Index n, Index h, Index l, Index s) {
-                                  return of_rest(n, h, l, s) + (s < keys ? cell(of_own, n, h, l, s) : 0.0);
-                                });
-                              }});
-    return variant;
+    return ProgramVariant{std::move(text),
+                          {{Id::mask_bias, [cell, keys](const Trace& so_far) {
+                              const Tensor own = merged_masks(so_far, {true, false, false});
+                              const Cells of_own(own);
+                              return refilled4(merged_masks(so_far, {false, true, true}),
+                                               [&](const Cells& rest, Index n, Index h, Index l, Index s) {
+                                                 return rest(n, h, l, s) +
+                                                        (s < keys ? cell(of_own, n, h, l, s) : 0.0);
+                                               });
+                            }}}};
   };
   const auto add = [&](const char* text, const Cell& cell) {
     add_with_row_answers(inputs.options, variant_of(text, cell), variants);
@@ -205,9 +202,8 @@ void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
   const auto pads = [bias](Index n, Index s) { return is_blocked(Cells(*bias)(n, 0, 0, s)); };
   const std::string name = t.key_padding_mask ? "key_padding_mask" : "valid_lens";
   const auto add = [&](const std::string& text, Blocks blocks) {
-    ProgramVariant variant{name + " " + text};
-    variant.stages.push_back(blocked_where({true, false, true}, std::move(blocks)));
-    add_with_row_answers(inputs.options, variant, variants);
+    add_with_row_answers(
+        inputs.options, {name + " " + text, {blocked_where({true, false, true}, std::move(blocks))}}, variants);
   };
   if (queries == keys) {
     add("is applied to the queries (axis L), not to the keys (axis S)",
@@ -216,31 +212,28 @@ void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
         [pads](Index n, Index, Index l, Index s) { return pads(n, l) || pads(n, s); });
     add("blocks only where query and key are both padding",
         [pads](Index n, Index, Index l, Index s) { return pads(n, l) && pads(n, s); });
-    const auto zeroed = [&](const char* what, std::vector<Id> stages, bool keys_too) {
+    const auto zeroed = [&](const char* what, Id id, bool keys_too) {
       ProgramVariant variant{name + what};
       if (!keys_too)
         variant.stages.push_back(
             blocked_where({true, false, true}, [](Index, Index, Index, Index) { return false; }));
-      for (const Id id : stages) {
-        variant.stages.push_back({id, [id, pads](const Trace& so_far) {
-                                    const Tensor& own = required(so_far, id);
-                                    const Cells cell(own);
-                                    if (own.shape().rank() == 3)
-                                      return filled3(own.shape(), [&](Index n, Index l, Index e) {
-                                        return pads(n, l) ? 0.0 : cell(n, l, e);
-                                      });
-                                    return filled4(own.shape(), [&](Index n, Index h, Index l, Index s) {
-                                      return pads(n, l) ? 0.0 : cell(n, h, l, s);
-                                    });
-                                  }});
-      }
+      variant.stages.push_back(
+          {id, [id, pads](const Trace& so_far) {
+             const Tensor& own = required(so_far, id);
+             const Cells cell(own);
+             if (own.shape().rank() == 3)
+               return filled3(own.shape(),
+                              [&](Index n, Index l, Index e) { return pads(n, l) ? 0.0 : cell(n, l, e); });
+             return refilled4(own, [&](const Cells& cells, Index n, Index h, Index l, Index s) {
+               return pads(n, l) ? 0.0 : cells(n, h, l, s);
+             });
+           }});
       variants.push_back(std::move(variant));
     };
-    zeroed(" also sets the weights of padded queries to 0", {Id::attn_weights}, true);
-    zeroed(" also sets the output of padded queries to 0", {Id::output}, true);
-    zeroed(" sets the weights of padded queries to 0 and is not applied to the keys", {Id::attn_weights},
-           false);
-    zeroed(" sets the output of padded queries to 0 and is not applied to the keys", {Id::output}, false);
+    zeroed(" also sets the weights of padded queries to 0", Id::attn_weights, true);
+    zeroed(" also sets the output of padded queries to 0", Id::output, true);
+    zeroed(" sets the weights of padded queries to 0 and is not applied to the keys", Id::attn_weights, false);
+    zeroed(" sets the output of padded queries to 0 and is not applied to the keys", Id::output, false);
   }
   add("is read from the other end: padding on the left is taken for padding on the right",
       [pads, keys](Index n, Index, Index, Index s) { return s < keys && pads(n, keys - 1 - s); });
@@ -259,40 +252,36 @@ void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
 
 // True and False swapped, in one mask or in all.
 void add_inversions(const AttentionInputs& inputs, ProgramVariants& variants) {
-  const auto invert = [&](const char* name, TensorPtr TraceTensors::*member) {
-    const TensorPtr& mask = inputs.tensors.*member;
-    if (!mask || mask->dtype() != DType::boolean) return;
-    ProgramVariant variant{
-        fmt::format("True and False of {} have the opposite meaning", name), "",
-        [member](AttentionInputs& other) { other.tensors.*member = inverted(*(other.tensors.*member)); }};
-    add_with_row_answers(inputs.options, variant, variants);
+  using Mask = TensorPtr TraceTensors::*;
+  const auto invert = [&](const std::string& names, std::vector<Mask> masks) {
+    for (const Mask mask : masks)
+      if (!(inputs.tensors.*mask) || (inputs.tensors.*mask)->dtype() != DType::boolean) return;
+    add_with_row_answers(inputs.options,
+                         {"True and False of " + names + " have the opposite meaning",
+                          [masks](AttentionInputs& other) {
+                            for (const Mask mask : masks)
+                              other.tensors.*mask = inverted(*(other.tensors.*mask));
+                          }},
+                         variants);
   };
-  invert("attn_mask", &TraceTensors::attn_mask);
-  invert("key_padding_mask", &TraceTensors::key_padding_mask);
-  if (inputs.tensors.attn_mask && inputs.tensors.key_padding_mask &&
-      inputs.tensors.attn_mask->dtype() == DType::boolean &&
-      inputs.tensors.key_padding_mask->dtype() == DType::boolean) {
-    ProgramVariant variant{"True and False of both attn_mask and key_padding_mask have the opposite meaning",
-                           "", [](AttentionInputs& other) {
-                             TraceTensors& t = other.tensors;
-                             t.attn_mask = inverted(*t.attn_mask);
-                             t.key_padding_mask = inverted(*t.key_padding_mask);
-                           }};
-    add_with_row_answers(inputs.options, variant, variants);
-  }
+  constexpr Mask attn_mask = &TraceTensors::attn_mask, padding = &TraceTensors::key_padding_mask;
+  invert("attn_mask", {attn_mask});
+  invert("key_padding_mask", {padding});
+  invert("both attn_mask and key_padding_mask", {attn_mask, padding});
   const AttentionOptions& o = inputs.options;
   const bool any = inputs.tensors.attn_mask || inputs.tensors.key_padding_mask || inputs.tensors.valid_lens ||
                    o.is_causal || o.sliding_window;
   if (!any) return;
-  ProgramVariant variant{
-      "the masks are inverted as a whole: what ours blocks is kept, and what ours keeps blocked"};
-  variant.stages.push_back({Id::mask_bias, [](const Trace& so_far) {
-                              const Tensor bias = merged_masks(so_far, {});
-                              return mapped_cells(bias, [](double cell) {
-                                return is_blocked(cell) ? 0.0 : -std::numeric_limits<double>::infinity();
-                              });
-                            }});
-  add_with_row_answers(o, variant, variants);
+  const auto inverse = [](const Trace& so_far) {
+    return mapped_cells(merged_masks(so_far, {}), [](double cell) {
+      return is_blocked(cell) ? 0.0 : -std::numeric_limits<double>::infinity();
+    });
+  };
+  add_with_row_answers(
+      o,
+      {"the masks are inverted as a whole: what ours blocks is kept, and what ours keeps blocked",
+       {{Id::mask_bias, inverse}}},
+      variants);
 }
 
 // Blocked only where each of several masks blocks.
@@ -307,20 +296,20 @@ void add_conjunction(const AttentionInputs& inputs, ProgramVariants& variants) {
   for (const auto& [there, choice] : kinds)
     if (there) present.push_back(choice);
   if (present.size() < 2) return;
-  ProgramVariant variant{"a cell is blocked only where every mask blocks it, not where any does"};
-  variant.stages.push_back({Id::mask_bias, [present](const Trace& so_far) {
-                              std::vector<Tensor> each;
-                              for (const MaskChoice& choice : present)
-                                each.push_back(merged_masks(so_far, choice));
-                              Tensor result = each.front();
-                              for (Index i = 0; i < result.size(); ++i) {
-                                bool blocked = true;
-                                for (const Tensor& one : each) blocked = blocked && is_blocked(one.flat(i));
-                                result.set_flat(i, blocked ? -std::numeric_limits<double>::infinity() : 0.0);
-                              }
-                              return result;
-                            }});
-  add_with_row_answers(inputs.options, variant, variants);
+  const auto conjunction = [present](const Trace& so_far) {
+    std::vector<Tensor> each;
+    for (const MaskChoice& choice : present) each.push_back(merged_masks(so_far, choice));
+    Tensor result = each.front();
+    for (Index i = 0; i < result.size(); ++i)
+      result.set_flat(i, std::ranges::all_of(each, [i](const Tensor& one) { return is_blocked(one.flat(i)); })
+                             ? -std::numeric_limits<double>::infinity()
+                             : 0.0);
+    return result;
+  };
+  add_with_row_answers(inputs.options,
+                       {"a cell is blocked only where every mask blocks it, not where any does",
+                        {{Id::mask_bias, conjunction}}},
+                       variants);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 
 #include "core/compare/array_compare.h"
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_fill.h"
 
 namespace headwise {
 namespace {
@@ -79,7 +78,7 @@ void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& varia
   const bool heads_given = inputs.options.op == Op::scaled_dot_product_attention;
   for (const NarrowType& type : {bf16, f16}) {
     const auto inward = [&](const char* what, std::vector<TensorRole> roles) {
-      variants.push_back({fmt::format("{} are rounded to {} before they are used", what, type.name), "",
+      variants.push_back({fmt::format("{} are rounded to {} before they are used", what, type.name),
                           [roles, type](AttentionInputs& other) {
                             for (const TensorRole role : roles) round_role(other, role, type);
                           }});
@@ -90,14 +89,9 @@ void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& varia
       inward("inputs and parameters", {TensorRole::input, TensorRole::parameter});
     }
     const auto stages = [&](const std::string& what, const std::vector<Id>& ids) {
-      ProgramVariant variant{fmt::format("{} rounded to {}", what, type.name)};
-      for (const Id id : ids) {
-        variant.stages.push_back({id, [id, type](const Trace& so_far) {
-                                    return mapped_cells(required(so_far, id),
-                                                        [&](double x) { return rounded_to(type, x); });
-                                  }});
-      }
-      variants.push_back(std::move(variant));
+      std::vector<StageChange> changes;
+      for (const Id id : ids) changes.push_back(mapped(id, [type](double x) { return rounded_to(type, x); }));
+      variants.push_back({fmt::format("{} rounded to {}", what, type.name), std::move(changes)});
     };
     if (!heads_given) {
       stages("q, k and v are", {Id::q, Id::k, Id::v});

@@ -11,7 +11,6 @@
 #include "core/attention/linear.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_fill.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
@@ -23,7 +22,7 @@ using Id = TensorId;
 using Maker = std::function<Tensor(const Trace&)>;
 
 void add(ProgramVariants& variants, std::string text, Id stage, Maker make) {
-  variants.push_back({std::move(text), "", {}, {{stage, std::move(make)}}});
+  variants.push_back({std::move(text), {{stage, std::move(make)}}});
 }
 
 Tensor sum(const Tensor& a, const Tensor& b, double factor = 1.0) {
@@ -37,6 +36,15 @@ Tensor sum(const Tensor& a, const Tensor& b, double factor = 1.0) {
   return result;
 }
 
+// Rows of the output's width plus out_proj.bias.
+Tensor with_bias(const Tensor& rows, const Trace& so_far) {
+  const auto offsets = required(so_far, Id::out_proj_bias).values<double>();
+  const Cells cell(rows);
+  return filled3(so_far.tensors.output->shape(), [&](Index n, Index l, Index e) {
+    return cell(n, l, e) + offsets[static_cast<std::size_t>(e)];
+  });
+}
+
 void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
   const TensorPtr weight = t.out_proj_weight, bias = t.out_proj_bias;
@@ -46,28 +54,16 @@ void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
     add(variants, "the output projection is left out: output is concat", Id::output,
         [](const Trace& so_far) { return so_far.tensors.concat->reshaped(so_far.tensors.output->shape()); });
     if (bias)
-      add(variants, "of the output projection the bias alone is added", Id::output, [](const Trace& so_far) {
-        const TraceTensors& u = so_far.tensors;
-        const auto offsets = required(so_far, Id::out_proj_bias).values<double>();
-        const Cells cell(*u.concat);
-        return filled3(u.output->shape(), [&](Index n, Index l, Index e) {
-          return cell(n, l, e) + offsets[static_cast<std::size_t>(e)];
-        });
-      });
+      add(variants, "of the output projection the bias alone is added", Id::output,
+          [](const Trace& so_far) { return with_bias(*so_far.tensors.concat, so_far); });
     add(variants, "the output projection is applied twice", Id::output, [](const Trace& so_far) {
       const TraceTensors& u = so_far.tensors;
       return linear(*u.output, {u.out_proj_weight.get(), 0, u.out_proj_bias.get(), 0}, u.output->shape());
     });
   }
   if (bias)
-    add(variants, "out_proj.bias is added twice", Id::output, [](const Trace& so_far) {
-      const TraceTensors& u = so_far.tensors;
-      const auto offsets = required(so_far, Id::out_proj_bias).values<double>();
-      const Cells cell(*u.output);
-      return filled3(u.output->shape(), [&](Index n, Index l, Index e) {
-        return cell(n, l, e) + offsets[static_cast<std::size_t>(e)];
-      });
-    });
+    add(variants, "out_proj.bias is added twice", Id::output,
+        [](const Trace& so_far) { return with_bias(*so_far.tensors.output, so_far); });
 }
 
 // The heads' outputs are summed, or averaged, to one of Dv columns, which is all that is projected, or is the
@@ -114,23 +110,18 @@ struct Norm {
 };
 
 Tensor normalised(const Tensor& x, const Norm& norm) {
-  Tensor result = x;
-  const Index width = x.shape().size(x.shape().rank() - 1);
-  const std::span<double> cells = result.values<double>();
-  const auto count = static_cast<double>(width);
-  for (std::size_t row = 0; width > 0 && row < cells.size(); row += static_cast<std::size_t>(width)) {
-    const std::span<double> own = cells.subspan(row, static_cast<std::size_t>(width));
+  return mapped_rows(x, [&norm](std::span<double> row) {
+    const auto count = static_cast<double>(row.size());
     double mean = 0.0, squares = 0.0;
     if (norm.centred) {
-      for (const double cell : own) mean += cell / count;
+      for (const double cell : row) mean += cell / count;
     }
-    for (const double cell : own) squares += (cell - mean) * (cell - mean);
+    for (const double cell : row) squares += (cell - mean) * (cell - mean);
     const double variance = squares / (norm.unbiased ? count - 1.0 : count);
     const double spread =
         norm.epsilon_outside ? std::sqrt(variance) + norm.epsilon : std::sqrt(variance + norm.epsilon);
-    for (double& cell : own) cell = (cell - mean) / spread;
-  }
-  return result;
+    for (double& cell : row) cell = (cell - mean) / spread;
+  });
 }
 
 void add_residuals(const AttentionInputs& inputs, ProgramVariants& variants) {
@@ -168,10 +159,9 @@ void add_residuals(const AttentionInputs& inputs, ProgramVariants& variants) {
       plus(Id::output, &TraceTensors::query, 1.0));
   add(variants, "the output is left out of the residual sum", Id::residual_output,
       [](const Trace& so_far) { return *so_far.tensors.query; });
-  ProgramVariant in_output{"the residual is in the output already: output is query + output"};
-  in_output.stages = {{Id::output, plus(Id::output, &TraceTensors::query, 1.0)},
-                      {Id::residual_output, [](const Trace& so_far) { return *so_far.tensors.output; }}};
-  variants.push_back(std::move(in_output));
+  variants.push_back({"the residual is in the output already: output is query + output",
+                      {{Id::output, plus(Id::output, &TraceTensors::query, 1.0)},
+                       {Id::residual_output, [](const Trace& so_far) { return *so_far.tensors.output; }}}});
 }
 
 void add_norms(const AttentionInputs& inputs, ProgramVariants& variants) {
@@ -213,7 +203,7 @@ void add_norms(const AttentionInputs& inputs, ProgramVariants& variants) {
           });
   }
   variants.push_back(
-      {"the inputs are normalised first (pre-norm, layer norm)", "", [](AttentionInputs& other) {
+      {"the inputs are normalised first (pre-norm, layer norm)", [](AttentionInputs& other) {
          TraceTensors& t = other.tensors;
          const TensorPtr query = t.query, key = t.key, value = t.value;
          t.query = shared_tensor(layer_norm(*query));

@@ -7,13 +7,10 @@
 #include <utility>
 
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
-
-using Change = std::function<void(AttentionInputs&)>;
 
 // W_q, W_k, W_v separately and the rows of in_proj_bias that belong to each,
 // so that one of the three can be changed.
@@ -86,12 +83,12 @@ void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) 
   for (std::size_t part = 0; part < 3; ++part) {
     if (t.in_proj_bias)
       variants.push_back(
-          {fmt::format("the bias of {} is not added", letters[part]), "", [parts, part](AttentionInputs& other) {
+          {fmt::format("the bias of {} is not added", letters[part]), [parts, part](AttentionInputs& other) {
              other.tensors.in_proj_bias = shared_tensor(with_zero_rows(
                  *other.tensors.in_proj_bias, parts.first_rows[part], parts.first_rows[part + 1]));
            }});
     if (t.in_proj_weight && parts.rows(part) > 1)
-      variants.push_back({fmt::format("W_{} is used as [in,out], x·W where ours is x·Wᵀ", letters[part]), "",
+      variants.push_back({fmt::format("W_{} is used as [in,out], x·W where ours is x·Wᵀ", letters[part]),
                           [parts, part](AttentionInputs& other) {
                             parts.separate(other);
                             TensorPtr& weight = other.tensors.*parts.weights[part];
@@ -114,11 +111,11 @@ void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) 
       if (a < b && !packed_orders) {  // otherwise reported as an order of the rows of in_proj_weight
         std::swap(from[a], from[b]);
         variants.push_back({fmt::format("the projections of {} and {} are exchanged", letters[a], letters[b]),
-                            "", parts_taken(parts, from)});
+                            parts_taken(parts, from)});
       }
       from = {0, 1, 2};
       from[a] = b;
-      variants.push_back({fmt::format("{} is projected with the matrix of {}", letters[a], letters[b]), "",
+      variants.push_back({fmt::format("{} is projected with the matrix of {}", letters[a], letters[b]),
                           parts_taken(parts, from)});
     }
   }
@@ -136,13 +133,13 @@ void add_halves_of_parts(const AttentionInputs& inputs, ProgramVariants& variant
       if (one_input)
         variants.push_back(
             {fmt::format("{} is projected with the matrix of {} and its own bias", letters[a], letters[b]),
-             "", [parts, a, b](AttentionInputs& other) {
+             [parts, a, b](AttentionInputs& other) {
                parts.separate(other);
                other.tensors.*parts.weights[a] = other.tensors.*parts.weights[b];
              }});
       std::array<std::size_t, 3> from{0, 1, 2};
       from[a] = b;
-      variants.push_back({fmt::format("the bias of {} is added to {}", letters[b], letters[a]), "",
+      variants.push_back({fmt::format("the bias of {} is added to {}", letters[b], letters[a]),
                           [parts, from](AttentionInputs& other) {
                             std::vector<Index> rows;
                             for (const std::size_t part : from) {
@@ -174,7 +171,7 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
                                                                                 {"v, k, q", {2, 1, 0}}}};
   for (const auto& [text, source] : orders) {
     variants.push_back({fmt::format("the rows of in_proj_weight are taken in the order {}, not q, k, v", text),
-                        "", reorder(rows, {source.begin(), source.end()})});
+                        reorder(rows, {source.begin(), source.end()})});
   }
 }
 
@@ -226,7 +223,7 @@ void add_fused_orders(const AttentionInputs& inputs, ProgramVariants& variants) 
   const auto add = [&](std::string text, const std::vector<Index>& source) {
     if (std::ranges::find(seen, source) != seen.end()) return;
     seen.push_back(source);
-    variants.push_back({std::move(text), "", reorder(source)});
+    variants.push_back({std::move(text), reorder(source)});
   };
   for (const auto& [text, also_taken, place] : orders) {
     std::vector<Index> taken, stored(identity.size());
@@ -250,7 +247,7 @@ void add_sources(const AttentionInputs& inputs, ProgramVariants& variants) {
     for (const auto& [other_name, source] : given) {
       const TensorPtr &own = t.*member, &other = t.*source;
       if (!own || !other || own == other || !own->shape().same_sizes(other->shape())) continue;
-      variants.push_back({fmt::format("{} is used in the place of {}", other_name, name), "",
+      variants.push_back({fmt::format("{} is used in the place of {}", other_name, name),
                           [member = member, source = source](AttentionInputs& inputs_of_theirs) {
                             TraceTensors& u = inputs_of_theirs.tensors;
                             u.*member = shared_tensor((u.*source)->reshaped((u.*member)->shape()));
@@ -260,7 +257,7 @@ void add_sources(const AttentionInputs& inputs, ProgramVariants& variants) {
   if (t.query && t.key && t.value && t.key != t.query && t.query->shape().same_sizes(t.key->shape()) &&
       t.query->shape().same_sizes(t.value->shape())) {
     variants.push_back(
-        {"it is self-attention: keys and values are made of query, too", "",
+        {"it is self-attention: keys and values are made of query, too",
          [](AttentionInputs& other) { other.tensors.key = other.tensors.value = other.tensors.query; }});
   }
 }
@@ -271,7 +268,7 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
   if (inputs.options.op != Op::multi_head_attention) return;
   const TraceTensors& t = inputs.tensors;
   const auto add = [&](bool applies, std::string text, Change change) {
-    if (applies) variants.push_back({std::move(text), "", std::move(change)});
+    if (applies) variants.push_back({std::move(text), std::move(change)});
   };
   const auto without = [&](const TensorPtr& tensor, const char* text, std::function<void(TraceTensors&)> drop) {
     add(tensor != nullptr, text, [drop](AttentionInputs& other) { drop(other.tensors); });

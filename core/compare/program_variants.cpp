@@ -16,32 +16,50 @@ const Tensor& required(const Trace& so_far, TensorId id) {
   return *tensor;
 }
 
+Change followed_by(Change first, Change then) {
+  if (!first || !then) return first ? first : then;
+  return [first = std::move(first), then = std::move(then)](AttentionInputs& inputs) {
+    first(inputs);
+    then(inputs);
+  };
+}
+
+ProgramVariant::ProgramVariant(std::string what, std::vector<StageChange> changed, HeadCopies heads,
+                               std::string more)
+    : text(std::move(what)), stages(std::move(changed)), copies(heads), detail(std::move(more)) {}
+
+ProgramVariant::ProgramVariant(std::string what, Change of_inputs, std::vector<StageChange> changed,
+                               std::string more)
+    : ProgramVariant(std::move(what), std::move(changed), {}, std::move(more)) {
+  change = std::move(of_inputs);
+}
+
+ProgramVariant::ProgramVariant(std::string what, std::string setting, Change of_inputs,
+                               std::vector<StageChange> changed)
+    : ProgramVariant(std::move(what), std::move(of_inputs), std::move(changed)) {
+  remedy = std::move(setting);
+}
+
 ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then) {
   ProgramVariant both = first;
   both.text =
       fmt::format("{}{}{}, and {}", first.text, first.detail.empty() ? "" : ", and ", first.detail, then.text);
   both.detail = then.detail;
   both.remedy = first.remedy.empty() || then.remedy.empty() ? "" : first.remedy + " " + then.remedy;
-  if (then.change) {
-    both.change = [before = first.change, after = then.change](AttentionInputs& inputs) {
-      if (before) before(inputs);
-      after(inputs);
-    };
-  }
+  both.change = followed_by(first.change, then.change);
   both.stages.insert(both.stages.end(), then.stages.begin(), then.stages.end());
   if (then.copies.keys != HeadCopy::neighbours) both.copies.keys = then.copies.keys;
   if (then.copies.values != HeadCopy::neighbours) both.copies.values = then.copies.values;
   return both;
 }
 
-FittedVariant::FittedVariant(const std::function<ProgramVariant(double)>& with_one,
-                             const std::vector<double>& starts_of_one)
-    : with([with_one](const std::vector<double>& numbers) { return with_one(numbers.front()); }) {
-  for (const double start : starts_of_one) starts.push_back({start});
-}
+FittedVariant::FittedVariant(const std::vector<double>& starts_of_one,
+                             const std::function<ProgramVariant(double)>& with_one)
+    : FittedVariant(starts_of_one, 1,
+                    [with_one](const std::vector<double>& numbers) { return with_one(numbers.front()); }) {}
 
-FittedVariant::FittedVariant(std::function<ProgramVariant(const std::vector<double>&)> with_each,
-                             const std::vector<double>& starts_of_all, std::size_t heads)
+FittedVariant::FittedVariant(const std::vector<double>& starts_of_all, std::size_t heads,
+                             std::function<ProgramVariant(const std::vector<double>&)> with_each)
     : with(std::move(with_each)) {
   for (const double start : starts_of_all) starts.emplace_back(heads, start);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/compare/array_compare.h"
+#include "core/compare/tensor_fill.h"
 
 namespace headwise {
 
@@ -19,20 +20,49 @@ struct StageChange {
   std::function<Tensor(const Trace& so_far)> change;
 };
 
+using Change = std::function<void(AttentionInputs&)>;
+Change followed_by(Change first, Change then);  // either may be empty
+
 struct ProgramVariant {
-  std::string text;  // what theirs does: "the scores are not scaled"
-  // the same in Headwise, "--set attention.scale=1"; empty if it is a mistake anywhere
-  std::string remedy = {};
-  std::function<void(AttentionInputs&)> change = {};  // may be empty
-  std::vector<StageChange> stages = {};               // may be empty
-  HeadCopies copies = {};                             // how repeated key/value heads are repeated
+  std::string text;                 // what theirs does: "the scores are not scaled"
+  std::vector<StageChange> stages;  // may be empty
+  HeadCopies copies;                // how repeated key/value heads are repeated
   // added to `text`; of several variants with the same text the first match is named
-  std::string detail = {};
+  std::string detail;
+  Change change;  // may be empty
+  // the same in Headwise, "--set attention.scale=1"; empty if it is a mistake anywhere
+  std::string remedy;
+
+  ProgramVariant() = default;
+  ProgramVariant(std::string what, std::vector<StageChange> changed = {}, HeadCopies heads = {},
+                 std::string more = {});
+  ProgramVariant(std::string what, Change of_inputs, std::vector<StageChange> changed = {},
+                 std::string more = {});
+  ProgramVariant(std::string what, std::string setting, Change of_inputs,
+                 std::vector<StageChange> changed = {});
 };
 
 // Returns a tensor of the trace; throws Error where there is none, because another change removed the masks
 // or a bias: the variant is then not valid (core/compare/variant_trials.h).
 const Tensor& required(const Trace& so_far, TensorId id);
+
+// Changes every cell of a stage to value(cell).
+template <class Value>
+StageChange mapped(TensorId stage, Value value) {
+  return {stage, [=](const Trace& so_far) { return mapped_cells(required(so_far, stage), value); }};
+}
+
+// Changes cell [n,h,i,j] of a stage to value(the cells as they were, n, h, i, j).
+template <class Value>
+StageChange with_cells(TensorId stage, Value value) {
+  return {stage, [=](const Trace& so_far) { return refilled4(required(so_far, stage), value); }};
+}
+
+// Changes every row of a stage's last axis by change(row), or makes the stage of another one in this way.
+template <class Change>
+StageChange with_rows(TensorId stage, TensorId from, Change change) {
+  return {stage, [=](const Trace& so_far) { return mapped_rows(required(so_far, from), change); }};
+}
 
 // Returns one change followed by another.
 ProgramVariant joined(const ProgramVariant& first, const ProgramVariant& then);
@@ -60,11 +90,11 @@ struct FittedVariant {
   std::function<ProgramVariant(const std::vector<double>& numbers)> with;
   std::vector<std::vector<double>> starts;
 
-  FittedVariant(const std::function<ProgramVariant(double)>& with_one,
-                const std::vector<double>& starts_of_one);
+  FittedVariant(const std::vector<double>& starts_of_one,
+                const std::function<ProgramVariant(double)>& with_one);
   // Each start is taken for every head.
-  FittedVariant(std::function<ProgramVariant(const std::vector<double>&)> with_each,
-                const std::vector<double>& starts_of_all, std::size_t heads);
+  FittedVariant(const std::vector<double>& starts_of_all, std::size_t heads,
+                std::function<ProgramVariant(const std::vector<double>&)> with_each);
 
   std::size_t numbers() const { return starts.front().size(); }
 };

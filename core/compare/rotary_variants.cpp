@@ -11,7 +11,6 @@
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -81,7 +80,7 @@ struct RotaryPlan {
 };
 
 // The same change of the rotation for queries and keys, for queries only and for keys only.
-void add_rotations(const std::string& text, const RotationChange& change, ProgramVariants& variants) {
+void add_rotations(ProgramVariants& variants, const std::string& text, const RotationChange& change) {
   for (const auto& [who, queries, keys] : {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
                                            std::tuple{", in k alone", false, true}}) {
     ProgramVariant variant{text + who};
@@ -93,70 +92,55 @@ void add_rotations(const std::string& text, const RotationChange& change, Progra
 
 void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   const Index pairs = plan.pairs;
-  add_rotations(
-      "the rotary turn goes the other way: the sign of sin θ is opposite",
-      [](Rotation& rotation, bool) { rotation.sine = -1.0; }, variants);
+  add_rotations(variants, "the rotary turn goes the other way: the sign of sin θ is opposite",
+                [](Rotation& rotation, bool) { rotation.sine = -1.0; });
   if (pairs > 1) {
+    add_rotations(variants, neighbours_text,
+                  [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; });
     add_rotations(
-        neighbours_text, [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; }, variants);
-    add_rotations(
+        variants,
         "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while halves are turned",
-        [](Rotation& rotation, bool) { rotation.pairs = Pairs::halves_by_neighbour_angles; }, variants);
+        [](Rotation& rotation, bool) { rotation.pairs = Pairs::halves_by_neighbour_angles; });
   }
   for (const double by : {1.0, -1.0, 2.0}) {
-    add_rotations(
-        fmt::format("rotary positions are counted from {}, not from 0", by),
-        [by](Rotation& rotation, bool) {
-          rotation.position = [own = rotation.position, by](Index h, Index t) { return own(h, t) + by; };
-        },
-        variants);
+    add_rotations(variants, fmt::format("rotary positions are counted from {}, not from 0", by),
+                  [by](Rotation& rotation, bool) {
+                    rotation.position = [own = rotation.position, by](Index h, Index t) {
+                      return own(h, t) + by;
+                    };
+                  });
   }
-  add_rotations(
-      "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
-      [](Rotation& rotation, bool) { rotation.first_half = 1.0; }, variants);
-  add_rotations(
-      "the rotary positions count the heads, not the tokens",
-      [](Rotation& rotation, bool) {
-        rotation.position = [](Index h, Index) { return static_cast<double>(h); };
-      },
-      variants);
-  add_rotations(
-      "the rotary positions run backwards",
-      [plan](Rotation& rotation, bool of_queries) {
-        const auto last = static_cast<double>((of_queries ? plan.queries : plan.keys) - 1);
-        rotation.position = [last](Index, Index t) { return last - static_cast<double>(t); };
-      },
-      variants);
-  add_rotations(
-      "every token has the same rotary position",
-      [](Rotation& rotation, bool) { rotation.position = [](Index, Index) { return 1.0; }; }, variants);
+  add_rotations(variants, "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
+                [](Rotation& rotation, bool) { rotation.first_half = 1.0; });
+  add_rotations(variants, "the rotary positions count the heads, not the tokens", [](Rotation& rotation, bool) {
+    rotation.position = [](Index h, Index) { return static_cast<double>(h); };
+  });
+  add_rotations(variants, "the rotary positions run backwards", [plan](Rotation& rotation, bool of_queries) {
+    const auto last = static_cast<double>((of_queries ? plan.queries : plan.keys) - 1);
+    rotation.position = [last](Index, Index t) { return last - static_cast<double>(t); };
+  });
+  add_rotations(variants, "every token has the same rotary position",
+                [](Rotation& rotation, bool) { rotation.position = [](Index, Index) { return 1.0; }; });
   for (const double factor : {2.0, 0.5, 0.25, 0.125}) {
-    add_rotations(
-        fmt::format("rotary positions are multiplied by {:g}", factor),
-        [factor](Rotation& rotation, bool) {
-          for (double& frequency : rotation.frequencies) frequency *= factor;
-        },
-        variants);
+    add_rotations(variants, fmt::format("rotary positions are multiplied by {:g}", factor),
+                  [factor](Rotation& rotation, bool) {
+                    for (double& frequency : rotation.frequencies) frequency *= factor;
+                  });
   }
   if (pairs > 1) {
-    add_rotations(
-        "the rotary frequencies stand in the reverse order",
-        [](Rotation& rotation, bool) {
-          rotation.frequencies = {rotation.frequencies.rbegin(), rotation.frequencies.rend()};
-        },
-        variants);
-    add_rotations(
-        "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
-        [](Rotation& rotation, bool) {
-          for (double& frequency : rotation.frequencies) frequency = std::sqrt(frequency);
-        },
-        variants);
-    add_rotations(
-        "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
-        [](Rotation& rotation, bool) {
-          for (double& frequency : rotation.frequencies) frequency *= frequency;
-        },
-        variants);
+    add_rotations(variants, "the rotary frequencies stand in the reverse order", [](Rotation& rotation, bool) {
+      rotation.frequencies = {rotation.frequencies.rbegin(), rotation.frequencies.rend()};
+    });
+    add_rotations(variants,
+                  "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
+                  [](Rotation& rotation, bool) {
+                    for (double& frequency : rotation.frequencies) frequency = std::sqrt(frequency);
+                  });
+    add_rotations(variants,
+                  "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
+                  [](Rotation& rotation, bool) {
+                    for (double& frequency : rotation.frequencies) frequency *= frequency;
+                  });
   }
 }
 
@@ -190,7 +174,7 @@ void add_row_orders(const RotaryPlan& plan, const AttentionOptions& o, ProgramVa
   const Id q = module ? Id::q : Id::q_heads, k = module ? Id::k : Id::k_heads;
   const char* what = module ? "the rows of W_" : "the columns of ";
   const auto add = [&](const std::string& text, std::vector<StageChange> stages, std::string detail = "") {
-    variants.push_back({text, "", {}, std::move(stages), {}, std::move(detail)});
+    variants.push_back({text, std::move(stages), {}, std::move(detail)});
   };
   for (const bool halves : {true, false}) {
     const std::vector<Index>& source = halves ? to_halves : to_neighbours;
@@ -216,13 +200,13 @@ void add_partial(const AttentionOptions& o, ProgramVariants& variants) {
   for (const Index part : {Index{2}, Index{4}}) {
     if (o.head_dim % (2 * part) != 0) continue;
     const Index width = o.head_dim / part;
-    add_rotations(
-        fmt::format("only the first {} of {} columns of a head are rotated by their positions", width,
-                    o.head_dim),
-        [width](Rotation& rotation, bool) {
-          if (rotation.base) rotation.frequencies = rotary_inverse_frequencies(width, *rotation.base);
-        },
-        variants);
+    add_rotations(variants,
+                  fmt::format("only the first {} of {} columns of a head are rotated by their positions",
+                              width, o.head_dim),
+                  [width](Rotation& rotation, bool) {
+                    if (rotation.base)
+                      rotation.frequencies = rotary_inverse_frequencies(width, *rotation.base);
+                  });
   }
 }
 
@@ -232,25 +216,21 @@ void add_targets(ProgramVariants& variants) {
     return StageChange{id, [heads](const Trace& so_far) { return required(so_far, heads); }};
   };
   variants.push_back(
-      {"q alone is turned by its positions (rotary), k is not", "", {}, {as_heads(Id::k_rotary, Id::k_heads)}});
+      {"q alone is turned by its positions (rotary), k is not", {as_heads(Id::k_rotary, Id::k_heads)}});
   variants.push_back(
-      {"k alone is turned by its positions (rotary), q is not", "", {}, {as_heads(Id::q_rotary, Id::q_heads)}});
+      {"k alone is turned by its positions (rotary), q is not", {as_heads(Id::q_rotary, Id::q_heads)}});
   // For programs that return q and k all the same.
   variants.push_back({"q and k are not rotated by their positions",
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                       {},
                       {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
-  for (const bool only_values : {false, true}) {
-    ProgramVariant variant{only_values ? "v alone is turned by its positions (rotary), q and k are not"
-                                       : "v is turned by its positions (rotary), too"};
-    if (only_values)
-      variant.stages = {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)};
-    variant.stages.push_back(rotated_as(Id::v_heads, Id::v_heads, false));
-    variants.push_back(std::move(variant));
-  }
-  ProgramVariant twice{"q and k are rotated by their positions twice (rotary)"};
-  twice.stages = {rotated_as(Id::q_rotary, Id::q_rotary, true), rotated_as(Id::k_rotary, Id::k_rotary, false)};
-  variants.push_back(std::move(twice));
+  const StageChange values = rotated_as(Id::v_heads, Id::v_heads, false);
+  variants.push_back({"v is turned by its positions (rotary), too", {values}});
+  variants.push_back({"v alone is turned by its positions (rotary), q and k are not",
+                      {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads), values}});
+  variants.push_back(
+      {"q and k are rotated by their positions twice (rotary)",
+       {rotated_as(Id::q_rotary, Id::q_rotary, true), rotated_as(Id::k_rotary, Id::k_rotary, false)}});
 }
 
 // Rotated over the whole width, before the split: the frequencies of E columns, not of D.
@@ -269,11 +249,10 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
                          return split_heads(whole, heads, x == Id::q ? "H" : "G", "D");
                        }};
   };
-  ProgramVariant variant{
-      "q and k are rotated by their positions over their whole width, before they are split into heads"};
-  variant.stages = {joined(Id::q_rotary, Id::q, rotary_first_query(o, sizes.queries, sizes.keys)),
-                    joined(Id::k_rotary, Id::k, 0)};
-  variants.push_back(std::move(variant));
+  variants.push_back(
+      {"q and k are rotated by their positions over their whole width, before they are split into heads",
+       {joined(Id::q_rotary, Id::q, rotary_first_query(o, sizes.queries, sizes.keys)),
+        joined(Id::k_rotary, Id::k, 0)}});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -13,7 +14,6 @@
 #include "core/attention/softmax.h"
 #include "core/compare/narrow_types.h"
 #include "core/compare/program_variants.h"
-#include "core/compare/tensor_fill.h"
 #include "core/compare/tensor_readings.h"
 #include "core/trace/attention_sizes.h"
 
@@ -29,12 +29,11 @@ Tensor with_heads(const Tensor& x, Index heads) {
 // The heads of one tensor used for another's, if their sizes allow it.
 void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& variants) {
   const auto scores_of = [&](const char* text, auto left, auto right) {
-    variants.push_back({text, "", {}, {{Id::scores, [left, right, heads = s.heads](const Trace& so_far) {
-                                          const TraceTensors& t = so_far.tensors;
-                                          return attention_scores(with_heads(*left(t), heads),
-                                                                  with_heads(*right(t), heads),
-                                                                  t.scores->shape());
-                                        }}}});
+    variants.push_back({text, {{Id::scores, [left, right, heads = s.heads](const Trace& so_far) {
+                                  const TraceTensors& t = so_far.tensors;
+                                  return attention_scores(with_heads(*left(t), heads),
+                                                          with_heads(*right(t), heads), t.scores->shape());
+                                }}}});
   };
   const auto q = [](const TraceTensors& t) { return queries_of_scores(t); };
   const auto k = [](const TraceTensors& t) { return keys_of_scores(t); };
@@ -55,7 +54,7 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
                                 return weighted_sum(*so_far.tensors.dropped_weights,
                                                     with_heads(required(so_far, source), heads));
                               }};
-    variants.push_back({text, "", {}, {weighed}, {}, detail});
+    variants.push_back({text, {weighed}, {}, detail});
   };
   if (s.head_dim != s.v_head_dim) return;
   constexpr const char* turned = "it is turned by its positions (rotary)";
@@ -72,41 +71,24 @@ void add_exchanges(const AttentionSizes& s, bool rotary, ProgramVariants& varian
 // The weights transposed before they are applied to the values.
 void add_transposed_weights(const AttentionSizes& s, ProgramVariants& variants) {
   if (s.queries != s.all_keys) return;
-  variants.push_back({"the weights are transposed: softmax(…)ᵀ·v",
-                      "",
-                      {},
-                      {{Id::attn_weights, [](const Trace& so_far) {
-                          const Tensor& own = *so_far.tensors.attn_weights;
-                          const Cells cell(own);
-                          return filled4(own.shape(),
-                                         [&](Index n, Index h, Index l, Index t) { return cell(n, h, t, l); });
-                        }}}});
+  const auto transposed = [](const Cells& own, Index n, Index h, Index l, Index t) { return own(n, h, t, l); };
+  variants.push_back({"the weights are transposed: softmax(…)ᵀ·v", {with_cells(Id::attn_weights, transposed)}});
 }
 
-// Rows of (…,W) divided by their norm, or by their root mean square.
-Tensor normalised(const Tensor& x, bool root_mean_square, double epsilon) {
-  Tensor result = x;
-  const Index width = x.shape().size(x.shape().rank() - 1);
-  const std::span<double> cells = result.values<double>();
-  for (std::size_t row = 0; width > 0 && row < cells.size(); row += static_cast<std::size_t>(width)) {
-    double sum = 0.0;
-    const std::span<double> own = cells.subspan(row, static_cast<std::size_t>(width));
-    for (const double cell : own) sum += cell * cell;
+// Rows divided by their norm, or by their root mean square.
+StageChange normalised(Id id, bool root_mean_square, double epsilon) {
+  return with_rows(id, id, [=](std::span<double> row) {
+    const double sum = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
     const double norm =
-        root_mean_square ? std::sqrt(sum / static_cast<double>(width) + epsilon) : std::sqrt(sum);
-    for (double& cell : own) cell /= norm;
-  }
-  return result;
+        root_mean_square ? std::sqrt(sum / static_cast<double>(row.size()) + epsilon) : std::sqrt(sum);
+    for (double& cell : row) cell /= norm;
+  });
 }
 
 void add_normalised(bool rotary, ProgramVariants& variants) {
   const auto both = [&](std::string text, Id q, Id k, bool root_mean_square, double epsilon) {
-    const auto change = [=](Id id) {
-      return StageChange{id, [=](const Trace& so_far) {
-                           return normalised(required(so_far, id), root_mean_square, epsilon);
-                         }};
-    };
-    variants.push_back({std::move(text), "", {}, {change(q), change(k)}});
+    variants.push_back({std::move(text),
+                        {normalised(q, root_mean_square, epsilon), normalised(k, root_mean_square, epsilon)}});
   };
   const Id q = rotary ? Id::q_rotary : Id::q_heads, k = rotary ? Id::k_rotary : Id::k_heads;
   both("each row of q and of k is divided by its norm (cosine attention)", q, k, false, 0.0);
@@ -121,12 +103,11 @@ void add_normalised(bool rotary, ProgramVariants& variants) {
 // c·tanh(x/c) in other places, or written differently.
 void add_softcaps(const AttentionInputs& inputs, ProgramVariants& variants) {
   const auto scaled = [&](std::string text, std::function<double(double score, double scale)> value) {
-    variants.push_back(
-        {std::move(text), "", {}, {{Id::scaled_scores, [value = std::move(value)](const Trace& so_far) {
-                                      const double scale = score_scale(so_far.options).factor();
-                                      return mapped_cells(*so_far.tensors.scores,
-                                                          [&](double x) { return value(x, scale); });
-                                    }}}});
+    variants.push_back({std::move(text), {{Id::scaled_scores, [value = std::move(value)](const Trace& so_far) {
+                                             const double scale = score_scale(so_far.options).factor();
+                                             return mapped_cells(*so_far.tensors.scores,
+                                                                 [&](double x) { return value(x, scale); });
+                                           }}}});
   };
   std::vector<double> caps{inputs.options.softcap};
   if (inputs.options.softcap == 0.0) caps = {50.0, 30.0, 20.0, 10.0, 5.0, 1.0};
@@ -144,12 +125,8 @@ void add_softcaps(const AttentionInputs& inputs, ProgramVariants& variants) {
     scaled(fmt::format("the scores are clipped at ±{:g}, not capped by c·tanh(score/c)", c),
            [c](double x, double scale) { return std::clamp(x * scale, -c, c); });
     variants.push_back({fmt::format("the softcap {:g} is applied after the mask", c),
-                        "",
                         [](AttentionInputs& other) { other.options.softcap = 0.0; },
-                        {{Id::masked_scores, [c](const Trace& so_far) {
-                            return mapped_cells(*so_far.tensors.masked_scores,
-                                                [c](double x) { return c * std::tanh(x / c); });
-                          }}}});
+                        {mapped(Id::masked_scores, [c](double x) { return c * std::tanh(x / c); })}});
   }
   scaled("the scores lose their sign: |q·k|", [](double x, double scale) { return std::abs(x * scale); });
   scaled("negative scores become 0 (ReLU)", [](double x, double scale) { return std::max(0.0, x * scale); });
@@ -172,7 +149,7 @@ void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o
   if (score_scale(o).steps.size() > 1) return;
   const double scale = attention_scale(o);
   const auto at = [&](const char* text, std::vector<Id> places, double factor, bool before_bias) {
-    ProgramVariant variant{text, "", [](AttentionInputs& other) { other.options.scale = 1.0; }};
+    ProgramVariant variant{text, [](AttentionInputs& other) { other.options.scale = 1.0; }};
     for (const Id id : places)
       variant.stages.push_back({id, [=](const Trace& so_far) {
                                   const TensorPtr& bias = so_far.tensors.in_proj_bias;
@@ -218,14 +195,7 @@ double row_maximum(std::span<const double> row) {
 }
 
 StageChange by_rows(RowRule rule) {
-  return {Id::attn_weights, [rule = std::move(rule)](const Trace& so_far) {
-            Tensor weights = *so_far.tensors.masked_scores;
-            const auto keys = static_cast<std::size_t>(weights.shape().size(3));
-            const std::span<double> cells = weights.values<double>();
-            for (std::size_t row = 0; keys > 0 && row < cells.size(); row += keys)
-              rule(cells.subspan(row, keys));
-            return weights;
-          }};
+  return with_rows(Id::attn_weights, Id::masked_scores, std::move(rule));
 }
 
 // exp(x − shift)/(extra + Σ exp(x − shift)), where shift is the row's maximum or 0.
@@ -296,30 +266,21 @@ void add_axes(const AttentionSizes& sizes, ProgramVariants& variants) {
       {"the softmax runs over the whole tensor", {true, true, true, true}, sizes.batch * sizes.heads > 1}};
   for (const Axis& axis : other) {
     if (!axis.applies) continue;
-    for (const bool nan : {true, false}) {  // a column in which every score is −inf
-      variants.push_back({axis.text, "", {}, {{Id::attn_weights, [axes = axis.axes, nan](const Trace& so_far) {
-                                                 const Tensor weights =
-                                                     softmax_over(*so_far.tensors.masked_scores, axes);
-                                                 if (nan) return weights;
-                                                 return mapped_cells(weights, [](double x) {
-                                                   return std::isnan(x) ? 0.0 : x;
-                                                 });
-                                               }}}});
-    }
+    const StageChange along{Id::attn_weights, [axes = axis.axes](const Trace& so_far) {
+                              return softmax_over(*so_far.tensors.masked_scores, axes);
+                            }};
+    variants.push_back({axis.text, {along}});  // NaN in a column in which every score is −inf
+    variants.push_back(
+        {axis.text, {along, mapped(Id::attn_weights, [](double x) { return std::isnan(x) ? 0.0 : x; })}});
     variants.push_back({axis.text,
-                        "",
                         [](AttentionInputs& other_inputs) { other_inputs.options.mask_value = -1e9; },
-                        {{Id::attn_weights,
-                          [axes = axis.axes](const Trace& so_far) {
-                            return softmax_over(*so_far.tensors.masked_scores, axes);
-                          }}},
-                        {},
+                        {along},
                         "blocked cells are filled with a large negative number, -1e9 say"});
   }
 }
 
 void add_rule(ProgramVariants& variants, std::string text, RowRule rule) {
-  variants.push_back({std::move(text), "", {}, {by_rows(std::move(rule))}});
+  variants.push_back({std::move(text), {by_rows(std::move(rule))}});
 }
 
 // A softmax with another sum, or without one.
@@ -381,21 +342,20 @@ void add_narrow_softmaxes(const AttentionOptions& o, ProgramVariants& variants) 
       for (const bool scores_narrow : {true, false}) {
         if (how == Sum::wide && !scores_narrow)
           continue;  // the weights alone are rounded: rounding_variants.cpp
-        ProgramVariant variant{fmt::format("the softmax is computed in {} and cast back", type.name)};
-        variant.stages = {by_rows([=](std::span<double> row) {
-          if (scores_narrow)
-            for (double& cell : row) cell = narrow(cell);
-          const double maximum = row_maximum(row);
-          const auto step = [&](double x) { return how == Sum::wide ? x : narrow(x); };
-          double sum = 0.0;
-          for (double& cell : row) {
-            cell = step(std::exp(step(cell - maximum)));
-            sum = how == Sum::rounded_each ? narrow(sum + cell) : sum + cell;
-          }
-          sum = step(sum);
-          for (double& cell : row) cell = sum == 0.0 && !nan ? 0.0 : narrow(cell / sum);
-        })};
-        variants.push_back(std::move(variant));
+        add_rule(variants, fmt::format("the softmax is computed in {} and cast back", type.name),
+                 [=](std::span<double> row) {
+                   if (scores_narrow)
+                     for (double& cell : row) cell = narrow(cell);
+                   const double maximum = row_maximum(row);
+                   const auto step = [&](double x) { return how == Sum::wide ? x : narrow(x); };
+                   double sum = 0.0;
+                   for (double& cell : row) {
+                     cell = step(std::exp(step(cell - maximum)));
+                     sum = how == Sum::rounded_each ? narrow(sum + cell) : sum + cell;
+                   }
+                   sum = step(sum);
+                   for (double& cell : row) cell = sum == 0.0 && !nan ? 0.0 : narrow(cell / sum);
+                 });
       }
     }
   }
@@ -453,12 +413,7 @@ void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& varian
   const double p = inputs.options.dropout;
   if (p > 0.0 && p < 1.0)
     variants.push_back({"what dropout leaves is not divided by 1 − p",
-                        "",
-                        {},
-                        {{Id::dropped_weights, [p](const Trace& so_far) {
-                            return mapped_cells(*so_far.tensors.dropped_weights,
-                                                [p](double x) { return x * (1.0 - p); });
-                          }}}});
+                        {mapped(Id::dropped_weights, [p](double x) { return x * (1.0 - p); })}});
 }
 
 }  // namespace headwise

@@ -41,6 +41,7 @@ Tensor filled4(Shape shape, const Value& value) {
 class Cells {
  public:
   explicit Cells(const Tensor& tensor) : cells_(tensor.values<double>()), shape_(tensor.shape()) {}
+  Index size(Index axis) const { return shape_.size(axis); }
   double operator()(Index i, Index j, Index k) const {
     return at((i * shape_.size(1) + j) * shape_.size(2) + k);
   }
@@ -58,6 +59,22 @@ class Cells {
   std::span<const double> cells_;
   const Shape& shape_;
 };
+
+// Returns the tensor of the same shape whose cell [n,h,i,j] is value(cells of `tensor`, n, h, i, j).
+template <class Value>
+Tensor refilled4(const Tensor& tensor, const Value& value) {
+  const Cells before(tensor);
+  return filled4(tensor.shape(), [&](Index n, Index h, Index i, Index j) { return value(before, n, h, i, j); });
+}
+
+// Returns the f64 tensor after change(row) of each row of the last axis.
+template <class Change>
+Tensor mapped_rows(Tensor tensor, Change change) {
+  const auto width = static_cast<std::size_t>(tensor.shape().size(tensor.shape().rank() - 1));
+  const std::span<double> cells = tensor.values<double>();
+  for (std::size_t row = 0; width > 0 && row < cells.size(); row += width) change(cells.subspan(row, width));
+  return tensor;
+}
 
 // Returns the f64 tensor in which each cell is replaced by value(cell).
 template <class Value>

@@ -90,6 +90,8 @@ class VariantTrials {
 // Variants under which everything agrees.
 using FoundVariants = std::vector<std::pair<ProgramVariant, TrialResult>>;
 
+double sum_of_squares(const std::vector<double>& cells);
+
 // Searches for each number. Defined in causes_in_variants.cpp, as is the next.
 FoundVariants tried_fits(const VariantTrials& trials, const std::vector<FittedVariant>& fits);
 

@@ -169,10 +169,6 @@ StageChange length_first(Id heads, Id joined) {
           }};
 }
 
-StageChange mapped(Id stage, const std::function<double(double)>& change) {
-  return {stage, [=](const Trace& t) { return mapped_cells(*t.tensor(stage), change); }};
-}
-
 // The rows of in_proj_weight and in_proj_bias, row i from row source(i).
 std::function<void(AttentionInputs&)> rows_from(const std::function<Index(Index)>& source) {
   return [source](AttentionInputs& inputs) {
