@@ -1,7 +1,6 @@
 // The product, computed one tile of the output in registers at a time. Part of core/fused/kernels.cpp.
 #pragma once
 
-#include "core/fused/stream_kernel.h"
 #include "core/fused/vectors.h"
 
 namespace headwise {
@@ -20,9 +19,6 @@ struct Ahead {
   Index wanted_step, rows_step;
 };
 
-template <int Rows, int Vectors>
-using Sums = Vector[Rows][Vectors];
-
 // How the left side of a tile is stored, if the compiler may know it. The right side has panel_lanes numbers
 // between two steps of the depth in both cases.
 enum class LeftSide {
@@ -30,20 +26,6 @@ enum class LeftSide {
   rows,   // a row's numbers are contiguous
   lanes,  // the numbers of a step of the depth are contiguous, a panel's width from the next
 };
-
-// One step of the depth.
-template <int Rows, int Vectors>
-inline void step(const float* const* left, Index at, const float* right, Sums<Rows, Vectors>& sum) {
-  Vector x[Vectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < Vectors; ++v) x[v] = load(right + v * vector);
-#pragma GCC unroll 6
-  for (int r = 0; r < Rows; ++r) {
-    const Vector l = all(left[r][at]);
-#pragma GCC unroll 4
-    for (int v = 0; v < Vectors; ++v) sum[r][v] += l * x[v];
-  }
-}
 
 // The numbers of its left side that a tile has just read, on their way to memory:
 // vectors that are in the L1 cache.

@@ -1,6 +1,5 @@
-// Vectors of one instruction set, for the files that are compiled once per instruction set
-// (core/fused/kernels.cpp). HEADWISE_VECTOR is the number of floats in one. In an unnamed namespace, so that
-// the linker never merges functions of two builds.
+// What only the fused backend does with vectors (core/tensor/vectors.h): pairs of them, and rows that are
+// streamed to memory. Part of core/fused/kernels.cpp.
 #pragma once
 
 #ifdef __SSE2__
@@ -8,32 +7,15 @@
 #endif
 
 #include "core/fused/kernels.h"
+#include "core/tensor/vectors.h"
 
 namespace headwise {
 namespace {
-
-constexpr int vector = HEADWISE_VECTOR;
-
-using Vector = float __attribute__((vector_size(vector * 4), aligned(4), may_alias));
-using Integers = std::int32_t __attribute__((vector_size(vector * 4), aligned(4), may_alias));
-using Bits = std::uint32_t __attribute__((vector_size(vector * 4), aligned(4), may_alias));
-
-inline Vector load(const float* at) {
-  return *reinterpret_cast<const Vector*>(at);
-}
-inline void store(float* at, Vector value) {
-  *reinterpret_cast<Vector*>(at) = value;
-}
-inline Vector all(float value) {
-  return value - Vector{};
-}  // x − 0 is x, and costs nothing
 
 // b if a is NaN.
 inline Vector larger(Vector a, Vector b) {
   return a > b ? a : b;
 }
-
-constexpr float infinity = __builtin_inff();
 
 inline Integers lane_numbers() {
   Integers lanes;
@@ -54,6 +36,38 @@ inline Vector upper_of(Vector a, Vector b) {
   Integers from;
   for (int i = 0; i < vector; ++i) from[i] = (i & S) ? vector + i : i + S;
   return __builtin_shuffle(a, b, from);
+}
+
+// A store that does not fetch the cache line first; `at` is aligned to a vector.
+inline void store_past(float* at, Vector value) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(at, static_cast<__m512>(value));
+#elif defined(__AVX__)
+  _mm256_stream_ps(at, static_cast<__m256>(value));
+#elif defined(__SSE2__)
+  _mm_stream_ps(at, static_cast<__m128>(value));
+#else
+  store(at, value);
+#endif
+}
+
+inline bool is_aligned(const float* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % (vector * 4) == 0;
+}
+
+inline void write(const float* in, Index count, float factor, float* out) {
+  const auto value = [&](Index i) { return (in ? in[i] : 0.0f) * factor; };
+  Index i = 0;
+  for (; i < count && !is_aligned(out + i); ++i) out[i] = value(i);
+  for (; i + vector <= count; i += vector)
+    store_past(out + i, in ? load(in + i) * factor : all(0.0f * factor));
+  for (; i < count; ++i) out[i] = value(i);
+}
+
+void written() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
 }
 
 }  // namespace

@@ -2,35 +2,16 @@
 // doubles in one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/tensor/double_kernels.h"
 
-#define HEADWISE_TEXT_OF(x) #x
-#define HEADWISE_TEXT(x) HEADWISE_TEXT_OF(x)
-#define HEADWISE_TABLE_OF(isa) double_kernels_##isa
-#define HEADWISE_TABLE(isa) HEADWISE_TABLE_OF(isa)
+#include "core/tensor/vectors.h"
 
 namespace headwise {
 namespace {
 
-constexpr int vector = HEADWISE_VECTOR;
 constexpr int rows = HEADWISE_BLOCK;
 constexpr int columns = static_cast<int>(DoubleKernels::columns);
 constexpr int vectors = columns / vector;
 
-using Vector = double __attribute__((vector_size(vector * 8), aligned(8), may_alias));
 using Floats = float __attribute__((vector_size(vector * 4), aligned(4), may_alias));
-using Integers = std::int64_t __attribute__((vector_size(vector * 8), aligned(8), may_alias));
-using Bits = std::uint64_t __attribute__((vector_size(vector * 8), aligned(8), may_alias));
-
-inline Vector load(const double* at) {
-  return *reinterpret_cast<const Vector*>(at);
-}
-inline void store(double* at, Vector value) {
-  *reinterpret_cast<Vector*>(at) = value;
-}
-inline Vector all(double value) {
-  return value - Vector{};
-}  // x − 0 is x, and costs nothing
-
-constexpr double infinity = __builtin_inf();
 
 void multiply(const double* left, const double* right, Index depth, double* out, Index out_step,
               Index made_rows, Index made_columns, bool add) {
@@ -87,31 +68,14 @@ double largest(const double* x, Index count) {
   return result;
 }
 
-// e^x for x ≤ 0 or NaN; below −746, where it would round to 0, exactly 0. 2^n·e^r with |r| ≤ ln 2/2 (ln 2 in
-// two parts, the first with 33 bits, so that n times it is exact: fdlibm); e^r by its Taylor polynomial of
-// degree 13, whose remainder there is below 5e-18.
+// e^x for x ≤ 0 or NaN; below −746, where it would round to 0, exactly 0.
 inline Vector exponential(Vector x) {
-  const Vector shifter = all(6755399441055744.0);  // 1.5·2^52: adding it rounds to an integer
-  const Vector n_shifted = x * 1.44269504088896338700 + shifter;
-  const Vector n = n_shifted - shifter;
-  const Vector r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-  Vector p = r * 1.6059043836821613e-10 + 2.0876756987868099e-09;
-  p = p * r + 2.5052108385441719e-08;
-  p = p * r + 2.7557319223985891e-07;
-  p = p * r + 2.7557319223985893e-06;
-  p = p * r + 2.4801587301587302e-05;
-  p = p * r + 1.9841269841269841e-04;
-  p = p * r + 1.3888888888888889e-03;
-  p = p * r + 8.3333333333333333e-03;
-  p = p * r + 4.1666666666666667e-02;
-  p = p * r + 1.6666666666666667e-01;
-  p = p * r + 0.5;
-  p = (r * r * p + r) + 1.0;
+  const auto [p, power] = wide_exponential(x);
   // A denormal result is computed 2^200 times too large, and rounded once. Lanes that vanish or are NaN wrap
   // around here, and are not used.
   const Integers denormal = x < all(-708.0);
   const Bits up = reinterpret_cast<const Bits&>(denormal) & (std::uint64_t{200} << 52);
-  const Bits bits = (reinterpret_cast<const Bits&>(n_shifted) << 52) + up;
+  const Bits bits = power + up;
   const Bits result = reinterpret_cast<const Bits&>(p) + bits;
   const Vector down = denormal ? all(0x1p-200) : all(1.0);
   const Vector value = reinterpret_cast<const Vector&>(result) * down;
@@ -172,8 +136,8 @@ bool narrow(const double* from, Index count, float* to) {
 
 }  // namespace
 
-extern const DoubleKernels HEADWISE_TABLE(HEADWISE_ISA);
-const DoubleKernels HEADWISE_TABLE(HEADWISE_ISA) = {
+extern const DoubleKernels HEADWISE_TABLE(double_kernels);
+const DoubleKernels HEADWISE_TABLE(double_kernels) = {
     HEADWISE_TEXT(HEADWISE_ISA), rows, multiply, largest, exponentials, narrow};
 
 }  // namespace headwise

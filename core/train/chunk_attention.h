@@ -92,29 +92,12 @@ void attend(const Work& work, const LayerRows<Real>& layer, const Real* dropout)
       const Index which = n * work.heads + head;
       Real* const map = layer.weights + which * map_size;
       turn(in + at.query, work.in_step, tokens, width, scratch.turned_query, step);
-      multiply({.rows = tokens,
-                .depth = width,
-                .columns = step,
-                .left = in + at.key,
-                .left_row = work.in_step,
-                .left_depth = 1,
-                .right = scratch.turned_query,
-                .right_row = step,
-                .out = map,
-                .out_row = step});
+      multiply(tokens, width, step, {in + at.key, work.in_step, 1}, {scratch.turned_query, step}, {map, step});
       softmax_over_keys(work, work.slopes ? work.slopes[head] : 0, map);
       const Real* const dropped =
           dropped_map(work, map, dropout ? dropout + which * map_size : nullptr, scratch.map);
-      multiply({.rows = tokens,
-                .depth = tokens,
-                .columns = work.head_step,
-                .left = dropped,
-                .left_row = 1,
-                .left_depth = step,
-                .right = in + at.value,
-                .right_row = work.in_step,
-                .out = scratch.head_out,
-                .out_row = work.head_step});
+      multiply(tokens, tokens, work.head_step, {dropped, 1, step}, {in + at.value, work.in_step},
+               {scratch.head_out, work.head_step});
       copy_columns(scratch.head_out, work.head_step, tokens, width,
                    layer.heads + n * tokens * work.heads_step + head * width, work.heads_step);
     }
@@ -140,52 +123,18 @@ void attend_backward_head(const Work& work, const Real* in, const Real* grad_hea
   const ChunkScratch<Real>& scratch = work.scratch;
   const Index tokens = work.tokens, step = work.token_step, width = work.head_width, narrow = work.head_step;
   turn(grad_heads, work.heads_step, tokens, width, scratch.turned_grad, step);
-  multiply({.rows = tokens,
-            .depth = width,
-            .columns = step,
-            .left = in + at.value,
-            .left_row = work.in_step,
-            .left_depth = 1,
-            .right = scratch.turned_grad,
-            .right_row = step,
-            .out = scratch.grad_map,
-            .out_row = step});
+  multiply(tokens, width, step, {in + at.value, work.in_step, 1}, {scratch.turned_grad, step},
+           {scratch.grad_map, step});
   const Real* const dropped = dropped_map(work, map, factors, scratch.map);
-  multiply({.rows = tokens,
-            .depth = tokens,
-            .columns = narrow,
-            .left = dropped,
-            .left_row = step,
-            .left_depth = 1,
-            .right = grad_heads,
-            .right_row = work.heads_step,
-            .out = scratch.grad_value,
-            .out_row = narrow,
-            .add = further});
+  multiply(tokens, tokens, narrow, {dropped, step, 1}, {grad_heads, work.heads_step},
+           {scratch.grad_value, narrow, further});
   dropped_map(work, scratch.grad_map, factors, scratch.grad_map);
   softmax_over_keys_backward(work, map, scratch.grad_map);
-  multiply({.rows = tokens,
-            .depth = tokens,
-            .columns = narrow,
-            .left = scratch.grad_map,
-            .left_row = 1,
-            .left_depth = step,
-            .right = in + at.key,
-            .right_row = work.in_step,
-            .out = scratch.head_out,
-            .out_row = narrow});
+  multiply(tokens, tokens, narrow, {scratch.grad_map, 1, step}, {in + at.key, work.in_step},
+           {scratch.head_out, narrow});
   copy_columns(scratch.head_out, narrow, tokens, width, grad_in + at.query, work.in_step);
-  multiply({.rows = tokens,
-            .depth = tokens,
-            .columns = narrow,
-            .left = scratch.grad_map,
-            .left_row = step,
-            .left_depth = 1,
-            .right = in + at.query,
-            .right_row = work.in_step,
-            .out = scratch.grad_key,
-            .out_row = narrow,
-            .add = further});
+  multiply(tokens, tokens, narrow, {scratch.grad_map, step, 1}, {in + at.query, work.in_step},
+           {scratch.grad_key, narrow, further});
 }
 
 // grad_in (rows,H·D+2·G·D) from grad_heads (rows,H·D).

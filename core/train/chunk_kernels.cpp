@@ -3,11 +3,6 @@
 // vector has. Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/train/chunk_attention.h"
 
-#define HEADWISE_TEXT_OF(x) #x
-#define HEADWISE_TEXT(x) HEADWISE_TEXT_OF(x)
-#define HEADWISE_TABLE_OF(real, isa) chunk_kernels_##real##_##isa
-#define HEADWISE_TABLE(real, isa) HEADWISE_TABLE_OF(real, isa)
-
 namespace headwise {
 namespace {
 
@@ -173,7 +168,8 @@ void run_chunk(Work& work) {
 
 }  // namespace
 
-extern const ChunkKernels<Real> HEADWISE_TABLE(HEADWISE_REAL, HEADWISE_ISA);
-const ChunkKernels<Real> HEADWISE_TABLE(HEADWISE_REAL, HEADWISE_ISA) = {HEADWISE_TEXT(HEADWISE_ISA), run_chunk};
+#define HEADWISE_CHUNK_TABLE HEADWISE_TABLE(HEADWISE_JOINED(chunk_kernels, HEADWISE_REAL))
+extern const ChunkKernels<Real> HEADWISE_CHUNK_TABLE;
+const ChunkKernels<Real> HEADWISE_CHUNK_TABLE = {HEADWISE_TEXT(HEADWISE_ISA), run_chunk};
 
 }  // namespace headwise

@@ -15,18 +15,9 @@ constexpr Real norm_epsilon = static_cast<Real>(1e-5);
 // out (rows,out) = x·Wᵀ + b, or added to what it holds.
 void linear(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows, const Real* x,
             Index x_step, Real* out, bool add = false) {
-  multiply({.rows = rows,
-            .depth = weight.columns,
-            .columns = weight.turned_step,
-            .left = x,
-            .left_row = x_step,
-            .left_depth = 1,
-            .right = work.turned_weights + weight.turned_at,
-            .right_row = weight.turned_step,
-            .out = out,
-            .out_row = weight.turned_step,
-            .bias = bias.rows > 0 ? work.weights + bias.at : nullptr,
-            .add = add});
+  multiply(rows, weight.columns, weight.turned_step, {x, x_step, 1},
+           {work.turned_weights + weight.turned_at, weight.turned_step},
+           {out, weight.turned_step, add, bias.rows > 0 ? work.weights + bias.at : nullptr});
 }
 
 // Adds to work.shares what each of `rows` rows adds to the watched value, if that is one of `place`: share(i,
@@ -46,27 +37,10 @@ void linear_backward(const Work& work, const MatrixPlace& weight, const MatrixPl
     return grad_y[i * y_step + row] * x[i * weight.step + column];
   });
   keep_shares(work, bias, rows, of, [&](Index i, Index, Index column) { return grad_y[i * y_step + column]; });
-  multiply({.rows = rows,
-            .depth = weight.rows,
-            .columns = weight.step,
-            .left = grad_y,
-            .left_row = y_step,
-            .left_depth = 1,
-            .right = work.weights + weight.at,
-            .right_row = weight.step,
-            .out = grad_x,
-            .out_row = weight.step});
-  multiply({.rows = weight.rows,
-            .depth = rows,
-            .columns = weight.step,
-            .left = grad_y,
-            .left_row = 1,
-            .left_depth = y_step,
-            .right = x,
-            .right_row = weight.step,
-            .out = work.gradients + weight.at,
-            .out_row = weight.step,
-            .add = true});
+  multiply(rows, weight.rows, weight.step, {grad_y, y_step, 1}, {work.weights + weight.at, weight.step},
+           {grad_x, weight.step});
+  multiply(weight.rows, rows, weight.step, {grad_y, 1, y_step}, {x, weight.step},
+           {work.gradients + weight.at, weight.step, true});
   if (bias.rows == 0) return;
   Real* const grad_bias = work.gradients + bias.at;
   for (Index c = 0; c < bias.step; c += vector) {
