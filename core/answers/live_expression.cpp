@@ -18,18 +18,24 @@ class Reader {
  public:
   explicit Reader(std::string_view& text) : text_(text), whole_(text) {}
 
-  LiveExpression any() {
-    LiveExpression left = both();
-    while (take_name("or")) left = joined("or", std::move(left), both());
-    return left;
-  }
+  LiveExpression any() { return chain(&Reader::both, {"or"}, &Reader::take_name); }
 
  private:
-  LiveExpression both() {
-    LiveExpression left = unit();
-    while (take_name("and")) left = joined("and", std::move(left), unit());
-    return left;
+  // Operands with any of the signs between them, the first two joined first.
+  LiveExpression chain(LiveExpression (Reader::*operand)(), std::initializer_list<std::string_view> signs,
+                       bool (Reader::*take_sign)(std::string_view)) {
+    LiveExpression left = (this->*operand)();
+    while (true) {
+      const auto sign =
+          std::ranges::find_if(signs, [&](std::string_view each) { return (this->*take_sign)(each); });
+      if (sign == signs.end()) return left;
+      left = joined(std::string(*sign), std::move(left), (this->*operand)());
+    }
   }
+
+  LiveExpression both() { return chain(&Reader::unit, {"and"}, &Reader::take_name); }
+  LiveExpression sum() { return chain(&Reader::product, {"+", "-"}, &Reader::take); }
+  LiveExpression product() { return chain(&Reader::factor, {"*", "/"}, &Reader::take); }
 
   LiveExpression unit() {
     const Depth inner(*this);
@@ -40,30 +46,6 @@ class Reader {
     for (const auto& [sign, typed] : comparisons)
       if (take(sign) || take(typed)) return joined(std::string(sign), std::move(left), sum());
     return left;
-  }
-
-  LiveExpression sum() {
-    LiveExpression left = product();
-    while (true) {
-      if (take("+"))
-        left = joined("+", std::move(left), product());
-      else if (take("-"))
-        left = joined("-", std::move(left), product());
-      else
-        return left;
-    }
-  }
-
-  LiveExpression product() {
-    LiveExpression left = factor();
-    while (true) {
-      if (take("*"))
-        left = joined("*", std::move(left), factor());
-      else if (take("/"))
-        left = joined("/", std::move(left), factor());
-      else
-        return left;
-    }
   }
 
   LiveExpression factor() {

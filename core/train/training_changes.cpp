@@ -120,19 +120,12 @@ bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingC
       model.out_projection = false;
       return true;
     case TrainingChange::no_positions:
-      model.positions = TrainPositions::none;
-      return true;
     case TrainingChange::learned_positions:
-      model.positions = TrainPositions::learned;
-      return true;
     case TrainingChange::sinusoidal_positions:
-      model.positions = TrainPositions::sinusoidal;
-      return true;
     case TrainingChange::rotary_positions:
-      model.positions = TrainPositions::rotary;
-      return true;
-    case TrainingChange::alibi_positions:
-      model.positions = TrainPositions::alibi;
+    case TrainingChange::alibi_positions:  // in the order of TrainPositions
+      model.positions = static_cast<TrainPositions>(static_cast<int>(change) -
+                                                    static_cast<int>(TrainingChange::no_positions));
       return true;
     case TrainingChange::no_causal_mask:
       model.causal = false;
