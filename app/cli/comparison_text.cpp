@@ -10,7 +10,6 @@
 #include "core/attention/heads.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/trace/cell_formula.h"
 #include "core/trace/cell_provenance.h"
 
 namespace headwise {

@@ -16,7 +16,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/progress.h"
-#include "core/trace/why_absent.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

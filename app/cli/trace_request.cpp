@@ -8,7 +8,7 @@
 
 #include "app/cli/standard_streams.h"
 #include "app/gl/offscreen_context.h"
-#include "core/backend/backend_trace.h"
+#include "core/backend/backend.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
 #include "core/model/files/model_files.h"

@@ -19,11 +19,10 @@
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
 #include "core/train/checkpoint.h"
-#include "core/train/checkpoint_thinning.h"
 #include "core/train/train_json.h"
-#include "core/train/training_answer.h"
-#include "core/train/training_curve.h"
 #include "core/train/training_folder.h"
+#include "core/train/training_history.h"
+#include "core/train/training_outcome.h"
 #include "core/train/training_program.h"
 
 namespace headwise {

@@ -17,7 +17,7 @@
 #include "core/backend/backend.h"
 #include "core/full_size/model_sizes.h"
 #include "core/full_size/sampled_agreement.h"
-#include "core/full_size/weight_blocks.h"
+#include "core/full_size/weight_tiles.h"
 #include "core/scenario/scenario_inputs.h"
 
 namespace headwise {

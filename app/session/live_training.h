@@ -16,8 +16,8 @@
 #include "core/picture/color_map.h"
 #include "core/tensor/tensor.h"
 #include "core/train/checkpoint.h"
-#include "core/train/training_answer.h"
 #include "core/train/training_history.h"
+#include "core/train/training_outcome.h"
 
 namespace headwise {
 

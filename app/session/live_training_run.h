@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/session/live_training.h"
-#include "core/train/training_curve.h"
+#include "core/train/training_history.h"
 
 namespace headwise {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/trace/gradient_rules.h"
+#include "core/trace/rules.h"
 
 namespace headwise {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/blocked_cells.h"
-#include "core/trace/why_absent.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

@@ -24,7 +24,7 @@
 #include "app/widgets/ui_probe.h"
 #include "core/attention/score_scale.h"
 #include "core/picture/number_text.h"
-#include "core/trace/why_absent.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

@@ -20,8 +20,8 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/trace/gradient_rules.h"
-#include "core/trace/why_absent.h"
+#include "core/trace/rules.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

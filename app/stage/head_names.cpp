@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/widgets/ui_probe.h"
-#include "core/answers/traced_habits.h"
+#include "core/answers/head_statistics.h"
 #include "core/model/heads/head_scores.h"
 
 namespace headwise {

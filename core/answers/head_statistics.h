@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "core/model/heads/head_scores.h"
+#include "core/scenario/scenario_inputs.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
@@ -33,5 +35,11 @@ struct HeadStatistics {
 // offset: S − L if the causal mask is aligned at the bottom right, else 0. Throws Error(usage) if the trace
 // has no attn_weights or no such batch or head.
 HeadStatistics head_statistics(const Trace& trace, Index batch, Index head);
+
+// The scores of one head (core/model/heads/head_scores.h). nullopt without attention weights, without
+// self-attention, if tokens and keys do not match one to one, or if there is no such batch or head. Two
+// positions hold the same word if their tokens (of a model's text), or else their labels, are equal.
+std::optional<HeadScores> traced_habits(const Trace& trace, const Scenario& scenario,
+                                        const ScenarioInputs& inputs, Index batch, Index head);
 
 }  // namespace headwise

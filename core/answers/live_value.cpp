@@ -6,11 +6,11 @@
 #include <cmath>
 #include <functional>
 
+#include "core/answers/head_statistics.h"
 #include "core/answers/head_width_comparison.h"
 #include "core/answers/layout_comparison.h"
 #include "core/answers/live_text.h"
 #include "core/answers/operation_counts.h"
-#include "core/answers/traced_habits.h"
 #include "core/answers/traced_inputs.h"
 #include "core/attention/score_scale.h"
 #include "core/scenario/text_inputs.h"

@@ -1,5 +1,6 @@
 #include "core/attention/softmax.h"
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -67,6 +68,98 @@ std::vector<Index> fully_masked_rows(const Tensor& masked_scores) {
     }
   });
   return rows;
+}
+
+namespace {
+
+// Calls visit(begin in (N,H,L,S′), begin in (N,F,L,S′), cells) for every slice of a frozen head.
+template <class Visit>
+void visit_slices(const Shape& shape, std::span<const Index> heads, Visit&& visit) {
+  const Index batch = shape.size(0), all_heads = shape.size(1), cells = shape.size(2) * shape.size(3);
+  const auto frozen = static_cast<Index>(heads.size());
+  for (Index n = 0; n < batch; ++n) {
+    for (Index f = 0; f < frozen; ++f) {
+      visit((n * all_heads + heads[static_cast<std::size_t>(f)]) * cells, (n * frozen + f) * cells, cells);
+    }
+  }
+}
+
+}  // namespace
+
+Tensor with_frozen_heads(Tensor weights, const Tensor& frozen_weights, std::span<const Index> heads) {
+  const auto copy = [&]<class From, class To>(std::span<const From> held, std::span<To> out) {
+    visit_slices(weights.shape(), heads, [&](Index to, Index from, Index cells) {
+      std::transform(held.begin() + from, held.begin() + from + cells, out.begin() + to,
+                     [](From weight) { return static_cast<To>(weight); });
+    });
+  };
+  dispatch_float(weights.dtype(), [&]<class To>() {
+    dispatch_float(frozen_weights.dtype(),
+                   [&]<class From>() { copy(frozen_weights.values<From>(), weights.values<To>()); });
+  });
+  return weights;
+}
+
+Tensor with_heads_of(Tensor x, const Tensor& from, std::span<const Index> heads) {
+  dispatch_float(x.dtype(), [&]<class T>() {
+    const auto source = from.values<T>();
+    const auto out = x.values<T>();
+    visit_slices(x.shape(), heads, [&](Index at, Index, Index cells) {
+      std::copy_n(source.begin() + at, cells, out.begin() + at);
+    });
+  });
+  return x;
+}
+
+Tensor with_zero_heads(Tensor x, std::span<const Index> heads) {
+  dispatch_float(x.dtype(), [&]<class T>() {
+    const auto out = x.values<T>();
+    visit_slices(x.shape(), heads,
+                 [&](Index at, Index, Index cells) { std::fill_n(out.begin() + at, cells, T{0}); });
+  });
+  return x;
+}
+
+std::vector<HeadRange> unfrozen_heads(Index num_heads, std::span<const Index> heads) {
+  std::vector<bool> frozen(static_cast<std::size_t>(num_heads), false);
+  for (const Index head : heads) frozen[static_cast<std::size_t>(head)] = true;
+  std::vector<HeadRange> ranges;
+  for (Index h = 0; h < num_heads; ++h) {
+    if (frozen[static_cast<std::size_t>(h)]) continue;
+    if (ranges.empty() || ranges.back().end != h) ranges.push_back({h, h});
+    ranges.back().end = h + 1;
+  }
+  return ranges;
+}
+
+double dropout_factor(double p, const CounterRandom& random, Index flat_cell) {
+  const bool kept = random.uniform(static_cast<std::uint64_t>(flat_cell)) >= p;
+  return kept ? 1.0 / (1.0 - p) : 0.0;
+}
+
+double dropout_factor(double p, std::uint64_t seed, Index flat_cell) {
+  return dropout_factor(p, CounterRandom(seed, "dropout"), flat_cell);
+}
+
+Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed) {
+  Tensor dropped = Tensor::unwritten(attn_weights.shape(), attn_weights.dtype());
+  drop_cells(attn_weights, dropped, 0, dropped.size(), p, seed, 0);
+  return dropped;
+}
+
+void drop_cells(const Tensor& attn_weights, Tensor& dropped, Index at, Index count, double p,
+                std::uint64_t seed, Index flat_cell) {
+  const CounterRandom random(seed, "dropout");
+  dispatch_float(attn_weights.dtype(), [&]<class T>() {
+    const auto from = attn_weights.values<T>();
+    const auto to = dropped.values<T>();
+    for_ranges(count, cost_of_random, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        const auto cell = static_cast<std::size_t>(at + i);
+        to[cell] = static_cast<T>(from[cell] * dropout_factor(p, random, flat_cell + i));
+      }
+    });
+  });
 }
 
 }  // namespace headwise

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/bench/peak_kernel.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
 #include "core/tensor/tensor.h"

@@ -1,7 +1,7 @@
 // Compiled once for each instruction set, where HEADWISE_ISA is its name, HEADWISE_VECTOR the number of
 // floats in one of its vectors and HEADWISE_BLOCK the number of concurrent sums: enough to hide the latency
 // of one, and no more than there are registers.
-#include "core/bench/peak_kernel.h"
+#include "core/bench/machine_speed.h"
 
 #define HEADWISE_TABLE_OF(isa) peak_kernel_##isa
 #define HEADWISE_TABLE(isa) HEADWISE_TABLE_OF(isa)

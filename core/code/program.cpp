@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "core/attention/dropout.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/softmax.h"
 #include "core/code/code_lines.h"
 #include "core/files/atomic_file.h"
 #include "core/tensor/join.h"

@@ -10,7 +10,7 @@
 #include "core/attention/score_scale.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/error.h"
-#include "core/trace/why_absent.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {

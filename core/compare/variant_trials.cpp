@@ -10,14 +10,11 @@
 #include <stdexcept>
 
 #include "core/attention/add_and_norm.h"
-#include "core/attention/dropout.h"
-#include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
 #include "core/attention/linear.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/compare/tensor_fill.h"
 #include "core/compare/tensor_readings.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"

@@ -1,8 +1,20 @@
 #include "core/fused/fused_backend.h"
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
 #include "core/attention/add_and_norm.h"
-#include "core/fused/fused_forward.h"
+#include "core/attention/heads.h"
+#include "core/attention/in_projection.h"
+#include "core/attention/score_scale.h"
+#include "core/fused/fused_attention.h"
+#include "core/fused/fused_layout.h"
 #include "core/fused/fused_projection.h"
+#include "core/fused/fused_rotary.h"
+#include "core/fused/head_shares.h"
 #include "core/reference/kept_weights.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
@@ -16,6 +28,368 @@ namespace {
 TensorPtr shared(Tensor tensor) {
   return std::make_shared<const Tensor>(std::move(tensor));
 }
+
+const float* numbers_of(const TensorPtr& tensor) {
+  return tensor->values<float>().data();
+}
+
+// Scratch memory of each worker, allocated for its first task.
+class FusedScratch {
+ public:
+  FusedScratch(int threads, Index size) : size_(size), buffers_(static_cast<std::size_t>(threads)) {}
+  float* of(int worker) {
+    FusedBuffer& own = buffers_[static_cast<std::size_t>(worker)];
+    if (own.size() == 0) own = FusedBuffer(size_);
+    return own.at(0);
+  }
+
+ private:
+  Index size_;
+  std::vector<FusedBuffer> buffers_;
+};
+
+// Tasks of several kinds in one phase.
+TaskPhase together(std::vector<TaskPhase> kinds) {
+  TaskPhase phase;
+  for (const TaskPhase& kind : kinds) phase.count += kind.count;
+  phase.body = [kinds = std::move(kinds)](Index task, int worker) {
+    for (const TaskPhase& kind : kinds) {
+      if (task < kind.count) return kind.body(task, worker);
+      task -= kind.count;
+    }
+  };
+  return phase;
+}
+
+// One run, as phases of tasks over its buffers. Everything is laid out on construction.
+class FusedForward {
+ public:
+  FusedForward(const FusedKernels& kernels, int threads, const AttentionSizes& sizes,
+               const AttentionOptions& options, TraceTensors& tensors)
+      : kernels_(kernels),
+        threads_(threads),
+        sizes_(sizes),
+        options_(options),
+        t_(tensors),
+        given_{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()},
+        keys_(kernels, sizes, has_any_mask(options, given_)),
+        rotations_(options, sizes) {
+    if (has_any_mask(options, given_))
+      masks_.emplace(options, given_, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
+    for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
+      const auto at = std::ranges::find(options.frozen_heads, h);
+      const bool held = at != options.frozen_heads.end();
+      frozen_.push_back({held ? t_.frozen_weights.get() : nullptr, at - options.frozen_heads.begin()});
+    }
+  }
+
+  // nn.MultiheadAttention; weights (N,H,L,S′) and head_output (N,H,L,Dv), or null, and output (N,L,E).
+  void run_module(float* weights, float* head_output, float* output, const FusedTakeover& kept) {
+    std::vector<TaskPhase> phases;
+    QueriesAt queries{};
+    if (kept.head_output) {
+      // Nothing is attended to.
+    } else if (kept.q.before || rotations_) {
+      project_rows(kept, phases);
+      const Index width = sizes_.heads * sizes_.head_dim;
+      TensorPtr q = q_rows_, k = k_rows_;
+      if (rotations_) {
+        phases.push_back(
+            together(rotations_.rotate({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads})));
+        q = rotations_.q();
+        k = rotations_.k();
+      }
+      phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v_rows_)}));
+      queries = {.first = numbers_of(q),
+                 .batch = sizes_.queries * width,
+                 .head = sizes_.head_dim,
+                 .panel = panel_lanes * width,
+                 .row = width,
+                 .depth = 1};
+    } else {
+      add_projections(phases);
+      queries = {.first = q_.panel(0, 0),
+                 .batch = q_.count * q_.step,
+                 .head = sizes_.head_dim * panel_lanes,
+                 .panel = q_.step,
+                 .row = 1,
+                 .depth = panel_lanes};
+    }
+    for (Index h = 0; t_.head_gain && h < sizes_.heads; ++h)
+      gains_.push_back(static_cast<float>(t_.head_gain->flat(h)));
+    if (gains_.empty()) gains_.assign(options_.head_gain.begin(), options_.head_gain.end());
+    concat_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.v_head_dim);
+    const FusedAttention attention = attention_of(queries, &concat_, head_output, weights);
+    FusedScratch room(threads_, fused_attention_scratch(attention));
+    phases.push_back(kept.head_output ? concat_of(attention, *kept.head_output) : tasks_of(attention, room));
+    // With masks a task first checks whether all of k and v are finite.
+    const bool of_its_own = values_ && !masks_ && sizes_.all_keys == sizes_.keys;
+    if (of_its_own) {
+      phases.back().needs = [&](Index task) {
+        const auto [n, h] = fused_attention_head(attention, task);
+        const Index g = kv_head_of(h, sizes_.heads, sizes_.kv_heads);
+        return before_values_ + fused_projection_tasks_until(*values_, n, (g + 1) * sizes_.v_head_dim);
+      };
+    }
+    const FusedProjection out{.kernels = kernels_,
+                              .x = concat_,
+                              .weight = {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0},
+                              .features = sizes_.embed_dim,
+                              .to = {.rows = output, .row_tokens = sizes_.queries}};
+    phases.push_back(tasks_of(out, tasks_.outputs));
+    phases.back().needs = [&](Index task) {
+      const auto [n, panel] = fused_projection_reads_from(out, task);
+      return fused_attention_tasks_until(attention, n, panel);
+    };
+    run_phases(phases, threads_);
+  }
+
+  FusedTasks tasks() const { return tasks_; }
+
+  // q (N,L,H·D), k (N,S′,G·D) and v (N,S′,G·Dv) of a module that has been run.
+  void keep_projections(TraceTensors& kept) const {
+    if (q_rows_) {
+      kept.q = q_rows_;
+      kept.k = k_rows_;
+      kept.v = v_rows_;
+      return;
+    }
+    const Index q_width = q_.width, k_width = keys_.k.heads * keys_.k.width,
+                v_width = keys_.v.heads * keys_.v.width;
+    Tensor q =
+        Tensor::unwritten(Shape{{"N", sizes_.batch}, {"L", sizes_.queries}, {"H·D", q_width}}, DType::f32);
+    Tensor k = Tensor::unwritten(
+        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·D", k_width}}, DType::f32);
+    Tensor v = Tensor::unwritten(
+        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·Dv", v_width}}, DType::f32);
+    float* const to_q = q.values<float>().data();
+    float* const to_k = k.values<float>().data();
+    float* const to_v = v.values<float>().data();
+    const TaskPhase queries{sizes_.batch * q_.count, [&](Index task, int) {
+                              const Index n = task / q_.count, p = task % q_.count;
+                              kernels_.transpose(
+                                  q_.panel(n, p), panel_lanes, q_width, q_.tokens_of(p), nullptr,
+                                  to_q + (n * sizes_.queries + p * panel_lanes) * q_width, q_width);
+                            }};
+    const TaskPhase keys{
+        sizes_.batch * keys_.k.count, [&](Index task, int) {
+          const Index n = task / keys_.k.count, p = task % keys_.k.count, first = p * panel_lanes;
+          const Index last = std::min(first + panel_lanes, keys_.k.tokens);
+          for (Index g = 0; g < keys_.k.heads; ++g) {
+            kernels_.transpose(keys_.k.panel(n, g, p), panel_lanes, keys_.k.width, last - first, nullptr,
+                               to_k + (n * keys_.k.tokens + first) * k_width + g * keys_.k.width, k_width);
+            for (Index s = first; s < last; ++s)
+              std::copy_n(keys_.v.row(n, g, s), keys_.v.width,
+                          to_v + (n * keys_.v.tokens + s) * v_width + g * keys_.v.width);
+          }
+        }};
+    run_phases(std::array{together({queries, keys})}, threads_);
+    kept.q = std::make_shared<const Tensor>(std::move(q));
+    kept.k = std::make_shared<const Tensor>(std::move(k));
+    kept.v = std::make_shared<const Tensor>(std::move(v));
+  }
+
+  // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
+  void run_heads(float* weights, float* output) {
+    const Index D = sizes_.head_dim, L = sizes_.queries;
+    std::vector<TaskPhase> phases;
+    TensorPtr q = t_.q_heads, k = t_.k_heads;
+    if (rotations_) {
+      phases.push_back(together(
+          rotations_.rotate({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
+      q = rotations_.q();
+      k = rotations_.k();
+    }
+    // If there are heads for every thread, each puts the keys of its own heads into panels.
+    const Index kv_heads = sizes_.batch * sizes_.kv_heads;
+    const bool by_head = kv_heads >= threads_;
+    const TaskPhase values = keys_.given_values(*t_.v_heads, FusedKeys::Search::later);
+    phases.push_back(by_head ? values : together({keys_.given_keys(*k), values}));
+    const FusedAttention attention = attention_of({.first = numbers_of(q),
+                                                   .batch = sizes_.heads * L * D,
+                                                   .head = L * D,
+                                                   .panel = panel_lanes * D,
+                                                   .row = D,
+                                                   .depth = 1},
+                                                  nullptr, output, weights);
+    FusedScratch room(threads_, fused_attention_scratch(attention));
+    const TaskPhase tasks = tasks_of(attention, room);
+    phases.push_back(tasks);
+    HeadShares shares(kv_heads, tasks.count / kv_heads, threads_);
+    if (by_head) {
+      phases.back().body = [&](Index, int worker) {
+        const Index task = shares.next(worker, [&](Index head) { keys_.put_keys(*k, head); });
+        if (task >= 0) tasks.body(task, worker);
+      };
+    }
+    run_phases(phases, threads_);
+    if (attention.searches_values && !keys_.finite) run_phases(std::array{tasks}, threads_);
+  }
+
+ private:
+  // q, k and v as phases.
+  void add_projections(std::vector<TaskPhase>& phases) {
+    std::vector<TaskPhase> into_panels, projections;
+    q_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.head_dim);
+    project(Projection::q, t_.query, t_.q_proj_weight, {.panels = &q_}, q_.width, into_panels, projections);
+    if (t_.static_k) {
+      projections.push_back(keys_.given_keys(*t_.static_k));
+    } else {
+      project(Projection::k, t_.key, t_.k_proj_weight, {.head_panels = &keys_.k},
+              sizes_.kv_heads * sizes_.head_dim, into_panels, projections);
+    }
+    if (t_.static_v) {
+      projections.push_back(keys_.given_values(*t_.static_v, FusedKeys::Search::now));
+    } else {
+      project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &keys_.v},
+              sizes_.kv_heads * sizes_.v_head_dim, into_panels, projections);
+    }
+    before_values_ = projections[0].count + projections[1].count;
+    phases.push_back(together(std::move(into_panels)));
+    phases.push_back(together(std::move(projections)));
+    if (sizes_.all_keys > sizes_.keys)
+      phases.push_back({sizes_.batch, [&](Index n, int) {
+                          keys_.append(n, t_.bias_k ? numbers_of(t_.bias_k) : nullptr,
+                                       t_.bias_v ? numbers_of(t_.bias_v) : nullptr);
+                        }});
+  }
+
+  // q, k and v as rows: those of the previous run with the changed panels projected again, or all projected.
+  void project_rows(const FusedTakeover& kept, std::vector<TaskPhase>& phases) {
+    std::vector<TaskPhase> into_panels, projections;
+    const auto follow = [&](Projection which, const FusedRows& rows, const TensorPtr& x,
+                            const TensorPtr& own_weight, const Shape& shape) -> TensorPtr {
+      if (rows.before && rows.changed.empty()) return rows.before;
+      const auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
+      float* const to = made->values<float>().data();
+      const Index slab = shape.size(1) * shape.size(2);
+      if (rows.before)
+        into_panels.push_back({shape.size(0), [to, slab, from = numbers_of(rows.before)](Index n, int) {
+                                 std::copy_n(from + n * slab, slab, to + n * slab);
+                               }});
+      project(which, x, own_weight, {.rows = to, .row_tokens = shape.size(1)}, shape.size(2), into_panels,
+              projections, rows.before ? &rows.changed : nullptr);
+      return made;
+    };
+    const Axis n{"N", sizes_.batch}, keys{sizes_.key_axis(), sizes_.all_keys};
+    q_rows_ = follow(Projection::q, kept.q, t_.query, t_.q_proj_weight,
+                     {n, {"L", sizes_.queries}, {"H·D", sizes_.heads * sizes_.head_dim}});
+    k_rows_ = follow(Projection::k, kept.k, t_.key, t_.k_proj_weight,
+                     {n, keys, {"G·D", sizes_.kv_heads * sizes_.head_dim}});
+    v_rows_ = t_.static_v && !kept.v.before
+                  ? std::make_shared<const Tensor>(merge_heads(*t_.static_v, nullptr, "G·Dv"))
+                  : follow(Projection::v, kept.v, t_.value, t_.v_proj_weight,
+                           {n, keys, {"G·Dv", sizes_.kv_heads * sizes_.v_head_dim}});
+    phases.push_back(together(std::move(into_panels)));
+    phases.push_back(together(std::move(projections)));
+  }
+
+  // x·Wᵀ + b for q, k or v, for all panels or `only` some; a panel that several of them read is built once.
+  void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, const ProjectionTarget& to,
+               Index features, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections,
+               const std::vector<PanelPlace>* only = nullptr) {
+    const Index width = x->shape().size(2), tokens = x->shape().size(1);
+    const auto [at, is_new] = inputs_.try_emplace(x.get());
+    auto& [made, begun] = at->second;
+    if (is_new) {
+      made = Panels(sizes_.batch, tokens, width);
+      begun.resize(static_cast<std::size_t>(made.batch * made.count));
+    }
+    std::vector<PanelPlace> fresh;
+    const auto take = [&, count = made.count, &of_input = begun](PanelPlace place) {
+      const auto i = static_cast<std::size_t>(place.n * count + place.panel);
+      if (!of_input[i]) fresh.push_back(place);
+      of_input[i] = true;
+    };
+    for (Index i = 0; !only && i < made.batch * made.count; ++i) take({i / made.count, i % made.count});
+    if (only) std::ranges::for_each(*only, take);
+    const auto count = static_cast<Index>(fresh.size());
+    into_panels.push_back(
+        {count, [&panels = made, fresh = std::move(fresh), rows = numbers_of(x), this](Index task, int) {
+           const auto [n, p] = fresh[static_cast<std::size_t>(task)];
+           fill_panel(kernels_, rows + (n * panels.tokens + p * panel_lanes) * panels.width,
+                      panels.tokens_of(p), panels.width, panels.width, panels.panel(n, p));
+         }});
+    const FusedProjection projection{.kernels = kernels_,
+                                     .x = made,
+                                     .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
+                                                                  own_weight.get(), t_.in_proj_bias.get()),
+                                     .features = features,
+                                     .to = to,
+                                     // Attention checks its own queries.
+                                     .asks_finite = masks_.has_value() && which != Projection::q,
+                                     .only = only};
+    projections.push_back(tasks_of(projection, tasks_.projections));
+    if (which == Projection::v && !to.rows) values_.emplace(projection);
+  }
+
+  TaskPhase tasks_of(const FusedProjection& projection, Index& count) {
+    count += fused_projection_tasks(projection);
+    return {fused_projection_tasks(projection), [this, projection](Index task, int worker) {
+              keys_.note(fused_projection_task(projection, task, projecting_.of(worker)));
+            }};
+  }
+
+  TaskPhase tasks_of(const FusedAttention& attention, FusedScratch& room) {
+    tasks_.attentions += fused_attention_tasks(attention);
+    return {fused_attention_tasks(attention),
+            [&, this](Index task, int worker) { fused_attention_task(attention, task, room.of(worker)); }};
+  }
+
+  TaskPhase concat_of(const FusedAttention& attention, const Tensor& head_output) {
+    return {fused_attention_tasks(attention),
+            [&](Index task, int) { fused_concat_task(attention, head_output.values<float>().data(), task); }};
+  }
+
+  FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {
+    const ScoreScale scale = score_scale(options_);
+    return {.kernels = kernels_,
+            .options = options_,
+            .scale = static_cast<float>(scale.factor()),
+            .cap = static_cast<float>(scale.cap()),
+            .masks = masks_ ? &*masks_ : nullptr,
+            .batch = sizes_.batch,
+            .queries = sizes_.queries,
+            .all_keys = sizes_.all_keys,
+            .heads = sizes_.heads,
+            .kv_heads = sizes_.kv_heads,
+            .head_dim = sizes_.head_dim,
+            .v_head_dim = sizes_.v_head_dim,
+            .q = q,
+            .k = keys_.k,
+            .v = keys_.v,
+            .finite = keys_.finite,
+            .searches_values = keys_.values_unsearched(),
+            .gains = gains_.empty() ? nullptr : gains_.data(),
+            .frozen = frozen_,
+            .concat = concat,
+            .head_output = head_output,
+            .attn_weights = weights};
+  }
+
+  const FusedKernels& kernels_;
+  int threads_;
+  const AttentionSizes& sizes_;
+  const AttentionOptions& options_;
+  const TraceTensors& t_;
+  const GivenMasks given_;
+  FusedKeys keys_;
+  FusedRotations rotations_;
+  struct InputPanels {
+    Panels panels;
+    std::vector<bool> begun;  // those that some task fills
+  };
+  std::map<const Tensor*, InputPanels> inputs_;
+  TensorPtr q_rows_, k_rows_, v_rows_;     // after an earlier run, or if rows are rotated; else null
+  std::optional<FusedProjection> values_;  // nullopt if they are given
+  Index before_values_ = 0;                // tasks before theirs in the phase
+  Panels q_, concat_;
+  std::optional<RowMasks> masks_;
+  std::vector<float> gains_;
+  std::vector<FrozenHead> frozen_;
+  FusedTasks tasks_;
+  FusedScratch projecting_{threads_, fused_projection_scratch()};
+};
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/frozen_heads.h"
+#include "core/attention/softmax.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_work.h"
 #include "core/tensor/shape.h"

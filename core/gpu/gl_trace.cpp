@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/attention/add_and_norm.h"
-#include "core/attention/frozen_heads.h"
+#include "core/attention/softmax.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_read.h"

@@ -1,8 +1,7 @@
 #include "core/reference/kept_weights.h"
 
-#include "core/attention/dropout.h"
-#include "core/attention/frozen_heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/softmax.h"
 
 namespace headwise {
 namespace {

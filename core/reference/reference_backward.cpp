@@ -4,13 +4,12 @@
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/clip.h"
-#include "core/attention/dropout.h"
-#include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/linear.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/softmax.h"
 #include "core/reference/reference_backend.h"
 #include "core/reference/stage_cache.h"
 #include "core/tensor/memory.h"
@@ -56,10 +55,89 @@ class Backward {
         g_(trace.grad),
         cache_(trace, previous, StageCache::Pass::backward) {}
 
-  void add_and_norm();
-  void merge_and_project();
-  void scaled_dot_product_attention();
-  void project();
+  void add_and_norm() {
+    if (t_.layer_norm_output) {
+      const TensorId sum = t_.residual_output ? TensorId::residual_output : TensorId::output;
+      const TensorPtr& x = t_.residual_output ? t_.residual_output : t_.output;
+      stage(sum, {g_.layer_norm_output, x}, [&] { return layer_norm_gradient(*g_.layer_norm_output, *x); });
+    }
+    if (t_.residual_output) g_.output = g_.residual_output;
+  }
+
+  void merge_and_project() {
+    stage(TensorId::concat, {g_.output, t_.out_proj_weight},
+          [&] { return linear_input_gradient(*g_.output, {t_.out_proj_weight.get()}, t_.concat->shape()); });
+    stage(TensorId::out_proj_weight, {g_.output, t_.concat}, [&] {
+      Tensor gradient(t_.out_proj_weight->shape(), dtype_);
+      linear_weight_gradient(*g_.output, *t_.concat, gradient, 0);
+      return gradient;
+    });
+    if (t_.out_proj_bias) {
+      stage(TensorId::out_proj_bias, {g_.output}, [&] {
+        Tensor gradient(t_.out_proj_bias->shape(), dtype_);
+        linear_bias_gradient(*g_.output, gradient, 0);
+        return gradient;
+      });
+    }
+    stage(TensorId::head_output, {g_.concat, t_.head_gain},
+          [&] { return merge_heads_gradient(*g_.concat, t_.head_gain.get(), t_.head_output->shape()); });
+    if (t_.head_gain) {
+      stage(TensorId::head_gain, {g_.concat, t_.head_output},
+            [&] { return head_gain_gradient(*g_.concat, *t_.head_output, t_.head_gain->shape()); });
+    }
+  }
+
+  void scaled_dot_product_attention() {
+    stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads}, [&] {
+      return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape());
+    });
+    stage(TensorId::v_heads, {g_.head_output, t_.dropped_weights}, [&] {
+      return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape());
+    });
+    weights();
+    mask();
+    const ScoreScale scale = score_scale(o_);
+    stage(
+        TensorId::scores, {g_.scaled_scores, scale.is_linear() ? nullptr : t_.scores},
+        [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); }, scale.choices());
+    const TensorPtr &q = queries_of_scores(t_), &k = keys_of_scores(t_);
+    stage(t_.q_rotary ? TensorId::q_rotary : TensorId::q_heads, {g_.scores, k},
+          [&] { return attention_scores_query_gradient(*g_.scores, *k, q->shape()); });
+    stage(t_.k_rotary ? TensorId::k_rotary : TensorId::k_heads, {g_.scores, q},
+          [&] { return attention_scores_key_gradient(*g_.scores, *q, k->shape()); });
+    rotate_by_position();
+  }
+
+  void project() {
+    // Where numbers were clipped, their gradient is 0.
+    const auto join = [&](TensorId id, const TensorPtr& heads, const TensorPtr& joined, const char* axis) {
+      stage(id, {heads, o_.clip_qkv ? joined : nullptr},
+            [&] {
+              Tensor gradient = merge_heads(*heads, nullptr, axis);
+              return o_.clip_qkv ? clip_gradient(gradient, *joined, *o_.clip_qkv) : gradient;
+            },
+            {o_.clip_qkv.value_or(0.0)});
+    };
+    join(TensorId::q, g_.q_heads, t_.q, "H·D");
+    join(TensorId::k, g_.k_heads, t_.k, "G·D");
+    join(TensorId::v, g_.v_heads, t_.v, "G·Dv");
+    const std::array<Way, 3> ways{
+        Way{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
+        Way{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},
+        Way{Projection::v, g_.v, t_.value, t_.v_proj_weight, t_.static_v != nullptr},
+    };
+    appended_rows();
+    if (t_.static_k) {
+      stage(TensorId::static_k, {g_.k},
+            [&] { return split_heads(*projected_rows(ways[1]), sizes_.kv_heads, "G", "D"); });
+    }
+    if (t_.static_v) {
+      stage(TensorId::static_v, {g_.v},
+            [&] { return split_heads(*projected_rows(ways[2]), sizes_.kv_heads, "G", "Dv"); });
+    }
+    project_parameters(ways);
+    project_inputs(ways);
+  }
 
  private:
   // The backward path of one of q, k and v to what it was projected from; `replaced`:
@@ -74,16 +152,186 @@ class Backward {
   // A gradient has the shape of its tensor; together with S and the sources' shapes that determines every
   // other size. `choices` are what else it depends on.
   void stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
-             std::vector<double> choices = {});
-  void weights();
-  void mask();
-  void rotate_by_position();
-  TensorPtr projected_rows(const Way& way);  // (N,S,…): without the appended ones
-  LinearRows weight_rows(const Way& way) const;
-  Tensor input_gradient(const Way& way);
-  void appended_rows();
-  void project_parameters(const std::array<Way, 3>& ways);
-  void project_inputs(const std::array<Way, 3>& ways);
+             std::vector<double> choices = {}) {
+    choices.push_back(static_cast<double>(dtype_));
+    choices.push_back(static_cast<double>(sizes_.keys));
+    for (const Index size : (t_.*(tensor_entry(id).member))->shape().sizes()) {
+      choices.push_back(static_cast<double>(size));
+    }
+    cache_.stage(id, std::move(sources), make, std::move(choices));
+  }
+
+  // Back through dropout and softmax. The weights of frozen heads are constants that bypass both.
+  void weights() {
+    const std::vector<Index>& frozen = o_.frozen_heads;
+    const bool all_frozen = static_cast<Index>(frozen.size()) == sizes_.heads;
+    const auto choices_and_heads = [&](std::vector<double> choices) {
+      for (const Index head : frozen) choices.push_back(static_cast<double>(head));
+      return choices;
+    };
+    if (o_.dropout == 0.0 || all_frozen) {
+      g_.attn_weights = g_.dropped_weights;
+    } else {
+      stage(
+          TensorId::attn_weights, {g_.dropped_weights},
+          [&] {
+            Tensor gradient = dropout(*g_.dropped_weights, o_.dropout, o_.dropout_seed);
+            if (frozen.empty()) return gradient;
+            return with_heads_of(std::move(gradient), *g_.dropped_weights, frozen);
+          },
+          choices_and_heads(seed_choices(o_)));
+    }
+    if (all_frozen) {
+      stage(TensorId::masked_scores, {}, [&] { return Tensor(t_.masked_scores->shape(), dtype_); });
+      return;
+    }
+    stage(
+        TensorId::masked_scores, {g_.attn_weights, t_.attn_weights},
+        [&] {
+          Tensor gradient = softmax_gradient(*g_.attn_weights, *t_.attn_weights);
+          if (frozen.empty()) return gradient;
+          return with_zero_heads(std::move(gradient), frozen);
+        },
+        choices_and_heads({}));
+  }
+
+  void mask() {
+    // Both are addends of the masked score. Only filled scores pass no gradient.
+    g_.scaled_scores = g_.masked_scores;
+    if (!t_.mask_bias) return;
+    if (o_.mask_value) {
+      g_.scaled_scores = nullptr;
+      stage(TensorId::scaled_scores, {g_.masked_scores, t_.mask_bias},
+            [&] { return mask_scores_gradient(*g_.masked_scores, *t_.mask_bias, o_.mask_value); });
+    }
+    g_.mask_bias = g_.scaled_scores;
+    if (is_float(t_.attn_mask)) {
+      stage(TensorId::attn_mask, {g_.mask_bias},
+            [&] { return attn_mask_gradient(o_.op, *g_.mask_bias, t_.attn_mask->shape(), sizes_.keys); },
+            {static_cast<double>(o_.op)});
+    }
+    if (is_float(t_.key_padding_mask)) {
+      stage(TensorId::key_padding_mask, {g_.mask_bias},
+            [&] { return key_padding_mask_gradient(*g_.mask_bias, t_.key_padding_mask->shape()); });
+    }
+  }
+
+  // Back through the rotation of rows by their positions.
+  void rotate_by_position() {
+    const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
+    if (frequencies.empty()) return;
+    const auto back = [&](TensorId id, const TensorPtr& gradient, Index first_position) {
+      std::vector<double> choices{static_cast<double>(first_position)};
+      choices.insert(choices.end(), frequencies.begin(), frequencies.end());
+      stage(
+          id, {gradient}, [&] { return rotary_embedding_gradient(*gradient, frequencies, first_position); },
+          std::move(choices));
+    };
+    back(TensorId::q_heads, g_.q_rotary, rotary_first_query(o_, sizes_.queries, sizes_.keys));
+    back(TensorId::k_heads, g_.k_rotary, 0);
+  }
+
+  // (N,S,…): without the appended ones
+  TensorPtr projected_rows(const Way& way) {
+    if (way.which == Projection::q || sizes_.all_keys == sizes_.keys) return way.grad_rows;
+    TensorPtr& rows = projected_rows_[static_cast<std::size_t>(way.which)];
+    if (!rows) rows = kept(leading_rows(*way.grad_rows, sizes_.keys));
+    return rows;
+  }
+
+  LinearRows weight_rows(const Way& way) const {
+    return in_projection_rows(way.which, o_, t_.in_proj_weight.get(), way.own_weight.get(),
+                              t_.in_proj_bias.get());
+  }
+
+  Tensor input_gradient(const Way& way) {
+    if (way.replaced) return Tensor(way.x->shape(), dtype_);
+    return linear_input_gradient(*projected_rows(way), weight_rows(way), way.x->shape());
+  }
+
+  // Through the appended rows, and static_k and static_v.
+  void appended_rows() {
+    if (t_.bias_k) {
+      stage(TensorId::bias_k, {g_.k},
+            [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
+    }
+    if (t_.bias_v) {
+      stage(TensorId::bias_v, {g_.v},
+            [&] { return bias_row_gradient(*g_.v, sizes_.keys, t_.bias_v->shape()); });
+    }
+  }
+
+  // One tensor for all three if the parameters are packed, otherwise one each; the bias is always packed.
+  void project_parameters(const std::array<Way, 3>& ways) {
+    std::vector<TensorPtr> weight_sources, bias_sources;
+    for (const Way& way : ways) {
+      weight_sources.push_back(way.replaced ? nullptr : way.grad_rows);
+      weight_sources.push_back(way.replaced ? nullptr : way.x);
+      bias_sources.push_back(way.replaced ? nullptr : way.grad_rows);
+    }
+    if (t_.in_proj_weight) {
+      stage(TensorId::in_proj_weight, weight_sources, [&] {
+        Tensor gradient(t_.in_proj_weight->shape(), dtype_);
+        for (std::size_t i = 0; i < ways.size(); ++i) {
+          const Way& way = ways[i];
+          const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(ways));
+          if (!way.replaced)
+            linear_weight_gradient(*projected_rows(way), *way.x, gradient, weight_rows(way).first_weight_row);
+        }
+        return gradient;
+      });
+    }
+    constexpr std::array own_weights{TensorId::q_proj_weight, TensorId::k_proj_weight, TensorId::v_proj_weight};
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const Way& way = ways[i];
+      if (!way.own_weight) continue;
+      stage(own_weights[i], {weight_sources[2 * i], weight_sources[2 * i + 1]}, [&] {
+        Tensor gradient(way.own_weight->shape(), dtype_);
+        if (!way.replaced) linear_weight_gradient(*projected_rows(way), *way.x, gradient, 0);
+        return gradient;
+      });
+    }
+    if (t_.in_proj_bias) {
+      stage(TensorId::in_proj_bias, bias_sources, [&] {
+        Tensor gradient(t_.in_proj_bias->shape(), dtype_);
+        for (const Way& way : ways) {
+          if (!way.replaced)
+            linear_bias_gradient(*projected_rows(way), gradient, weight_rows(way).first_bias_entry);
+        }
+        return gradient;
+      });
+    }
+  }
+
+  // Gradients that arrive along several paths are added up.
+  void project_inputs(const std::array<Way, 3>& ways) {
+    const bool is_self_attention = t_.key == t_.query && t_.value == t_.query;
+    const auto sources_of = [&](const Way& way) -> std::vector<TensorPtr> {
+      if (way.replaced) return {nullptr, nullptr};
+      return {way.grad_rows, way.own_weight ? way.own_weight : t_.in_proj_weight};
+    };
+    std::vector<TensorPtr> sources = sources_of(ways[0]);
+    sources.push_back(g_.residual_output);
+    if (is_self_attention) {
+      for (const Way* way : {&ways[1], &ways[2]}) {
+        for (TensorPtr& source : sources_of(*way)) sources.push_back(std::move(source));
+      }
+    }
+    stage(TensorId::query, std::move(sources), [&] {
+      const Index count = is_self_attention ? 3 : 1;
+      const auto of_way = [&](Index i) {
+        const ProgressPart part = slice_of_work(i, count);
+        return input_gradient(ways[static_cast<std::size_t>(i)]);
+      };
+      Tensor sum = of_way(0);
+      if (g_.residual_output) sum = add_residual(sum, *g_.residual_output);
+      for (Index i = 1; i < count; ++i) sum = add_residual(sum, of_way(i));
+      return sum;
+    });
+    if (is_self_attention) return;
+    stage(TensorId::key, sources_of(ways[1]), [&] { return input_gradient(ways[1]); });
+    stage(TensorId::value, sources_of(ways[2]), [&] { return input_gradient(ways[2]); });
+  }
 
   const TraceTensors& t_;
   const AttentionOptions& o_;
@@ -93,268 +341,6 @@ class Backward {
   StageCache cache_;
   std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; computed on first use
 };
-
-void Backward::stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
-                     std::vector<double> choices) {
-  choices.push_back(static_cast<double>(dtype_));
-  choices.push_back(static_cast<double>(sizes_.keys));
-  for (const Index size : (t_.*(tensor_entry(id).member))->shape().sizes()) {
-    choices.push_back(static_cast<double>(size));
-  }
-  cache_.stage(id, std::move(sources), make, std::move(choices));
-}
-
-void Backward::add_and_norm() {
-  if (t_.layer_norm_output) {
-    const TensorId sum = t_.residual_output ? TensorId::residual_output : TensorId::output;
-    const TensorPtr& x = t_.residual_output ? t_.residual_output : t_.output;
-    stage(sum, {g_.layer_norm_output, x}, [&] { return layer_norm_gradient(*g_.layer_norm_output, *x); });
-  }
-  if (t_.residual_output) g_.output = g_.residual_output;
-}
-
-void Backward::merge_and_project() {
-  stage(TensorId::concat, {g_.output, t_.out_proj_weight},
-        [&] { return linear_input_gradient(*g_.output, {t_.out_proj_weight.get()}, t_.concat->shape()); });
-  stage(TensorId::out_proj_weight, {g_.output, t_.concat}, [&] {
-    Tensor gradient(t_.out_proj_weight->shape(), dtype_);
-    linear_weight_gradient(*g_.output, *t_.concat, gradient, 0);
-    return gradient;
-  });
-  if (t_.out_proj_bias) {
-    stage(TensorId::out_proj_bias, {g_.output}, [&] {
-      Tensor gradient(t_.out_proj_bias->shape(), dtype_);
-      linear_bias_gradient(*g_.output, gradient, 0);
-      return gradient;
-    });
-  }
-  stage(TensorId::head_output, {g_.concat, t_.head_gain},
-        [&] { return merge_heads_gradient(*g_.concat, t_.head_gain.get(), t_.head_output->shape()); });
-  if (t_.head_gain) {
-    stage(TensorId::head_gain, {g_.concat, t_.head_output},
-          [&] { return head_gain_gradient(*g_.concat, *t_.head_output, t_.head_gain->shape()); });
-  }
-}
-
-void Backward::mask() {
-  // Both are addends of the masked score. Only filled scores pass no gradient.
-  g_.scaled_scores = g_.masked_scores;
-  if (!t_.mask_bias) return;
-  if (o_.mask_value) {
-    g_.scaled_scores = nullptr;
-    stage(TensorId::scaled_scores, {g_.masked_scores, t_.mask_bias},
-          [&] { return mask_scores_gradient(*g_.masked_scores, *t_.mask_bias, o_.mask_value); });
-  }
-  g_.mask_bias = g_.scaled_scores;
-  if (is_float(t_.attn_mask)) {
-    stage(TensorId::attn_mask, {g_.mask_bias},
-          [&] { return attn_mask_gradient(o_.op, *g_.mask_bias, t_.attn_mask->shape(), sizes_.keys); },
-          {static_cast<double>(o_.op)});
-  }
-  if (is_float(t_.key_padding_mask)) {
-    stage(TensorId::key_padding_mask, {g_.mask_bias},
-          [&] { return key_padding_mask_gradient(*g_.mask_bias, t_.key_padding_mask->shape()); });
-  }
-}
-
-// Back through dropout and softmax. The weights of frozen heads are constants that bypass both.
-void Backward::weights() {
-  const std::vector<Index>& frozen = o_.frozen_heads;
-  const bool all_frozen = static_cast<Index>(frozen.size()) == sizes_.heads;
-  const auto choices_and_heads = [&](std::vector<double> choices) {
-    for (const Index head : frozen) choices.push_back(static_cast<double>(head));
-    return choices;
-  };
-  if (o_.dropout == 0.0 || all_frozen) {
-    g_.attn_weights = g_.dropped_weights;
-  } else {
-    stage(
-        TensorId::attn_weights, {g_.dropped_weights},
-        [&] {
-          Tensor gradient = dropout(*g_.dropped_weights, o_.dropout, o_.dropout_seed);
-          if (frozen.empty()) return gradient;
-          return with_heads_of(std::move(gradient), *g_.dropped_weights, frozen);
-        },
-        choices_and_heads(seed_choices(o_)));
-  }
-  if (all_frozen) {
-    stage(TensorId::masked_scores, {}, [&] { return Tensor(t_.masked_scores->shape(), dtype_); });
-    return;
-  }
-  stage(
-      TensorId::masked_scores, {g_.attn_weights, t_.attn_weights},
-      [&] {
-        Tensor gradient = softmax_gradient(*g_.attn_weights, *t_.attn_weights);
-        if (frozen.empty()) return gradient;
-        return with_zero_heads(std::move(gradient), frozen);
-      },
-      choices_and_heads({}));
-}
-
-void Backward::scaled_dot_product_attention() {
-  stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads},
-        [&] { return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape()); });
-  stage(TensorId::v_heads, {g_.head_output, t_.dropped_weights}, [&] {
-    return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape());
-  });
-  weights();
-  mask();
-  const ScoreScale scale = score_scale(o_);
-  stage(
-      TensorId::scores, {g_.scaled_scores, scale.is_linear() ? nullptr : t_.scores},
-      [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); }, scale.choices());
-  const TensorPtr &q = queries_of_scores(t_), &k = keys_of_scores(t_);
-  stage(t_.q_rotary ? TensorId::q_rotary : TensorId::q_heads, {g_.scores, k},
-        [&] { return attention_scores_query_gradient(*g_.scores, *k, q->shape()); });
-  stage(t_.k_rotary ? TensorId::k_rotary : TensorId::k_heads, {g_.scores, q},
-        [&] { return attention_scores_key_gradient(*g_.scores, *q, k->shape()); });
-  rotate_by_position();
-}
-
-// Back through the rotation of rows by their positions.
-void Backward::rotate_by_position() {
-  const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
-  if (frequencies.empty()) return;
-  const auto back = [&](TensorId id, const TensorPtr& gradient, Index first_position) {
-    std::vector<double> choices{static_cast<double>(first_position)};
-    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
-    stage(
-        id, {gradient}, [&] { return rotary_embedding_gradient(*gradient, frequencies, first_position); },
-        std::move(choices));
-  };
-  back(TensorId::q_heads, g_.q_rotary, rotary_first_query(o_, sizes_.queries, sizes_.keys));
-  back(TensorId::k_heads, g_.k_rotary, 0);
-}
-
-TensorPtr Backward::projected_rows(const Way& way) {
-  if (way.which == Projection::q || sizes_.all_keys == sizes_.keys) return way.grad_rows;
-  TensorPtr& rows = projected_rows_[static_cast<std::size_t>(way.which)];
-  if (!rows) rows = kept(leading_rows(*way.grad_rows, sizes_.keys));
-  return rows;
-}
-
-LinearRows Backward::weight_rows(const Way& way) const {
-  return in_projection_rows(way.which, o_, t_.in_proj_weight.get(), way.own_weight.get(),
-                            t_.in_proj_bias.get());
-}
-
-Tensor Backward::input_gradient(const Way& way) {
-  if (way.replaced) return Tensor(way.x->shape(), dtype_);
-  return linear_input_gradient(*projected_rows(way), weight_rows(way), way.x->shape());
-}
-
-// Through the appended rows, and static_k and static_v.
-void Backward::appended_rows() {
-  if (t_.bias_k) {
-    stage(TensorId::bias_k, {g_.k}, [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
-  }
-  if (t_.bias_v) {
-    stage(TensorId::bias_v, {g_.v}, [&] { return bias_row_gradient(*g_.v, sizes_.keys, t_.bias_v->shape()); });
-  }
-}
-
-// One tensor for all three if the parameters are packed, otherwise one each; the bias is always packed.
-void Backward::project_parameters(const std::array<Way, 3>& ways) {
-  std::vector<TensorPtr> weight_sources, bias_sources;
-  for (const Way& way : ways) {
-    weight_sources.push_back(way.replaced ? nullptr : way.grad_rows);
-    weight_sources.push_back(way.replaced ? nullptr : way.x);
-    bias_sources.push_back(way.replaced ? nullptr : way.grad_rows);
-  }
-  if (t_.in_proj_weight) {
-    stage(TensorId::in_proj_weight, weight_sources, [&] {
-      Tensor gradient(t_.in_proj_weight->shape(), dtype_);
-      for (std::size_t i = 0; i < ways.size(); ++i) {
-        const Way& way = ways[i];
-        const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(ways));
-        if (!way.replaced)
-          linear_weight_gradient(*projected_rows(way), *way.x, gradient, weight_rows(way).first_weight_row);
-      }
-      return gradient;
-    });
-  }
-  constexpr std::array own_weights{TensorId::q_proj_weight, TensorId::k_proj_weight, TensorId::v_proj_weight};
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    const Way& way = ways[i];
-    if (!way.own_weight) continue;
-    stage(own_weights[i], {weight_sources[2 * i], weight_sources[2 * i + 1]}, [&] {
-      Tensor gradient(way.own_weight->shape(), dtype_);
-      if (!way.replaced) linear_weight_gradient(*projected_rows(way), *way.x, gradient, 0);
-      return gradient;
-    });
-  }
-  if (t_.in_proj_bias) {
-    stage(TensorId::in_proj_bias, bias_sources, [&] {
-      Tensor gradient(t_.in_proj_bias->shape(), dtype_);
-      for (const Way& way : ways) {
-        if (!way.replaced)
-          linear_bias_gradient(*projected_rows(way), gradient, weight_rows(way).first_bias_entry);
-      }
-      return gradient;
-    });
-  }
-}
-
-// Gradients that arrive along several paths are added up.
-void Backward::project_inputs(const std::array<Way, 3>& ways) {
-  const bool is_self_attention = t_.key == t_.query && t_.value == t_.query;
-  const auto sources_of = [&](const Way& way) -> std::vector<TensorPtr> {
-    if (way.replaced) return {nullptr, nullptr};
-    return {way.grad_rows, way.own_weight ? way.own_weight : t_.in_proj_weight};
-  };
-  std::vector<TensorPtr> sources = sources_of(ways[0]);
-  sources.push_back(g_.residual_output);
-  if (is_self_attention) {
-    for (const Way* way : {&ways[1], &ways[2]}) {
-      for (TensorPtr& source : sources_of(*way)) sources.push_back(std::move(source));
-    }
-  }
-  stage(TensorId::query, std::move(sources), [&] {
-    const Index count = is_self_attention ? 3 : 1;
-    const auto of_way = [&](Index i) {
-      const ProgressPart part = slice_of_work(i, count);
-      return input_gradient(ways[static_cast<std::size_t>(i)]);
-    };
-    Tensor sum = of_way(0);
-    if (g_.residual_output) sum = add_residual(sum, *g_.residual_output);
-    for (Index i = 1; i < count; ++i) sum = add_residual(sum, of_way(i));
-    return sum;
-  });
-  if (is_self_attention) return;
-  stage(TensorId::key, sources_of(ways[1]), [&] { return input_gradient(ways[1]); });
-  stage(TensorId::value, sources_of(ways[2]), [&] { return input_gradient(ways[2]); });
-}
-
-void Backward::project() {
-  // Where numbers were clipped, their gradient is 0.
-  const auto join = [&](TensorId id, const TensorPtr& heads, const TensorPtr& joined, const char* axis) {
-    stage(id, {heads, o_.clip_qkv ? joined : nullptr},
-          [&] {
-            Tensor gradient = merge_heads(*heads, nullptr, axis);
-            return o_.clip_qkv ? clip_gradient(gradient, *joined, *o_.clip_qkv) : gradient;
-          },
-          {o_.clip_qkv.value_or(0.0)});
-  };
-  join(TensorId::q, g_.q_heads, t_.q, "H·D");
-  join(TensorId::k, g_.k_heads, t_.k, "G·D");
-  join(TensorId::v, g_.v_heads, t_.v, "G·Dv");
-  const std::array<Way, 3> ways{
-      Way{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
-      Way{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},
-      Way{Projection::v, g_.v, t_.value, t_.v_proj_weight, t_.static_v != nullptr},
-  };
-  appended_rows();
-  if (t_.static_k) {
-    stage(TensorId::static_k, {g_.k},
-          [&] { return split_heads(*projected_rows(ways[1]), sizes_.kv_heads, "G", "D"); });
-  }
-  if (t_.static_v) {
-    stage(TensorId::static_v, {g_.v},
-          [&] { return split_heads(*projected_rows(ways[2]), sizes_.kv_heads, "G", "Dv"); });
-  }
-  project_parameters(ways);
-  project_inputs(ways);
-}
 
 }  // namespace
 

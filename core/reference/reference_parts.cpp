@@ -5,8 +5,6 @@
 #include <optional>
 
 #include "core/attention/attention_mask.h"
-#include "core/attention/dropout.h"
-#include "core/attention/frozen_heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
@@ -66,22 +64,12 @@ struct Wanted {
   }
 };
 
-// Rows [first, first + count) of all heads of one batch entry: x (N,H,L,W) → (1,H,count,W). And the inverse.
-template <class T>
-void copy_rows(const Tensor& from, Index n, Index first, Tensor& rows) {
-  const Shape &all = from.shape(), &part = rows.shape();
-  const Index heads = all.size(1), length = all.size(2), width = all.size(3), count = part.size(2);
-  for (Index h = 0; h < heads; ++h)
-    std::copy_n(from.values<T>().begin() + ((n * heads + h) * length + first) * width, count * width,
-                rows.values<T>().begin() + h * count * width);
-}
-template <class T>
-void put_rows(const Tensor& rows, Index n, Index first, Tensor& to) {
-  const Shape &all = to.shape(), &part = rows.shape();
-  const Index heads = all.size(1), length = all.size(2), width = all.size(3), count = part.size(2);
-  for (Index h = 0; h < heads; ++h)
-    std::copy_n(rows.values<T>().begin() + h * count * width, count * width,
-                to.values<T>().begin() + ((n * heads + h) * length + first) * width);
+// Calls copy(place in x, place in rows, count) for rows [first, first + …) of each head of one batch entry:
+// x (N,H,L,W), rows (1,H,count,W).
+template <class Copy>
+void each_heads_rows(const Shape& x, const Shape& rows, Index n, Index first, Copy&& copy) {
+  const Index heads = x.size(1), length = x.size(2), width = x.size(3), cells = rows.size(2) * width;
+  for (Index h = 0; h < heads; ++h) copy(((n * heads + h) * length + first) * width, h * cells, cells);
 }
 
 Tensor rows_of(const Tensor& x, Index n, Index first, Index count) {
@@ -89,10 +77,11 @@ Tensor rows_of(const Tensor& x, Index n, Index first, Index count) {
   axes[0].size = 1;
   axes[2].size = count;
   Tensor rows = Tensor::unwritten(Shape(std::move(axes)), x.dtype());
-  if (x.dtype() == DType::f64)
-    copy_rows<double>(x, n, first, rows);
-  else
-    copy_rows<float>(x, n, first, rows);
+  dispatch_float(x.dtype(), [&]<class T>() {
+    each_heads_rows(x.shape(), rows.shape(), n, first, [&](Index from, Index to, Index cells) {
+      std::copy_n(x.values<T>().begin() + from, cells, rows.values<T>().begin() + to);
+    });
+  });
   return rows;
 }
 
@@ -104,10 +93,11 @@ class Kept {
   }
   void put(const Tensor& rows, Index n, Index first) const {
     if (!tensor_) return;
-    if (rows.dtype() == DType::f64)
-      put_rows<double>(rows, n, first, *tensor_);
-    else
-      put_rows<float>(rows, n, first, *tensor_);
+    dispatch_float(rows.dtype(), [&]<class T>() {
+      each_heads_rows(tensor_->shape(), rows.shape(), n, first, [&](Index to, Index from, Index cells) {
+        std::copy_n(rows.values<T>().begin() + from, cells, tensor_->values<T>().begin() + to);
+      });
+    });
   }
   TensorPtr tensor() const { return tensor_; }
 

@@ -1,4 +1,4 @@
-#include "core/trace/cell_combination.h"
+#include "core/trace/cell_provenance.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <span>
 
 #include "core/attention/add_and_norm.h"
-#include "core/attention/dropout.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
+#include "core/attention/softmax.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {

@@ -1,4 +1,4 @@
-#include "core/trace/cell_formula.h"
+#include "core/trace/cell_provenance.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "core/attention/score_scale.h"
 #include "core/tensor/join.h"
-#include "core/trace/mask_rule.h"
+#include "core/trace/rules.h"
 
 namespace headwise {
 namespace {

@@ -6,10 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/tensor/error.h"
-#include "core/trace/cell_combination.h"
-#include "core/trace/cell_formula.h"
-#include "core/trace/mask_rule.h"
-#include "core/trace/gradient_rules.h"
+#include "core/trace/rules.h"
 
 namespace headwise {
 namespace {
@@ -206,14 +203,6 @@ void append_terms(const Trace& trace, const Rule& rule, const Product& product,
   }
 }
 
-bool contains(const BoxRef& outer, const BoxRef& inner) {
-  if (outer.tensor != inner.tensor) return false;
-  for (std::size_t axis = 0; axis < outer.begin.size(); ++axis) {
-    if (inner.begin[axis] < outer.begin[axis] || inner.end[axis] > outer.end[axis]) return false;
-  }
-  return true;
-}
-
 void add_box(std::vector<BoxRef>& boxes, BoxRef box) {
   if (std::ranges::any_of(boxes, [&](const BoxRef& other) { return contains(other, box); })) return;
   std::erase_if(boxes, [&](const BoxRef& other) { return contains(box, other); });
@@ -268,30 +257,42 @@ CellProvenance provenance_by_rule(const Trace& trace, const Rule& rule, const st
   return provenance;
 }
 
-std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const std::vector<Index>& index) {
+bool contains(const BoxRef& outer, const BoxRef& inner) {
+  if (outer.tensor != inner.tensor) return false;
+  for (std::size_t axis = 0; axis < outer.begin.size(); ++axis) {
+    if (inner.begin[axis] < outer.begin[axis] || inner.end[axis] > outer.end[axis]) return false;
+  }
+  return true;
+}
+
+std::vector<BoxRef> boxes_of(const Rule& rule, const std::vector<std::vector<Interval>>& values) {
   std::vector<BoxRef> boxes;
   const std::size_t rank = rule.sizes.size();
+  std::vector<std::size_t> choice(rank, 0);
+  for (bool more = true; more;) {
+    BoxRef& box = boxes.emplace_back(BoxRef{rule.result, {}, {}});
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      box.begin.push_back(values[axis][choice[axis]].begin);
+      box.end.push_back(values[axis][choice[axis]].end);
+    }
+    more = false;
+    for (std::size_t axis = rank; axis-- > 0 && !more;) {
+      more = ++choice[axis] < values[axis].size();
+      if (!more) choice[axis] = 0;
+    }
+  }
+  return boxes;
+}
+
+std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const std::vector<Index>& index) {
+  std::vector<BoxRef> boxes;
   for (const Product& product : rule.products) {
     const std::vector<Interval> ranges = variable_ranges(rule, product);
     for (const Operand& factor : product.factors) {
       if (factor.tensor != tensor) continue;
       const auto values = variables_leading_to(index, factor.axes, ranges);
       if (std::ranges::any_of(values, [](const auto& intervals) { return intervals.empty(); })) continue;
-      // One box for each combination of the intervals of the result's axes; almost always just one.
-      std::vector<std::size_t> choice(rank, 0);
-      for (bool more = true; more;) {
-        BoxRef box{rule.result, {}, {}};
-        for (std::size_t axis = 0; axis < rank; ++axis) {
-          box.begin.push_back(values[axis][choice[axis]].begin);
-          box.end.push_back(values[axis][choice[axis]].end);
-        }
-        add_box(boxes, std::move(box));
-        more = false;
-        for (std::size_t axis = rank; axis-- > 0 && !more;) {
-          more = ++choice[axis] < values[axis].size();
-          if (!more) choice[axis] = 0;
-        }
-      }
+      for (BoxRef& box : boxes_of(rule, values)) add_box(boxes, std::move(box));
     }
   }
   return boxes;

@@ -49,6 +49,11 @@ struct CellProvenance {
   std::string note;  // a plain sentence on what is special about this cell; usually empty
 };
 
+// Whether every cell of the one is a cell of the other.
+bool contains(const BoxRef& outer, const BoxRef& inner);
+// A box of the rule's result for each combination of the intervals of its axes; almost always just one.
+std::vector<BoxRef> boxes_of(const Rule& rule, const std::vector<std::vector<Interval>>& values);
+
 // A quantity by its name; nullopt if the cell has no such quantity.
 std::optional<double> quantity(const CellProvenance& provenance, std::string_view name);
 
@@ -69,5 +74,19 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
 std::vector<BoxRef> cell_consumers(const Trace& trace, TensorName tensor, const std::vector<Index>& index);
 // The same for one rule, which must know the tensor under this name (first_name).
 std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const std::vector<Index>& index);
+
+// How the sources of a cell are combined into its number, for each Combine.
+
+// Adds to a provenance that already has its terms the constants its cell also depends on and the totals of
+// its row: "scale", "row maximum", "Σ dP·P". Terms that contribute something other than the product of their
+// factors get that value and a label (Term).
+void add_quantities(const Trace& trace, CellProvenance& provenance);
+
+// "scores[0,0,8,1] = Σ_d q_heads[0,0,8,d] · k_heads[0,0,1,d]". `provenance` is complete except for its
+// formula and note.
+std::string cell_formula(const Trace& trace, const Rule& rule, const CellProvenance& provenance);
+
+// A number for a formula: six digits, "−0.25", "−∞", "NaN".
+std::string number_text(double value);
 
 }  // namespace headwise

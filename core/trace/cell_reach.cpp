@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "core/trace/gradient_rules.h"
+#include "core/trace/rules.h"
 
 namespace headwise {
 namespace {
@@ -184,31 +184,6 @@ std::vector<Values> values_leading_into(const Operand& operand, const BoxRef& bo
   return sets;
 }
 
-void add_combinations(TensorName result, std::size_t rank, const Values& values, std::vector<BoxRef>& boxes) {
-  std::vector<std::size_t> choice(rank, 0);
-  for (bool more = true; more;) {
-    BoxRef box{result, {}, {}};
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-      box.begin.push_back(values[axis][choice[axis]].begin);
-      box.end.push_back(values[axis][choice[axis]].end);
-    }
-    add_box(boxes, std::move(box));
-    more = false;
-    for (std::size_t axis = rank; axis-- > 0 && !more;) {
-      more = ++choice[axis] < values[axis].size();
-      if (!more) choice[axis] = 0;
-    }
-  }
-}
-
-bool holds(const BoxRef& outer, const BoxRef& inner) {
-  if (outer.tensor != inner.tensor) return false;
-  for (std::size_t axis = 0; axis < outer.begin.size(); ++axis) {
-    if (inner.begin[axis] < outer.begin[axis] || inner.end[axis] > outer.end[axis]) return false;
-  }
-  return true;
-}
-
 // Whether the two form one box: equal except on one axis, where they touch or overlap.
 bool joins(const BoxRef& a, const BoxRef& b) {
   if (a.tensor != b.tensor) return false;
@@ -246,16 +221,16 @@ std::vector<BoxRef> boxes_made_from(const Rule& rule, const BoxRef& box) {
     for (const Operand& factor : product.factors) {
       if (factor.tensor != box.tensor) continue;
       for (const Values& values : values_leading_into(factor, box, all))
-        add_combinations(rule.result, rule.sizes.size(), values, boxes);
+        for (BoxRef& made : boxes_of(rule, values)) add_box(boxes, std::move(made));
     }
   }
   return boxes;
 }
 
 bool add_box(std::vector<BoxRef>& boxes, BoxRef box) {
-  if (std::ranges::any_of(boxes, [&](const BoxRef& other) { return holds(other, box); })) return false;
+  if (std::ranges::any_of(boxes, [&](const BoxRef& other) { return contains(other, box); })) return false;
   for (bool grown = true; grown;) {
-    std::erase_if(boxes, [&](const BoxRef& other) { return holds(box, other); });
+    std::erase_if(boxes, [&](const BoxRef& other) { return contains(box, other); });
     const auto other = std::ranges::find_if(boxes, [&](const BoxRef& each) { return joins(each, box); });
     grown = other != boxes.end();
     if (!grown) break;

@@ -1,5 +1,3 @@
-#include "core/trace/gradient_rules.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -9,8 +7,8 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
 #include "core/tensor/error.h"
-#include "core/trace/forward_rules.h"
 #include "core/trace/grad_output.h"
+#include "core/trace/rules.h"
 #include "core/trace/transposed_product.h"
 
 namespace headwise {
@@ -91,125 +89,119 @@ class GradientDeclaration {
   GradientDeclaration(const Trace& trace, const std::vector<Reader>& readers, Rule& rule)
       : trace_(trace), readers_(readers), rule_(rule) {}
 
-  void declare();
+  void declare() {
+    rule_.combine = Combine::product_sum;
+    int ways = 0;
+    for (const Reader& reader : readers_) {
+      const std::vector<TensorName> read = rule_sources(reader.rule);
+      const bool reads = std::ranges::any_of(
+          read, [&](TensorName source) { return collected_by(trace_, source.id) == rule_.result.id; });
+      if (!reads) continue;
+      pass_through(reader);
+      // A function on top needs a rule to itself; only sums add up.
+      if (++ways > 1 && rule_.combine != Combine::product_sum) {
+        throw std::logic_error("several ways lead back to " + to_string(rule_.result) +
+                               ", one of them through a function that is not linear");
+      }
+    }
+    if (rule_.result.id == last_output(trace_.tensors)) rule_.combine = Combine::given;  // grad_output
+  }
 
  private:
-  std::vector<AxisMap> own_axes() const;
+  std::vector<AxisMap> own_axes() const {
+    std::vector<AxisMap> axes;
+    for (std::size_t axis = 0; axis < rule_.sizes.size(); ++axis)
+      axes.push_back(axis_of(static_cast<int>(axis)));
+    return axes;
+  }
+
   // The cell at the same position of another tensor, or the row that contains it: all of the last axis.
   Product same_cell(TensorName tensor) const { return {{{tensor, own_axes()}}, {}, {}, {}, {}}; }
-  Product row_of(const std::vector<TensorName>& tensors, const std::string& letter) const;
-  void add_ways_through(const Reader& reader);
-  void add_pieces(const Reader& reader, const Product& back);
-  void pass_through(const Reader& reader);
+
+  Product row_of(const std::vector<TensorName>& tensors, const std::string& letter) const {
+    std::vector<AxisMap> axes = own_axes();
+    axes.back() = axis_of(static_cast<int>(axes.size()));
+    Product product;
+    for (const TensorName tensor : tensors) product.factors.push_back({tensor, axes});
+    product.sums = {{letter, rule_.sizes.back()}};
+    return product;
+  }
+
+  // Adds every factor that is this tensor, in every product that is linear in it.
+  void add_ways_through(const Reader& reader) {
+    for (const Product& product : reader.rule.products) {
+      for (std::size_t f = 0; f < product.factors.size(); ++f) {
+        const Id read = product.factors[f].tensor.id;
+        if (collected_by(trace_, read) != rule_.result.id) continue;
+        Product& way = rule_.products.emplace_back(
+            transposed_product(reader.rule, product, f, rule_.sizes, reader.letters));
+        for (Operand& factor : way.factors) factor.tensor = first_name(trace_, factor.tensor);
+      }
+    }
+  }
+
+  // Adds each piece of a function that reads this tensor at the cell's own head, or along its row: where the
+  // piece applies, its backward path applies too. If a piece is a copy, so is its backward path.
+  void add_pieces(const Reader& reader, const Product& back) {
+    for (const Product& piece : reader.rule.products) {
+      if (piece.factors.front().tensor.id != rule_.result.id) continue;
+      Product& way =
+          rule_.products.emplace_back(piece.instead ? same_cell({reader.rule.result.id, true}) : back);
+      way.where = piece.where;
+      way.instead = piece.instead;
+    }
+  }
+
+  // Back through a function on top of the products; dP, P, dy and y are its gradient and its result.
+  void pass_through(const Reader& reader) {
+    const TensorName result = reader.rule.result, gradient{result.id, true};
+    const TensorName source = reader.rule.products.front().factors.front().tensor;
+    switch (reader.rule.combine) {
+      case Combine::given:
+        return;
+      case Combine::copy:
+      case Combine::product_sum:
+      case Combine::merge_masks:  // linear in float masks; boolean ones have no gradient
+        return add_ways_through(reader);
+      case Combine::clip:
+        rule_.combine = Combine::clip_gradient;
+        add_ways_through(reader);
+        rule_.products.push_back(same_cell(source));
+        return;
+      case Combine::rotation:  // the inverse rotation reads the same two columns
+        rule_.combine = Combine::rotation;
+        rule_.products = reader.rule.products;
+        for (Product& product : rule_.products) product.factors.front().tensor = gradient;
+        return;
+      case Combine::scale:
+        rule_.combine = Combine::scale_gradient;
+        rule_.products = {same_cell(gradient)};
+        if (!score_scale(trace_.options).is_linear()) rule_.products.push_back(same_cell(source));
+        return;
+      case Combine::add_mask:
+        if (!trace_.options.mask_value) return add_ways_through(reader);
+        rule_.combine = Combine::add_mask_gradient;
+        rule_.products = {same_cell(gradient), same_cell({Id::mask_bias})};
+        return;
+      case Combine::softmax:
+        rule_.combine = Combine::softmax_gradient;
+        return add_pieces(reader, row_of({gradient, result}, "s"));
+      case Combine::dropout:  // the same factor, 0 or 1/(1−p)
+        rule_.combine = Combine::dropout;
+        return add_pieces(reader, same_cell(gradient));
+      case Combine::layer_norm:
+        rule_.combine = Combine::layer_norm_gradient;
+        rule_.products = {row_of({gradient, result}, "e"), row_of({source}, "e")};
+        return;
+      default:
+        throw std::logic_error("no gradient goes through " + to_string(result));
+    }
+  }
 
   const Trace& trace_;
   const std::vector<Reader>& readers_;
   Rule& rule_;
 };
-
-std::vector<AxisMap> GradientDeclaration::own_axes() const {
-  std::vector<AxisMap> axes;
-  for (std::size_t axis = 0; axis < rule_.sizes.size(); ++axis)
-    axes.push_back(axis_of(static_cast<int>(axis)));
-  return axes;
-}
-
-Product GradientDeclaration::row_of(const std::vector<TensorName>& tensors, const std::string& letter) const {
-  std::vector<AxisMap> axes = own_axes();
-  axes.back() = axis_of(static_cast<int>(axes.size()));
-  Product product;
-  for (const TensorName tensor : tensors) product.factors.push_back({tensor, axes});
-  product.sums = {{letter, rule_.sizes.back()}};
-  return product;
-}
-
-// Adds every factor that is this tensor, in every product that is linear in it.
-void GradientDeclaration::add_ways_through(const Reader& reader) {
-  for (const Product& product : reader.rule.products) {
-    for (std::size_t f = 0; f < product.factors.size(); ++f) {
-      const Id read = product.factors[f].tensor.id;
-      if (collected_by(trace_, read) != rule_.result.id) continue;
-      Product& way =
-          rule_.products.emplace_back(transposed_product(reader.rule, product, f, rule_.sizes, reader.letters));
-      for (Operand& factor : way.factors) factor.tensor = first_name(trace_, factor.tensor);
-    }
-  }
-}
-
-// Adds each piece of a function that reads this tensor at the cell's own head, or along its row: where the
-// piece applies, its backward path applies too. If a piece is a copy, so is its backward path.
-void GradientDeclaration::add_pieces(const Reader& reader, const Product& back) {
-  for (const Product& piece : reader.rule.products) {
-    if (piece.factors.front().tensor.id != rule_.result.id) continue;
-    Product& way = rule_.products.emplace_back(piece.instead ? same_cell({reader.rule.result.id, true}) : back);
-    way.where = piece.where;
-    way.instead = piece.instead;
-  }
-}
-
-// Back through a function on top of the products; dP, P, dy and y are its gradient and its result.
-void GradientDeclaration::pass_through(const Reader& reader) {
-  const TensorName result = reader.rule.result, gradient{result.id, true};
-  const TensorName source = reader.rule.products.front().factors.front().tensor;
-  switch (reader.rule.combine) {
-    case Combine::given:
-      return;
-    case Combine::copy:
-    case Combine::product_sum:
-    case Combine::merge_masks:  // linear in float masks; boolean ones have no gradient
-      return add_ways_through(reader);
-    case Combine::clip:
-      rule_.combine = Combine::clip_gradient;
-      add_ways_through(reader);
-      rule_.products.push_back(same_cell(source));
-      return;
-    case Combine::rotation:  // the inverse rotation reads the same two columns
-      rule_.combine = Combine::rotation;
-      rule_.products = reader.rule.products;
-      for (Product& product : rule_.products) product.factors.front().tensor = gradient;
-      return;
-    case Combine::scale:
-      rule_.combine = Combine::scale_gradient;
-      rule_.products = {same_cell(gradient)};
-      if (!score_scale(trace_.options).is_linear()) rule_.products.push_back(same_cell(source));
-      return;
-    case Combine::add_mask:
-      if (!trace_.options.mask_value) return add_ways_through(reader);
-      rule_.combine = Combine::add_mask_gradient;
-      rule_.products = {same_cell(gradient), same_cell({Id::mask_bias})};
-      return;
-    case Combine::softmax:
-      rule_.combine = Combine::softmax_gradient;
-      return add_pieces(reader, row_of({gradient, result}, "s"));
-    case Combine::dropout:  // the same factor, 0 or 1/(1−p)
-      rule_.combine = Combine::dropout;
-      return add_pieces(reader, same_cell(gradient));
-    case Combine::layer_norm:
-      rule_.combine = Combine::layer_norm_gradient;
-      rule_.products = {row_of({gradient, result}, "e"), row_of({source}, "e")};
-      return;
-    default:
-      throw std::logic_error("no gradient goes through " + to_string(result));
-  }
-}
-
-void GradientDeclaration::declare() {
-  rule_.combine = Combine::product_sum;
-  int ways = 0;
-  for (const Reader& reader : readers_) {
-    const std::vector<TensorName> read = rule_sources(reader.rule);
-    const bool reads = std::ranges::any_of(
-        read, [&](TensorName source) { return collected_by(trace_, source.id) == rule_.result.id; });
-    if (!reads) continue;
-    pass_through(reader);
-    // A function on top needs a rule to itself; only sums add up.
-    if (++ways > 1 && rule_.combine != Combine::product_sum) {
-      throw std::logic_error("several ways lead back to " + to_string(rule_.result) +
-                             ", one of them through a function that is not linear");
-    }
-  }
-  if (rule_.result.id == last_output(trace_.tensors)) rule_.combine = Combine::given;  // grad_output
-}
 
 Rule declared_gradient(const Trace& trace, const std::vector<Reader>& readers, Id id) {
   Rule rule;

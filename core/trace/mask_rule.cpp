@@ -1,4 +1,4 @@
-#include "core/trace/mask_rule.h"
+#include "core/trace/rules.h"
 
 #include <fmt/format.h>
 

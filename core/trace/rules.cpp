@@ -4,8 +4,6 @@
 #include <functional>
 
 #include "core/tensor/error.h"
-#include "core/trace/forward_rules.h"
-#include "core/trace/gradient_rules.h"
 
 namespace headwise {
 namespace {

@@ -174,4 +174,43 @@ bool holds_at(const Product& product, std::span<const Index> index);
 // The range of each variable of a product: the result's axes inside `where`, then the summed axes.
 std::vector<Interval> variable_ranges(const Rule& rule, const Product& product);
 
+// Fills in how `rule` combines and which products it has; its result and sizes are already set. A source is
+// named by its role: v reads `value`, even if that is the same array as `key` (declared_rule maps it to
+// first_name). The sizes of summed axes come from the inputs and the options, never from a tensor that the
+// rule reads: a backend need not have kept that.
+void declare_forward_rule(const Trace& trace, Rule& rule);
+
+// The declarations of the backward pass. None is written by hand where the forward pass is linear: the rule
+// of grad.X follows from the rules of the tensors that read X, with each product transposed
+// (core/trace/transposed_product.h). Only the functions on top (the scale, softmax, layer norm,
+// dropout, a filled mask) have a rule of their own, named by Combine.
+
+// Whether this trace has gradients.
+bool has_backward_pass(const Trace& trace);
+
+// The rule of grad.`id`, which the trace has. The gradient of the last output is `given`; that of a tensor
+// that nothing with a gradient reads (W_k with static_k) has no products: zeros. If query, key and value are
+// one array, grad.query has the products of all three.
+Rule gradient_rule(const Trace& trace, TensorId id);
+
+// The rules of all gradients of this trace, in the order of their tensors: much cheaper than one by one.
+// Those for which gradient_rule would throw are left out.
+std::vector<Rule> gradient_rules(const Trace& trace);
+
+// How mask_bias is computed: one product (core/trace/rules.h) per mask given or requested. What each adds is
+// the same as in core/attention/attention_mask.h, one cell at a time.
+
+// One product per mask, in the order attn_mask, key_padding_mask, valid_lens, causal, sliding window, ALiBi.
+// They apply to the columns [0,S): the columns of bias_k and the zero row are never blocked. The trace must
+// have a mask_bias.
+std::vector<Product> mask_products(const Trace& trace);
+
+// What a product adds at the cell `index` (n,h,l,s) of mask_bias: 0, −inf or a number. `cell` is the number
+// in the mask's own cell; products without a factor do not read it.
+double mask_contribution(const Trace& trace, const Product& product, std::span<const Index> index, double cell);
+
+// The same as text for a formula, "−∞ if key_padding_mask[0,3]"; `factor` is the mask's cell as text.
+std::string mask_contribution_text(const Trace& trace, const Product& product, std::span<const Index> index,
+                                   const std::string& factor);
+
 }  // namespace headwise

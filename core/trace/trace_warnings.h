@@ -22,4 +22,8 @@ std::vector<std::string> trace_warnings(const Trace& trace);
 std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
                                         const Shape& scores);
 
+// "this scenario returns no weights: attention.need_weights is false".
+// The trace must not have a tensor of that name.
+std::string why_absent(const Trace& trace, TensorName name);
+
 }  // namespace headwise

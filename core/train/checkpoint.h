@@ -3,7 +3,7 @@
 //   model.safetensors      the parameters, under their names
 //   config.json            the model's settings, "model_type" headwise
 //   optimizer.safetensors  first.NAME and second.NAME, where the optimiser has them
-//   tokenizer.json         the texts of the task's tokens (task_tokenizer.h);
+//   tokenizer.json         the texts of the task's tokens;
 //                          not there if two of them would be written alike
 //   training.json          the step, the task, the optimiser, the batch, the seed, the type of numbers, the
 //                          plan, and for those who open the model "held_out_loss" and "held_out_accuracy" on

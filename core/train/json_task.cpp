@@ -8,7 +8,7 @@
 
 #include "core/files/json_value.h"
 #include "core/tensor/error.h"
-#include "core/train/task_draws.h"
+#include "core/train/train_task.h"
 
 namespace headwise {
 namespace {

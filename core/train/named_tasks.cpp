@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/train/sentence_task.h"
-#include "core/train/task_draws.h"
+#include "core/train/train_task.h"
 
 namespace headwise {
 namespace {
@@ -149,9 +152,143 @@ std::vector<std::string> with(std::vector<std::string> texts, std::vector<std::s
   return texts;
 }
 
+std::vector<std::string> some_letters(Index count) {
+  std::vector<std::string> letters;
+  for (Index i = 0; i < count; ++i) letters.emplace_back(1, static_cast<char>('a' + i));
+  return letters;
+}
+
+std::vector<std::string> words_and_arrow(Index n) {
+  return with(some_words(n), {"→"});
+}
+std::vector<std::string> words_and_numbers(Index n) {
+  return with(some_words(n), some_numbers(n));
+}
+std::vector<std::string> numbers_and_arrow(Index n) {
+  return with(some_numbers(n), {"→"});
+}
+std::vector<std::string> numbers_and_equals(Index n) {
+  return with(some_numbers(n), {"="});
+}
+std::vector<std::string> brackets_and_numbers(Index n) {
+  return with({"(", ")"}, some_numbers(n));
+}
+
+// The task it-and-the-noun: which noun "it" stands for, in sentences of the built-in model.
+
+// How many nouns of each kind there are: animals, places, things and what things are put into.
+constexpr Index least_sentence_nouns = 4, most_sentence_nouns = 12;
+// Tokens of a sentence: "the animal did not cross the street because it was too tired . what ?".
+constexpr Index sentence_task_length = 15;
+
+using Words = std::span<const std::string_view>;
+
+// The words of assets/models/sentences/patterns.json that stand for themselves: one token each,
+// and "it" for every noun.
+constexpr std::array<std::string_view, 10> fixed_words{"the", "did", "not", "because", "it",
+                                                       "was", "too", ".",   "what",    "?"};
+constexpr Index fixed_count = std::ssize(fixed_words);
+enum Fixed : std::int32_t { the, did, not_, because, it, was, too, stop, what, question };
+
+constexpr std::array<std::array<std::string_view, most_sentence_nouns>, 4> noun_kinds{
+    {{"animal", "dog", "cat", "horse", "lion", "camel", "fox", "wolf", "bear", "tiger", "mouse", "bird"},
+     {"street", "road", "river", "bridge", "lake", "path", "canal", "track", "motorway", "railway", "stream",
+      "alley"},
+     {"book", "ball", "key", "lamp", "cup", "plate", "clock", "hat", "shoe", "picture", "trophy", "letter"},
+     {"box", "cabinet", "bag", "suitcase", "drawer", "basket", "car", "boat", "room", "cupboard", "van",
+      "chest"}}};
+
+constexpr std::array<std::string_view, 9> verb_words{"cross", "enter", "leave",  "reach", "fit",
+                                                     "chase", "catch", "follow", "bite"};
+constexpr std::array<std::string_view, 20> adjective_words{
+    "tired", "hungry", "sleepy", "scared",  // of an animal that does not do something
+    "wide",  "busy",   "dark",   "steep",   // of a place
+    "big",   "large",  "thick",  "tall",    // of a thing
+    "small", "narrow", "tight",  "full",    // of what it is put into
+    "fast",  "quick",  "strong", "wild"};   // of an animal that gets away
+
+// Ranges of the words above, [first, first + count).
+struct WordRange {
+  Index first, count;
+};
+struct SentenceKind {
+  Index subjects, objects;  // of noun_kinds
+  WordRange verbs, of_subject, of_object;
+};
+constexpr std::array<SentenceKind, 3> sentence_kinds{
+    {{0, 1, {0, 4}, {0, 4}, {4, 4}}, {2, 3, {4, 1}, {8, 4}, {12, 4}}, {0, 0, {5, 4}, {0, 4}, {16, 4}}}};
+
+struct NounPair {
+  Index subject, object;
+};
+
+// Of each kind, the pairs of different nouns: [kind][split].
+using NounPairs = std::array<std::array<std::vector<NounPair>, 2>, sentence_kinds.size()>;
+
+NounPairs noun_pairs(Index nouns) {
+  NounPairs pairs;
+  for (std::size_t kind = 0; kind < sentence_kinds.size(); ++kind) {
+    const CounterRandom random(kind, "it-and-the-noun pairs");
+    const bool one_kind = sentence_kinds[kind].subjects == sentence_kinds[kind].objects;
+    for (Index subject = 0; subject < nouns; ++subject)
+      for (Index object = 0; object < nouns; ++object) {
+        if (one_kind && subject == object) continue;
+        // By the largest number of nouns, so that a pair is held out for every number.
+        const bool held_out =
+            random.uniform(static_cast<std::uint64_t>(subject * most_sentence_nouns + object)) < 0.2;
+        pairs[kind][held_out].push_back({subject, object});
+      }
+  }
+  return pairs;
+}
+
+// The texts of all tokens, for that many nouns of each kind.
+std::vector<std::string> sentence_task_texts(Index nouns) {
+  std::vector<std::string> texts;
+  const auto add = [&](Words words) { texts.insert(texts.end(), words.begin(), words.end()); };
+  add(fixed_words);
+  for (const auto& kind : noun_kinds) add(Words(kind).first(static_cast<std::size_t>(nouns)));
+  add(verb_words);
+  add(adjective_words);
+  return texts;
+}
+
+// TrainTask::example: asks at the last token, "?", for the noun. It is asked there and not at "it", where a
+// causal model has not read the adjective yet, which decides. A fifth of the pairs of nouns are held out: no
+// sentence that is trained on has both, in that order.
+decltype(TrainTask::example) sentence_task_example(Index nouns) {
+  return [pairs = noun_pairs(nouns), nouns](TaskSplit split, std::uint64_t seed, Index number,
+                                            std::span<std::int32_t> tokens, std::span<std::int32_t> targets) {
+    TaskDraws draws("it-and-the-noun", split, seed, number);
+    const auto which = static_cast<std::size_t>(draws.below(std::ssize(sentence_kinds)));
+    const SentenceKind& kind = sentence_kinds[which];
+    const std::vector<NounPair>& of = pairs[which][split == TaskSplit::held_out];
+    const NounPair pair = of[static_cast<std::size_t>(draws.below(std::ssize(of)))];
+    const bool of_subject = draws.below(2) == 0;
+    const auto drawn = [&](const WordRange& range) { return range.first + draws.below(range.count); };
+    const auto noun = [&](Index of_kind, Index i) {
+      return static_cast<std::int32_t>(fixed_count + of_kind * nouns + i);
+    };
+    const Index first_verb = fixed_count + std::ssize(noun_kinds) * nouns,
+                first_adjective = first_verb + std::ssize(verb_words);
+    const std::int32_t subject = noun(kind.subjects, pair.subject), object = noun(kind.objects, pair.object);
+    const auto verb = static_cast<std::int32_t>(first_verb + drawn(kind.verbs));
+    const auto adjective =
+        static_cast<std::int32_t>(first_adjective + drawn(of_subject ? kind.of_subject : kind.of_object));
+    const std::int32_t sentence[] = {the, subject, did, not_,      verb, the,  object,  because,
+                                     it,  was,     too, adjective, stop, what, question};
+    static_assert(std::size(sentence) == sentence_task_length);
+    std::ranges::copy(sentence, tokens.begin());
+    std::ranges::fill(targets, -1);
+    targets.back() = of_subject ? subject : object;
+  };
+}
+
 struct Sizes {
   Index length, symbols;
 };
+constexpr Sizes usual_sentences{sentence_task_length, most_sentence_nouns},
+    fewest_nouns{sentence_task_length, least_sentence_nouns};
 
 // The texts of all tokens, by the number of symbols.
 using Texts = std::vector<std::string> (*)(Index symbols);
@@ -217,56 +354,14 @@ constexpr std::array entries{
 constexpr std::array<NamedTask, entries.size()> tasks{{
     {entries[0], 2, {32, 32}, {4, 2}, {1024, 1024}, 1, some_words, fill_induction},
     {entries[1], 1, {16, 16}, {2, 2}, {1024, 1024}, 1, some_words, fill_previous_token},
-    {entries[2], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, [](Index n) { return with(some_words(n), {"→"}); }, fill_reverse},
-    {entries[3], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, [](Index n) { return with(some_numbers(n), {"→"}); }, fill_sort},
-    {entries[4],
-     2,
-     {sentence_task_length, most_sentence_nouns},
-     {sentence_task_length, least_sentence_nouns},
-     {sentence_task_length, most_sentence_nouns},
-     1,
-     sentence_task_texts,
-     nullptr,
+    {entries[2], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, words_and_arrow, fill_reverse},
+    {entries[3], 2, {16, 16}, {4, 2}, {1024, 1024}, 2, numbers_and_arrow, fill_sort},
+    {entries[4], 2, usual_sentences, fewest_nouns, usual_sentences, 1, sentence_task_texts, nullptr,
      sentence_task_example},
-    {entries[5],
-     1,
-     {24, 8},
-     {2, 2},
-     {1024, 1024},
-     1,
-     [](Index n) {
-       return with({"(", ")"}, some_numbers(n));
-     },
-     fill_brackets},
-    {entries[6],
-     1,
-     {3, 31},
-     {3, 5},
-     {3, 1024},
-     3,
-     [](Index n) { return with(some_numbers(n), {"="}); },
-     nullptr,
-     modular_addition_example},
-    {entries[7],
-     1,
-     {16, 2},
-     {2, 2},
-     {1024, 26},
-     1,
-     [](Index n) {
-       std::vector<std::string> letters;
-       for (Index i = 0; i < n; ++i) letters.emplace_back(1, static_cast<char>('a' + i));
-       return letters;
-     },
-     fill_majority},
-    {entries[8],
-     2,
-     {24, 16},
-     {8, 2},
-     {1024, 512},
-     4,
-     [](Index n) { return with(some_words(n), some_numbers(n)); },
-     fill_lookup},
+    {entries[5], 1, {24, 8}, {2, 2}, {1024, 1024}, 1, brackets_and_numbers, fill_brackets},
+    {entries[6], 1, {3, 31}, {3, 5}, {3, 1024}, 3, numbers_and_equals, nullptr, modular_addition_example},
+    {entries[7], 1, {16, 2}, {2, 2}, {1024, 26}, 1, some_letters, fill_majority},
+    {entries[8], 2, {24, 16}, {8, 2}, {1024, 512}, 4, words_and_numbers, fill_lookup},
 }};
 
 void check_size(const TaskEntry& entry, const char* setting, Index got, Index least, Index most,

@@ -9,7 +9,7 @@
 #include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
-#include "core/train/task_draws.h"
+#include "core/train/train_task.h"
 
 namespace headwise {
 namespace {

@@ -9,13 +9,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/attention/dropout.h"
+#include "core/attention/softmax.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
 #include "core/train/chunk_memory.h"
-#include "core/train/padded_parameters.h"
 
 namespace headwise {
 namespace {
@@ -89,12 +88,108 @@ struct TrainPass<T>::State {
   using Look = std::function<void(Index first_sequence, const ChunkWork<T>& work)>;
 
   BatchResult run(std::span<const T> given, const TrainBatch& of, std::span<T> wanted, DropoutSeeds dropout,
-                  const Look& look_at = {});
-  void spread(Index parameter);
-  void run_lane(Index lane, int worker);
-  void run_chunk(Index chunk, ChunkMemory<T>& memory, ChunkWork<T>& work);
-  void fill_dropout(Index first_sequence, ChunkMemory<T>& memory, ChunkWork<T>& work) const;
-  void gather(Index task);
+                  const Look& look_at = {}) {
+    check_batch(config, of);
+    if (std::ssize(given) != size || (!wanted.empty() && std::ssize(wanted) != size))
+      throw Error(ExitStatus::usage, {"training pass", "the number of parameters is wrong",
+                                      fmt::format("{}", given.size()), fmt::format("{}", size), ""});
+    values = given.data();
+    gradient = wanted.empty() ? nullptr : wanted.data();
+    batch = &of;
+    dropout_seeds = config.dropout > 0.0 ? dropout : DropoutSeeds{};
+    look = look_at ? &look_at : nullptr;
+    const auto counted =
+        static_cast<Index>(std::ranges::count_if(of.targets, [](std::int32_t t) { return t >= 0; }));
+    grad_of_loss = counted == 0 ? T(0) : static_cast<T>(1.0 / static_cast<double>(counted));
+    const Index together = chunk_sequences(of.length);
+    chunks = (of.sequences + together - 1) / together;
+    lanes = std::min(chunks, most_lanes);
+    results.assign(static_cast<std::size_t>(chunks), {});
+    const int threads = static_cast<int>(std::min<Index>(available_threads(), lanes));
+    while (std::ssize(memory) < threads) memory.push_back(std::make_unique<ChunkMemory<T>>());
+    if (gradient) {
+      lane_gradients.resize(static_cast<std::size_t>(std::max(lanes, std::ssize(lane_gradients))));
+      gathered.clear();
+      for (Index lane = 0; lane < lanes; ++lane) {
+        AlignedValues<T>& of_lane = lane_gradients[static_cast<std::size_t>(lane)];
+        of_lane.resize(static_cast<std::size_t>(layout.size));
+        gathered.push_back(of_lane.data());
+      }
+    }
+    phases[1].count = lanes;
+    run_phases(std::span(phases).first(gradient ? 3 : 2), threads);
+
+    BatchResult result{.counted = counted};
+    for (const ChunkResult& chunk : results) {
+      result.loss += chunk.loss;
+      result.correct += chunk.correct;
+    }
+    if (counted > 0) result.loss /= static_cast<double>(counted);
+    return result;
+  }
+
+  void spread(Index parameter) {
+    const auto p = static_cast<std::size_t>(parameter);
+    spread_parameter(layout.of_parameter[p], values + parameters[p].offset, weights.data(), turned.data());
+  }
+
+  void run_lane(Index lane, int worker) {
+    ChunkMemory<T>& own = *memory[static_cast<std::size_t>(worker)];
+    ChunkWork<T> work;
+    own.prepare(config, tables, batch->length, work);
+    work.places = &layout.places;
+    work.weights = weights.data();
+    work.turned_weights = turned.data();
+    work.grad_of_loss = grad_of_loss;
+    if (gradient) {
+      AlignedValues<T>& of_lane = lane_gradients[static_cast<std::size_t>(lane)];
+      std::ranges::fill(of_lane, T(0));
+      work.gradients = of_lane.data();
+    }
+    for (Index chunk = lane * chunks / lanes; chunk < (lane + 1) * chunks / lanes; ++chunk)
+      run_chunk(chunk, own, work);
+  }
+
+  void run_chunk(Index chunk, ChunkMemory<T>& own, ChunkWork<T>& work) {
+    const Index together = chunk_sequences(batch->length), first = chunk * together;
+    work.sequences = std::min(together, batch->sequences - first);
+    work.token = batch->tokens.data() + first * batch->length;
+    work.target = batch->targets.data() + first * batch->length;
+    work.watched = watched;
+    work.shares = shares ? shares + first * batch->length : nullptr;
+    work.loss = 0.0;
+    work.counted = work.correct = 0;
+    if (!dropout_seeds.empty()) fill_dropout(first, own, work);
+    kernels.run(work);
+    results[static_cast<std::size_t>(chunk)] = {work.loss, work.correct};
+    if (look) (*look)(first, work);
+  }
+
+  void fill_dropout(Index first_sequence, ChunkMemory<T>& own, ChunkWork<T>& work) const {
+    const Index tokens = work.tokens, maps_before = first_sequence * work.heads;
+    for (Index layer = 0; layer < work.layers; ++layer) {
+      const CounterRandom random(dropout_seeds[static_cast<std::size_t>(layer)], "dropout");
+      T* const factors = own.dropout(layer);
+      work.dropout[layer] = factors;
+      for (Index map = 0; map < work.sequences * work.heads; ++map)
+        for (Index t = 0; t < tokens; ++t)
+          for (Index s = 0; s < tokens; ++s) {
+            const Index cell = ((maps_before + map) * tokens + t) * tokens + s;
+            factors[(map * tokens + s) * work.token_step + t] =
+                static_cast<T>(dropout_factor(config.dropout, random, cell));
+          }
+    }
+  }
+
+  void gather(Index task) {
+    const GatherTask& rows = gather_tasks[static_cast<std::size_t>(task)];
+    const MatrixPlace& place = layout.of_parameter[rows.parameter];
+    const Index offset = parameters[rows.parameter].offset;
+    gather_rows(place, gathered, rows.first, rows.last, gradient + offset);
+    if (frozen.empty()) return;
+    for (Index i = offset + rows.first * place.columns; i < offset + rows.last * place.columns; ++i)
+      if (frozen[static_cast<std::size_t>(i)]) gradient[i] = T(0);
+  }
 
   struct ChunkResult {
     double loss = 0.0;
@@ -131,116 +226,6 @@ struct TrainPass<T>::State {
   std::vector<T*> gathered;  // the gradients of the lanes
   std::vector<ChunkResult> results;
 };
-
-template <class T>
-BatchResult TrainPass<T>::State::run(std::span<const T> given, const TrainBatch& of, std::span<T> wanted,
-                                     DropoutSeeds dropout, const Look& look_at) {
-  check_batch(config, of);
-  if (std::ssize(given) != size || (!wanted.empty() && std::ssize(wanted) != size))
-    throw Error(ExitStatus::usage, {"training pass", "the number of parameters is wrong",
-                                    fmt::format("{}", given.size()), fmt::format("{}", size), ""});
-  values = given.data();
-  gradient = wanted.empty() ? nullptr : wanted.data();
-  batch = &of;
-  dropout_seeds = config.dropout > 0.0 ? dropout : DropoutSeeds{};
-  look = look_at ? &look_at : nullptr;
-  const auto counted =
-      static_cast<Index>(std::ranges::count_if(of.targets, [](std::int32_t t) { return t >= 0; }));
-  grad_of_loss = counted == 0 ? T(0) : static_cast<T>(1.0 / static_cast<double>(counted));
-  const Index together = chunk_sequences(of.length);
-  chunks = (of.sequences + together - 1) / together;
-  lanes = std::min(chunks, most_lanes);
-  results.assign(static_cast<std::size_t>(chunks), {});
-  const int threads = static_cast<int>(std::min<Index>(available_threads(), lanes));
-  while (std::ssize(memory) < threads) memory.push_back(std::make_unique<ChunkMemory<T>>());
-  if (gradient) {
-    lane_gradients.resize(static_cast<std::size_t>(std::max(lanes, std::ssize(lane_gradients))));
-    gathered.clear();
-    for (Index lane = 0; lane < lanes; ++lane) {
-      AlignedValues<T>& of_lane = lane_gradients[static_cast<std::size_t>(lane)];
-      of_lane.resize(static_cast<std::size_t>(layout.size));
-      gathered.push_back(of_lane.data());
-    }
-  }
-  phases[1].count = lanes;
-  run_phases(std::span(phases).first(gradient ? 3 : 2), threads);
-
-  BatchResult result{.counted = counted};
-  for (const ChunkResult& chunk : results) {
-    result.loss += chunk.loss;
-    result.correct += chunk.correct;
-  }
-  if (counted > 0) result.loss /= static_cast<double>(counted);
-  return result;
-}
-
-template <class T>
-void TrainPass<T>::State::spread(Index parameter) {
-  const auto p = static_cast<std::size_t>(parameter);
-  spread_parameter(layout.of_parameter[p], values + parameters[p].offset, weights.data(), turned.data());
-}
-
-template <class T>
-void TrainPass<T>::State::run_lane(Index lane, int worker) {
-  ChunkMemory<T>& own = *memory[static_cast<std::size_t>(worker)];
-  ChunkWork<T> work;
-  own.prepare(config, tables, batch->length, work);
-  work.places = &layout.places;
-  work.weights = weights.data();
-  work.turned_weights = turned.data();
-  work.grad_of_loss = grad_of_loss;
-  if (gradient) {
-    AlignedValues<T>& of_lane = lane_gradients[static_cast<std::size_t>(lane)];
-    std::ranges::fill(of_lane, T(0));
-    work.gradients = of_lane.data();
-  }
-  for (Index chunk = lane * chunks / lanes; chunk < (lane + 1) * chunks / lanes; ++chunk)
-    run_chunk(chunk, own, work);
-}
-
-template <class T>
-void TrainPass<T>::State::run_chunk(Index chunk, ChunkMemory<T>& own, ChunkWork<T>& work) {
-  const Index together = chunk_sequences(batch->length), first = chunk * together;
-  work.sequences = std::min(together, batch->sequences - first);
-  work.token = batch->tokens.data() + first * batch->length;
-  work.target = batch->targets.data() + first * batch->length;
-  work.watched = watched;
-  work.shares = shares ? shares + first * batch->length : nullptr;
-  work.loss = 0.0;
-  work.counted = work.correct = 0;
-  if (!dropout_seeds.empty()) fill_dropout(first, own, work);
-  kernels.run(work);
-  results[static_cast<std::size_t>(chunk)] = {work.loss, work.correct};
-  if (look) (*look)(first, work);
-}
-
-template <class T>
-void TrainPass<T>::State::fill_dropout(Index first_sequence, ChunkMemory<T>& own, ChunkWork<T>& work) const {
-  const Index tokens = work.tokens, maps_before = first_sequence * work.heads;
-  for (Index layer = 0; layer < work.layers; ++layer) {
-    const CounterRandom random(dropout_seeds[static_cast<std::size_t>(layer)], "dropout");
-    T* const factors = own.dropout(layer);
-    work.dropout[layer] = factors;
-    for (Index map = 0; map < work.sequences * work.heads; ++map)
-      for (Index t = 0; t < tokens; ++t)
-        for (Index s = 0; s < tokens; ++s) {
-          const Index cell = ((maps_before + map) * tokens + t) * tokens + s;
-          factors[(map * tokens + s) * work.token_step + t] =
-              static_cast<T>(dropout_factor(config.dropout, random, cell));
-        }
-  }
-}
-
-template <class T>
-void TrainPass<T>::State::gather(Index task) {
-  const GatherTask& rows = gather_tasks[static_cast<std::size_t>(task)];
-  const MatrixPlace& place = layout.of_parameter[rows.parameter];
-  const Index offset = parameters[rows.parameter].offset;
-  gather_rows(place, gathered, rows.first, rows.last, gradient + offset);
-  if (frozen.empty()) return;
-  for (Index i = offset + rows.first * place.columns; i < offset + rows.last * place.columns; ++i)
-    if (frozen[static_cast<std::size_t>(i)]) gradient[i] = T(0);
-}
 
 template <class T>
 TrainPass<T>::TrainPass(const TrainModelConfig& config) : state_(std::make_unique<State>(config)) {}

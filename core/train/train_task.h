@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/tensor/random.h"
 #include "core/train/train_pass.h"
 
 namespace headwise {
@@ -80,5 +81,29 @@ TrainTask json_task(const std::string& text, const std::string& where);
 
 // Examples [first, first + batch.sequences) of a seed; allocates only if the batch has had another size.
 void fill_batch(const TrainTask& task, TaskSplit split, std::uint64_t seed, Index first, TrainBatch& batch);
+
+// Draws one number after the other; those of two examples, two splits or two tasks are independent.
+class TaskDraws {
+ public:
+  TaskDraws(std::string_view task, TaskSplit split, std::uint64_t seed, Index number)
+      : random_(seed, std::string(task) + (split == TaskSplit::training ? " training" : " held out")),
+        next_(static_cast<std::uint64_t>(number) << 20) {}
+
+  // 0 … bound − 1
+  Index below(Index bound) {
+    return static_cast<Index>(random_.bits(next_++) % static_cast<std::uint64_t>(bound));
+  }
+
+  // Puts the first `count` entries of a random permutation of `pool` to its front (Fisher and Yates).
+  void shuffle(std::span<std::int32_t> pool, Index count) {
+    for (Index i = 0; i < count; ++i)
+      std::swap(pool[static_cast<std::size_t>(i)],
+                pool[static_cast<std::size_t>(i + below(std::ssize(pool) - i))]);
+  }
+
+ private:
+  CounterRandom random_;
+  std::uint64_t next_;
+};
 
 }  // namespace headwise

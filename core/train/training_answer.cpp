@@ -1,4 +1,4 @@
-#include "core/train/training_answer.h"
+#include "core/train/training_outcome.h"
 
 #include <algorithm>
 #include <array>
@@ -346,40 +346,11 @@ Sentences learning_rate(const ComparedRuns& runs) {
   return sentences;
 }
 
-std::vector<std::string> change_reasons(TrainingChange change, const ComparedRuns& runs) {
-  switch (change) {
-    case TrainingChange::one_wide_head:
-      return wide_head(runs);
-    case TrainingChange::half_the_heads:
-    case TrainingChange::one_head:
-      return fewer_heads(runs);
-    case TrainingChange::frozen_head:
-      return frozen(runs);
-    case TrainingChange::equal_heads:
-    case TrainingChange::equal_but_output:
-      return equal(runs);
-    case TrainingChange::grouped_keys:
-    case TrainingChange::one_key_head:
-      return fewer_keys(runs);
-    case TrainingChange::no_scale:
-      return scale(runs);
-    case TrainingChange::no_out_projection:
-      return no_output_matrix(runs);
-    case TrainingChange::no_positions:
-    case TrainingChange::learned_positions:
-    case TrainingChange::sinusoidal_positions:
-    case TrainingChange::rotary_positions:
-    case TrainingChange::alibi_positions:
-      return positions(runs);
-    case TrainingChange::no_causal_mask:
-      return causal_off(runs);
-    case TrainingChange::dropout:
-      return dropped(runs);
-    case TrainingChange::high_learning_rate:
-      return learning_rate(runs);
-  }
-  return {};
-}
+// In the order of TrainingChange.
+constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){
+    wide_head,  fewer_heads, fewer_heads, frozen,           equal,     equal,
+    fewer_keys, fewer_keys,  scale,       no_output_matrix, positions, positions,
+    positions,  positions,   positions,   causal_off,       dropped,   learning_rate};
 
 // A run is sooner beyond this ratio of steps: seeds alone move it by a fifth (induction, seeds 1 to 3).
 constexpr double clearly_sooner = 1.25;
@@ -486,8 +457,8 @@ ChangeAnswer change_answer(TrainingChange change, const TrainingOutcome& as_it_i
   ChangeAnswer answer{
       cheats ? verdict_of_cheat(as_it_is, changed, with) : verdict_of(as_it_is, changed, with), {}};
   if (as_it_is.steps > 0 && changed.steps > 0)
-    answer.reasons =
-        change_reasons(change, {as_it_is, changed, with, has_learned(as_it_is), has_learned(changed)});
+    answer.reasons = reasons_of_change[static_cast<std::size_t>(change)](
+        {as_it_is, changed, with, has_learned(as_it_is), has_learned(changed)});
   return answer;
 }
 

@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "core/tensor/cancellation.h"
@@ -98,5 +103,76 @@ Index TrainingHistory<T>::bytes(const TrainingSettings& settings, Index states) 
 
 template class TrainingHistory<float>;
 template class TrainingHistory<double>;
+
+namespace {
+
+constexpr const char* curve_header =
+    "step,loss,accuracy,learning_rate,gradient_norm,held_out_loss,held_out_accuracy\n";
+
+// Loss and accuracy; nothing counted has none.
+std::string measured(const BatchResult& result) {
+  if (result.counted == 0) return ",";
+  return fmt::format("{},{}", result.loss,
+                     static_cast<double>(result.correct) / static_cast<double>(result.counted));
+}
+
+// A number up to the next comma, which is dropped as well; nullopt if there is none.
+template <class V>
+std::optional<V> next_number(std::string_view& line) {
+  V value = 0;
+  const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+  const auto read = static_cast<std::size_t>(stop - line.data());
+  if (error != std::errc() || read == line.size() || line[read] != ',') return std::nullopt;
+  line.remove_prefix(read + 1);
+  return value;
+}
+
+// Calls see(step, what follows it, the line) for each line that begins with a step.
+template <class See>
+void each_row(const std::string& csv, See&& see) {
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    std::string_view rest = line;
+    const auto step = next_number<Index>(rest);
+    if (step && *step >= 0) see(*step, rest, line);
+  }
+}
+
+}  // namespace
+
+std::string curve_csv(const std::vector<CurveRow>& rows) {
+  std::string csv = curve_header;
+  for (const CurveRow& row : rows)
+    csv += fmt::format("{},{},{},{},{}\n", row.step.step, measured(row.step.batch),
+                       row.step.update.learning_rate, row.step.update.gradient_norm,
+                       row.held_out ? measured(*row.held_out) : ",");
+  return csv;
+}
+
+std::string curve_before(const std::string& csv, Index step) {
+  std::string kept = curve_header;
+  each_row(csv, [&](Index of_line, std::string_view, const std::string& line) {
+    if (of_line < step) kept += line + "\n";
+  });
+  return kept;
+}
+
+Index missing_rows(const std::string& csv, Index step) {
+  std::set<Index> rows;
+  each_row(csv, [&](Index of_line, std::string_view, const std::string&) {
+    if (of_line < step) rows.insert(of_line);
+  });
+  return step - std::ssize(rows);
+}
+
+std::vector<CurveLoss> curve_losses(const std::string& csv) {
+  std::vector<CurveLoss> losses;
+  each_row(csv, [&](Index step, std::string_view rest, const std::string&) {
+    const auto loss = next_number<double>(rest);
+    const auto accuracy = loss ? next_number<double>(rest) : std::nullopt;
+    if (accuracy) losses.push_back({step, *loss, *accuracy});
+  });
+  return losses;
+}
 
 }  // namespace headwise

@@ -7,7 +7,7 @@
 
 #include "app/content/gradient_layout.h"
 #include "app/session/loss.h"
-#include "core/trace/gradient_rules.h"
+#include "core/trace/rules.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;

@@ -1,5 +1,3 @@
-#include "core/answers/traced_habits.h"
-
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "core/attention/frozen_heads.h"
+#include "core/attention/softmax.h"
 
 #include <algorithm>
 #include <cmath>

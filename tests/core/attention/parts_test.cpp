@@ -5,7 +5,6 @@
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
-#include "core/attention/dropout.h"
 #include "core/attention/heads.h"
 #include "core/attention/linear.h"
 #include "core/attention/scaled_dot_product_attention.h"

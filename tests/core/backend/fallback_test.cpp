@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/gl/offscreen_context.h"
-#include "core/backend/backend_trace.h"
+#include "core/backend/backend.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/reference/reference_backend.h"

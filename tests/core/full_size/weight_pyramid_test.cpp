@@ -1,4 +1,4 @@
-#include "core/full_size/weight_blocks.h"
+#include "core/full_size/weight_tiles.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/trace/cell_formula.h"
+#include "core/trace/cell_provenance.h"
 
 #include <doctest/doctest.h>
 

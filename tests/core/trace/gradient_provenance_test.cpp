@@ -7,7 +7,7 @@
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/grad_output.h"
-#include "core/trace/gradient_rules.h"
+#include "core/trace/rules.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 #include "tests/core/trace/provenance_checks.h"

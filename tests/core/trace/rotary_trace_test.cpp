@@ -9,7 +9,7 @@
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
-#include "core/trace/why_absent.h"
+#include "core/trace/trace_warnings.h"
 #include "tests/checks.h"
 #include "tests/core/attention/random_inputs.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
-#include "core/train/training_curve.h"
+#include "core/train/training_history.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/train/small_training.h"

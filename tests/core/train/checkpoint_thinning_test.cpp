@@ -1,4 +1,4 @@
-#include "core/train/checkpoint_thinning.h"
+#include "core/train/training_folder.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/train/training_answer.h"
+#include "core/train/training_outcome.h"
 
 #include <algorithm>
 

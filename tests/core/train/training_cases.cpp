@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/attention/dropout.h"
+#include "core/attention/softmax.h"
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/train/train_json.h"

@@ -1,7 +1,7 @@
 #include "core/train/training_folder.h"
 
 #include "core/tensor/error.h"
-#include "core/train/training_curve.h"
+#include "core/train/training_history.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
