@@ -27,20 +27,7 @@ std::string digits(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{:.17g}", value);
 }
 
-// The tensors to compare, in the order of computation; gradients run from the output back.
-std::vector<TensorName> names_in_order() {
-  std::vector<TensorName> names;
-  for (const TensorEntry& entry : tensor_entries()) names.push_back({entry.id, false});
-  for (std::size_t i = names.size(); i-- > 0;) names.push_back({names[i].id, true});
-  return names;
-}
-
 }  // namespace
-
-std::optional<TensorDifference> TraceComparison::first_difference() const {
-  const auto first = std::ranges::find_if_not(tensors, &TensorDifference::agrees);
-  return first == tensors.end() ? std::nullopt : std::optional(*first);
-}
 
 double default_tolerance(DType ours, DType theirs) {
   return ours == DType::f32 || theirs == DType::f32 ? 1e-5 : 1e-10;
@@ -85,22 +72,6 @@ TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tens
     difference.worst_relative = worst_relative;
   }
   return difference;
-}
-
-TraceComparison compare_traces(const Trace& ours, const Trace& theirs, double tolerance) {
-  TraceComparison comparison;
-  for (const TensorName name : names_in_order()) {
-    const TensorPtr our_tensor = ours.tensor(name);
-    const TensorPtr their_tensor = theirs.tensor(name);
-    if (our_tensor && their_tensor) {
-      comparison.tensors.push_back(compare_tensors(name, *our_tensor, *their_tensor, tolerance));
-    } else if (our_tensor) {
-      comparison.only_ours.push_back(name);
-    } else if (their_tensor) {
-      comparison.only_theirs.push_back(name);
-    }
-  }
-  return comparison;
 }
 
 std::string difference_text(const TensorDifference& difference) {

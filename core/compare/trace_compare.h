@@ -1,8 +1,6 @@
-// Compares two traces tensor by tensor in the order of computation: which tensor is the first that differs,
-// by how much, and in which cell.
+// Compares two tensors: in how many cells they differ, by how much, and in which cell the most.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,23 +30,12 @@ struct TensorDifference {
   bool agrees() const { return shapes_agree() && differing_cells == 0; }
 };
 
-struct TraceComparison {
-  // those present in both: values first, then gradients from the output back
-  std::vector<TensorDifference> tensors;
-  std::vector<TensorName> only_ours, only_theirs;
-
-  // The first that does not agree; nullopt if all do.
-  std::optional<TensorDifference> first_difference() const;
-};
-
 // The tolerance between two correct programs: 1e-10 in f64, 1e-5 if either side is f32.
 double default_tolerance(DType ours, DType theirs);
 
+// Names of axes and types may differ, sizes may not.
 TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tensor& theirs, double tolerance,
                                  double least_unit = 0.0);
-
-// Names of axes and types may differ, sizes may not.
-TraceComparison compare_traces(const Trace& ours, const Trace& theirs, double tolerance);
 
 // One line: "scores: 3 of 1152 cells differ, the most at [0,2,3,1]: ours 1.5, theirs 1.25 (absolute 0.25,
 // relative 0.17)".

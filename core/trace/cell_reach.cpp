@@ -198,35 +198,6 @@ bool joins(const BoxRef& a, const BoxRef& b) {
 
 }  // namespace
 
-std::vector<BoxRef> boxes_read(const Rule& rule, const BoxRef& box) {
-  std::vector<BoxRef> boxes;
-  for (const Product& product : rule.products) {
-    std::vector<Interval> ranges = variable_ranges(rule, product);
-    for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
-      ranges[axis] = {std::max(ranges[axis].begin, box.begin[axis]), std::min(ranges[axis].end, box.end[axis])};
-    }
-    if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
-    for (const Operand& factor : product.factors) add_image(factor, ranges, boxes);
-  }
-  return boxes;
-}
-
-std::vector<BoxRef> boxes_made_from(const Rule& rule, const BoxRef& box) {
-  std::vector<BoxRef> boxes;
-  for (const Product& product : rule.products) {
-    const std::vector<Interval> ranges = variable_ranges(rule, product);
-    if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
-    Values all;
-    for (const Interval& range : ranges) all.push_back({range});
-    for (const Operand& factor : product.factors) {
-      if (factor.tensor != box.tensor) continue;
-      for (const Values& values : values_leading_into(factor, box, all))
-        for (BoxRef& made : boxes_of(rule, values)) add_box(boxes, std::move(made));
-    }
-  }
-  return boxes;
-}
-
 bool add_box(std::vector<BoxRef>& boxes, BoxRef box) {
   if (std::ranges::any_of(boxes, [&](const BoxRef& other) { return contains(other, box); })) return false;
   for (bool grown = true; grown;) {
@@ -245,6 +216,42 @@ bool add_box(std::vector<BoxRef>& boxes, BoxRef box) {
 }
 
 namespace {
+
+// Applies a rule to boxes: from a box of its result to the boxes it reads, and from a box of a source to the
+// boxes computed from it. Exact: a cell is in one of the boxes if and only if the rule leads there from a
+// cell of the given box. The boxes may overlap; their number depends on the heads, never on the cells.
+//
+// `box` is a box of rule.result, inside its sizes.
+std::vector<BoxRef> boxes_read(const Rule& rule, const BoxRef& box) {
+  std::vector<BoxRef> boxes;
+  for (const Product& product : rule.products) {
+    std::vector<Interval> ranges = variable_ranges(rule, product);
+    for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
+      ranges[axis] = {std::max(ranges[axis].begin, box.begin[axis]), std::min(ranges[axis].end, box.end[axis])};
+    }
+    if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
+    for (const Operand& factor : product.factors) add_image(factor, ranges, boxes);
+  }
+  return boxes;
+}
+
+// `box` is a box of a tensor under the name that the rule uses (first_name);
+// empty if the rule does not read it.
+std::vector<BoxRef> boxes_made_from(const Rule& rule, const BoxRef& box) {
+  std::vector<BoxRef> boxes;
+  for (const Product& product : rule.products) {
+    const std::vector<Interval> ranges = variable_ranges(rule, product);
+    if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
+    Values all;
+    for (const Interval& range : ranges) all.push_back({range});
+    for (const Operand& factor : product.factors) {
+      if (factor.tensor != box.tensor) continue;
+      for (const Values& values : values_leading_into(factor, box, all))
+        for (BoxRef& made : boxes_of(rule, values)) add_box(boxes, std::move(made));
+    }
+  }
+  return boxes;
+}
 
 BoxRef box_around(TensorName tensor, const std::vector<Index>& index) {
   BoxRef box{tensor, index, index};

@@ -8,17 +8,6 @@
 
 namespace headwise {
 
-// Applies a rule to boxes: from a box of its result to the boxes it reads, and from a box of a source to the
-// boxes computed from it. Exact: a cell is in one of the boxes if and only if the rule leads there from a
-// cell of the given box. The boxes may overlap; their number depends on the heads, never on the cells.
-
-// `box` is a box of rule.result, inside its sizes.
-std::vector<BoxRef> boxes_read(const Rule& rule, const BoxRef& box);
-
-// `box` is a box of a tensor under the name that the rule uses (first_name);
-// empty if the rule does not read it.
-std::vector<BoxRef> boxes_made_from(const Rule& rule, const BoxRef& box);
-
 // Adds a box to boxes that together are a set of cells: does nothing if one of them already contains it, and
 // merges boxes that form a larger one. True if a cell was added.
 bool add_box(std::vector<BoxRef>& boxes, BoxRef box);
