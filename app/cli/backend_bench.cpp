@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/cli/trace_request.h"
+#include "app/gl/driver.h"
 #include "app/gl/offscreen_context.h"
-#include "app/gl/renderer_name.h"
 #include "core/backend/backend.h"
 #include "core/bench/attention_work.h"
 #include "core/bench/interleaved_runs.h"

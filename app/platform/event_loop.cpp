@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "app/gl/context_loss.h"
+#include "app/gl/driver.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

@@ -2,7 +2,7 @@
 
 #include <epoxy/gl.h>
 
-#include "app/gl/renderer_name.h"
+#include "app/gl/driver.h"
 
 namespace headwise {
 

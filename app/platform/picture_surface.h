@@ -7,7 +7,7 @@
 #include <array>
 #include <functional>
 
-#include "app/gl/framebuffer.h"
+#include "app/gl/drawing_objects.h"
 #include "app/platform/imgui_lifetime.h"
 #include "core/picture/image.h"
 

@@ -15,8 +15,7 @@
 #include <imgui.h>
 #include <unistd.h>
 
-#include "app/gl/context_memory.h"
-#include "app/gl/renderer_name.h"
+#include "app/gl/driver.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/gl/debug_output.h"
+#include "app/gl/driver.h"
 #include "app/platform/input_queue.h"
 
 struct GLFWwindow;

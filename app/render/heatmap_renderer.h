@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "app/gl/program.h"
-#include "app/gl/vertex_array.h"
+#include "app/gl/drawing_objects.h"
 #include "app/render/texel_cache.h"
 #include "core/picture/plane_rule.h"
 

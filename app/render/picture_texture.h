@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "app/gl/texture.h"
+#include "app/gl/drawing_objects.h"
 #include "core/picture/image.h"
 
 namespace headwise {

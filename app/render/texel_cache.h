@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/gl/texture.h"
+#include "app/gl/drawing_objects.h"
 #include "core/picture/heatmap.h"
 
 namespace headwise {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "app/gl/driver.h"
 #include "app/gl/offscreen_context.h"
-#include "app/gl/renderer_name.h"
 #include "app/session/computation.h"
 #include "core/bench/attention_work.h"
 #include "core/bench/interleaved_runs.h"

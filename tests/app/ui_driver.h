@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/gl/debug_output.h"
+#include "app/gl/driver.h"
 #include "app/platform/offscreen_frames.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/picture.h"

@@ -1,5 +1,5 @@
 // Which devices and versions are tried, on machines made up for it.
-#include "app/gl/context_candidates.h"
+#include "app/gl/offscreen_context.h"
 
 #include <doctest/doctest.h>
 

@@ -3,11 +3,9 @@
 #include <memory>
 #include <string_view>
 
-#include "app/gl/debug_output.h"
+#include "app/gl/drawing_objects.h"
+#include "app/gl/driver.h"
 #include "app/gl/offscreen_context.h"
-#include "app/gl/program.h"
-#include "app/gl/texture.h"
-#include "app/gl/vertex_array.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
 #include "tests/skipped.h"

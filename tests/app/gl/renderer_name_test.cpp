@@ -1,4 +1,4 @@
-#include "app/gl/renderer_name.h"
+#include "app/gl/driver.h"
 
 #include <cstdlib>
 

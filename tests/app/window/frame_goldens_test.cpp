@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/gl/renderer_name.h"
+#include "app/gl/driver.h"
 #include "core/files/atomic_file.h"
 #include "core/files/input_file.h"
 #include "tests/app/window_bench.h"

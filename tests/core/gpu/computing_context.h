@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "app/gl/driver.h"
 #include "app/gl/offscreen_context.h"
-#include "app/gl/renderer_name.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/tensor/error.h"
 #include "tests/skipped.h"

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <memory>
 
-#include "app/gl/debug_output.h"
+#include "app/gl/driver.h"
 #include "app/gl/offscreen_context.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
