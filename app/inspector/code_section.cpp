@@ -9,7 +9,7 @@
 #include "app/panels/named_text.h"
 #include "app/session/commands.h"
 #include "app/stage/mask_convention.h"
-#include "app/widgets/segmented_control.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/memory_order.h"

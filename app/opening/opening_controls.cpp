@@ -11,7 +11,7 @@
 #include "app/content/motion.h"
 #include "app/content/opening_layout.h"
 #include "app/opening/opening_scene.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"

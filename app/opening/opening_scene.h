@@ -6,7 +6,7 @@
 
 #include "app/content/opening_layout.h"
 #include "app/session/opening_row.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 #include "core/picture/cell_geometry.h"
 
 namespace headwise {

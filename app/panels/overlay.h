@@ -2,7 +2,7 @@
 // What is behind it gets no mouse input.
 #pragma once
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

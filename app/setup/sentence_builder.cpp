@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/setup/setup_rows.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"

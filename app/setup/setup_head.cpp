@@ -9,7 +9,7 @@
 #include "app/session/commands.h"
 #include "app/session/head_gains.h"
 #include "app/setup/setup_rows.h"
-#include "app/widgets/text_link.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/operation_counts.h"

@@ -11,7 +11,7 @@
 #include "app/panels/named_text.h"
 #include "app/setup/setup_rows.h"
 #include "app/setup/setup_settings.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"

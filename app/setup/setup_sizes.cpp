@@ -7,7 +7,7 @@
 #include <imgui.h>
 
 #include "app/setup/setup_rows.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/layer_scenario.h"

@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "app/panels/overlay.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 

@@ -6,7 +6,7 @@
 
 #include "app/content/doc_layout.h"
 #include "app/content/doc_pages.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

@@ -6,7 +6,7 @@
 
 #include "app/panels/overlay.h"
 #include "app/session/folder_listing.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_field.h"

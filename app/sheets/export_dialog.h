@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/session/tensor_export.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

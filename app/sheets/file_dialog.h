@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/session/folder_listing.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

@@ -7,15 +7,11 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/button.h"
-#include "app/widgets/color_bar.h"
-#include "app/widgets/fitted_clauses.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/labelled_field.h"
-#include "app/widgets/segmented_control.h"
-#include "app/widgets/slider.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/full_size/model_sizes.h"

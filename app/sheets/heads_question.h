@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 #include "core/model/layers/head_choices.h"
 #include "core/scenario/scenario.h"
 

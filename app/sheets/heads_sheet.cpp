@@ -9,9 +9,8 @@
 
 #include "app/panels/overlay.h"
 #include "app/session/commands.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/labelled_field.h"
-#include "app/widgets/text_link.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/files/file_paths.h"

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 

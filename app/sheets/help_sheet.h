@@ -1,7 +1,7 @@
 // F1: every key, from the command table, and the letters used for shapes.
 #pragma once
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

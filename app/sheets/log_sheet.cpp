@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/panels/overlay.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {

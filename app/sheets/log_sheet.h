@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

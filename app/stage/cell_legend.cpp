@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {

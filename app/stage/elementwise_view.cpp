@@ -13,8 +13,6 @@
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/color_bar.h"
-#include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/score_scale.h"

@@ -12,7 +12,7 @@
 #include "app/panels/named_text.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"

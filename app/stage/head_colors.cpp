@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "app/stage/stage_choice.h"
-#include "app/widgets/segmented_control.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/tooltip.h"
 
 namespace headwise {

@@ -8,7 +8,7 @@
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
 #include "app/stage/head_names.h"
-#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
 #include "core/scenario/hand_made_heads.h"
 
 namespace headwise {

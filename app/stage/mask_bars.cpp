@@ -9,7 +9,7 @@
 
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/fitted_clauses.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 #include "core/trace/blocked_cells.h"

@@ -17,11 +17,8 @@
 #include "app/stage/stage_motion.h"
 #include "app/stage/veiled_stage.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/color_bar.h"
-#include "app/widgets/fitted_clauses.h"
-#include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/lock_mark.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {

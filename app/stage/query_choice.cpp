@@ -8,7 +8,7 @@
 
 #include "app/content/cell_terms.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/segmented_control.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 

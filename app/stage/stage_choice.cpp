@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "app/widgets/segmented_control.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {

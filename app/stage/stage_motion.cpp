@@ -7,7 +7,6 @@
 
 #include "app/content/motion.h"
 #include "app/stage/stage_drawing.h"
-#include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 
 namespace headwise {

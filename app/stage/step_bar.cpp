@@ -9,9 +9,8 @@
 #include "app/content/motion.h"
 #include "app/session/commands.h"
 #include "app/session/settings.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/slider.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 

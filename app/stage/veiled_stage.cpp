@@ -7,7 +7,7 @@
 
 #include "app/panels/answer_mask.h"
 #include "app/stage/stage_cells.h"
-#include "app/widgets/fitted_clauses.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {

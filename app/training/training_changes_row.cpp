@@ -11,7 +11,7 @@
 #include "app/panels/overlay.h"
 #include "app/training/training_plot.h"
 #include "app/training/training_text.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"

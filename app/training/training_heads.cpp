@@ -13,8 +13,8 @@
 #include "app/training/training_plot.h"
 #include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/button.h"
-#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 

@@ -12,7 +12,7 @@
 
 #include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"

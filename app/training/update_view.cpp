@@ -10,7 +10,6 @@
 #include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_layout.h"

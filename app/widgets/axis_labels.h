@@ -1,5 +1,4 @@
-// The names of rows and columns next to a matrix: thinned where they would overlap;
-// those in focus always shown, in bold.
+// Beside a map: the labels of its rows and columns, and its colour bar.
 #pragma once
 
 #include <optional>
@@ -8,6 +7,8 @@
 
 #include "app/widgets/painter.h"
 #include "core/picture/cell_geometry.h"
+#include "core/picture/color_bar.h"
+#include "core/picture/picture.h"
 
 namespace headwise {
 
@@ -49,5 +50,12 @@ std::string axis_word(const std::string& label);
 // line below it if `dots` is a colour other than 0.
 void draw_turned_text(const Painter& paint, const Type& type, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text, ImU32 dots = 0);
+
+// A strip of the colour map with its caption above it and the values of its ends below. `strip` is the strip
+// alone; caption and ticks take a line each above and below it. In less than `caption_width` pixels the
+// caption first loses its last clause, ", all heads", and only then letters. `ends`: texts at the ends
+// instead of the range's own values; null: those. Returns where the widest of the three ends.
+float draw_color_bar(const Painter& paint, const RectF& strip, ColorMap map, Theme theme, ValueRange range,
+                     const std::string& caption, float caption_width, const RangeTicks* ends = nullptr);
 
 }  // namespace headwise

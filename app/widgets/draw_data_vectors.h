@@ -4,7 +4,7 @@
 #include <imgui.h>
 
 #include "app/platform/fonts.h"
-#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
 #include "core/picture/vector_canvas.h"
 
 namespace headwise {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/widgets/focus_order.h"
-#include "app/widgets/painter.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/ui_probe.h"
 

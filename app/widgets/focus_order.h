@@ -11,8 +11,8 @@
 #include <imgui.h>
 
 #include "app/session/commands.h"
+#include "app/widgets/painter.h"
 #include "app/widgets/text_edit.h"
-#include "app/widgets/widget_context.h"
 
 namespace headwise {
 

@@ -3,16 +3,42 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <string>
-#include <vector>
 
-#include "app/widgets/large_type.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/text_layout.h"
+#include "app/widgets/ui_probe.h"
 #include "core/picture/cell_text.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
+
+PlaneRecording* active = nullptr;
+
+PixelRect to_pixels(ImVec2 min, ImVec2 max) {
+  // Far outside any screen, and still within an int.
+  const auto pixel = [](float x) { return static_cast<int>(std::round(std::clamp(x, -1e8f, 1e8f))); };
+  return {pixel(min.x), pixel(min.y), pixel(max.x), pixel(max.y)};
+}
+
+// ImGui calls this while it draws the frame.
+void draw_batch(const ImDrawList*, const ImDrawCmd* command) {
+  const auto& batch = *static_cast<const HeatmapRenderer::Batch*>(command->UserCallbackData);
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const ImVec4& clip = command->ClipRect;
+  batch.renderer->draw(batch, static_cast<int>(size.x), static_cast<int>(size.y),
+                       to_pixels(ImVec2(clip.x, clip.y), ImVec2(clip.z, clip.w)));
+}
+
+// Rounded as in the renderer.
+void record(PlaneRecording& recording, ImDrawList* list, std::span<const HeatmapPlane> planes) {
+  list->AddCallback(recorded_planes, reinterpret_cast<void*>(recording.batches.size()));
+  std::vector<PlaneItem>& batch = recording.batches.emplace_back();
+  for (const HeatmapPlane& plane : planes) {
+    if (!(plane.max.x > plane.min.x && plane.max.y > plane.min.y)) continue;
+    const double x = std::round(plane.min.x), y = std::round(plane.min.y);
+    batch.push_back({{x, y, std::round(plane.max.x) - x, std::round(plane.max.y) - y}, *plane.spec});
+  }
+}
 
 // First and one past the last index of `count` cells that a span of pixels touches.
 std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Index count) {
@@ -102,6 +128,38 @@ LargeDigits large_digits(const WidgetContext& context, const HeatmapSpec& spec, 
 }
 
 }  // namespace
+
+void record_planes(PlaneRecording* recording) {
+  active = recording;
+}
+
+PlaneRecording* plane_recording() {
+  return active;
+}
+
+void recorded_planes(const ImDrawList*, const ImDrawCmd*) {}
+
+void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<const HeatmapPlane> planes) {
+  if (PlaneRecording* recording = plane_recording()) return record(*recording, list, planes);
+  HeatmapRenderer::Batch& batch = renderer.new_batch(ImGui::GetFrameCount());
+  const PixelRect clip = to_pixels(list->GetClipRectMin(), list->GetClipRectMax());
+  for (const HeatmapPlane& plane : planes)
+    // Written so that a corner that is NaN draws nothing.
+    if (plane.max.x > plane.min.x && plane.max.y > plane.min.y)
+      renderer.add(batch, *plane.spec, to_pixels(plane.min, plane.max), clip);
+  if (batch.tiles.empty()) return;
+  list->AddCallback(draw_batch, &batch);
+  list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+  // ImGui 1.86 asserts when it dims the background of a dialog whose list ends in a callback: end it with a
+  // rectangle that is always clipped.
+  list->AddRectFilled({-2, -2}, {-1, -1}, IM_COL32_BLACK);
+}
+
+void draw_heatmap_plane(ImDrawList* list, HeatmapRenderer& renderer, const HeatmapSpec& spec, ImVec2 min,
+                        ImVec2 max) {
+  const HeatmapPlane plane = {&spec, min, max};
+  draw_heatmap_planes(list, renderer, {&plane, 1});
+}
 
 ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air) {
   const DigitStyle least = digit_style(context, spec, probability, air, 0.0, 0.0);
@@ -203,6 +261,27 @@ void draw_muted(const Painter& paint, const RectF& rect) {
     paint.line({x, max.y}, {x + height, min.y}, paint.palette.panel, paint.px(2));
   }
   paint.list->PopClipRect();
+}
+
+void draw_lock(const Painter& paint, const RectF& rect) {
+  // Size of the lock's body, with its shackle above; smaller on a small map.
+  const float size = std::round(std::clamp(0.2f * float(rect.width), paint.px(5), paint.px(9)));
+  const float margin = std::round(0.3f * size), shackle = std::round(0.55f * size);
+  const float ground_width = size + 2 * margin, ground_height = size + shackle + 2 * margin;
+  if (float(rect.width) < 1.5f * ground_width || float(rect.height) < 1.5f * ground_height) return;
+  const ImVec2 ground(std::floor(float(rect.x + rect.width) - ground_width), std::floor(float(rect.y)));
+  const ImVec2 ground_end(ground.x + ground_width, ground.y + ground_height);
+  paint.fill(ground, ground_end, {paint.palette.panel, 0.85f}, paint.px(2));
+  const ImU32 ink = im_color(paint.palette.text);
+  const ImVec2 body(ground.x + margin, ground.y + margin + shackle);
+  paint.fill(body, {body.x + size, body.y + size}, ink, paint.px(1.5f));
+  const float radius = 0.32f * size;
+  const ImVec2 centre(body.x + 0.5f * size, body.y - 0.2f * size);
+  paint.list->PathLineTo(ImVec2(centre.x - radius, body.y));
+  paint.list->PathArcTo(centre, radius, 3.14159265f, 2.0f * 3.14159265f, 10);
+  paint.list->PathLineTo(ImVec2(centre.x + radius, body.y));
+  paint.list->PathStroke(ink, 0, std::max(1.0f, paint.px(1.6f)));
+  ui_probe("lock", ground, ground_end);
 }
 
 }  // namespace headwise

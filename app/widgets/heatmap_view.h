@@ -1,13 +1,49 @@
-// What is drawn on a plane of cells: numbers where they fit, lines between the blocks of heads, outlines.
+// The cells of a heatmap inside an ImGui window, and what is drawn on them: numbers where they fit, lines
+// between the blocks of heads, outlines, marks.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
+#include <imgui.h>
+
+#include "app/render/heatmap_renderer.h"
 #include "app/widgets/painter.h"
 #include "core/picture/cell_geometry.h"
+#include "core/picture/font.h"
 #include "core/picture/heatmap.h"
+#include "core/picture/picture.h"
 
 namespace headwise {
+
+// Planes of cells are drawn by a shader, bypassing ImGui. To get a frame as vectors,
+// they are recorded instead.
+
+struct PlaneRecording {
+  std::vector<std::vector<PlaneItem>> batches;  // in the order in which they were drawn
+};
+
+// Records planes here from now on instead of drawing them; null: they are drawn.
+// Whoever sets it must reset it.
+void record_planes(PlaneRecording* recording);
+PlaneRecording* plane_recording();
+
+// Stands for recorded planes in a draw list; its user data is the number of the batch.
+void recorded_planes(const ImDrawList*, const ImDrawCmd*);
+
+struct HeatmapPlane {
+  const HeatmapSpec* spec;  // not null; needed during the call only
+  ImVec2 min, max;          // on the screen, in pixels
+};
+
+// Draws the planes between what was drawn before and what follows, clipped like everything in the list. The
+// corners are rounded to whole pixels, so that all cells have the same number of pixels if their width
+// divides the plane. Many planes in one call cost less than as many calls. Draws cells only:
+// no labels, digits or colour bar.
+void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<const HeatmapPlane> planes);
+void draw_heatmap_plane(ImDrawList* list, HeatmapRenderer& renderer, const HeatmapSpec& spec, ImVec2 min,
+                        ImVec2 max);
 
 // Numbers in the cells, if the widest of this range fits with `air` units above and below together; only
 // cells inside the list's clip rectangle are considered. A blocked cell shows its blocked_text
@@ -45,5 +81,9 @@ void draw_box_outline(const Painter& paint, const PlaneGeometry& plane, const Ce
 // Diagonal lines in the background colour over the whole plane, and the plane itself paler:
 // marks it as muted.
 void draw_muted(const Painter& paint, const RectF& rect);
+
+// A small padlock, this head is frozen: at the right end of the top edge of `rect`, on its own background;
+// nothing if the rectangle has no room for it.
+void draw_lock(const Painter& paint, const RectF& rect);
 
 }  // namespace headwise

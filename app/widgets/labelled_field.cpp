@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
-#include "app/widgets/segmented_control.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/text_layout.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/widgets/slider.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

@@ -1,8 +1,5 @@
 #include "app/widgets/painter.h"
 
-#include <cfloat>
-#include <cmath>
-
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 

@@ -1,18 +1,85 @@
-// How things are drawn: a painter writes, fills and outlines in the current ImGui window,
-// all in pixels on the screen.
+// What every widget is drawn with. A painter writes, fills and outlines in the current ImGui window, all in
+// pixels on the screen.
 #pragma once
 
-#include <imgui.h>
-
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <string>
 #include <string_view>
 
-#include "app/widgets/measure.h"
-#include "app/widgets/widget_context.h"
+#include <imgui.h>
+
+#include "app/platform/fonts.h"
+#include "app/widgets/palette.h"
+#include "app/widgets/text_layout.h"
+#include "core/picture/cell_geometry.h"
 
 namespace headwise {
+
+// Returns the width of the text in one line; `size` 0 is the font's own size.
+inline float width_of(const ImFont* font, std::string_view text, float size = 0.0f) {
+  const float shown = size > 0.0f ? size : font->FontSize;
+  return font->CalcTextSizeA(shown, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+// Return the top left and the bottom right corner.
+inline ImVec2 corner(const RectF& r) {
+  return {float(r.x), float(r.y)};
+}
+inline ImVec2 far_corner(const RectF& r) {
+  return {float(r.x + r.width), float(r.y + r.height)};
+}
+inline ImVec2 corner(const PlaneGeometry& p) {
+  return {float(p.x), float(p.y)};
+}
+inline ImVec2 far_corner(const PlaneGeometry& p) {
+  return {float(p.x + p.width), float(p.y + p.height)};
+}
+
+// A rectangle on the screen.
+struct Box {
+  ImVec2 min, max;
+
+  Box(ImVec2 near, ImVec2 far) : min(near), max(far) {}
+  Box(const RectF& r) : min(corner(r)), max(far_corner(r)) {}
+  Box(const PlaneGeometry& p) : min(corner(p)), max(far_corner(p)) {}
+
+  float width() const { return max.x - min.x; }
+  float height() const { return max.y - min.y; }
+  ImVec2 middle() const { return {0.5f * (min.x + max.x), 0.5f * (min.y + max.y)}; }
+  bool has(ImVec2 point) const {
+    return point.x >= min.x && point.x < max.x && point.y >= min.y && point.y < max.y;
+  }
+  // By so many pixels on each side.
+  Box grown(float by) const { return {{min.x - by, min.y - by}, {max.x + by, max.y + by}}; }
+};
+
+struct FocusOrder;
+struct Painter;
+
+struct WidgetContext {
+  const Palette& palette;
+  const Fonts& fonts;
+  float scale = 1.0f;           // pixels per design unit
+  FocusOrder* focus = nullptr;  // null: no keyboard focus here
+  // Seconds until another frame is needed without any event (a tooltip that is due): widgets lower it.
+  double* wake_after = nullptr;
+  Type labels = {};  // the largest of rows and columns, for a hall; without a font: as usual
+
+  float px(float design) const { return design * scale; }
+  // Thickness of a line of so many units: whole pixels, at least one.
+  float hairline(float units = 1.0f) const { return std::max(1.0f, std::round(px(units))); }
+  Painter painter() const;  // of the current ImGui window
+};
+
+// Below a word that the model hardly knows, from `from` to the right, as far as `until`; `scale`: pixels per
+// design unit.
+inline void draw_dotted_line(ImDrawList* list, ImVec2 from, float until, ImU32 color, float scale) {
+  const float dot = std::max(1.0f, std::round(1.5f * scale));
+  for (float x = from.x; x + dot <= until + 0.5f; x += 2 * dot)
+    list->AddRectFilled({x, from.y}, {x + dot, from.y + dot}, color);
+}
 
 // A colour with its opacity.
 struct Ink {

@@ -7,9 +7,7 @@
 #include <cmath>
 
 #include "app/platform/fonts.h"
-#include "app/widgets/dotted_line.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/painter.h"
 #include "app/widgets/text_layout.h"
 
 namespace headwise {

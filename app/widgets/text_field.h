@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

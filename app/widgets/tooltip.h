@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

@@ -8,7 +8,7 @@
 
 #include <imgui.h>
 
-#include "app/widgets/measure.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

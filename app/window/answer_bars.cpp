@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/fitted_clauses.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/painter.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/cell_geometry.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/panels/panel.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/window/playlist_walk.h"
 
 namespace headwise {

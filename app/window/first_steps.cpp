@@ -7,8 +7,8 @@
 #include <string>
 
 #include "app/platform/fonts.h"
-#include "app/widgets/button.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/painter.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/window/answer_bars.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
@@ -13,7 +13,7 @@
 namespace headwise {
 namespace {
 
-constexpr float beside_option = 12;  // design units, as app/widgets/button.cpp draws it
+constexpr float beside_option = 12;  // design units, as app/widgets/controls.cpp draws it
 
 }  // namespace
 

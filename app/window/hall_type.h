@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "app/widgets/large_type.h"
+#include "app/widgets/text_layout.h"
 #include "app/window/playlist_walk.h"
 
 namespace headwise {

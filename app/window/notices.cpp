@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/session/error_log.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 #include "core/picture/picture.h"
 
 namespace headwise {

@@ -11,12 +11,11 @@
 
 #include "app/session/answer_check.h"
 #include "app/session/commands.h"
-#include "app/widgets/button.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/large_type.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/painter.h"
 #include "app/widgets/text_field.h"
-#include "app/widgets/text_link.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/window_state.h"
@@ -38,7 +37,7 @@ bool is_button(const Piece& piece) {
   return piece.kind == PieceKind::option || piece.kind == PieceKind::button || piece.kind == PieceKind::show;
 }
 
-// Design units; a button is as high and as wide as app/widgets/button.h makes it.
+// Design units; a button is as high and as wide as app/widgets/controls.h makes it.
 constexpr float piece_height = 26, between_pieces = 6, typed_width = 120, least_typed = 70, note_air = 13,
                 field_air = 14;
 constexpr float usual_number = 15;  // the type of a field that is typed_width wide

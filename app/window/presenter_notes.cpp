@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/large_type.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/filmstrip.h"
 

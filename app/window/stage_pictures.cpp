@@ -11,9 +11,9 @@
 
 #include "app/content/stage_views.h"
 #include "app/widgets/draw_data_vectors.h"
-#include "app/widgets/heatmap_plane.h"
-#include "app/widgets/large_type.h"
+#include "app/widgets/heatmap_view.h"
 #include "app/widgets/palette.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
 #include "app/window/frame_snapshot.h"

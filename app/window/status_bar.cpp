@@ -8,7 +8,7 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_marks.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/painter.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"

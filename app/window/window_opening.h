@@ -8,7 +8,7 @@
 
 #include "app/opening/opening_scene.h"
 #include "app/session/commands.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

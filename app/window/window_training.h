@@ -8,7 +8,7 @@
 #include "app/session/training_saving.h"
 #include "app/sheets/file_dialog.h"
 #include "app/training/training_view.h"
-#include "app/widgets/widget_context.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 

@@ -5,7 +5,6 @@
 #include "app/content/cell_terms.h"
 #include "app/content/row_statistics.h"
 #include "app/content/step_words.h"
-#include "app/widgets/formula_text.h"
 #include "app/widgets/text_column.h"
 #include "core/code/code_lines.h"
 #include "core/picture/number_text.h"

@@ -1,5 +1,5 @@
 // The plane in the window against the plane in a file: the same rule, pixel for pixel.
-#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "app/content/stage_views.h"
-#include "app/widgets/fitted_clauses.h"
+#include "app/widgets/text_layout.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/stage/stage_panel.h"
-#include "app/widgets/measure.h"
+#include "app/widgets/painter.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/window_layout.h"
 #include "core/playlist/lessons.h"
