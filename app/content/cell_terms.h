@@ -1,4 +1,5 @@
-// What the inspector says about one cell: its terms, largest first, with named indices, and what it feeds.
+// What is said about one cell: its terms, largest first, with named indices, what it feeds, and what its
+// number means in words, as a learner would read it out.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +34,9 @@ CellTerms cell_terms(const Trace& trace, const TokenLabels& labels, const CellPr
 // "q_heads[0,0,8,:]": a whole axis is a colon, a single index a number, anything between a slice.
 std::string box_text(const Trace& trace, const BoxRef& box);
 
+// The tokens along an axis; null where it has none.
+const std::vector<std::string>* tokens_of(const TokenLabels& labels, const std::string& axis);
+
 // "animal"; "the₅" where the token occurs at other positions too; "k 5" (with `letter`)
 // where there are no tokens.
 std::string token_at(const std::vector<std::string>& labels, Index at, std::string_view letter);
@@ -63,5 +67,21 @@ struct TermColumns {
 // The first of `choices` (most exact first) that fits into `width`; shortening names or dropping the bar is
 // tried before fewer decimals. `sign`: room that "×" and "=" take between two numbers, including padding.
 TermColumns term_columns(std::span<const TermWidths> choices, float width, float sign, float scale);
+
+// One sentence naming the tokens of the cell's row and column: what a score compares, what a mask blocks, how
+// much of its attention one token gives another, what a head's output is mixed from, which head wrote a
+// column of concat. Empty where there is nothing to add to the formula: parameters, gradients, weights that
+// are not shares (NaN, or a frozen head's).
+std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell);
+
+// How much of a tensor a set of boxes covers, in few enough words to fit a node of the graph.
+
+// "all", "row 8", "head 2 row 8", "rows 0–3", "rows 3, 6", "column 5", "1 cell"; "12 %" where none of these
+// fits; empty where the boxes belong to other tensors. `brief`: of combined words only the row.
+std::string reach_words(const Trace& trace, const std::vector<BoxRef>& boxes, TensorName tensor,
+                        bool brief = false);
+
+// The tensors that the boxes belong to, in the order of computation, gradients last.
+std::vector<TensorName> tensors_reached(const std::vector<BoxRef>& boxes);
 
 }  // namespace headwise

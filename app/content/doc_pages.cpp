@@ -214,6 +214,30 @@ std::vector<DocPage> read_pages() {
   return pages;
 }
 
+std::string text_of(const DocBlock& block) {
+  std::string text;
+  for (const std::vector<DocText>& cell : block.cells) {
+    if (!text.empty()) text += "  ";
+    for (const DocText& run : cell) {
+      text += run.text;
+      if (block.kind == DocBlockKind::code) text += "\n";  // one text a line
+    }
+  }
+  return text;
+}
+
+// "Masks" of "**Masks.** As in PyTorch" and of "**Masks**: switch the causal mask";
+// empty if the block does not begin so.
+std::string bold_lead(const DocBlock& block) {
+  const std::vector<DocText>& runs = block.cells.front();
+  const bool prose = block.kind == DocBlockKind::paragraph || block.kind == DocBlockKind::item;
+  if (!prose || runs.front().style != DocStyle::strong) return "";
+  std::string lead = runs.front().text;
+  if (!lead.ends_with('.') && (runs.size() == 1 || !runs[1].text.starts_with(':'))) return "";
+  if (lead.ends_with('.')) lead.pop_back();
+  return lead;
+}
+
 }  // namespace
 
 std::vector<DocBlock> doc_blocks(std::string_view markdown, std::span<const std::string> names) {
@@ -273,34 +297,6 @@ std::string docs_html() {
   }
   return html + "</body></html>\n";
 }
-
-namespace {
-
-std::string text_of(const DocBlock& block) {
-  std::string text;
-  for (const std::vector<DocText>& cell : block.cells) {
-    if (!text.empty()) text += "  ";
-    for (const DocText& run : cell) {
-      text += run.text;
-      if (block.kind == DocBlockKind::code) text += "\n";  // one text a line
-    }
-  }
-  return text;
-}
-
-// "Masks" of "**Masks.** As in PyTorch" and of "**Masks**: switch the causal mask";
-// empty if the block does not begin so.
-std::string bold_lead(const DocBlock& block) {
-  const std::vector<DocText>& runs = block.cells.front();
-  const bool prose = block.kind == DocBlockKind::paragraph || block.kind == DocBlockKind::item;
-  if (!prose || runs.front().style != DocStyle::strong) return "";
-  std::string lead = runs.front().text;
-  if (!lead.ends_with('.') && (runs.size() == 1 || !runs[1].text.starts_with(':'))) return "";
-  if (lead.ends_with('.')) lead.pop_back();
-  return lead;
-}
-
-}  // namespace
 
 std::vector<DocSection> sections_of(const DocPage& page, int index) {
   std::vector<DocSection> sections;

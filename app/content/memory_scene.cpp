@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/content/stage_content.h"
-#include "app/content/stage_marks.h"
 
 namespace headwise {
 namespace {

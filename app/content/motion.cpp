@@ -8,6 +8,16 @@ namespace {
 
 constexpr double snapping = 0.04;  // of a step
 
+// Does every cell of the result come from one cell of one tensor?
+bool moves_cells(const Rule& rule) {
+  if (rule.combine != Combine::copy && rule.combine != Combine::product_sum) return false;
+  return rule.products.size() == 1 && rule.products[0].sums.empty() && rule.products[0].where.empty();
+}
+
+Tensor matrix(Index rows, Index cols) {
+  return Tensor(Shape{{"row", rows}, {"column", cols}}, DType::f64);
+}
+
 }  // namespace
 
 void begin_motion(MotionState& motion, Step from, Step to) {
@@ -48,20 +58,6 @@ double eased(double x) {
 double phase(double x, double begin, double end) {
   return std::clamp((x - begin) / (end - begin), 0.0, 1.0);
 }
-
-namespace {
-
-// Does every cell of the result come from one cell of one tensor?
-bool moves_cells(const Rule& rule) {
-  if (rule.combine != Combine::copy && rule.combine != Combine::product_sum) return false;
-  return rule.products.size() == 1 && rule.products[0].sums.empty() && rule.products[0].where.empty();
-}
-
-Tensor matrix(Index rows, Index cols) {
-  return Tensor(Shape{{"row", rows}, {"column", cols}}, DType::f64);
-}
-
-}  // namespace
 
 Making making_of(const Rule& rule) {
   switch (rule.combine) {

@@ -33,6 +33,31 @@ bool rect_inside(const RectF& a, const RectF& area) {
          a.y + a.height <= area.y + area.height;
 }
 
+bool crosses(const RectF& rect, const ScreenLine& line) {
+  double from = 0.0, to = 1.0;
+  const auto keep = [&](double start, double end, double low, double high) {
+    const double step = end - start;
+    if (step == 0.0) {
+      if (start < low || start > high) to = from;
+      return;
+    }
+    const double a = (low - start) / step, b = (high - start) / step;
+    from = std::max(from, std::min(a, b));
+    to = std::min(to, std::max(a, b));
+  };
+  keep(line.first.x, line.second.x, rect.x, rect.x + rect.width);
+  keep(line.first.y, line.second.y, rect.y, rect.y + rect.height);
+  return from < to;
+}
+
+constexpr double head_row_units = 64.0, least_head_row_units = 15.0;
+constexpr double widest_cell_units = 58.0, least_cells_units = 120.0;
+constexpr double words_units = 300.0, least_words_units = 190.0, words_gap_units = 22.0;
+constexpr double beside_units = 520.0;  // in less width the words go below
+constexpr double words_height_units = 150.0;
+constexpr double slanted_label_share = 0.72;  // of a slanted label, by its width
+constexpr double label_gap_units = 12.0;      // between cells and their labels, with the end of a slanted one
+
 }  // namespace
 
 PlanePoint QueryKeyLayout::on_screen(PlanePoint point) const {
@@ -109,27 +134,6 @@ PlanePoint foot_on_line(PlanePoint tip, PlanePoint key) {
   return {along * tip.x, along * tip.y};
 }
 
-namespace {
-
-bool crosses(const RectF& rect, const ScreenLine& line) {
-  double from = 0.0, to = 1.0;
-  const auto keep = [&](double start, double end, double low, double high) {
-    const double step = end - start;
-    if (step == 0.0) {
-      if (start < low || start > high) to = from;
-      return;
-    }
-    const double a = (low - start) / step, b = (high - start) / step;
-    from = std::max(from, std::min(a, b));
-    to = std::min(to, std::max(a, b));
-  };
-  keep(line.first.x, line.second.x, rect.x, rect.x + rect.width);
-  keep(line.first.y, line.second.y, rect.y, rect.y + rect.height);
-  return from < to;
-}
-
-}  // namespace
-
 std::vector<std::optional<PlanePoint>> place_labels(std::span<const MarkLabel> labels, const RectF& area,
                                                     std::span<const ScreenLine> lines) {
   std::vector<RectF> taken;
@@ -183,18 +187,6 @@ std::vector<Index> keys_with_rows(std::span<const double> weights, Index count) 
   std::ranges::sort(keys);
   return keys;
 }
-
-namespace {
-
-constexpr double head_row_units = 64.0, least_head_row_units = 15.0;
-constexpr double widest_cell_units = 58.0, least_cells_units = 120.0;
-constexpr double words_units = 300.0, least_words_units = 190.0, words_gap_units = 22.0;
-constexpr double beside_units = 520.0;  // in less width the words go below
-constexpr double words_height_units = 150.0;
-constexpr double slanted_label_share = 0.72;  // of a slanted label, by its width
-constexpr double label_gap_units = 12.0;      // between cells and their labels, with the end of a slanted one
-
-}  // namespace
 
 RectF HeadRowsLayout::name(Index row) const {
   const double pitch = cells.height / static_cast<double>(std::max<Index>(row_count, 1));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/content/cell_terms.h"
 #include "app/content/stage_views.h"
 #include "app/session/tensor_export.h"
 #include "core/attention/score_scale.h"
@@ -182,36 +183,23 @@ class Builder {
 
   std::string sign_of(Id result) const {
     const AttentionOptions& o = trace_.options;
-    switch (result) {
-      case Id::scaled_scores:
-        return score_scale(o).brief();
-      case Id::masked_scores:
-        if (!content_.above) return "no mask";
-        return o.mask_value ? "fill" : "+ mask";
-      case Id::residual_output:
-        return "+ query";
-      case Id::attn_weights:
-        return "softmax";
-      case Id::dropped_weights:
-        return "dropout";
-      case Id::attn_output_weights:
-        return content_.result->matrix.view.tensor->shape().rank() == 3 ? "mean" : "copy";
-      case Id::layer_norm_output:
-        return "norm";
-      case Id::q_heads:
-      case Id::k_heads:
-      case Id::v_heads:
-        return "cut";
-      case Id::q_rotary:
-      case Id::k_rotary:
-        return "turn";
-      case Id::concat:
-        return "join";
-      case Id::output:
-        return "copy";
-      default:
-        return "";
-    }
+    if (result == Id::scaled_scores) return score_scale(o).brief();
+    if (result == Id::masked_scores) return !content_.above ? "no mask" : o.mask_value ? "fill" : "+ mask";
+    if (result == Id::attn_output_weights)
+      return content_.result->matrix.view.tensor->shape().rank() == 3 ? "mean" : "copy";
+    constexpr std::pair<Id, const char*> signs[]{{Id::residual_output, "+ query"},
+                                                 {Id::attn_weights, "softmax"},
+                                                 {Id::dropped_weights, "dropout"},
+                                                 {Id::layer_norm_output, "norm"},
+                                                 {Id::q_heads, "cut"},
+                                                 {Id::k_heads, "cut"},
+                                                 {Id::v_heads, "cut"},
+                                                 {Id::q_rotary, "turn"},
+                                                 {Id::k_rotary, "turn"},
+                                                 {Id::concat, "join"},
+                                                 {Id::output, "copy"}};
+    const auto* const sign = std::ranges::find(signs, result, &std::pair<Id, const char*>::first);
+    return sign == std::end(signs) ? "" : sign->second;
   }
 
   // The bias of a projection, as one row over the result's columns.
@@ -244,9 +232,7 @@ class Builder {
       if (!*each) continue;
       StagePart& shown = **each;
       const auto labels = [&](const std::string& axis, Index size) -> const std::vector<std::string>* {
-        const std::vector<std::string>* tokens = nullptr;
-        if (axis == "L") tokens = &labels_.query;
-        if (axis == "S" || axis == "S′") tokens = &labels_.key;
+        const auto* tokens = tokens_of(labels_, axis);
         return tokens && static_cast<Index>(tokens->size()) >= size ? tokens : nullptr;
       };
       shown.row_labels = labels(shown.matrix.row_axis, shown.matrix.view.rows);

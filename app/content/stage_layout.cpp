@@ -45,45 +45,8 @@ HeadGrid sized_grid(Index heads, RectF area, double scale, double largest, doubl
   return grid;
 }
 
-}  // namespace
-
-RectF HeadGrid::thumbnail(Index head) const {
-  const double column = static_cast<double>(head % columns), row = static_cast<double>(head / columns);
-  return {area.x + column * pitch_x, area.y + row * pitch_y, side, side};
-}
-
-RectF HeadGrid::number_line(Index head) const {
-  const RectF above = thumbnail(head);
-  return {above.x, above.y + above.height, above.width, number_height};
-}
-
-RectF HeadGrid::name_line(Index head) const {
-  const RectF above = number_line(head);
-  return {above.x, above.y + above.height, pitch_x, name_height};
-}
-
-HeadGrid head_grid(Index heads, RectF area, double scale, double largest, const std::vector<double>& names) {
-  const HeadGrid plain = sized_grid(heads, area, scale, largest, head_number_height * scale);
-  if (names.empty()) return plain;
-  const double name_height = head_name_units * scale;
-  HeadGrid grid = sized_grid(heads, area, scale, largest, head_number_height * scale + name_height);
-  if (grid.side < least_share_beside_names * plain.side) return plain;
-  for (std::size_t form = 0; form < names.size(); ++form) {
-    const double pitch = std::max(grid.pitch_x, std::ceil(names[form] + between_names * scale));
-    if (pitch * static_cast<double>(grid.columns) > area.width + between_names * scale) continue;
-    grid.pitch_x = pitch;
-    grid.name_form = form;
-    grid.name_height = name_height;
-    return grid;
-  }
-  return plain;
-}
-
-namespace {
-
 // In units. Tuned by eye at 1280×720 and 1600×1000 with 12 tokens, 8 heads and embed_dim 128.
-constexpr double line_height = 15.0, hall_line_height = 20.0;
-constexpr double label_gap = 8.0;
+constexpr double hall_line_height = 20.0;
 constexpr double widest_cell = 84.0;
 constexpr double tallest_cell = 58.0;
 constexpr double widest_inner_cell = 52.0;
@@ -94,7 +57,7 @@ constexpr double figure_height = 15.0;                                     // of
 constexpr double narrowest_operand_cell = 7.0, lowest_operand_cell = 4.0;  // so that the result shows numbers
 constexpr double lowest_mask_cell = 5.0;
 constexpr double bias_height = 12.0;
-constexpr double bar_width = 150.0;
+constexpr double longest_strip = 150.0;
 constexpr double bar_height = 8.0;
 constexpr double shortest_bar = 96.0;
 constexpr double bar_gap = 30.0;
@@ -118,32 +81,12 @@ double operand_share(Index inner, Index outer) {
   return std::clamp(a / (a + b), 0.22, 0.5);
 }
 
-// Whole pixels once a cell has several: lines between cells then stay sharp.
-double snapped(double cell) {
-  return cell >= 6.0 ? std::floor(cell) : cell;
-}
-
 double widest(const StageShape& shape, double u) {
   return (shape.hall ? 2.0 : 1.0) * widest_cell * u;
 }
 
 double tallest(const StageShape& shape, double u) {
   return (shape.hall ? 2.0 : 1.0) * tallest_cell * u;
-}
-
-// Side of a cell so that `count` of them fill `length`, at most `largest`.
-double cell_side(double length, Index count, double largest) {
-  if (count <= 0) return 0.0;
-  return std::max(0.0, snapped(std::min(length / static_cast<double>(count), largest)));
-}
-
-double slanted_height(double text_width, double u) {
-  const double angle = label_slant_degrees * std::numbers::pi / 180.0;
-  return text_width * std::sin(angle) + line_height * u;
-}
-
-double slanted_overhang(double text_width) {
-  return text_width * std::cos(label_slant_degrees * std::numbers::pi / 180.0);
 }
 
 // Of the labels below a grid of maps.
@@ -161,7 +104,7 @@ double bars_total(const std::vector<double>& captions, double strip, double u) {
 
 // The longest strip with which all of them fit into `width`; at least the shortest legible one.
 double strip_length(const std::vector<double>& captions, double width, double u) {
-  double strip = bar_width * u;
+  double strip = longest_strip * u;
   while (strip > shortest_bar * u && bars_total(captions, strip, u) > width) strip -= 2.0 * u;
   return strip;
 }
@@ -229,14 +172,16 @@ struct Columns {
 
 Columns columns_of(const StageShape& shape, const RectF& area, double u) {
   Columns columns;
-  const double labels = shape.row_label_width > 0 ? shape.row_label_width + label_gap * u : 0.0;
+  const double labels = shape.row_label_width > 0 ? shape.row_label_width + label_margin_units * u : 0.0;
   columns.figures = shape.row_figures * (figure_width + figure_gap) * u;
   double gap = 0.0;
   if (shape.left_cols) {
     gap = std::clamp(area.width * 0.06, 26.0 * u, 72.0 * u);
-    gap = std::max({gap, shape.above_label_width + 2 * label_gap * u, shape.sign_width + 2 * label_gap * u});
+    gap = std::max({gap, shape.above_label_width + 2 * label_margin_units * u,
+                    shape.sign_width + 2 * label_margin_units * u});
   }
-  const double before = shape.left_cols ? labels : std::max(labels, shape.above_label_width + label_gap * u);
+  const double before =
+      shape.left_cols ? labels : std::max(labels, shape.above_label_width + label_margin_units * u);
   const double width = area.width - before - gap - columns.figures;
   Widths& cells = columns.cells;
   cells = cell_widths(shape, width, u);
@@ -262,7 +207,7 @@ struct Foot {
 };
 
 Foot foot_of(const StageShape& shape, const RectF& area, const Columns& columns, double u) {
-  const double caption = (shape.hall ? hall_line_height : line_height) * u + 4.0 * u;
+  const double caption = (shape.hall ? hall_line_height : caption_line_units) * u + 4.0 * u;
   const double result = columns.slanted ? slanted_height(shape.col_label_width, u) : caption;
   double left = 0.0;
   if (shape.left_cols) left = columns.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
@@ -335,9 +280,10 @@ std::optional<HeadGrid> heads_in_corner(const StageShape& shape, const RectF& ar
                                         double foot, double u) {
   if (!shape.left_cols || !shape.above_rows) return std::nullopt;
   const double above = cell_heights(shape, area.height, foot, u).above_cell;
-  const RectF corner{area.x, area.y,
-                     columns.result_x - columns.figures - shape.above_label_width - 2 * label_gap * u - area.x,
-                     title_height_units * u + above * static_cast<double>(*shape.above_rows)};
+  const RectF corner{
+      area.x, area.y,
+      columns.result_x - columns.figures - shape.above_label_width - 2 * label_margin_units * u - area.x,
+      title_height_units * u + above * static_cast<double>(*shape.above_rows)};
   const HeadGrid grid = head_grid(shape.heads, corner, u, largest_thumbnail * u, shape.head_names);
   if (grid.side < smallest_corner_thumbnail * u) return std::nullopt;
   return grid;
@@ -384,6 +330,53 @@ void place_matrices(const StageShape& shape, const Columns& columns, const Heigh
 
 }  // namespace
 
+RectF HeadGrid::thumbnail(Index head) const {
+  const double column = static_cast<double>(head % columns), row = static_cast<double>(head / columns);
+  return {area.x + column * pitch_x, area.y + row * pitch_y, side, side};
+}
+
+RectF HeadGrid::number_line(Index head) const {
+  const RectF above = thumbnail(head);
+  return {above.x, above.y + above.height, above.width, number_height};
+}
+
+RectF HeadGrid::name_line(Index head) const {
+  const RectF above = number_line(head);
+  return {above.x, above.y + above.height, pitch_x, name_height};
+}
+
+double cell_side(double length, Index count, double largest) {
+  if (count <= 0) return 0.0;
+  const double side = std::min(length / static_cast<double>(count), largest);
+  return std::max(0.0, side >= 6.0 ? std::floor(side) : side);
+}
+
+double slanted_height(double text_width, double u) {
+  const double angle = label_slant_degrees * std::numbers::pi / 180.0;
+  return text_width * std::sin(angle) + caption_line_units * u;
+}
+
+double slanted_overhang(double text_width) {
+  return text_width * std::cos(label_slant_degrees * std::numbers::pi / 180.0);
+}
+
+HeadGrid head_grid(Index heads, RectF area, double scale, double largest, const std::vector<double>& names) {
+  const HeadGrid plain = sized_grid(heads, area, scale, largest, head_number_height * scale);
+  if (names.empty()) return plain;
+  const double name_height = head_name_units * scale;
+  HeadGrid grid = sized_grid(heads, area, scale, largest, head_number_height * scale + name_height);
+  if (grid.side < least_share_beside_names * plain.side) return plain;
+  for (std::size_t form = 0; form < names.size(); ++form) {
+    const double pitch = std::max(grid.pitch_x, std::ceil(names[form] + between_names * scale));
+    if (pitch * static_cast<double>(grid.columns) > area.width + between_names * scale) continue;
+    grid.pitch_x = pitch;
+    grid.name_form = form;
+    grid.name_height = name_height;
+    return grid;
+  }
+  return plain;
+}
+
 StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   const double u = scale;
   StageLayout layout;
@@ -397,7 +390,7 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   place_matrices(shape, columns, cell_heights(shape, body.height, foot.height, u), body.y, u, layout);
   layout.slanted = columns.slanted;
   layout.left_slanted = columns.left_slanted;
-  const double bars_y = layout.result.y + layout.result.height + foot.labels + (line_height + 3.0) * u;
+  const double bars_y = layout.result.y + layout.result.height + foot.labels + (caption_line_units + 3.0) * u;
   layout.bars = bar_rects(shape.bar_captions, {area.x, bars_y, foot.bars_width, 0}, u);
   return layout;
 }
@@ -414,7 +407,7 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u + 4.0 * u;
   const auto with_labels = [&](bool row_labels, bool col_labels) {
     MapGrid grid;
-    const double labels = row_labels ? shape.row_label_width + label_gap * u : 0.0;
+    const double labels = row_labels ? shape.row_label_width + label_margin_units * u : 0.0;
     const double foot = foot_height(shape, col_labels, u);
     const double overhang =
         col_labels && !shape.upright_labels ? slanted_overhang(shape.col_label_width) * 0.6 : 0.0;
@@ -462,7 +455,8 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   const double foot = foot_height(shape, grid.col_labels, u);
   const double bottom =
       grid.area.y + static_cast<double>(grid_rows - 1) * grid.pitch_y + grid.map_height + foot;
-  grid.bars = bar_rects(shape.bar_captions, {area.x, bottom + (line_height + 3.0) * u, area.width, 0}, u);
+  grid.bars =
+      bar_rects(shape.bar_captions, {area.x, bottom + (caption_line_units + 3.0) * u, area.width, 0}, u);
   return grid;
 }
 

@@ -71,6 +71,15 @@ struct StageLayout {
 };
 
 inline constexpr double label_slant_degrees = 40.0;
+inline constexpr double caption_line_units = 15.0,
+                        label_margin_units = 8.0;  // units: of a caption; between labels and cells
+
+// Side of a cell so that `count` of them fill `length`, at most `largest`: whole pixels once a cell has
+// several, so that lines between cells stay sharp.
+double cell_side(double length, Index count, double largest);
+// Of slanted labels whose text is so wide: their height, and how far they reach beyond their column.
+double slanted_height(double text_width, double scale);
+double slanted_overhang(double text_width);
 inline constexpr double title_height_units = 20.0;  // a line over each matrix with its name and sizes
 inline constexpr double note_line_units = 13.0;     // a line of text between title and map
 

@@ -8,15 +8,11 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/content/cell_meaning.h"
 #include "app/content/cell_terms.h"
-#include "app/content/followed_words.h"
 #include "app/content/stage_content.h"
-#include "app/content/stage_marks.h"
+#include "app/content/stage_matrix.h"
 #include "app/content/stage_views.h"
 #include "app/content/step_words.h"
-#include "app/inspector/inspector_prediction.h"
-#include "app/inspector/output_shares.h"
 #include "app/panels/named_text.h"
 #include "app/session/cell_editing.h"
 #include "app/session/explained_cell.h"

@@ -2,9 +2,7 @@
 // where it goes, and the lines of code that do the same.
 #pragma once
 
-#include "app/inspector/code_section.h"
-#include "app/inspector/inspector_statistics.h"
-#include "app/inspector/inspector_terms.h"
+#include "app/inspector/inspector_sections.h"
 #include "app/panels/panel.h"
 
 namespace headwise {

@@ -1,16 +1,13 @@
-#include "app/inspector/inspector_terms.h"
+#include "app/inspector/inspector_sections.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <string>
 
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/content/cell_meaning.h"
 #include "app/content/stage_matrix.h"
 #include "app/session/commands.h"
 #include "app/stage/stage_drawing.h"
@@ -26,24 +23,6 @@ namespace {
 
 // The lines of the inspector's list of terms: name, factors with × between, = value, and a bar proportional
 // to its magnitude.
-
-class TermList {
- public:
-  // `width` and `height` of a line, in pixels.
-  TermList(const PanelContext& context, const CellTerms& terms, Combine combine, float width, float height);
-
-  // Draws a line; returns the factor clicked, or chosen with Enter or Space: the first one for a click next
-  // to all of them. ← and → move through the factors of the focused line.
-  const CellRef* draw_line(int line, ImVec2 at) const;
-
- private:
-  const PanelContext& context_;
-  const CellTerms& terms_;
-  Combine combine_;
-  float width_, height_;
-  TermColumns columns_;
-  double largest_ = 0.0;  // of the finite terms: its bar has full length
-};
 
 using Id = TensorId;
 
@@ -129,98 +108,132 @@ std::string term_line_id(int line) {
   return fmt::format("term{}", line);
 }
 
-TermList::TermList(const PanelContext& context, const CellTerms& terms, Combine combine, float width,
-                   float height)
-    : context_(context), terms_(terms), combine_(combine), width_(width), height_(height) {
-  const TermWidths choices[] = {widths_of(context, terms, combine, 3), widths_of(context, terms, combine, 2),
-                                widths_of(context, terms, combine, 1)};
-  const float sign = sign_letters * width_of(context.fonts.mono_small, "0");
-  columns_ = term_columns(choices, width, sign, context.scale);
-  for (const NamedTerm& term : terms.largest) {
-    if (std::isfinite(term.value)) largest_ = std::max(largest_, std::abs(term.value));
-  }
-}
-
-const CellRef* TermList::draw_line(int line, ImVec2 at) const {
-  const NamedTerm& term = terms_.largest[static_cast<std::size_t>(line)];
-  ImFont* font = context_.fonts.mono_small;
-  ImFont* small = context_.fonts.small;
-  const Painter paint = context_.painter();
-  const Palette& palette = context_.palette;
-  const float u = context_.scale;
-  struct Placed {
-    Written written;
-    float begin, end;  // on the screen
-  };
-  std::vector<Placed> placed;
-  const std::vector<Written> factors = written_factors(term, combine_, columns_.decimals);
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    const float* end = columns_.end_of(i, factors.size());
-    if (end) placed.push_back({factors[i], at.x + *end - width_of(font, factors[i].text), at.x + *end});
+class TermList {
+ public:
+  // `width` and `height` of a line, in pixels.
+  TermList(const PanelContext& context, const CellTerms& terms, Combine combine, float width, float height)
+      : context_(context), terms_(terms), combine_(combine), width_(width), height_(height) {
+    const TermWidths choices[] = {widths_of(context, terms, combine, 3), widths_of(context, terms, combine, 2),
+                                  widths_of(context, terms, combine, 1)};
+    const float sign = sign_letters * width_of(context.fonts.mono_small, "0");
+    columns_ = term_columns(choices, width, sign, context.scale);
+    for (const NamedTerm& term : terms.largest) {
+      if (std::isfinite(term.value)) largest_ = std::max(largest_, std::abs(term.value));
+    }
   }
 
-  const CellRef* clicked = nullptr;
-  std::optional<std::size_t> lit;  // the factor that a click would lead to
-  if (!term.factors.empty()) {
-    ImGui::SetCursorScreenPos(at);
-    const std::string id = term_line_id(line);
-    const bool pressed = ImGui::InvisibleButton(id.c_str(), {width_, height_});
-    const bool hovered = ImGui::IsItemHovered();
-    const bool focused = focus_stop(context_.focus, ImGui::GetID(id.c_str()), FocusKeys::choose);
-    ui_probe_item("inspector/term", line);
-    std::size_t chosen = focused ? factor_by_keys(*context_.focus, term.factors.size()) : 0;
-    if (hovered) {
-      const float x = ImGui::GetIO().MousePos.x;
-      chosen = 0;
-      for (const Placed& each : placed) {
-        const bool here = x >= each.begin - 4.0f * u && x < each.end + 4.0f * u;
-        if (here && each.written.factor) chosen = *each.written.factor;
+  // Draws a line; returns the factor clicked, or chosen with Enter or Space: the first one for a click next
+  // to all of them. ← and → move through the factors of the focused line.
+  const CellRef* draw_line(int line, ImVec2 at) const {
+    const NamedTerm& term = terms_.largest[static_cast<std::size_t>(line)];
+    ImFont* font = context_.fonts.mono_small;
+    ImFont* small = context_.fonts.small;
+    const Painter paint = context_.painter();
+    const Palette& palette = context_.palette;
+    const float u = context_.scale;
+    struct Placed {
+      Written written;
+      float begin, end;  // on the screen
+    };
+    std::vector<Placed> placed;
+    const std::vector<Written> factors = written_factors(term, combine_, columns_.decimals);
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      const float* end = columns_.end_of(i, factors.size());
+      if (end) placed.push_back({factors[i], at.x + *end - width_of(font, factors[i].text), at.x + *end});
+    }
+
+    const CellRef* clicked = nullptr;
+    std::optional<std::size_t> lit;  // the factor that a click would lead to
+    if (!term.factors.empty()) {
+      ImGui::SetCursorScreenPos(at);
+      const std::string id = term_line_id(line);
+      const bool pressed = ImGui::InvisibleButton(id.c_str(), {width_, height_});
+      const bool hovered = ImGui::IsItemHovered();
+      const bool focused = focus_stop(context_.focus, ImGui::GetID(id.c_str()), FocusKeys::choose);
+      ui_probe_item("inspector/term", line);
+      std::size_t chosen = focused ? factor_by_keys(*context_.focus, term.factors.size()) : 0;
+      if (hovered) {
+        const float x = ImGui::GetIO().MousePos.x;
+        chosen = 0;
+        for (const Placed& each : placed) {
+          const bool here = x >= each.begin - 4.0f * u && x < each.end + 4.0f * u;
+          if (here && each.written.factor) chosen = *each.written.factor;
+        }
+      }
+      if (hovered || focused) {
+        paint.fill(at, {at.x + width_, at.y + height_}, palette.control_hover, 3.0f * u);
+        for (const CellRef& factor : term.factors) {
+          if (context_.pointing) context_.pointing->boxes.push_back(box_of(factor));
+        }
+        lit = chosen;
+      }
+      if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      tooltip(context_, told(context_, term, chosen));
+      if (pressed || (focused && press_key_pressed())) clicked = &term.factors[chosen];
+    }
+
+    const float y = at.y + (height_ - font->FontSize) / 2;
+    paint.text(small, {at.x, at.y + (height_ - small->FontSize) / 2}, palette.text_dim,
+               fitted_text(drawable_text(term.name, small), small, columns_.name));
+    paint.text(font, {at.x + columns_.value_end, y}, palette.text,
+               decimal_text(term.value, columns_.decimals), Align::right);
+    const float letter = width_of(font, "0");
+    for (const Placed& each : placed) {
+      const bool last = &each == &placed.back();
+      paint.text(font, {each.end + 1.6f * letter, y}, palette.text_dim, last ? "=" : "×", Align::right);
+      const Rgba8 hue =
+          each.written.factor ? cell_hue(context_, term.factors[*each.written.factor]) : palette.text_dim;
+      paint.text(font, {each.end, y}, hue, each.written.text, Align::right);
+      if (lit && lit == each.written.factor) {
+        const float under = std::floor(y + font->FontSize + 1.0f * u);
+        paint.line({each.begin, under}, {each.end, under}, hue, u);
       }
     }
-    if (hovered || focused) {
-      paint.fill(at, {at.x + width_, at.y + height_}, palette.control_hover, 3.0f * u);
-      for (const CellRef& factor : term.factors) {
-        if (context_.pointing) context_.pointing->boxes.push_back(box_of(factor));
-      }
-      lit = chosen;
+    if (largest_ > 0.0 && columns_.bar > 0.0f && std::isfinite(term.value)) {
+      const float length = float(std::abs(term.value) / largest_) * columns_.bar;
+      const ImVec2 from(at.x + columns_.bar_begin, at.y + height_ * 0.26f);
+      const ImVec2 to(from.x + std::max(1.0f, length), at.y + height_ * 0.74f);
+      const ColorTable& table = color_table(ColorMap::blue_orange, context_.theme);
+      paint.fill(from, to, term.value < 0 ? table[64] : palette.bar);
     }
-    if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    tooltip(context_, told(context_, term, chosen));
-    if (pressed || (focused && press_key_pressed())) clicked = &term.factors[chosen];
+    return clicked;
   }
 
-  const float y = at.y + (height_ - font->FontSize) / 2;
-  paint.text(small, {at.x, at.y + (height_ - small->FontSize) / 2}, palette.text_dim,
-             fitted_text(drawable_text(term.name, small), small, columns_.name));
-  paint.text(font, {at.x + columns_.value_end, y}, palette.text, decimal_text(term.value, columns_.decimals),
-             Align::right);
-  const float letter = width_of(font, "0");
-  for (const Placed& each : placed) {
-    const bool last = &each == &placed.back();
-    paint.text(font, {each.end + 1.6f * letter, y}, palette.text_dim, last ? "=" : "×", Align::right);
-    const Rgba8 hue =
-        each.written.factor ? cell_hue(context_, term.factors[*each.written.factor]) : palette.text_dim;
-    paint.text(font, {each.end, y}, hue, each.written.text, Align::right);
-    if (lit && lit == each.written.factor) {
-      const float under = std::floor(y + font->FontSize + 1.0f * u);
-      paint.line({each.begin, under}, {each.end, under}, hue, u);
-    }
-  }
-  if (largest_ > 0.0 && columns_.bar > 0.0f && std::isfinite(term.value)) {
-    const float length = float(std::abs(term.value) / largest_) * columns_.bar;
-    const ImVec2 from(at.x + columns_.bar_begin, at.y + height_ * 0.26f);
-    const ImVec2 to(from.x + std::max(1.0f, length), at.y + height_ * 0.74f);
-    const ColorTable& table = color_table(ColorMap::blue_orange, context_.theme);
-    paint.fill(from, to, term.value < 0 ? table[64] : palette.bar);
-  }
-  return clicked;
-}
+ private:
+  const PanelContext& context_;
+  const CellTerms& terms_;
+  Combine combine_;
+  float width_, height_;
+  TermColumns columns_;
+  double largest_ = 0.0;  // of the finite terms: its bar has full length
+};
 
 constexpr std::size_t few_terms = 6, few_terms_compact = 4;
 constexpr std::size_t most_lines = 12;  // for all terms, before they scroll
 
 void point_at(const PanelContext& context, const BoxRef& box) {
   if (context.pointing) context.pointing->boxes.push_back(box);
+}
+
+// What a click on a tensor's box leads to: the step that computes it, at its head, pinned if it is a single
+// cell.
+Selection selection_at(const PanelContext& context, const BoxRef& box) {
+  Selection selection = context.selection;
+  selection.step = step_of(box.tensor.id);
+  selection.tensor = box.tensor.id;
+  selection.hovered.reset();
+  const TensorPtr tensor = context.trace.tensor(box.tensor);
+  bool one_cell = true;
+  for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
+    one_cell = one_cell && box.end[axis] == box.begin[axis] + 1;
+    if (!tensor || box.end[axis] != box.begin[axis] + 1) continue;
+    const std::string& name = tensor->shape().name(static_cast<Index>(axis));
+    if (name == "H") selection.head = box.begin[axis];
+    if (name == "N") selection.batch = box.begin[axis];
+    if (name == "G") selection.head = head_of_map(context.trace, box.tensor, box.begin[axis]);
+  }
+  if (one_cell) selection.pinned = CellRef{box.tensor, box.begin};
+  return selection;
 }
 
 void follow(const PanelContext& context, const BoxRef& box, PanelAction& action) {
@@ -336,25 +349,6 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
           .clicked)
     state.all = !state.all;
   ui_probe_item("inspector/more_terms");
-}
-
-Selection selection_at(const PanelContext& context, const BoxRef& box) {
-  Selection selection = context.selection;
-  selection.step = step_of(box.tensor.id);
-  selection.tensor = box.tensor.id;
-  selection.hovered.reset();
-  const TensorPtr tensor = context.trace.tensor(box.tensor);
-  bool one_cell = true;
-  for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
-    one_cell = one_cell && box.end[axis] == box.begin[axis] + 1;
-    if (!tensor || box.end[axis] != box.begin[axis] + 1) continue;
-    const std::string& name = tensor->shape().name(static_cast<Index>(axis));
-    if (name == "H") selection.head = box.begin[axis];
-    if (name == "N") selection.batch = box.begin[axis];
-    if (name == "G") selection.head = head_of_map(context.trace, box.tensor, box.begin[axis]);
-  }
-  if (one_cell) selection.pinned = CellRef{box.tensor, box.begin};
-  return selection;
 }
 
 void draw_links(const PanelContext& context, TextColumn& column, const char* name,

@@ -38,6 +38,10 @@ void set_uints(GLint where, Index x, Index y) {
   glUniform2ui(where, static_cast<GLuint>(x), static_cast<GLuint>(y));
 }
 
+// Maximum texels per side of one texture: small enough that a zoomed map uploads little more than its visible
+// part.
+constexpr int largest_tile = 1024;
+
 }  // namespace
 
 PixelRect intersection(const PixelRect& a, const PixelRect& b) {
@@ -129,14 +133,6 @@ void PlaneProgram::draw(const PlaneTile& tile) const {
   glUniform2f(uniforms_.position, position.at, position.slope);
   glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
-
-namespace {
-
-// Maximum texels per side of one texture: small enough that a zoomed map uploads little more than its visible
-// part.
-constexpr int largest_tile = 1024;
-
-}  // namespace
 
 HeatmapRenderer::HeatmapRenderer()
     : every_kind_("heatmap plane", embedded::heatmap_plane_frag()),

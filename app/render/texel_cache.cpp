@@ -204,6 +204,14 @@ std::vector<Texel> read_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
   return texels;
 }
 
+constexpr long frames_kept = 120;
+constexpr std::size_t bytes_kept = std::size_t{256} << 20;
+
+std::size_t bytes_of(const gl::Texture& texture) {
+  return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height()) * 2 *
+         sizeof(float);
+}
+
 }  // namespace
 
 PlaneTexels plane_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
@@ -239,18 +247,6 @@ PlaneTexels plane_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
   });
   return result;
 }
-
-namespace {
-
-constexpr long frames_kept = 120;
-constexpr std::size_t bytes_kept = std::size_t{256} << 20;
-
-std::size_t bytes_of(const gl::Texture& texture) {
-  return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height()) * 2 *
-         sizeof(float);
-}
-
-}  // namespace
 
 bool TexelCache::KeyLess::operator()(const Key& a, const Key& b) const {
   for (const auto& [x, y] : {std::pair(&a.values, &b.values), std::pair(&a.mask, &b.mask)}) {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/content/stage_marks.h"
+#include "app/content/stage_matrix.h"
 #include "app/panels/overlay.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"

@@ -1,4 +1,4 @@
-#include "app/stage/all_heads_view.h"
+#include "app/stage/views.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,8 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_layout.h"
 #include "app/session/head_gains.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
@@ -153,17 +150,133 @@ std::vector<std::string> words_of(const PanelContext& context, const HeadMap& ma
 // A grid of the maps of all heads (or of all key/value heads), each with its number and notes above it.
 class View {
  public:
-  View(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area);
+  View(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area)
+      : context_(context),
+        result_(*content.result),
+        area_(area),
+        bar_(result_.bar < content.bars.size() ? &content.bars[result_.bar] : nullptr),
+        legend_(state.legend) {
+    shape_.rows = result_.matrix.view.rows;
+    shape_.cols = result_.matrix.view.cols;
+    shape_.row_label_width = row_label_width(context, result_, shape_.rows);
+    if (result_.col_labels)
+      shape_.col_label_width = column_label_width(context, *result_.col_labels, shape_.cols);
+    if (bar_) shape_.bar_captions = {static_cast<double>(bar_->caption.size())};
+    // They are statistics of the weights: over other maps they would speak of what is not shown.
+    const TensorName& shown = result_.matrix.name;
+    const bool weights =
+        shown == TensorName{TensorId::attn_weights} || shown == TensorName{TensorId::dropped_weights};
+    if (count_ == query_heads_ && weights)
+      statistics_ = state.figures.of(context.trace, context.selection.batch);
+    grid_ = grid_with_notes(context, shape_, statistics_, count_, area, range_lines());
+    maps_ = maps_of(context, result_, grid_, count_);
+    if (!own_colors()) return;
+    std::vector<StagePart*> parts;
+    for (HeadMap& map : maps_) parts.push_back(&map.part);
+    state.ranges.give(parts, context.selection.batch);
+  }
 
-  PanelAction draw(std::optional<CellRef>& under_mouse) const;
+  PanelAction draw(std::optional<CellRef>& under_mouse) const {
+    PanelAction action;
+    draw_planes();
+    const HeadMap* looked_at = nullptr;  // the map with the cell under the mouse
+    for (std::size_t i = 0; i < maps_.size(); ++i) {
+      const HeadMap& map = maps_[i];
+      draw_marks(map);
+      if (const auto cell = cell_looked_at(context_, fmt::format("map{}", i), map.part, map.plane)) {
+        under_mouse = cell;
+        looked_at = &map;
+      }
+      ui_probe("stage/map", static_cast<int>(i), map.plane);
+      draw_labels(map, static_cast<Index>(i));
+      const double above = shape_.note_lines == 0 ? frame_room() : 0.0;
+      const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes() - above,
+                       static_cast<double>(map.plane.width), title()};
+      PanelAction number = draw_head_number(context_, line, map.head, map.title, count_ < query_heads_);
+      draw_words(map, i);
+      if (number.scenario || number.selection) action = std::move(number);
+    }
+    draw_bar(action);
+    // Pinning a cell of another head also selects that head.
+    if (looked_at && cell_pressed(context_) && count_ == query_heads_) {
+      action.selection = context_.selection;
+      action.selection->head = looked_at->head;
+    }
+    return action;
+  }
 
  private:
-  void draw_planes() const;
-  void draw_marks(const HeadMap& map) const;
-  void draw_labels(const HeadMap& map, Index i) const;
-  void draw_words(const HeadMap& map, std::size_t i) const;
-  void draw_bar(PanelAction& action) const;
-  void draw_legend(const RectF& strip) const;
+  void draw_planes() const {
+    std::vector<HeatmapPlane> planes;
+    for (const HeadMap& map : maps_)
+      planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
+    draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
+  }
+
+  // On the map: the marked cells, and whether the head is muted, frozen or shown.
+  void draw_marks(const HeadMap& map) const {
+    draw_part_overlay(context_, map.part, map.plane, marks_);
+    draw_head_marks(context_, plane_rect(map.plane), map.head);
+    const Index sharing = query_heads_ / std::max<Index>(count_, 1), shown = context_.selection.head;
+    if (shown >= map.head && shown < map.head + sharing && !context_.points_at_heads)
+      draw_head_frame(context_, map.plane, context_.palette.focus);
+    if (const auto right = context_.right_head; right && *right >= map.head && *right < map.head + sharing)
+      draw_right_head(context_, map.plane);
+  }
+
+  // Row labels at the first column of the grid, column labels below its last row.
+  void draw_labels(const HeadMap& map, Index i) const {
+    if (grid_.row_labels && i % grid_.columns == 0)
+      draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks_));
+    if (!grid_.col_labels || i + grid_.columns < count_) return;
+    PlaneGeometry framed = map.plane;
+    framed.height += static_cast<int>(std::round(frame_room()));
+    draw_part_column_labels(context_, map.part, framed, marks_, true, shape_.upright_labels);
+  }
+
+  // Between title and map: the range of its colours and what the head does; all of it in the tooltip.
+  void draw_words(const HeadMap& map, std::size_t i) const {
+    const HeadStatistics* head = i < statistics_.size() ? &statistics_[i] : nullptr;
+    std::vector<std::string> words;
+    if (own_colors()) words.push_back(range_text(map.part.spec.range));
+    if (head && shape_.note_lines > range_lines())
+      std::ranges::move(words_of(context_, map, *head), std::back_inserter(words));
+    const ImVec2 at = corner(map.plane);
+    draw_notes(context_, words, at.x, at.y - float(notes()) - 3.0f * context_.scale,
+               float(grid_.pitch_x) - 6.0f * context_.scale);
+    if (!head) return;
+    const auto height = float(title() + notes());
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::SetCursorScreenPos({at.x, at.y - height});
+    ImGui::Dummy({std::max(1.0f, float(map.plane.width) * 0.7f), height});
+    tooltip(context_, fmt::format("head {}: {}{}", map.head,
+                                  is_frozen(context_.scenario, map.head) ? "frozen weights; " : "",
+                                  head_sentence(context_, *head)));
+    ui_probe_item("stage/head_words", static_cast<int>(i));
+    ImGui::PopID();
+  }
+
+  void draw_bar(PanelAction& action) const {
+    if (!bar_) return;
+    const std::string caption = own_colors() ? own_colors_caption(result_) : bar_->caption;
+    const RangeTicks ends = own_colors_ticks(*bar_);
+    for (const RectF& strip : grid_.bars) {
+      draw_color_bar(context_.painter(), strip, bar_->color_map, context_.theme, bar_->range, caption,
+                     float(area_.width), own_colors() ? &ends : nullptr);
+      draw_range_choice(context_, strip, caption, float(area_.x + area_.width), action);
+      draw_legend(strip);
+    }
+  }
+
+  // Beside the ticks of the bar, below the choice of the colours.
+  void draw_legend(const RectF& strip) const {
+    std::vector<const HeatmapSpec*> specs;
+    for (const HeadMap& map : maps_) specs.push_back(&map.part.spec);
+    legend_.update(specs);
+    const float u = context_.scale;
+    const ImVec2 at(float(strip.x + strip.width) + 28.0f * u, float(strip.y + strip.height) + u);
+    draw_cell_legend(context_, legend_, at, float(area_.x + area_.width), LegendLines::row);
+  }
 
   bool own_colors() const { return context_.selection.colors_by_head && bar_; }
   int range_lines() const { return own_colors() ? 1 : 0; }
@@ -187,137 +300,6 @@ class View {
   const std::vector<StageMark> marks_ =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
 };
-
-View::View(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area)
-    : context_(context),
-      result_(*content.result),
-      area_(area),
-      bar_(result_.bar < content.bars.size() ? &content.bars[result_.bar] : nullptr),
-      legend_(state.legend) {
-  shape_.rows = result_.matrix.view.rows;
-  shape_.cols = result_.matrix.view.cols;
-  shape_.row_label_width = row_label_width(context, result_, shape_.rows);
-  if (result_.col_labels)
-    shape_.col_label_width = column_label_width(context, *result_.col_labels, shape_.cols);
-  if (bar_) shape_.bar_captions = {static_cast<double>(bar_->caption.size())};
-  // They are statistics of the weights: over other maps they would speak of what is not shown.
-  const TensorName& shown = result_.matrix.name;
-  const bool weights =
-      shown == TensorName{TensorId::attn_weights} || shown == TensorName{TensorId::dropped_weights};
-  if (count_ == query_heads_ && weights)
-    statistics_ = state.figures.of(context.trace, context.selection.batch);
-  grid_ = grid_with_notes(context, shape_, statistics_, count_, area, range_lines());
-  maps_ = maps_of(context, result_, grid_, count_);
-  if (!own_colors()) return;
-  std::vector<StagePart*> parts;
-  for (HeadMap& map : maps_) parts.push_back(&map.part);
-  state.ranges.give(parts, context.selection.batch);
-}
-
-PanelAction View::draw(std::optional<CellRef>& under_mouse) const {
-  PanelAction action;
-  draw_planes();
-  const HeadMap* looked_at = nullptr;  // the map with the cell under the mouse
-  for (std::size_t i = 0; i < maps_.size(); ++i) {
-    const HeadMap& map = maps_[i];
-    draw_marks(map);
-    if (const auto cell = cell_looked_at(context_, fmt::format("map{}", i), map.part, map.plane)) {
-      under_mouse = cell;
-      looked_at = &map;
-    }
-    ui_probe("stage/map", static_cast<int>(i), map.plane);
-    draw_labels(map, static_cast<Index>(i));
-    const double above = shape_.note_lines == 0 ? frame_room() : 0.0;
-    const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes() - above,
-                     static_cast<double>(map.plane.width), title()};
-    PanelAction number = draw_head_number(context_, line, map.head, map.title, count_ < query_heads_);
-    draw_words(map, i);
-    if (number.scenario || number.selection) action = std::move(number);
-  }
-  draw_bar(action);
-  // Pinning a cell of another head also selects that head.
-  if (looked_at && cell_pressed(context_) && count_ == query_heads_) {
-    action.selection = context_.selection;
-    action.selection->head = looked_at->head;
-  }
-  return action;
-}
-
-void View::draw_planes() const {
-  std::vector<HeatmapPlane> planes;
-  for (const HeadMap& map : maps_)
-    planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
-  draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
-}
-
-// On the map: the marked cells, and whether the head is muted, frozen or shown.
-void View::draw_marks(const HeadMap& map) const {
-  const Painter paint = context_.painter();
-  draw_part_overlay(context_, map.part, map.plane, marks_);
-  const RectF rect{static_cast<double>(map.plane.x), static_cast<double>(map.plane.y),
-                   static_cast<double>(map.plane.width), static_cast<double>(map.plane.height)};
-  if (head_gain_of(context_.scenario, map.head) == 0.0) draw_muted(paint, rect);
-  if (is_frozen(context_.scenario, map.head)) draw_lock(paint, rect);
-  const Index sharing = query_heads_ / std::max<Index>(count_, 1), shown = context_.selection.head;
-  if (shown >= map.head && shown < map.head + sharing && !context_.points_at_heads)
-    draw_head_frame(context_, map.plane, context_.palette.focus);
-  if (const auto right = context_.right_head; right && *right >= map.head && *right < map.head + sharing)
-    draw_right_head(context_, map.plane);
-}
-
-// Row labels at the first column of the grid, column labels below its last row.
-void View::draw_labels(const HeadMap& map, Index i) const {
-  if (grid_.row_labels && i % grid_.columns == 0)
-    draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks_));
-  if (!grid_.col_labels || i + grid_.columns < count_) return;
-  PlaneGeometry framed = map.plane;
-  framed.height += static_cast<int>(std::round(frame_room()));
-  draw_part_column_labels(context_, map.part, framed, marks_, true, shape_.upright_labels);
-}
-
-// Between title and map: the range of its colours and what the head does; all of it in the tooltip.
-void View::draw_words(const HeadMap& map, std::size_t i) const {
-  const HeadStatistics* head = i < statistics_.size() ? &statistics_[i] : nullptr;
-  std::vector<std::string> words;
-  if (own_colors()) words.push_back(range_text(map.part.spec.range));
-  if (head && shape_.note_lines > range_lines())
-    std::ranges::move(words_of(context_, map, *head), std::back_inserter(words));
-  const ImVec2 at = corner(map.plane);
-  draw_notes(context_, words, at.x, at.y - float(notes()) - 3.0f * context_.scale,
-             float(grid_.pitch_x) - 6.0f * context_.scale);
-  if (!head) return;
-  const auto height = float(title() + notes());
-  ImGui::PushID(static_cast<int>(i));
-  ImGui::SetCursorScreenPos({at.x, at.y - height});
-  ImGui::Dummy({std::max(1.0f, float(map.plane.width) * 0.7f), height});
-  tooltip(context_, fmt::format("head {}: {}{}", map.head,
-                                is_frozen(context_.scenario, map.head) ? "frozen weights; " : "",
-                                head_sentence(context_, *head)));
-  ui_probe_item("stage/head_words", static_cast<int>(i));
-  ImGui::PopID();
-}
-
-void View::draw_bar(PanelAction& action) const {
-  if (!bar_) return;
-  const std::string caption = own_colors() ? own_colors_caption(result_) : bar_->caption;
-  const RangeTicks ends = own_colors_ticks(*bar_);
-  for (const RectF& strip : grid_.bars) {
-    draw_color_bar(context_.painter(), strip, bar_->color_map, context_.theme, bar_->range, caption,
-                   float(area_.width), own_colors() ? &ends : nullptr);
-    draw_range_choice(context_, strip, caption, float(area_.x + area_.width), action);
-    draw_legend(strip);
-  }
-}
-
-// Beside the ticks of the bar, below the choice of the colours.
-void View::draw_legend(const RectF& strip) const {
-  std::vector<const HeatmapSpec*> specs;
-  for (const HeadMap& map : maps_) specs.push_back(&map.part.spec);
-  legend_.update(specs);
-  const float u = context_.scale;
-  const ImVec2 at(float(strip.x + strip.width) + 28.0f * u, float(strip.y + strip.height) + u);
-  draw_cell_legend(context_, legend_, at, float(area_.x + area_.width), LegendLines::row);
-}
 
 }  // namespace
 

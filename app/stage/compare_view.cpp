@@ -1,7 +1,6 @@
-#include "app/stage/compare_view.h"
+#include "app/stage/views.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -10,13 +9,10 @@
 
 #include "app/content/cell_terms.h"
 #include "app/session/commands.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/score_scale.h"
@@ -147,6 +143,14 @@ float draw_sentence(const PanelContext& context, const std::string& text, ImVec2
   return size_in(font, width, text).y + 4.0f * context.scale;
 }
 
+struct ComparedMap {
+  const char* probe;
+  std::string title;
+  StagePart part;  // with the matrix of the present map if it has the same cells
+  PlaneGeometry plane;
+  ComparePlace place;
+};
+
 // "attn_weights[0,3,8,1]  it → animal   pinned 0.123   now 0.456   difference 0.333"
 void draw_values(const PanelContext& context, const std::vector<ComparedMap>& maps, const RectF& line,
                  std::optional<std::pair<Index, Index>> cell, const StageMatrix& matrix) {
@@ -231,6 +235,197 @@ std::string brief_name(const std::string& name) {
   return name;
 }
 
+// The other side's map, the present one and, where both have the same shape, their difference.
+class CompareMaps {
+ public:
+  CompareMaps(const PanelContext& context, CompareState& state, const StagePart& present,
+              const StagePart& other, ValueRanges& ranges)
+      : context_(context), state_(state), present_(present), other_(other) {
+    maps_.push_back({"stage/other", side_.name, other, {}, {}});
+    maps_.push_back({"stage/result", "now", present, {}, {}});
+    const ValueRange range = common_range(context, other, present, *side_.computation->trace, ranges);
+    for (ComparedMap& map : maps_) map.part.spec.range = range;
+    if (alike_) {
+      add_difference();
+    } else {
+      state.changes.map.reset();
+    }
+  }
+
+  // Draws the sentence on the numbers and returns the area below it.
+  RectF draw_words(RectF area) {
+    std::string sentence;
+    if (alike_) {
+      sentence = change_words(context_, state_.changes, present_, side_);
+    } else {
+      sentence = fmt::format("{} is {} now and {} {}: shown side by side, without a difference.", name_,
+                             matrix_sizes(present_.matrix), matrix_sizes(other_.matrix), side_.name);
+      sentence += output_words(context_, state_.changes, side_);
+    }
+    for (const std::string& note : side_.notes) sentence += " " + note;
+    // The values of a cell appear above the maps, where no notice covers them. In a low stage they replace
+    // the sentence while a cell is focused: no line is reserved for them.
+    const float u = context_.scale;
+    const bool low = area.height < low_area * u, values_stand_in = low && focus_;
+    const bool no_values = low || (context_.picture && !focus_);  // a picture has no mouse to ask for
+    if (values_stand_in) values_line_ = RectF{area.x, area.y, area.width, 0};
+    const float height = draw_sentence(context_, sentence, corner(area), float(area.width), !values_stand_in);
+    area = without_top(area, height + 4 * u);
+    if (no_values) return area;
+    values_line_ = RectF{area.x, area.y, area.width, 0};
+    return without_top(area, 22 * u);
+  }
+
+  // Places the maps; returns false if they do not fit.
+  bool place(const RectF& area) {
+    std::vector<LabelledShape> shapes;
+    for (const ComparedMap& map : maps_) shapes.push_back(labelled_shape(context_, map.part));
+    area_ = area;
+    layout_ = compare_layout(shapes, area, context_.scale);
+    if (layout_.places.empty()) return false;
+    for (std::size_t i = 0; i < maps_.size(); ++i) {
+      maps_[i].place = layout_.places[i];
+      maps_[i].plane = plane_geometry(layout_.places[i].map, shapes[i].rows, shapes[i].cols);
+    }
+    return true;
+  }
+
+  // Draws the maps; returns the head whose number was clicked.
+  std::optional<Index> draw(std::optional<CellRef>& under_mouse) {
+    draw_planes();
+    Place hovered;
+    std::optional<Index> head;
+    for (std::size_t i = 0; i < maps_.size(); ++i) {
+      if (const auto clicked = draw_map(i, hovered)) head = clicked;
+    }
+    const MatrixView& present = present_.matrix.view;
+    if (hovered && hovered->first < present.rows && hovered->second < present.cols)
+      under_mouse = cell_at(present_.matrix, hovered->first, hovered->second);
+    state_.cell = hovered;
+    draw_bars();
+    if (values_line_)
+      draw_values(context_, maps_, *values_line_, hovered ? hovered : focus_, present_.matrix);
+    return head;
+  }
+
+ private:
+  using Place = std::optional<std::pair<Index, Index>>;  // row and column
+
+  // The cell under focus, on the maps of this view.
+  Place focused_place() const {
+    if (state_.cell) return state_.cell;
+    const std::optional<CellRef> cell = focused_cell(context_.trace, context_.selection);
+    const auto box = cell ? drawn_box(present_.matrix, box_of(*cell)) : std::nullopt;
+    if (!box) return std::nullopt;
+    return std::pair(box->row_begin, box->col_begin);
+  }
+
+  void add_difference() {
+    const MapDifference& map = map_difference(state_.changes, other_.spec, present_.spec);
+    ComparedMap difference{"stage/difference", "difference", present_, {}, {}};
+    HeatmapSpec& spec = difference.part.spec;
+    spec.values = matrix_view(map.values);
+    spec.mask.reset();
+    if (map.mask) spec.mask = matrix_view(map.mask);
+    spec.color_map = ColorMap::blue_orange;
+    spec.range = range_of(std::span<const HeatmapSpec>(&spec, 1), true, false);
+    maps_.push_back(std::move(difference));
+    // One cursor: a cell of any map stands for that cell of the present trace.
+    maps_[0].part.matrix = present_.matrix;
+  }
+
+  void draw_planes() const {
+    std::vector<HeatmapPlane> planes;
+    for (const ComparedMap& map : maps_)
+      planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
+    draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
+  }
+
+  void draw_title(std::size_t i) const {
+    const ComparedMap& map = maps_[i];
+    const float u = context_.scale;
+    const bool last = layout_.stacked || i + 1 == maps_.size();
+    const double end = last ? area_.x + area_.width : layout_.places[i + 1].map.x - 8 * u;
+    const float room = float(end - map.plane.x);
+    ImFont* font = context_.fonts.mono;
+    const std::string brief = brief_name(map.title);
+    std::vector<std::string> words{map.title, brief};  // no word of them is cut while one of them fits
+    if (i < 2) {
+      const StagePart& part = i == 0 ? other_ : present_;
+      const float tensor = width_of(context_.hall ? font : context_.fonts.mono_small, name_) + 6 * u;
+      for (const std::string& side : words)
+        if (width_of(font, side + ":") + tensor <= room)
+          return draw_part_title(context_, part, map.plane, room, side + ":");
+      // The tensor is named below the maps.
+    } else {
+      words = {"now − " + side_.name, "now − " + brief_name(side_.name), map.title};
+    }
+    const auto fits = [&](const std::string& text) { return width_of(font, text) <= room; };
+    const auto fitting = std::ranges::find_if(words, fits);
+    const float y = float(map.plane.y) - 7.0f * u - font->Ascent;
+    context_.painter().say(font, {corner(map.plane).x, y}, context_.palette.text,
+                           fitting == words.end() ? fitted_text(words.back(), font, room) : *fitting);
+  }
+
+  // Draws what is on and around a map. `hovered` receives the focused cell;
+  // returns the head whose number was clicked.
+  std::optional<Index> draw_map(std::size_t i, Place& hovered) const {
+    const ComparedMap& map = maps_[i];
+    const std::vector<StageMark> marks = linked(i) ? marks_ : std::vector<StageMark>{};
+    ui_probe(map.probe, map.plane);
+    draw_part_overlay(context_, map.part, map.plane, marks);
+    if (!linked(i) && focus_ && focus_->first < map.plane.rows && focus_->second < map.plane.cols) {
+      const CellBox box{focus_->first, focus_->first + 1, focus_->second, focus_->second + 1};
+      draw_box_outline(context_.painter(), map.plane, box, im_color(context_.palette.focus),
+                       std::max(2.0f, std::round(2.0f * context_.scale)));
+    }
+    draw_title(i);
+    if (map.place.row_labels)
+      draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks));
+    std::optional<Index> head;
+    if (map.place.col_labels)
+      head = draw_part_column_labels(context_, map.part, map.plane, marks, map.place.slanted);
+    const auto first = focus_.value_or(std::pair<Index, Index>());
+    if (const auto cell = plane_cell_looked_at(context_, map.probe, map.plane, first)) hovered = cell;
+    return head;
+  }
+
+  void draw_bars() const {
+    const double right = area_.x + area_.width;
+    const double middle = alike_ ? layout_.difference_bar.x - 8 * context_.scale : right;
+    const HeatmapSpec* const specs[] = {&maps_[0].part.spec, &maps_[1].part.spec};
+    state_.legend.update(specs);
+    bool explained = false;  // beside the first bar that has room for it
+    const auto bar = [&](const RectF& rect, const HeatmapSpec& spec, const std::string& caption, double end) {
+      if (rect.height <= 0) return;
+      const float words_end = draw_color_bar(context_.painter(), rect, spec.color_map, context_.theme,
+                                             spec.range, caption, float(end - rect.x));
+      explained = explained || draw_legend_beside(context_, state_.legend, rect, words_end, float(end));
+    };
+    const bool heads = head_count(context_.trace, present_.matrix.name) > 1;
+    bar(layout_.bar, maps_[0].part.spec, fmt::format("{}, both{}", name_, heads ? ", all heads" : ""), middle);
+    if (alike_) bar(layout_.difference_bar, maps_[2].part.spec, "difference, this map", right);
+  }
+
+  // Whether a cell of map `i` corresponds to a cell of the present trace.
+  bool linked(std::size_t i) const { return alike_ || i == 1; }
+
+  const PanelContext& context_;
+  CompareState& state_;
+  const StagePart& present_;
+  const StagePart& other_;
+  const ComparisonTarget& side_ = *context_.comparison_target;
+  const std::string name_ = to_string(present_.matrix.name);
+  const bool alike_ = other_.matrix.view.rows == present_.matrix.view.rows &&
+                      other_.matrix.view.cols == present_.matrix.view.cols;
+  std::vector<ComparedMap> maps_;
+  const std::vector<StageMark> marks_ = stage_marks(context_.trace, context_.selection, context_.pointed);
+  const Place focus_ = focused_place();
+  RectF area_;
+  std::optional<RectF> values_line_;  // none where the sentence takes its place
+  CompareLayout layout_;
+};
+
 }  // namespace
 
 // Each describes the other side, as app/session/comparison_target.cpp computes it.
@@ -269,173 +464,6 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
 
 RectF without_top(const RectF& area, double height) {
   return {area.x, area.y + height, area.width, std::max(0.0, area.height - height)};
-}
-
-CompareMaps::CompareMaps(const PanelContext& context, CompareState& state, const StagePart& present,
-                         const StagePart& other, ValueRanges& ranges)
-    : context_(context), state_(state), present_(present), other_(other) {
-  maps_.push_back({"stage/other", side_.name, other, {}, {}});
-  maps_.push_back({"stage/result", "now", present, {}, {}});
-  const ValueRange range = common_range(context, other, present, *side_.computation->trace, ranges);
-  for (ComparedMap& map : maps_) map.part.spec.range = range;
-  if (alike_) {
-    add_difference();
-  } else {
-    state.changes.map.reset();
-  }
-}
-
-CompareMaps::Place CompareMaps::focused_place() const {
-  if (state_.cell) return state_.cell;
-  const std::optional<CellRef> cell = focused_cell(context_.trace, context_.selection);
-  const auto box = cell ? drawn_box(present_.matrix, box_of(*cell)) : std::nullopt;
-  if (!box) return std::nullopt;
-  return std::pair(box->row_begin, box->col_begin);
-}
-
-void CompareMaps::add_difference() {
-  const MapDifference& map = map_difference(state_.changes, other_.spec, present_.spec);
-  ComparedMap difference{"stage/difference", "difference", present_, {}, {}};
-  HeatmapSpec& spec = difference.part.spec;
-  spec.values = matrix_view(map.values);
-  spec.mask.reset();
-  if (map.mask) spec.mask = matrix_view(map.mask);
-  spec.color_map = ColorMap::blue_orange;
-  spec.range = range_of(std::span<const HeatmapSpec>(&spec, 1), true, false);
-  maps_.push_back(std::move(difference));
-  // One cursor: a cell of any map stands for that cell of the present trace.
-  maps_[0].part.matrix = present_.matrix;
-}
-
-RectF CompareMaps::draw_words(RectF area) {
-  std::string sentence;
-  if (alike_) {
-    sentence = change_words(context_, state_.changes, present_, side_);
-  } else {
-    sentence = fmt::format("{} is {} now and {} {}: shown side by side, without a difference.", name_,
-                           matrix_sizes(present_.matrix), matrix_sizes(other_.matrix), side_.name);
-    sentence += output_words(context_, state_.changes, side_);
-  }
-  for (const std::string& note : side_.notes) sentence += " " + note;
-  // The values of a cell appear above the maps, where no notice covers them. In a low stage they replace the
-  // sentence while a cell is focused: no line is reserved for them.
-  const float u = context_.scale;
-  const bool low = area.height < low_area * u, values_stand_in = low && focus_;
-  const bool no_values = low || (context_.picture && !focus_);  // a picture has no mouse to ask for
-  if (values_stand_in) values_line_ = RectF{area.x, area.y, area.width, 0};
-  const float height = draw_sentence(context_, sentence, corner(area), float(area.width), !values_stand_in);
-  area = without_top(area, height + 4 * u);
-  if (no_values) return area;
-  values_line_ = RectF{area.x, area.y, area.width, 0};
-  return without_top(area, 22 * u);
-}
-
-bool CompareMaps::place(const RectF& area) {
-  std::vector<CompareShape> shapes;
-  for (const ComparedMap& map : maps_) {
-    CompareShape shape{map.part.spec.values.rows, map.part.spec.values.cols, 0, 0};
-    shape.row_label_width = row_label_width(context_, map.part, shape.rows);
-    if (map.part.col_labels)
-      shape.col_label_width = column_label_width(context_, *map.part.col_labels, shape.cols);
-    shapes.push_back(shape);
-  }
-  area_ = area;
-  layout_ = compare_layout(shapes, area, context_.scale);
-  if (layout_.places.empty()) return false;
-  for (std::size_t i = 0; i < maps_.size(); ++i) {
-    maps_[i].place = layout_.places[i];
-    maps_[i].plane = plane_geometry(layout_.places[i].map, shapes[i].rows, shapes[i].cols);
-  }
-  return true;
-}
-
-std::optional<Index> CompareMaps::draw(std::optional<CellRef>& under_mouse) {
-  draw_planes();
-  Place hovered;
-  std::optional<Index> head;
-  for (std::size_t i = 0; i < maps_.size(); ++i) {
-    if (const auto clicked = draw_map(i, hovered)) head = clicked;
-  }
-  const MatrixView& present = present_.matrix.view;
-  if (hovered && hovered->first < present.rows && hovered->second < present.cols)
-    under_mouse = cell_at(present_.matrix, hovered->first, hovered->second);
-  state_.cell = hovered;
-  draw_bars();
-  if (values_line_) draw_values(context_, maps_, *values_line_, hovered ? hovered : focus_, present_.matrix);
-  return head;
-}
-
-void CompareMaps::draw_planes() const {
-  std::vector<HeatmapPlane> planes;
-  for (const ComparedMap& map : maps_)
-    planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
-  draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
-}
-
-void CompareMaps::draw_title(std::size_t i) const {
-  const ComparedMap& map = maps_[i];
-  const float u = context_.scale;
-  const bool last = layout_.stacked || i + 1 == maps_.size();
-  const double end = last ? area_.x + area_.width : layout_.places[i + 1].map.x - 8 * u;
-  const float room = float(end - map.plane.x);
-  ImFont* font = context_.fonts.mono;
-  const std::string brief = brief_name(map.title);
-  std::vector<std::string> words{map.title, brief};  // no word of them is cut while one of them fits
-  if (i < 2) {
-    const StagePart& part = i == 0 ? other_ : present_;
-    const float tensor = width_of(context_.hall ? font : context_.fonts.mono_small, name_) + 6 * u;
-    for (const std::string& side : words)
-      if (width_of(font, side + ":") + tensor <= room)
-        return draw_part_title(context_, part, map.plane, room, side + ":");
-    // The tensor is named below the maps.
-  } else {
-    words = {"now − " + side_.name, "now − " + brief_name(side_.name), map.title};
-  }
-  const auto fits = [&](const std::string& text) { return width_of(font, text) <= room; };
-  const auto fitting = std::ranges::find_if(words, fits);
-  const float y = float(map.plane.y) - 7.0f * u - font->Ascent;
-  context_.painter().say(font, {corner(map.plane).x, y}, context_.palette.text,
-                         fitting == words.end() ? fitted_text(words.back(), font, room) : *fitting);
-}
-
-// Draws what is on and around a map. `hovered` receives the focused cell;
-// returns the head whose number was clicked.
-std::optional<Index> CompareMaps::draw_map(std::size_t i, Place& hovered) const {
-  const ComparedMap& map = maps_[i];
-  const std::vector<StageMark> marks = linked(i) ? marks_ : std::vector<StageMark>{};
-  ui_probe(map.probe, map.plane);
-  draw_part_overlay(context_, map.part, map.plane, marks);
-  if (!linked(i) && focus_ && focus_->first < map.plane.rows && focus_->second < map.plane.cols) {
-    const CellBox box{focus_->first, focus_->first + 1, focus_->second, focus_->second + 1};
-    draw_box_outline(context_.painter(), map.plane, box, im_color(context_.palette.focus),
-                     std::max(2.0f, std::round(2.0f * context_.scale)));
-  }
-  draw_title(i);
-  if (map.place.row_labels)
-    draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks));
-  std::optional<Index> head;
-  if (map.place.col_labels)
-    head = draw_part_column_labels(context_, map.part, map.plane, marks, map.place.slanted);
-  const auto first = focus_.value_or(std::pair<Index, Index>());
-  if (const auto cell = plane_cell_looked_at(context_, map.probe, map.plane, first)) hovered = cell;
-  return head;
-}
-
-void CompareMaps::draw_bars() const {
-  const double right = area_.x + area_.width;
-  const double middle = alike_ ? layout_.difference_bar.x - 8 * context_.scale : right;
-  const HeatmapSpec* const specs[] = {&maps_[0].part.spec, &maps_[1].part.spec};
-  state_.legend.update(specs);
-  bool explained = false;  // beside the first bar that has room for it
-  const auto bar = [&](const RectF& rect, const HeatmapSpec& spec, const std::string& caption, double end) {
-    if (rect.height <= 0) return;
-    const float words_end = draw_color_bar(context_.painter(), rect, spec.color_map, context_.theme,
-                                           spec.range, caption, float(end - rect.x));
-    explained = explained || draw_legend_beside(context_, state_.legend, rect, words_end, float(end));
-  };
-  const bool heads = head_count(context_.trace, present_.matrix.name) > 1;
-  bar(layout_.bar, maps_[0].part.spec, fmt::format("{}, both{}", name_, heads ? ", all heads" : ""), middle);
-  if (alike_) bar(layout_.difference_bar, maps_[2].part.spec, "difference, this map", right);
 }
 
 }  // namespace headwise

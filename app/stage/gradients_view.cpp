@@ -1,22 +1,17 @@
-#include "app/stage/gradients_view.h"
+#include "app/stage/views.h"
 
 #include <imgui.h>
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 
-#include "app/content/gradient_layout.h"
 #include "app/session/loss.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/trace/rules.h"
@@ -62,13 +57,6 @@ std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value,
   return part;
 }
 
-PairShape shape_of(const PanelContext& context, const StagePart& part) {
-  PairShape shape{part.matrix.view.rows, part.matrix.view.cols, 0, 0};
-  shape.row_label_width = row_label_width(context, part, shape.rows);
-  if (part.col_labels) shape.col_label_width = column_label_width(context, *part.col_labels, shape.cols);
-  return shape;
-}
-
 // Marks the same cell on the other of the two planes too.
 void mark_twin(const PanelContext& context, std::vector<StageMark>& marks) {
   std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
@@ -77,7 +65,8 @@ void mark_twin(const PanelContext& context, std::vector<StageMark>& marks) {
   marks.push_back({box_of(*cell), MarkKind::pinned});
 }
 
-// "loss: | Σ output | first cell | random | loss = Σ output": draws the line above the planes, returns its height.
+// "loss: | Σ output | first cell | random | loss = Σ output": draws the line above the planes, returns its
+// height.
 float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 at, float width) {
   constexpr auto names = loss_names;
   const TensorPtr& given = context.inputs.grad_output;
@@ -208,8 +197,8 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     return action;
   }
   const std::vector<GradientPair> pairs = gradient_pairs(context.trace, content, state.ranges);
-  std::vector<PairShape> shapes;
-  for (const GradientPair& pair : pairs) shapes.push_back(shape_of(context, pair.value));
+  std::vector<LabelledShape> shapes;
+  for (const GradientPair& pair : pairs) shapes.push_back(labelled_shape(context, pair.value));
   const GradientLayout layout = gradient_layout(shapes, area, context.scale);
   if (layout.pairs.empty()) {
     draw_stage_sentence(context, "make the window larger to see the gradients", area);

@@ -1,24 +1,48 @@
 #include "app/stage/head_thumbnails.h"
 
-#include <imgui.h>
-
-#include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "app/session/head_gains.h"
+#include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
-#include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/answers/head_statistics.h"
+#include "core/model/heads/head_scores.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/trained_heads.h"
 
 namespace headwise {
+
 namespace {
+
+constexpr Index longest_named_text = 128;
+
+HeadName named(const HeadScores& scores) {
+  const auto habit = head_habit(scores);
+  if (!habit) return {};
+  const std::string name = habit_name(habit->score), value = fmt::format("{:.2f}", habit->value);
+  HeadName head{
+      fmt::format("{} {}", name, value), fmt::format("{} {}", short_habit_name(habit->score), value), {}};
+  head.reason =
+      habit->score == HeadScore::entropy
+          ? fmt::format("in this text it attends almost evenly: entropy {} of its maximum, over {} queries",
+                        value, habit->queries)
+          : fmt::format("in this text, {}: {} on average over {} queries (uniform attention: {:.2f})", name,
+                        value, habit->queries, habit->uniform);
+  return head;
+}
+
+constexpr std::array<std::string_view, 2> ways{"shared", "per head"};
 
 constexpr std::size_t fewest_letters = 4;  // of a name that is cut
 constexpr const char* shortest_caption = "heads: click to show";
@@ -134,9 +158,8 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
                     const std::string& measured, PanelAction& action) {
   const Painter paint = context.painter();
   const Palette& palette = context.palette;
-  if (head_gain_of(context.scenario, head) == 0.0) draw_muted(paint, rect);
   const bool frozen = is_frozen(context.scenario, head), chosen = is_marked_head(context, head);
-  if (frozen) draw_lock(paint, rect);
+  draw_head_marks(context, rect, head);
   const Item item = item_over("heads/thumbnail", head, rect);
   const auto description = head_description(context, head);
   std::string words = description
@@ -206,6 +229,85 @@ bool has_words(const std::vector<std::string>& labels, std::string_view words) {
 
 }  // namespace
 
+const std::vector<HeadName>& HeadNames::of(const PanelContext& context) {
+  static const std::vector<HeadName> none;
+  if (context.hides_heads()) return none;
+  const TensorPtr& weights = context.trace.tensors.attn_weights;
+  const Index batch = context.selection.batch;
+  if (weights && weights_.lock() == weights && batch_ == batch) return names_;
+  names_.clear();
+  weights_ = weights;
+  batch_ = batch;
+  if (!weights) return names_;
+  if (weights->shape().size(2) > longest_named_text) return names_;
+  work_probe("head names");
+  for (Index head = 0; head < weights->shape().size(1); ++head) {
+    const auto scores = traced_habits(context.trace, context.scenario, context.inputs, batch, head);
+    if (!scores) break;
+    names_.push_back(named(*scores));
+  }
+  return names_;
+}
+
+std::vector<double> head_name_widths(const PanelContext& context, const std::vector<HeadName>& names) {
+  if (context.veil && context.veil->hides({TensorId::attn_weights})) return {};
+  // Names side by side are apart from each other.
+  const double apart = std::round(0.6 * static_cast<double>(context.fonts.small->FontSize));
+  double full = 0.0, brief = 0.0;
+  for (const HeadName& name : names) {
+    full = std::max(full, static_cast<double>(width_of(context.fonts.small, name.full)));
+    brief = std::max(brief, static_cast<double>(width_of(context.fonts.small, name.brief)));
+  }
+  if (full <= 0.0) return {};
+  return {full + apart, brief + apart};
+}
+
+void HeadRanges::give(const std::vector<StagePart*>& maps, Index batch) {
+  if (maps.empty()) return;
+  const HeatmapSpec& first = maps.front()->spec;
+  const TensorPtr mask = first.mask ? first.mask->tensor : nullptr;
+  if (of_.lock() != first.values.tensor || mask_.lock() != mask || batch_ != batch ||
+      ranges_.size() != maps.size()) {
+    const bool probabilities = tensor_entry(maps.front()->matrix.name.id).probabilities;
+    ranges_.clear();
+    for (const StagePart* map : maps)
+      ranges_.push_back(range_of(std::span(&map->spec, 1), !probabilities, probabilities));
+    of_ = first.values.tensor;
+    mask_ = mask;
+    batch_ = batch;
+  }
+  for (std::size_t head = 0; head < maps.size(); ++head) maps[head]->spec.range = ranges_[head];
+}
+
+std::string range_text(ValueRange range) {
+  const RangeTicks ticks = range_ticks(range, false, false);
+  return ticks.hi.empty() ? ticks.lo : fmt::format("{} … {}", ticks.lo, ticks.hi);
+}
+
+ImVec2 color_choice_size(const PanelContext& context) {
+  return segmented_control_size(context, ways);
+}
+
+void draw_color_choice(const PanelContext& context, PanelAction& action) {
+  int chosen = context.selection.colors_by_head ? 1 : 0;
+  if (stage_choice(context, "colors", ways, chosen)) {
+    action.selection = context.selection;
+    action.selection->colors_by_head = chosen == 1;
+  }
+  tooltip(context,
+          "Colour scale of the maps. Shared: equal numbers have equal colours in every map. Per head: each "
+          "head's colours end at its own largest number, so that weak patterns show beside strong ones.");
+}
+
+std::string own_colors_caption(const StagePart& map) {
+  return fmt::format("{}, per head", to_string(map.matrix.name));
+}
+
+RangeTicks own_colors_ticks(const StageBar& bar) {
+  const bool below = bar.range.lo < 0;
+  return {below ? "−largest" : "0", "largest", below};
+}
+
 std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content,
                                        HeadRanges& ranges) {
   std::vector<StagePart> parts;
@@ -234,6 +336,12 @@ void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& pa
 void draw_head_frame(const PanelContext& context, const Box& map, Rgba8 color) {
   context.painter().outline(map.grown(std::round(2.0f * context.scale)), color, context.hairline(1.5f),
                             2.0f * context.scale);
+}
+
+void draw_head_marks(const PanelContext& context, const RectF& map, Index head) {
+  const Painter paint = context.painter();
+  if (head_gain_of(context.scenario, head) == 0.0) draw_muted(paint, map);
+  if (is_frozen(context.scenario, head)) draw_lock(paint, map);
 }
 
 void draw_right_head(const PanelContext& context, const Box& map) {

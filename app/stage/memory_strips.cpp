@@ -1,15 +1,14 @@
-#include "app/stage/memory_strips.h"
+#include "app/stage/views.h"
 
 #include <algorithm>
 #include <cmath>
 #include <ranges>
-#include <string>
 
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "app/content/cell_terms.h"
 #include "app/panels/named_text.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/tooltip.h"
@@ -77,11 +76,7 @@ std::string owner_words(const PanelContext& context, const MemoryScene& scene, I
                                  join(source, ","));
   const Shape& shape = context.trace.tensor(order.source.tensor)->shape();
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::string& axis = shape.axes()[i].name;
-    const TokenLabels& labels = context.inputs.labels;
-    const std::vector<std::string>* tokens = axis == "L"                   ? &labels.query
-                                             : axis == "S" || axis == "S′" ? &labels.key
-                                                                           : nullptr;
+    const auto* tokens = tokens_of(context.inputs.labels, shape.axes()[i].name);
     if (tokens && source[i] < static_cast<Index>(tokens->size()) && text.find(':') == std::string::npos)
       text += ": " + drawable_text((*tokens)[static_cast<std::size_t>(source[i])], context.fonts.mono_small);
   }
@@ -125,7 +120,25 @@ class Strips {
   }
 
   std::optional<Index> draw(const MemoryStripParts& parts, const MarkedFloats& marked,
-                            std::optional<Index> wrong_float, std::optional<Index>& under);
+                            std::optional<Index> wrong_float, std::optional<Index>& under) {
+    keep_in_sight();
+    auto y = float(area_.y);
+    const std::optional<Index> clicked = caption(marked, y);
+    y += caption_height(context_);
+    for (std::size_t memory = 0; memory < parts.lanes; ++memory) {
+      if (memory > 0) {
+        ImFont* small = context_.fonts.small;
+        paint_.text(small, {float(area_.x), y}, context_.palette.text_dim,
+                    fitted_text("the copy: the same floats in a different order", small, float(area_.width)));
+        y += caption_height(context_);
+      }
+      lane(memory, marked, wrong_float, y, under);
+      y += lane_height(context_);
+    }
+    if (parts.floats) cells(y + 2.0f * context_.scale, wrong_float, under);
+    state_.hovered = under.has_value();
+    return clicked;
+  }
 
  private:
   // Consecutive floats of one head: those of the contiguous axis.
@@ -142,23 +155,171 @@ class Strips {
     }
     return length;
   }
+
   // The float of the first memory stored at a place in this one.
   Index float_at(std::size_t memory, Index place) const {
     const std::size_t state = scene_.last_in(memory);
     return float_of(scene_.order.states, state, scene_.order.states[state].layout.index_of(place));
   }
+
   Index place_in(std::size_t memory, Index first_float) const {
     return place_of(scene_.order.states, scene_.last_in(memory), first_float);
   }
+
   float x_of(Index place) const {
     return float(area_.x + area_.width * static_cast<double>(place - begin_) / static_cast<double>(count_));
   }
-  void keep_in_sight();
-  std::optional<Index> caption(const MarkedFloats& marked, float y) const;
+
+  // The view follows the focused float, but does not move under the mouse.
+  void keep_in_sight() {
+    const Index last = scene_.floats() - count_;
+    if (!state_.hovered) {
+      state_.middle = scene_.first_float;
+      if (scene_.first_float < state_.lane_begin || scene_.first_float >= state_.lane_begin + count_)
+        state_.lane_begin = (scene_.first_float - count_ / 2) / block_ * block_;
+    }
+    begin_ = state_.lane_begin = std::clamp<Index>(state_.lane_begin, 0, std::max<Index>(last, 0));
+  }
+
+  // The lane's name, and the colours of the heads.
+  std::optional<Index> caption(const MarkedFloats& marked, float y) const {
+    ImFont* small = context_.fonts.small;
+    ImFont* mono = context_.fonts.mono_small;
+    const Palette& palette = context_.palette;
+    const float u = context_.scale, right = float(area_.x + area_.width);
+    const std::string& source = scene_.order.states.front().code;
+    const bool part = count_ < scene_.floats();
+    std::string text =
+        part ? fmt::format("floats {} to {} of {}'s {}", begin_, begin_ + count_ - 1, source,
+                           count_text(scene_.floats()))
+             : fmt::format("{}'s memory: {} floats in a row", source, count_text(scene_.floats()));
+    std::optional<Index> clicked;
+    float end = right;
+    const Index heads = scene_.order.heads;
+    const float chip = std::round(small->FontSize * 1.15f);
+    const float all = chip * float(heads);
+    if (heads > 1 && all + width_of(small, "head ") <= 0.45f * float(area_.width)) {
+      float x = std::floor(right - all);
+      end = x - width_of(small, "head ") - 8.0f * u;
+      paint_.text(small, {end + 4.0f * u, y}, palette.text_dim, "head");
+      const Index sharing = std::max<Index>(1, context_.trace.options.num_heads / heads);
+      for (Index head = 0; head < heads; ++head) {
+        const ImVec2 min(x, y), max(x + chip - u, y + chip - 2 * u);
+        const Rgba8 color = colored_by_key(scene_) ? palette.control : head_color(context_, head, heads);
+        paint_.fill(min, max, color);
+        const std::string number = std::to_string(head);
+        const float size = number.size() < 2 ? mono->FontSize : 0.8f * mono->FontSize;
+        paint_.text_beside({mono, size}, Box(min, max).middle(), ink_on(color), number, Align::middle);
+        if (head == scene_.map) paint_.outline(Box(min, max).grown(1), palette.focus, std::max(1.0f, u));
+        if (!context_.picture) {
+          ImGui::SetCursorScreenPos(min);
+          ImGui::PushID(static_cast<int>(head));
+          if (ImGui::InvisibleButton("head", {chip, chip})) clicked = head * sharing;
+          ImGui::PopID();
+          tooltip(context_, "the colour of this head's floats; click to show the head");
+          ui_probe(fmt::format("stage/memory/head/{}", head), min, max);
+        }
+        x += chip;
+      }
+    }
+    float x = float(area_.x);
+    const auto write = [&](const std::string& words, Rgba8 color) {
+      x = paint_.text_within(end - x, small, {x, y}, color, words).max.x + 12.0f * u;
+    };
+    write(text, palette.text_dim);
+    if (!marked.right.empty()) write("▔ " + marked.what, palette.text);
+    if (!marked.wrong.empty()) write("▁ what the wrong view reads", palette.warning);
+    return clicked;
+  }
+
   void lane(std::size_t memory, const MarkedFloats& marked, std::optional<Index> wrong_float, float y,
-            std::optional<Index>& under) const;
-  void marks(std::size_t memory, const std::vector<Index>& floats, float y, Rgba8 color) const;
-  void cells(float y, std::optional<Index> wrong_float, std::optional<Index>& under) const;
+            std::optional<Index>& under) const {
+    const Palette& palette = context_.palette;
+    const float u = context_.scale, mark = std::round(mark_units * u), height = std::round(lane_units * u);
+    const float top = y + mark, bottom = top + height;
+    // Neighbours of the same colour form one rectangle.
+    const auto color_of = [&](Index place) { return memory_color(context_, scene_, float_at(memory, place)); };
+    for (Index place = begin_; place < begin_ + count_;) {
+      const Rgba8 color = color_of(place);
+      Index end = std::min(begin_ + count_, (place / block_ + 1) * block_);
+      while (end < begin_ + count_ && color_of(end) == color) end = std::min(begin_ + count_, end + block_);
+      const float left = std::floor(x_of(place)), right = std::floor(x_of(end));
+      paint_.fill({left, top}, {std::max(left + 1.0f, right - (right - left > 4 ? 1.0f : 0.0f)), bottom},
+                  color);
+      place = end;
+    }
+    marks(memory, marked.right, y, palette.focus);
+    if (memory == 0) marks(memory, marked.wrong, bottom + std::round(u), palette.warning);
+    const auto needle = [&](Index first_float, Rgba8 color) {
+      const Index place = place_in(memory, first_float);
+      if (place < begin_ || place >= begin_ + count_) return;
+      const float half = std::max(1.0f, std::round(u));
+      const float x = std::floor(x_of(place) + 0.5f * (x_of(place + 1) - x_of(place)));
+      paint_.fill({x - half - 1, y - 1}, {x + half + 1, bottom + mark + 1}, palette.panel);
+      paint_.fill({x - half, y}, {x + half, bottom + mark}, color);
+    };
+    if (wrong_float && memory == 0) needle(*wrong_float, palette.warning);
+    needle(scene_.first_float, palette.focus);
+    const Box box({float(area_.x), y}, {float(area_.x + area_.width), bottom + mark});
+    ui_probe(fmt::format("stage/memory/lane/{}", memory), box);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (ImGui::IsWindowHovered() && box.has(mouse)) {
+      const auto place = begin_ + static_cast<Index>((mouse.x - box.min.x) / box.width() * float(count_));
+      under = float_at(memory, std::clamp<Index>(place, begin_, begin_ + count_ - 1));
+    }
+  }
+
+  // Bars above or below the lane, one per run of contiguous floats.
+  void marks(std::size_t memory, const std::vector<Index>& floats, float y, Rgba8 color) const {
+    std::vector<Index> places;
+    places.reserve(floats.size());
+    for (const Index each : floats) places.push_back(place_in(memory, each));
+    std::ranges::sort(places);
+    const float height = std::round((mark_units - 1.0f) * context_.scale), least = context_.hairline(1.5f);
+    for (std::size_t i = 0; i < places.size();) {
+      std::size_t end = i + 1;
+      while (end < places.size() && places[end] == places[end - 1] + 1) ++end;
+      const Index first = std::max(places[i], begin_), last = std::min(places[end - 1] + 1, begin_ + count_);
+      if (first < last) {
+        const float left = std::floor(x_of(first));
+        paint_.fill(
+            {left, y},
+            {std::max(left + least, std::floor(x_of(last)) - (last - first > 1 ? 1.0f : 0.0f)), y + height},
+            color);
+      }
+      i = end;
+    }
+  }
+
+  // The floats around the focused one, large enough for their offsets.
+  void cells(float y, std::optional<Index> wrong_float, std::optional<Index>& under) const {
+    ImFont* mono = context_.fonts.mono_small;
+    const float u = context_.scale, height = cells_height(context_);
+    const float width = width_of(mono, std::to_string(scene_.floats() - 1)) + 7.0f * u;
+    const Index count = std::min(scene_.floats(), std::max<Index>(1, static_cast<Index>(area_.width / width)));
+    const Index first = std::clamp<Index>(state_.middle - count / 2, 0, scene_.floats() - count);
+    const float begin = float(area_.x);
+    const auto left_of = [&](Index i) { return std::floor(begin + width * float(i - first)); };
+    const auto outline = [&](Index which, Rgba8 color) {
+      if (which < first || which >= first + count) return;
+      paint_.outline({left_of(which) - u, y - u}, {left_of(which + 1), y + height + u}, color,
+                     std::max(2.0f, std::round(2 * u)));
+    };
+    for (Index i = first; i < first + count; ++i) {
+      const Rgba8 color = memory_color(context_, scene_, i);
+      paint_.fill({left_of(i), y}, {left_of(i + 1) - 1.0f, y + height}, color);
+      paint_.text_beside(mono, {0.5f * (left_of(i) + left_of(i + 1) - 1.0f), y + 0.5f * height},
+                         ink_on(color), std::to_string(i), Align::middle);
+    }
+    if (wrong_float) outline(*wrong_float, context_.palette.warning);
+    outline(scene_.first_float, context_.palette.focus);
+    const Box box({begin, y}, {left_of(first + count), y + height});
+    ui_probe("stage/memory/floats", box);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (ImGui::IsWindowHovered() && box.has(mouse))
+      under =
+          std::clamp<Index>(first + static_cast<Index>((mouse.x - begin) / width), first, first + count - 1);
+  }
 
   const PanelContext& context_;
   MemoryStripState& state_;
@@ -167,175 +328,6 @@ class Strips {
   Painter paint_;
   Index block_ = 1, count_ = 1, begin_ = 0;
 };
-
-// The view follows the focused float, but does not move under the mouse.
-void Strips::keep_in_sight() {
-  const Index last = scene_.floats() - count_;
-  if (!state_.hovered) {
-    state_.middle = scene_.first_float;
-    if (scene_.first_float < state_.lane_begin || scene_.first_float >= state_.lane_begin + count_)
-      state_.lane_begin = (scene_.first_float - count_ / 2) / block_ * block_;
-  }
-  begin_ = state_.lane_begin = std::clamp<Index>(state_.lane_begin, 0, std::max<Index>(last, 0));
-}
-
-// The lane's name, and the colours of the heads.
-std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const {
-  ImFont* small = context_.fonts.small;
-  ImFont* mono = context_.fonts.mono_small;
-  const Palette& palette = context_.palette;
-  const float u = context_.scale, right = float(area_.x + area_.width);
-  const std::string& source = scene_.order.states.front().code;
-  const bool part = count_ < scene_.floats();
-  std::string text = part ? fmt::format("floats {} to {} of {}'s {}", begin_, begin_ + count_ - 1, source,
-                                        count_text(scene_.floats()))
-                          : fmt::format("{}'s memory: {} floats in a row", source, count_text(scene_.floats()));
-  std::optional<Index> clicked;
-  float end = right;
-  const Index heads = scene_.order.heads;
-  const float chip = std::round(small->FontSize * 1.15f);
-  const float all = chip * float(heads);
-  if (heads > 1 && all + width_of(small, "head ") <= 0.45f * float(area_.width)) {
-    float x = std::floor(right - all);
-    end = x - width_of(small, "head ") - 8.0f * u;
-    paint_.text(small, {end + 4.0f * u, y}, palette.text_dim, "head");
-    const Index sharing = std::max<Index>(1, context_.trace.options.num_heads / heads);
-    for (Index head = 0; head < heads; ++head) {
-      const ImVec2 min(x, y), max(x + chip - u, y + chip - 2 * u);
-      const Rgba8 color = colored_by_key(scene_) ? palette.control : head_color(context_, head, heads);
-      paint_.fill(min, max, color);
-      const std::string number = std::to_string(head);
-      const float size = number.size() < 2 ? mono->FontSize : 0.8f * mono->FontSize;
-      paint_.text_beside({mono, size}, Box(min, max).middle(), ink_on(color), number, Align::middle);
-      if (head == scene_.map) paint_.outline(Box(min, max).grown(1), palette.focus, std::max(1.0f, u));
-      if (!context_.picture) {
-        ImGui::SetCursorScreenPos(min);
-        ImGui::PushID(static_cast<int>(head));
-        if (ImGui::InvisibleButton("head", {chip, chip})) clicked = head * sharing;
-        ImGui::PopID();
-        tooltip(context_, "the colour of this head's floats; click to show the head");
-        ui_probe(fmt::format("stage/memory/head/{}", head), min, max);
-      }
-      x += chip;
-    }
-  }
-  float x = float(area_.x);
-  const auto write = [&](const std::string& words, Rgba8 color) {
-    x = paint_.text_within(end - x, small, {x, y}, color, words).max.x + 12.0f * u;
-  };
-  write(text, palette.text_dim);
-  if (!marked.right.empty()) write("▔ " + marked.what, palette.text);
-  if (!marked.wrong.empty()) write("▁ what the wrong view reads", palette.warning);
-  return clicked;
-}
-
-// Bars above or below the lane, one per run of contiguous floats.
-void Strips::marks(std::size_t memory, const std::vector<Index>& floats, float y, Rgba8 color) const {
-  std::vector<Index> places;
-  places.reserve(floats.size());
-  for (const Index each : floats) places.push_back(place_in(memory, each));
-  std::ranges::sort(places);
-  const float height = std::round((mark_units - 1.0f) * context_.scale), least = context_.hairline(1.5f);
-  for (std::size_t i = 0; i < places.size();) {
-    std::size_t end = i + 1;
-    while (end < places.size() && places[end] == places[end - 1] + 1) ++end;
-    const Index first = std::max(places[i], begin_), last = std::min(places[end - 1] + 1, begin_ + count_);
-    if (first < last) {
-      const float left = std::floor(x_of(first));
-      paint_.fill(
-          {left, y},
-          {std::max(left + least, std::floor(x_of(last)) - (last - first > 1 ? 1.0f : 0.0f)), y + height},
-          color);
-    }
-    i = end;
-  }
-}
-
-void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<Index> wrong_float, float y,
-                  std::optional<Index>& under) const {
-  const Palette& palette = context_.palette;
-  const float u = context_.scale, mark = std::round(mark_units * u), height = std::round(lane_units * u);
-  const float top = y + mark, bottom = top + height;
-  // Neighbours of the same colour form one rectangle.
-  const auto color_of = [&](Index place) { return memory_color(context_, scene_, float_at(memory, place)); };
-  for (Index place = begin_; place < begin_ + count_;) {
-    const Rgba8 color = color_of(place);
-    Index end = std::min(begin_ + count_, (place / block_ + 1) * block_);
-    while (end < begin_ + count_ && color_of(end) == color) end = std::min(begin_ + count_, end + block_);
-    const float left = std::floor(x_of(place)), right = std::floor(x_of(end));
-    paint_.fill({left, top}, {std::max(left + 1.0f, right - (right - left > 4 ? 1.0f : 0.0f)), bottom}, color);
-    place = end;
-  }
-  marks(memory, marked.right, y, palette.focus);
-  if (memory == 0) marks(memory, marked.wrong, bottom + std::round(u), palette.warning);
-  const auto needle = [&](Index first_float, Rgba8 color) {
-    const Index place = place_in(memory, first_float);
-    if (place < begin_ || place >= begin_ + count_) return;
-    const float half = std::max(1.0f, std::round(u));
-    const float x = std::floor(x_of(place) + 0.5f * (x_of(place + 1) - x_of(place)));
-    paint_.fill({x - half - 1, y - 1}, {x + half + 1, bottom + mark + 1}, palette.panel);
-    paint_.fill({x - half, y}, {x + half, bottom + mark}, color);
-  };
-  if (wrong_float && memory == 0) needle(*wrong_float, palette.warning);
-  needle(scene_.first_float, palette.focus);
-  const Box box({float(area_.x), y}, {float(area_.x + area_.width), bottom + mark});
-  ui_probe(fmt::format("stage/memory/lane/{}", memory), box);
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered() && box.has(mouse)) {
-    const auto place = begin_ + static_cast<Index>((mouse.x - box.min.x) / box.width() * float(count_));
-    under = float_at(memory, std::clamp<Index>(place, begin_, begin_ + count_ - 1));
-  }
-}
-
-// The floats around the focused one, large enough for their offsets.
-void Strips::cells(float y, std::optional<Index> wrong_float, std::optional<Index>& under) const {
-  ImFont* mono = context_.fonts.mono_small;
-  const float u = context_.scale, height = cells_height(context_);
-  const float width = width_of(mono, std::to_string(scene_.floats() - 1)) + 7.0f * u;
-  const Index count = std::min(scene_.floats(), std::max<Index>(1, static_cast<Index>(area_.width / width)));
-  const Index first = std::clamp<Index>(state_.middle - count / 2, 0, scene_.floats() - count);
-  const float begin = float(area_.x);
-  const auto left_of = [&](Index i) { return std::floor(begin + width * float(i - first)); };
-  const auto outline = [&](Index which, Rgba8 color) {
-    if (which < first || which >= first + count) return;
-    paint_.outline({left_of(which) - u, y - u}, {left_of(which + 1), y + height + u}, color,
-                   std::max(2.0f, std::round(2 * u)));
-  };
-  for (Index i = first; i < first + count; ++i) {
-    const Rgba8 color = memory_color(context_, scene_, i);
-    paint_.fill({left_of(i), y}, {left_of(i + 1) - 1.0f, y + height}, color);
-    paint_.text_beside(mono, {0.5f * (left_of(i) + left_of(i + 1) - 1.0f), y + 0.5f * height}, ink_on(color),
-                       std::to_string(i), Align::middle);
-  }
-  if (wrong_float) outline(*wrong_float, context_.palette.warning);
-  outline(scene_.first_float, context_.palette.focus);
-  const Box box({begin, y}, {left_of(first + count), y + height});
-  ui_probe("stage/memory/floats", box);
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered() && box.has(mouse))
-    under = std::clamp<Index>(first + static_cast<Index>((mouse.x - begin) / width), first, first + count - 1);
-}
-
-std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFloats& marked,
-                                  std::optional<Index> wrong_float, std::optional<Index>& under) {
-  keep_in_sight();
-  auto y = float(area_.y);
-  const std::optional<Index> clicked = caption(marked, y);
-  y += caption_height(context_);
-  for (std::size_t memory = 0; memory < parts.lanes; ++memory) {
-    if (memory > 0) {
-      ImFont* small = context_.fonts.small;
-      paint_.text(small, {float(area_.x), y}, context_.palette.text_dim,
-                  fitted_text("the copy: the same floats in a different order", small, float(area_.width)));
-      y += caption_height(context_);
-    }
-    lane(memory, marked, wrong_float, y, under);
-    y += lane_height(context_);
-  }
-  if (parts.floats) cells(y + 2.0f * context_.scale, wrong_float, under);
-  state_.hovered = under.has_value();
-  return clicked;
-}
 
 }  // namespace
 

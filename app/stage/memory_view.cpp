@@ -1,20 +1,15 @@
-#include "app/stage/memory_view.h"
+#include "app/stage/views.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "app/content/cell_terms.h"
 #include "app/panels/named_text.h"
-#include "app/stage/axis_light.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/tensor/join.h"
@@ -179,23 +174,254 @@ class View {
   View(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene, RectF area)
       : context_(context), state_(state), scene_(scene), area_(area), paint_(context.painter()) {}
 
-  PanelAction draw(std::optional<CellRef>& under_mouse);
+  PanelAction draw(std::optional<CellRef>& under_mouse) {
+    PanelAction action;
+    const float u = context_.scale;
+    auto y = float(area_.y);
+    place();
+    give_way();
+    Table(context_, scene_, {float(area_.x), y}, float(area_.width), short_table_).draw();
+    y = words(y + memory_table_height(context_, short_table_) + 6.0f * u, true) + 4.0f * u;
+    const float strips = memory_strips_height(context_, strips_);
+    const double bottom = area_.y + area_.height;
+    grids_ = {area_.x, y, area_.width, std::max(0.0, bottom - strips - 6.0 * u - y)};
+    make_window();
+    if (right_.height < 1 || right_.width < 1) return action;
+
+    const auto width = float(grid_width_);
+    const MemoryReading right{scene_, state_.window, right_, false, looked_at()};
+    draw_reading_cells(context_, right);
+    labels(right_);
+    draw_reading_words(context_, right, has_wrong() ? width + float(gap_) * 0.5f : width, says_owners_);
+    StagePart part{scene_.matrix, {}, 0, nullptr, nullptr, 0, 0};
+    part.col_block = head_block(context_.trace, scene_.matrix.col_axis);
+    if (state_.window.rows == scene_.matrix.view.rows && state_.window.cols == scene_.matrix.view.cols)
+      draw_axis_light(context_, part, right_);
+    const auto corners = [&](const PlaneGeometry& plane, const char* name) { ui_probe(name, plane); };
+    corners(right_, "stage/memory/right");
+    frame_pointed();
+    under_mouse = under("memory", right_);
+    std::optional<Index> wrong_float;
+    if (has_wrong()) {
+      const MemoryReading wrong{scene_, state_.window, wrong_, true, looked_at()};
+      draw_reading_cells(context_, wrong);
+      draw_reading_words(context_, wrong, width, says_owners_);
+      corners(wrong_, "stage/memory/misread");
+      if (const auto cell = under("misread", wrong_)) under_mouse = cell;
+      wrong_float = float_of(scene_.order.wrong, scene_.order.wrong.size() - 1, scene_.cell);
+    }
+
+    std::optional<Index> under_strip;
+    const std::optional<Index> head =
+        draw_memory_strips(context_, state_.strips, scene_, strips_, marked(), wrong_float,
+                           {area_.x, bottom - strips, area_.width, strips}, under_strip);
+    if (under_strip && !keys_decide(context_)) under_mouse = scene_.cell_of_float(*under_strip);
+    light({area_.x, bottom - strips, area_.width, strips});
+    if (head) action.selection = looking_at_head(context_, *head);
+    return action;
+  }
 
  private:
   bool has_wrong() const { return !scene_.order.wrong.empty(); }
   // The axis that joins the heads is always shown in full: its bands say enough.
   bool joined_columns() const { return scene_.matrix.col_axis.find("·") != std::string::npos; }
-  const std::vector<std::string>* row_labels() const;
-  void place();
-  void give_way();
-  void make_window();
-  float words(float y, bool draws) const;
-  void labels(const PlaneGeometry& plane) const;
-  MarkedFloats marked() const;
-  std::optional<CellRef> under(std::string_view name, const PlaneGeometry& plane) const;
-  std::optional<CellBox> looked_at() const;
-  void frame_pointed() const;
-  void light(const RectF& strips) const;
+
+  const std::vector<std::string>* row_labels() const {
+    const auto* tokens = tokens_of(context_.inputs.labels, scene_.matrix.row_axis);
+    return tokens && static_cast<Index>(tokens->size()) >= scene_.matrix.view.rows ? tokens : nullptr;
+  }
+
+  void place() {
+    const double u = context_.scale;
+    const MatrixView& view = scene_.matrix.view;
+    const auto* labels = row_labels();
+    label_width_ =
+        (labels ? label_width(context_, *labels, view.rows) : width_of(context_.fonts.mono_small, "000")) +
+        10 * u;
+    gap_ = 26 * u;
+    const double room = area_.width - label_width_;
+    grid_width_ = has_wrong() ? (room - gap_) / 2 : room;
+    formula_lines_ =
+        static_cast<int>(std::max(offset_formulas(scene_.order.states, scene_.cell).size(),
+                                  has_wrong() ? offset_formulas(scene_.order.wrong, scene_.cell).size() : 1));
+  }
+
+  // In a low stage the text is dropped first, then the enlarged floats, lines of the table, the copy's
+  // memory, the memory: the matrix and its formulas are the point of the view.
+  void give_way() {
+    const double u = context_.scale, line = context_.fonts.mono_small->FontSize * 1.3;
+    const bool tall = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;
+    strips_ = {scene_.memories(), true};
+    says_what_happens_ = tall || scene_.order.refusal.empty();
+    const auto rows = [&] {
+      const double top = words(0.0f, false) + memory_table_height(context_, short_table_) + 10.0 * u;
+      const double below = memory_strips_height(context_, strips_) + 6.0 * u;
+      return static_cast<Index>((area_.height - top - below - (title_lines + formula_lines_) * line) /
+                                (least_row_units * u));
+    };
+    if (state_.hall) {
+      says_what_happens_ = strips_.floats = false;
+      short_table_ = true;
+    }
+    const Index wanted = std::min(scene_.matrix.view.rows, wanted_rows);
+    if (rows() < wanted) says_what_happens_ = false;
+    if (rows() < wanted) strips_.floats = false;
+    if (rows() < wanted) short_table_ = true;
+    if (rows() < std::min(wanted, few_rows)) strips_.lanes = 1;
+    if (rows() < 1) says_refusal_ = false;
+    if (rows() < 1) strips_.lanes = 0;
+  }
+
+  // Which floats are shown changes rarely, and finding all of them takes long.
+  void make_window() {
+    const double u = context_.scale;
+    const MatrixView& view = scene_.matrix.view;
+    const ImFont* mono = context_.fonts.mono_small;
+    const double line = mono->FontSize * 1.3;
+    double height = grids_.height - (title_lines + formula_lines_) * line;
+    says_owners_ =
+        height - line >= roomy_row_units * u * static_cast<double>(view.rows) && scene_.order.heads > 0;
+    if (says_owners_) height -= line;
+    // What the mouse points at must not move.
+    std::optional<std::pair<Index, Index>> pinned;
+    if (context_.selection.pinned) {
+      if (const auto box = drawn_box(scene_.matrix, box_of(*context_.selection.pinned)))
+        pinned = {box->row_begin, box->col_begin};
+    }
+    const Span rows = span_of(view.rows, height, least_row_units * u, pinned ? pinned->first : 0);
+    const Span cols = span_of(view.cols, grid_width_, joined_columns() ? 0.25 : least_col_units * u,
+                              pinned ? pinned->second : 0);
+    std::string key = fmt::format("{} {} {} {} {} {}", scene_.order.wrong_code, scene_.matrix.transposed,
+                                  rows.begin, rows.count, cols.begin, cols.count);
+    for (const MemoryState& each : scene_.order.states) key += each.code;
+    key += fmt::format(" {} {}", join(scene_.matrix.leading, ","), static_cast<int>(context_.theme));
+    MemoryWindow& window = state_.window;
+    if (state_.window_of.lock() != view.tensor || state_.window_key != key) {
+      window = {rows.begin, rows.count, cols.begin, cols.count, {}, {}, {}, {}};
+      for (Index row = rows.begin; row < rows.begin + rows.count; ++row) {
+        for (Index col = cols.begin; col < cols.begin + cols.count; ++col) {
+          window.right.push_back(scene_.right_float(row, col));
+          if (has_wrong()) window.wrong.push_back(scene_.wrong_float(row, col));
+        }
+      }
+      for (const Index each : window.right)
+        window.right_colors.push_back(memory_color(context_, scene_, each));
+      for (const Index each : window.wrong)
+        window.wrong_colors.push_back(memory_color(context_, scene_, each));
+      state_.window_of = view.tensor;
+      state_.window_key = std::move(key);
+    }
+    const double cell_height =
+        std::floor(std::min(height / static_cast<double>(rows.count), highest_row_units * u));
+    double cell_width = std::min(grid_width_ / static_cast<double>(cols.count), widest_col_units * u);
+    if (cell_width >= 4.0) cell_width = std::floor(cell_width);
+    const RectF rect{area_.x + label_width_, grids_.y + title_lines * line,
+                     cell_width * static_cast<double>(cols.count),
+                     cell_height * static_cast<double>(rows.count)};
+    right_ = plane_geometry(rect, rows.count, cols.count);
+    wrong_ =
+        plane_geometry({rect.x + grid_width_ + gap_, rect.y, rect.width, rect.height}, rows.count, cols.count);
+  }
+
+  // What a learner may try, and PyTorch's answer; then what happens to the floats.
+  float words(float y, bool draws) const {
+    ImFont* small = context_.fonts.small;
+    const auto width = float(area_.width), x = float(area_.x);
+    const auto write = [&](const std::string& text, Rgba8 color) {
+      if (draws) paint_.wrapped(width, small, {x, y}, color, text);
+      y += size_in(small, width, text).y + 3.0f * context_.scale;
+    };
+    const MemoryOrder& order = scene_.order;
+    if (says_what_happens_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
+    if (says_refusal_ && !order.refusal.empty())
+      write(fmt::format("{} raises an error: {}", order.refused_code, order.refusal), context_.palette.warning);
+    return y;
+  }
+
+  void labels(const PlaneGeometry& plane) const {
+    const MemoryWindow& window = state_.window;
+    std::vector<std::string> shown;
+    const auto* tokens = row_labels();
+    for (Index row = window.row_begin; row < window.row_begin + window.rows; ++row)
+      shown.push_back(tokens ? (*tokens)[static_cast<std::size_t>(row)] : std::to_string(row));
+    const auto box = looked_at();
+    draw_row_labels(paint_, plane, shown, box ? std::optional(box->row_begin) : std::nullopt);
+  }
+
+  // Heads are marked in the memory as a whole; for a joined or transposed matrix one row or column is
+  // clearer.
+  MarkedFloats marked() const {
+    const MemoryWindow& window = state_.window;
+    if (!has_wrong()) return {};
+    MarkedFloats floats;
+    const auto box = looked_at();
+    const bool row = joined_columns(), column = scene_.matrix.transposed;
+    if ((row || column) && !box) return {};
+    floats.what = row      ? fmt::format("row {}", box->row_begin + window.row_begin)
+                  : column ? fmt::format("column {}", box->col_begin + window.col_begin)
+                           : matrix_name(scene_.matrix);
+    for (Index r = 0; r < window.rows; ++r) {
+      if (row && r != box->row_begin) continue;
+      for (Index c = 0; c < window.cols; ++c) {
+        if (column && c != box->col_begin) continue;
+        floats.right.push_back(window.right[static_cast<std::size_t>(r * window.cols + c)]);
+        floats.wrong.push_back(window.wrong[static_cast<std::size_t>(r * window.cols + c)]);
+      }
+    }
+    return floats;
+  }
+
+  std::optional<CellRef> under(std::string_view name, const PlaneGeometry& plane) const {
+    const auto cell = plane_cell_looked_at(context_, name, plane);
+    if (!cell) return std::nullopt;
+    return cell_at(scene_.matrix, cell->first + state_.window.row_begin,
+                   cell->second + state_.window.col_begin);
+  }
+
+  // The cell in the window; none where it lies outside.
+  std::optional<CellBox> looked_at() const {
+    const auto place = scene_.place();
+    if (!place) return std::nullopt;
+    const Index row = place->first - state_.window.row_begin, col = place->second - state_.window.col_begin;
+    if (row < 0 || col < 0 || row >= state_.window.rows || col >= state_.window.cols) return std::nullopt;
+    return CellBox{row, row + 1, col, col + 1};
+  }
+
+  // What is pointed at by name: the result appears here as a whole, or some of its rows and columns do.
+  void frame_pointed() const {
+    if (!context_.pointed) return;
+    const MemoryWindow& window = state_.window;
+    for (BoxRef box : context_.pointed->boxes) {
+      box.tensor = first_name(context_.trace, box.tensor);
+      const auto drawn = drawn_box(scene_.matrix, box);
+      if (!drawn) continue;
+      const auto within = [](Index i, Index begin, Index count) {
+        return std::clamp<Index>(i - begin, 0, count);
+      };
+      const CellBox shown{within(drawn->row_begin, window.row_begin, window.rows),
+                          within(drawn->row_end, window.row_begin, window.rows),
+                          within(drawn->col_begin, window.col_begin, window.cols),
+                          within(drawn->col_end, window.col_begin, window.cols)};
+      if (shown.row_begin >= shown.row_end || shown.col_begin >= shown.col_end) continue;
+      draw_box_outline(paint_, right_, shown, im_color(context_.palette.focus),
+                       std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale)));
+    }
+  }
+
+  // What a spotlight leaves bright: the cell in both readings, the table, and the memory.
+  void light(const RectF& strips) const {
+    if (!context_.lit) return;
+    const auto box = looked_at();
+    if (!box) return;
+    const double pad = 3.0 * context_.scale;
+    for (const PlaneGeometry* plane : {&right_, &wrong_}) {
+      if (plane == &wrong_ && !has_wrong()) continue;
+      const RectF cell = plane->rect(*box);
+      context_.lit->push_back({cell.x - pad, cell.y - pad, cell.width + 2 * pad, cell.height + 2 * pad});
+    }
+    context_.lit->push_back({area_.x, area_.y, area_.width, memory_table_height(context_, short_table_)});
+    context_.lit->push_back(strips);
+  }
 
   const PanelContext& context_;
   MemoryViewState& state_;
@@ -211,249 +437,6 @@ class View {
   MemoryStripParts strips_;
   PlaneGeometry right_, wrong_;
 };
-
-const std::vector<std::string>* View::row_labels() const {
-  const std::string& axis = scene_.matrix.row_axis;
-  const TokenLabels& labels = context_.inputs.labels;
-  const std::vector<std::string>* tokens = axis == "L"                   ? &labels.query
-                                           : axis == "S" || axis == "S′" ? &labels.key
-                                                                         : nullptr;
-  return tokens && static_cast<Index>(tokens->size()) >= scene_.matrix.view.rows ? tokens : nullptr;
-}
-
-// What a learner may try, and PyTorch's answer; then what happens to the floats.
-float View::words(float y, bool draws) const {
-  ImFont* small = context_.fonts.small;
-  const auto width = float(area_.width), x = float(area_.x);
-  const auto write = [&](const std::string& text, Rgba8 color) {
-    if (draws) paint_.wrapped(width, small, {x, y}, color, text);
-    y += size_in(small, width, text).y + 3.0f * context_.scale;
-  };
-  const MemoryOrder& order = scene_.order;
-  if (says_what_happens_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
-  if (says_refusal_ && !order.refusal.empty())
-    write(fmt::format("{} raises an error: {}", order.refused_code, order.refusal), context_.palette.warning);
-  return y;
-}
-
-void View::place() {
-  const double u = context_.scale;
-  const MatrixView& view = scene_.matrix.view;
-  const auto* labels = row_labels();
-  label_width_ =
-      (labels ? label_width(context_, *labels, view.rows) : width_of(context_.fonts.mono_small, "000")) +
-      10 * u;
-  gap_ = 26 * u;
-  const double room = area_.width - label_width_;
-  grid_width_ = has_wrong() ? (room - gap_) / 2 : room;
-  formula_lines_ =
-      static_cast<int>(std::max(offset_formulas(scene_.order.states, scene_.cell).size(),
-                                has_wrong() ? offset_formulas(scene_.order.wrong, scene_.cell).size() : 1));
-}
-
-// In a low stage the text is dropped first, then the enlarged floats, lines of the table, the copy's memory,
-// the memory: the matrix and its formulas are the point of the view.
-void View::give_way() {
-  const double u = context_.scale, line = context_.fonts.mono_small->FontSize * 1.3;
-  const bool tall = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;
-  strips_ = {scene_.memories(), true};
-  says_what_happens_ = tall || scene_.order.refusal.empty();
-  const auto rows = [&] {
-    const double top = words(0.0f, false) + memory_table_height(context_, short_table_) + 10.0 * u;
-    const double below = memory_strips_height(context_, strips_) + 6.0 * u;
-    return static_cast<Index>((area_.height - top - below - (title_lines + formula_lines_) * line) /
-                              (least_row_units * u));
-  };
-  if (state_.hall) {
-    says_what_happens_ = strips_.floats = false;
-    short_table_ = true;
-  }
-  const Index wanted = std::min(scene_.matrix.view.rows, wanted_rows);
-  if (rows() < wanted) says_what_happens_ = false;
-  if (rows() < wanted) strips_.floats = false;
-  if (rows() < wanted) short_table_ = true;
-  if (rows() < std::min(wanted, few_rows)) strips_.lanes = 1;
-  if (rows() < 1) says_refusal_ = false;
-  if (rows() < 1) strips_.lanes = 0;
-}
-
-// Which floats are shown changes rarely, and finding all of them takes long.
-void View::make_window() {
-  const double u = context_.scale;
-  const MatrixView& view = scene_.matrix.view;
-  const ImFont* mono = context_.fonts.mono_small;
-  const double line = mono->FontSize * 1.3;
-  double height = grids_.height - (title_lines + formula_lines_) * line;
-  says_owners_ =
-      height - line >= roomy_row_units * u * static_cast<double>(view.rows) && scene_.order.heads > 0;
-  if (says_owners_) height -= line;
-  // What the mouse points at must not move.
-  std::optional<std::pair<Index, Index>> pinned;
-  if (context_.selection.pinned) {
-    if (const auto box = drawn_box(scene_.matrix, box_of(*context_.selection.pinned)))
-      pinned = {box->row_begin, box->col_begin};
-  }
-  const Span rows = span_of(view.rows, height, least_row_units * u, pinned ? pinned->first : 0);
-  const Span cols = span_of(view.cols, grid_width_, joined_columns() ? 0.25 : least_col_units * u,
-                            pinned ? pinned->second : 0);
-  std::string key = fmt::format("{} {} {} {} {} {}", scene_.order.wrong_code, scene_.matrix.transposed,
-                                rows.begin, rows.count, cols.begin, cols.count);
-  for (const MemoryState& each : scene_.order.states) key += each.code;
-  key += fmt::format(" {} {}", join(scene_.matrix.leading, ","), static_cast<int>(context_.theme));
-  MemoryWindow& window = state_.window;
-  if (state_.window_of.lock() != view.tensor || state_.window_key != key) {
-    window = {rows.begin, rows.count, cols.begin, cols.count, {}, {}, {}, {}};
-    for (Index row = rows.begin; row < rows.begin + rows.count; ++row) {
-      for (Index col = cols.begin; col < cols.begin + cols.count; ++col) {
-        window.right.push_back(scene_.right_float(row, col));
-        if (has_wrong()) window.wrong.push_back(scene_.wrong_float(row, col));
-      }
-    }
-    for (const Index each : window.right) window.right_colors.push_back(memory_color(context_, scene_, each));
-    for (const Index each : window.wrong) window.wrong_colors.push_back(memory_color(context_, scene_, each));
-    state_.window_of = view.tensor;
-    state_.window_key = std::move(key);
-  }
-  const double cell_height =
-      std::floor(std::min(height / static_cast<double>(rows.count), highest_row_units * u));
-  double cell_width = std::min(grid_width_ / static_cast<double>(cols.count), widest_col_units * u);
-  if (cell_width >= 4.0) cell_width = std::floor(cell_width);
-  const RectF rect{area_.x + label_width_, grids_.y + title_lines * line,
-                   cell_width * static_cast<double>(cols.count), cell_height * static_cast<double>(rows.count)};
-  right_ = plane_geometry(rect, rows.count, cols.count);
-  wrong_ =
-      plane_geometry({rect.x + grid_width_ + gap_, rect.y, rect.width, rect.height}, rows.count, cols.count);
-}
-
-// The cell in the window; none where it lies outside.
-std::optional<CellBox> View::looked_at() const {
-  const auto place = scene_.place();
-  if (!place) return std::nullopt;
-  const Index row = place->first - state_.window.row_begin, col = place->second - state_.window.col_begin;
-  if (row < 0 || col < 0 || row >= state_.window.rows || col >= state_.window.cols) return std::nullopt;
-  return CellBox{row, row + 1, col, col + 1};
-}
-
-// What a spotlight leaves bright: the cell in both readings, the table, and the memory.
-void View::light(const RectF& strips) const {
-  if (!context_.lit) return;
-  const auto box = looked_at();
-  if (!box) return;
-  const double pad = 3.0 * context_.scale;
-  for (const PlaneGeometry* plane : {&right_, &wrong_}) {
-    if (plane == &wrong_ && !has_wrong()) continue;
-    const RectF cell = plane->rect(*box);
-    context_.lit->push_back({cell.x - pad, cell.y - pad, cell.width + 2 * pad, cell.height + 2 * pad});
-  }
-  context_.lit->push_back({area_.x, area_.y, area_.width, memory_table_height(context_, short_table_)});
-  context_.lit->push_back(strips);
-}
-
-// What is pointed at by name: the result appears here as a whole, or some of its rows and columns do.
-void View::frame_pointed() const {
-  if (!context_.pointed) return;
-  const MemoryWindow& window = state_.window;
-  for (BoxRef box : context_.pointed->boxes) {
-    box.tensor = first_name(context_.trace, box.tensor);
-    const auto drawn = drawn_box(scene_.matrix, box);
-    if (!drawn) continue;
-    const auto within = [](Index i, Index begin, Index count) {
-      return std::clamp<Index>(i - begin, 0, count);
-    };
-    const CellBox shown{within(drawn->row_begin, window.row_begin, window.rows),
-                        within(drawn->row_end, window.row_begin, window.rows),
-                        within(drawn->col_begin, window.col_begin, window.cols),
-                        within(drawn->col_end, window.col_begin, window.cols)};
-    if (shown.row_begin >= shown.row_end || shown.col_begin >= shown.col_end) continue;
-    draw_box_outline(paint_, right_, shown, im_color(context_.palette.focus),
-                     std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale)));
-  }
-}
-
-void View::labels(const PlaneGeometry& plane) const {
-  const MemoryWindow& window = state_.window;
-  std::vector<std::string> shown;
-  const auto* tokens = row_labels();
-  for (Index row = window.row_begin; row < window.row_begin + window.rows; ++row)
-    shown.push_back(tokens ? (*tokens)[static_cast<std::size_t>(row)] : std::to_string(row));
-  const auto box = looked_at();
-  draw_row_labels(paint_, plane, shown, box ? std::optional(box->row_begin) : std::nullopt);
-}
-
-// Heads are marked in the memory as a whole; for a joined or transposed matrix one row or column is clearer.
-MarkedFloats View::marked() const {
-  const MemoryWindow& window = state_.window;
-  if (!has_wrong()) return {};
-  MarkedFloats floats;
-  const auto box = looked_at();
-  const bool row = joined_columns(), column = scene_.matrix.transposed;
-  if ((row || column) && !box) return {};
-  floats.what = row      ? fmt::format("row {}", box->row_begin + window.row_begin)
-                : column ? fmt::format("column {}", box->col_begin + window.col_begin)
-                         : matrix_name(scene_.matrix);
-  for (Index r = 0; r < window.rows; ++r) {
-    if (row && r != box->row_begin) continue;
-    for (Index c = 0; c < window.cols; ++c) {
-      if (column && c != box->col_begin) continue;
-      floats.right.push_back(window.right[static_cast<std::size_t>(r * window.cols + c)]);
-      floats.wrong.push_back(window.wrong[static_cast<std::size_t>(r * window.cols + c)]);
-    }
-  }
-  return floats;
-}
-
-std::optional<CellRef> View::under(std::string_view name, const PlaneGeometry& plane) const {
-  const auto cell = plane_cell_looked_at(context_, name, plane);
-  if (!cell) return std::nullopt;
-  return cell_at(scene_.matrix, cell->first + state_.window.row_begin, cell->second + state_.window.col_begin);
-}
-
-PanelAction View::draw(std::optional<CellRef>& under_mouse) {
-  PanelAction action;
-  const float u = context_.scale;
-  auto y = float(area_.y);
-  place();
-  give_way();
-  Table(context_, scene_, {float(area_.x), y}, float(area_.width), short_table_).draw();
-  y = words(y + memory_table_height(context_, short_table_) + 6.0f * u, true) + 4.0f * u;
-  const float strips = memory_strips_height(context_, strips_);
-  const double bottom = area_.y + area_.height;
-  grids_ = {area_.x, y, area_.width, std::max(0.0, bottom - strips - 6.0 * u - y)};
-  make_window();
-  if (right_.height < 1 || right_.width < 1) return action;
-
-  const auto width = float(grid_width_);
-  const MemoryReading right{scene_, state_.window, right_, false, looked_at()};
-  draw_reading_cells(context_, right);
-  labels(right_);
-  draw_reading_words(context_, right, has_wrong() ? width + float(gap_) * 0.5f : width, says_owners_);
-  StagePart part{scene_.matrix, {}, 0, nullptr, nullptr, 0, 0};
-  part.col_block = head_block(context_.trace, scene_.matrix.col_axis);
-  if (state_.window.rows == scene_.matrix.view.rows && state_.window.cols == scene_.matrix.view.cols)
-    draw_axis_light(context_, part, right_);
-  const auto corners = [&](const PlaneGeometry& plane, const char* name) { ui_probe(name, plane); };
-  corners(right_, "stage/memory/right");
-  frame_pointed();
-  under_mouse = under("memory", right_);
-  std::optional<Index> wrong_float;
-  if (has_wrong()) {
-    const MemoryReading wrong{scene_, state_.window, wrong_, true, looked_at()};
-    draw_reading_cells(context_, wrong);
-    draw_reading_words(context_, wrong, width, says_owners_);
-    corners(wrong_, "stage/memory/misread");
-    if (const auto cell = under("misread", wrong_)) under_mouse = cell;
-    wrong_float = float_of(scene_.order.wrong, scene_.order.wrong.size() - 1, scene_.cell);
-  }
-
-  std::optional<Index> under_strip;
-  const std::optional<Index> head =
-      draw_memory_strips(context_, state_.strips, scene_, strips_, marked(), wrong_float,
-                         {area_.x, bottom - strips, area_.width, strips}, under_strip);
-  if (under_strip && !keys_decide(context_)) under_mouse = scene_.cell_of_float(*under_strip);
-  light({area_.x, bottom - strips, area_.width, strips});
-  if (head) action.selection = looking_at_head(context_, *head);
-  return action;
-}
 
 }  // namespace
 

@@ -1,12 +1,14 @@
-// Places the product of the step, its operands and the thumbnails in the view of one head.
+// Places the product of the step, its operands and the thumbnails in the view of one head, and draws the two
+// numbers that stand between each query's scores and their softmax.
 #pragma once
 
 #include <string>
 
+#include "app/content/map_figures.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_layout.h"
 #include "app/panels/panel.h"
-#include "app/stage/head_names.h"
+#include "app/stage/head_thumbnails.h"
 
 namespace headwise {
 
@@ -19,5 +21,11 @@ bool is_of_thumbnails(const StageContent& content, std::size_t bar);
 // Returns the caption of a bar. Thumbnails that share the bar with a larger map state themselves that each
 // has its own colours.
 std::string bar_caption(const PanelContext& context, const StageContent& content, std::size_t bar);
+
+// Of each query's softmax: its maximum, in the colours of the scores, and Σ exp(x − max). One column each
+// left of the result or, where queries are columns, one row each above it.
+
+void draw_softmax_figures(const PanelContext& context, const SoftmaxFigures& figures, const StagePart& scores,
+                          const StageLayout& layout);
 
 }  // namespace headwise

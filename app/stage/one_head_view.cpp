@@ -1,4 +1,4 @@
-#include "app/stage/one_head_view.h"
+#include "app/stage/views.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,15 +9,11 @@
 
 #include "app/panels/answer_mask.h"
 #include "app/session/head_gains.h"
-#include "app/stage/head_thumbnails.h"
 #include "app/stage/one_head_layout.h"
-#include "app/stage/softmax_drawing.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/stage/stage_motion.h"
 #include "app/stage/veiled_stage.h"
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/heatmap_view.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
@@ -179,11 +175,6 @@ void draw_bias_name(const PanelContext& context, const StagePart& bias, const Re
            context.painter().text_beside(font, end, context.palette.text_dim, name, Align::right));
 }
 
-RectF plane_rect(const PlaneGeometry& plane) {
-  return {static_cast<double>(plane.x), static_cast<double>(plane.y), static_cast<double>(plane.width),
-          static_cast<double>(plane.height)};
-}
-
 struct Drawn {
   std::string name;  // its place: "left"
   const StagePart* part;
@@ -197,21 +188,147 @@ struct Drawn {
 class View {
  public:
   View(const PanelContext& context, const StageContent& content, const StageLayout& layout,
-       const StageLayout& final_layout, const RectF& area, bool entering);
+       const StageLayout& final_layout, const RectF& area, bool entering)
+      : context_(context),
+        content_(content),
+        layout_(layout),
+        area_(area),
+        entering_(entering),
+        left_on_its_way_(entering && layout.left && final_layout.left &&
+                         layout.left->x + layout.left->width >
+                             final_layout.left->x + final_layout.left->width + context.scale) {
+    const auto add = [&](std::string name, const StagePart& part, const RectF& rect) {
+      drawn_.push_back({std::move(name), &part, part_plane(rect, part)});
+    };
+    add("result", *content.result, layout.result);
+    if (content.left) add("left", *content.left, *layout.left);
+    for (std::size_t i = 0; i < small_.size(); ++i)
+      add(fmt::format("above/{}", i), small_[i], small_rect(*layout.above, i, small_.size(), context.scale));
+    if (content.above && small_.empty()) add("above", *content.above, *layout.above);
+    if (content.bias) add("bias", *content.bias, *layout.bias);
+  }
 
-  PanelAction draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const;
-  void draw_overlays(std::optional<CellRef>& under_mouse) const;
+  // All planes of cells in one call, and what belongs to the thumbnails.
+  PanelAction draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const {
+    const std::vector<StagePart> thumbnails = thumbnail_parts(context_, content_, head_ranges);
+    std::vector<HeatmapPlane> planes;
+    for (const Drawn& each : drawn_) {
+      if (entering_ && is_result(each)) continue;
+      planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
+    }
+    if (layout_.heads) add_thumbnail_planes(*layout_.heads, thumbnails, planes);
+    draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
+    return layout_.heads ? draw_head_thumbnails(context_, *layout_.heads, thumbnails, names) : PanelAction{};
+  }
+
+  void draw_overlays(std::optional<CellRef>& under_mouse) const {
+    for (const Drawn& each : drawn_) {
+      const PlaneGeometry& plane = each.plane;
+      ui_probe("stage/" + each.name, plane);
+      if (!entering_ || !is_result(each))
+        draw_part_overlay(context_, *each.part, plane, marks_, !is_result(each) && !content_.cell_for_cell);
+      if (holds_frozen_weights(context_, *each.part) && !entering_) {
+        draw_lock(context_.painter(), plane_rect(plane));
+      }
+      if (content_.veiled && is_result(each)) {
+        // Its cells can be pointed at, or painted, if the page asks for them.
+        const bool cells = context_.points_at && each.part->matrix.name == TensorName{*context_.points_at};
+        if (context_.answer_mask && context_.answer_mask->asks && is_pair_map(each.part->matrix)) {
+          draw_mask_to_paint(context_, *each.part, plane);
+        } else if (cells) {
+          const auto cell = plane_cell_looked_at(context_, each.name, plane);
+          draw_veil(context_, plane_rect(plane), {&plane, cell, "hidden until you point at a cell"});
+          if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
+        } else if (context_.points_at_tensors) {
+          const auto cell = plane_cell_looked_at(context_, each.name, plane);
+          draw_veil(context_, plane_rect(plane), {.told = "hidden; a click answers with it"});
+          if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
+        } else if (context_.veil->mask && !context_.answer_mask) {
+          draw_veil(context_, plane_rect(plane), {.told = "no mask to paint"});
+        } else {
+          draw_veil(context_, plane_rect(plane));
+        }
+        continue;
+      }
+      if (is_result(each) && context_.answer_mask && !entering_)
+        draw_wrong_pairs(context_, *each.part, plane);
+      if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;
+    }
+    if (!small_.empty()) draw_chosen_small(context_, content_, small_, *layout_.above);
+    if (content_.mask_to_come) draw_mask_to_come(context_, *content_.result, *layout_.above, under_mouse);
+  }
+
   // Under the veil a cell is known to no other panel: only the labels of its row and column tell where it is.
   void look_at(const CellRef& cell) { marks_.push_back({box_of(cell), MarkKind::cell}); }
+
   // Titles and labels; returns the head whose number was clicked.
-  std::optional<Index> draw_words() const;
+  std::optional<Index> draw_words() const {
+    PlaneGeometry titled = result();
+    if (!layout_.col_figures.empty()) titled.y = static_cast<int>(std::round(layout_.col_figures.front().y));
+    std::optional<Index> head;
+    if (!left_on_its_way_) {
+      draw_part_title(context_, *content_.result, titled, float(right_ - layout_.result.x));
+      head = draw_part_column_labels(context_, *content_.result, result(), marks_, layout_.slanted);
+    }
+    if (content_.left) {
+      if (const auto clicked = draw_left_words()) head = clicked;
+    } else {
+      draw_part_row_labels(context_, *content_.result, result(), marked_row(content_.result->matrix, marks_));
+    }
+    if (content_.above) draw_above_words();
+    if (content_.bias) draw_bias_name(context_, *content_.bias, *layout_.bias);
+    return head;
+  }
+
   // Returns where they end.
-  double draw_bars() const;
+  double draw_bars() const {
+    double bars_end = area_.x;
+    for (std::size_t i = 0; i < layout_.bars.size(); ++i) {
+      const StageBar& bar = content_.bars[i];
+      const RectF& strip = layout_.bars[i];
+      const double end = i + 1 < layout_.bars.size() ? layout_.bars[i + 1].x - 10 * context_.scale : right_;
+      const RangeTicks own = own_colors_ticks(bar);
+      const bool is_own = context_.selection.colors_by_head && is_of_thumbnails(content_, i);
+      bars_end =
+          draw_color_bar(context_.painter(), strip, bar.color_map, context_.theme, bar.range,
+                         bar_caption(context_, content_, i), float(end - strip.x), is_own ? &own : nullptr);
+    }
+    return bars_end;
+  }
+
   const PlaneGeometry& result() const { return drawn_[0].plane; }
 
  private:
-  std::optional<Index> draw_left_words() const;
-  void draw_above_words() const;
+  std::optional<Index> draw_left_words() const {
+    const StagePart& part = *content_.left;
+    const PlaneGeometry& left = drawn_[1].plane;
+    const double end = left_on_its_way_              ? right_
+                       : layout_.row_figures.empty() ? layout_.result.x
+                                                     : layout_.row_figures.front().x;
+    // The captions of the rows above the result share the title line.
+    const double captions = layout_.col_figures.empty() ? 0.0 : width_of(context_.fonts.small, "Σ exp");
+    draw_part_title(context_, part, left, float(end - captions - layout_.left->x - 8 * context_.scale));
+    // The rows are those of the result too: a cell's row is named even if the left operand is another head's.
+    const auto row = marked_row(part.matrix, marks_);
+    draw_part_row_labels(context_, part, left, row ? row : marked_row(content_.result->matrix, marks_));
+    const auto head = draw_part_column_labels(context_, part, left, marks_, layout_.left_slanted);
+    if (!content_.sign.empty() && !left_on_its_way_) draw_sign(context_, content_.sign, *layout_.left, end);
+    return head;
+  }
+
+  void draw_above_words() const {
+    const StagePart& part = *content_.above;
+    const PlaneGeometry above = part_plane(*layout_.above, part);
+    const std::string sign = content_.cell_for_cell ? "+"
+                             : small_.empty()       ? ""
+                                                    : fmt::format("{} small matrices:", small_.size());
+    draw_part_title(context_, part, above, float(right_ - layout_.above->x), sign);
+    if (!content_.cell_for_cell) draw_part_row_labels(context_, part, above, marked_row(part.matrix, marks_));
+    if (!content_.head_map)
+      draw_reason(context_, {area_.x, layout_.above->y - title_height_units * context_.scale,
+                             layout_.above->x - area_.x, reason_height(context_, layout_)});
+  }
+
   bool is_result(const Drawn& each) const { return each.part == &*content_.result; }
 
   const PanelContext& context_;
@@ -226,139 +343,6 @@ class View {
   const std::vector<StagePart> small_ = small_matrices(context_, content_);
   std::vector<Drawn> drawn_;  // the result first, then the left operand, if any
 };
-
-View::View(const PanelContext& context, const StageContent& content, const StageLayout& layout,
-           const StageLayout& final_layout, const RectF& area, bool entering)
-    : context_(context),
-      content_(content),
-      layout_(layout),
-      area_(area),
-      entering_(entering),
-      left_on_its_way_(entering && layout.left && final_layout.left &&
-                       layout.left->x + layout.left->width >
-                           final_layout.left->x + final_layout.left->width + context.scale) {
-  const auto add = [&](std::string name, const StagePart& part, const RectF& rect) {
-    drawn_.push_back({std::move(name), &part, part_plane(rect, part)});
-  };
-  add("result", *content.result, layout.result);
-  if (content.left) add("left", *content.left, *layout.left);
-  for (std::size_t i = 0; i < small_.size(); ++i)
-    add(fmt::format("above/{}", i), small_[i], small_rect(*layout.above, i, small_.size(), context.scale));
-  if (content.above && small_.empty()) add("above", *content.above, *layout.above);
-  if (content.bias) add("bias", *content.bias, *layout.bias);
-}
-
-// All planes of cells in one call, and what belongs to the thumbnails.
-PanelAction View::draw_planes(HeadRanges& head_ranges, const std::vector<HeadName>& names) const {
-  const std::vector<StagePart> thumbnails = thumbnail_parts(context_, content_, head_ranges);
-  std::vector<HeatmapPlane> planes;
-  for (const Drawn& each : drawn_) {
-    if (entering_ && is_result(each)) continue;
-    planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
-  }
-  if (layout_.heads) add_thumbnail_planes(*layout_.heads, thumbnails, planes);
-  draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
-  return layout_.heads ? draw_head_thumbnails(context_, *layout_.heads, thumbnails, names) : PanelAction{};
-}
-
-void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
-  for (const Drawn& each : drawn_) {
-    const PlaneGeometry& plane = each.plane;
-    ui_probe("stage/" + each.name, plane);
-    if (!entering_ || !is_result(each))
-      draw_part_overlay(context_, *each.part, plane, marks_, !is_result(each) && !content_.cell_for_cell);
-    if (holds_frozen_weights(context_, *each.part) && !entering_) {
-      draw_lock(context_.painter(), plane_rect(plane));
-    }
-    if (content_.veiled && is_result(each)) {
-      // Its cells can be pointed at, or painted, if the page asks for them.
-      const bool cells = context_.points_at && each.part->matrix.name == TensorName{*context_.points_at};
-      if (context_.answer_mask && context_.answer_mask->asks && is_pair_map(each.part->matrix)) {
-        draw_mask_to_paint(context_, *each.part, plane);
-      } else if (cells) {
-        const auto cell = plane_cell_looked_at(context_, each.name, plane);
-        draw_veil(context_, plane_rect(plane), {&plane, cell, "hidden until you point at a cell"});
-        if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
-      } else if (context_.points_at_tensors) {
-        const auto cell = plane_cell_looked_at(context_, each.name, plane);
-        draw_veil(context_, plane_rect(plane), {.told = "hidden; a click answers with it"});
-        if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
-      } else if (context_.veil->mask && !context_.answer_mask) {
-        draw_veil(context_, plane_rect(plane), {.told = "no mask to paint"});
-      } else {
-        draw_veil(context_, plane_rect(plane));
-      }
-      continue;
-    }
-    if (is_result(each) && context_.answer_mask && !entering_) draw_wrong_pairs(context_, *each.part, plane);
-    if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;
-  }
-  if (!small_.empty()) draw_chosen_small(context_, content_, small_, *layout_.above);
-  if (content_.mask_to_come) draw_mask_to_come(context_, *content_.result, *layout_.above, under_mouse);
-}
-
-std::optional<Index> View::draw_words() const {
-  PlaneGeometry titled = result();
-  if (!layout_.col_figures.empty()) titled.y = static_cast<int>(std::round(layout_.col_figures.front().y));
-  std::optional<Index> head;
-  if (!left_on_its_way_) {
-    draw_part_title(context_, *content_.result, titled, float(right_ - layout_.result.x));
-    head = draw_part_column_labels(context_, *content_.result, result(), marks_, layout_.slanted);
-  }
-  if (content_.left) {
-    if (const auto clicked = draw_left_words()) head = clicked;
-  } else {
-    draw_part_row_labels(context_, *content_.result, result(), marked_row(content_.result->matrix, marks_));
-  }
-  if (content_.above) draw_above_words();
-  if (content_.bias) draw_bias_name(context_, *content_.bias, *layout_.bias);
-  return head;
-}
-
-std::optional<Index> View::draw_left_words() const {
-  const StagePart& part = *content_.left;
-  const PlaneGeometry& left = drawn_[1].plane;
-  const double end = left_on_its_way_              ? right_
-                     : layout_.row_figures.empty() ? layout_.result.x
-                                                   : layout_.row_figures.front().x;
-  // The captions of the rows above the result share the title line.
-  const double captions = layout_.col_figures.empty() ? 0.0 : width_of(context_.fonts.small, "Σ exp");
-  draw_part_title(context_, part, left, float(end - captions - layout_.left->x - 8 * context_.scale));
-  // The rows are those of the result too: a cell's row is named even if the left operand is another head's.
-  const auto row = marked_row(part.matrix, marks_);
-  draw_part_row_labels(context_, part, left, row ? row : marked_row(content_.result->matrix, marks_));
-  const auto head = draw_part_column_labels(context_, part, left, marks_, layout_.left_slanted);
-  if (!content_.sign.empty() && !left_on_its_way_) draw_sign(context_, content_.sign, *layout_.left, end);
-  return head;
-}
-
-void View::draw_above_words() const {
-  const StagePart& part = *content_.above;
-  const PlaneGeometry above = part_plane(*layout_.above, part);
-  const std::string sign = content_.cell_for_cell ? "+"
-                           : small_.empty()       ? ""
-                                                  : fmt::format("{} small matrices:", small_.size());
-  draw_part_title(context_, part, above, float(right_ - layout_.above->x), sign);
-  if (!content_.cell_for_cell) draw_part_row_labels(context_, part, above, marked_row(part.matrix, marks_));
-  if (!content_.head_map)
-    draw_reason(context_, {area_.x, layout_.above->y - title_height_units * context_.scale,
-                           layout_.above->x - area_.x, reason_height(context_, layout_)});
-}
-
-double View::draw_bars() const {
-  double bars_end = area_.x;
-  for (std::size_t i = 0; i < layout_.bars.size(); ++i) {
-    const StageBar& bar = content_.bars[i];
-    const RectF& strip = layout_.bars[i];
-    const double end = i + 1 < layout_.bars.size() ? layout_.bars[i + 1].x - 10 * context_.scale : right_;
-    const RangeTicks own = own_colors_ticks(bar);
-    const bool is_own = context_.selection.colors_by_head && is_of_thumbnails(content_, i);
-    bars_end =
-        draw_color_bar(context_.painter(), strip, bar.color_map, context_.theme, bar.range,
-                       bar_caption(context_, content_, i), float(end - strip.x), is_own ? &own : nullptr);
-  }
-  return bars_end;
-}
 
 }  // namespace
 

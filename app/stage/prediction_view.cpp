@@ -1,4 +1,4 @@
-#include "app/stage/prediction_view.h"
+#include "app/stage/views.h"
 
 #include <imgui.h>
 
@@ -9,11 +9,8 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
 #include "app/session/token_predictions.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/text_layout.h"

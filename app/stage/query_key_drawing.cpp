@@ -71,21 +71,160 @@ class PlaneDrawing {
   ImVec2 at(PlanePoint point) const { return pixel_of(shown_.layout.on_screen(point)); }
   ImVec2 origin() const { return at({}); }
   float stroke(float units) const { return std::max(1.0f, units * u() * palette_.stroke); }
+
   float radius(std::size_t key) const {
     const double weight = shown_.now.weights[key];
     const double shown = std::isfinite(weight) ? std::clamp(weight, 0.0, 1.0) : 0.0;
     return u() * (least_dot + dot_of_weight * float(std::sqrt(shown)));
   }
+
   bool is_blocked(std::size_t key) const { return key < shown_.blocked.size() && shown_.blocked[key]; }
 
-  void draw_ground() const;
-  void draw_other_queries() const;
-  void draw_projections() const;
-  void draw_keys() const;
-  void draw_query() const;
-  void draw_labels() const;
+  // The border, and the axes through the origin, where a score is 0.
+  void draw_ground() const {
+    const RectF& area = shown_.layout.plane;
+    const ImVec2 min = corner(area), max = far_corner(area), zero = origin();
+    const ImU32 line = im_color(palette_.border);
+    paint_.outline(min, max, line, stroke(1.0f));
+    paint_.line({min.x, zero.y}, {max.x, zero.y}, line);
+    paint_.line({zero.x, min.y}, {zero.x, max.y}, line);
+  }
+
+  void draw_other_queries() const {
+    const auto& queries = shown_.plane.queries;
+    const bool lines = queries.size() <= most_plane_lines;
+    for (std::size_t l = 0; l < queries.size(); ++l) {
+      if (static_cast<Index>(l) == shown_.query) continue;
+      const bool pointed = shown_.other == static_cast<Index>(l);
+      const ImU32 color = im_color(palette_.q, pointed ? 0.9f : 0.35f);
+      if (lines || pointed) {
+        draw_arrow(paint_, origin(), at(queries[l]), color, stroke(pointed ? 1.5f : 1.0f), 7.0f * u());
+      } else {
+        paint_.dot(at(queries[l]), 1.5f * u(), color);
+      }
+      ui_probe("qk/query", static_cast<int>(l), {at(queries[l]).x - 3, at(queries[l]).y - 3},
+               {at(queries[l]).x + 3, at(queries[l]).y + 3});
+    }
+  }
+
+  // The line of the shown query's arrow, and from each key the perpendicular to it: its foot is farther along
+  // the arrow the higher the score is.
+  void draw_projections() const {
+    const PlanePoint tip = shown_.tip();
+    const auto line = line_through(shown_.layout, tip);
+    if (!line) return;
+    draw_dashes(paint_, pixel_of(line->first), pixel_of(line->second), im_color(palette_.q, 0.6f),
+                stroke(1.0f), 4.0f * u());
+    const auto& keys = shown_.plane.keys;
+    for (std::size_t s = 0; s < keys.size(); ++s) {
+      const bool pointed = shown_.key == static_cast<Index>(s);
+      if (!has_projection(s)) continue;
+      const ImVec2 foot = at(foot_on_line(tip, keys[s]));
+      paint_.line(at(keys[s]), foot, {pointed ? palette_.focus : palette_.k, pointed ? 0.9f : 0.4f},
+                  stroke(pointed ? 1.5f : 1.0f));
+      paint_.dot(foot, (pointed ? 3.0f : 2.0f) * u(),
+                 {pointed ? palette_.focus : palette_.k, is_blocked(s) ? 0.4f : 0.9f});
+      ui_probe("qk/foot", static_cast<int>(s), {foot.x - 2, foot.y - 2}, {foot.x + 2, foot.y + 2});
+    }
+  }
+
+  // A blocked key is a ring.
+  void draw_keys() const {
+    for (std::size_t s = 0; s < shown_.plane.keys.size(); ++s) {
+      const ImVec2 middle = at(shown_.plane.keys[s]);
+      const float r = radius(s);
+      if (is_blocked(s)) {
+        paint_.ring(middle, r, palette_.text_faint, stroke(1.0f));
+      } else {
+        paint_.dot(middle, r, {palette_.k, 0.85f});
+      }
+      if (shown_.key == static_cast<Index>(s))
+        paint_.ring(middle, r + 2.5f * u(), palette_.focus, stroke(1.5f));
+      const float reach = std::max(r, 4.0f * u());
+      ui_probe("qk/key", static_cast<int>(s), {middle.x - reach, middle.y - reach},
+               {middle.x + reach, middle.y + reach});
+    }
+  }
+
+  // The shown query's arrow; where it was moved, also where it was.
+  void draw_query() const {
+    const ImVec2 tip = at(shown_.tip());
+    if (shown_.moved()) {
+      const ImVec2 was = at(shown_.plane.queries[static_cast<std::size_t>(shown_.query)]);
+      draw_dashes(paint_, origin(), was, im_color(palette_.q, 0.8f), stroke(1.5f), 3.0f * u());
+      paint_.ring(was, 3.0f * u(), {palette_.q, 0.8f}, stroke(1.0f));
+    }
+    draw_arrow(paint_, origin(), tip, im_color(palette_.q), stroke(2.5f), 12.0f * u());
+    paint_.dot(origin(), 2.0f * u(), palette_.text_dim);
+    ui_probe("qk/tip", {tip.x - 5 * u(), tip.y - 5 * u()}, {tip.x + 5 * u(), tip.y + 5 * u()});
+  }
+
+  // Tokens beside the points: first the shown query and the key under the mouse,
+  // then the keys by their weights.
+  void draw_labels() const {
+    struct Label {
+      std::string text;
+      Rgba8 color;
+      ImFont* font;
+    };
+    std::vector<Label> labels;
+    std::vector<MarkLabel> marks;
+    const auto add = [&](ImVec2 middle, float reach, const std::string& text, Rgba8 color, ImFont* font) {
+      const std::string fitted = fitted_text(text, font, longest_label_units * u());
+      marks.push_back({static_cast<double>(middle.x), static_cast<double>(middle.y),
+                       static_cast<double>(width_of(font, fitted)), static_cast<double>(font->FontSize),
+                       static_cast<double>(reach)});
+      labels.push_back({fitted, color, font});
+    };
+    ImFont* small = context_.hall ? context_.fonts.caption : context_.fonts.small;
+    ImFont* bold = context_.hall ? context_.fonts.title : context_.fonts.bold;
+    add(at(shown_.tip()), 6.0f * u(),
+        drawable_text(token_at(context_.inputs.labels.query, shown_.query, "q"), bold), palette_.q, bold);
+    if (shown_.other)
+      add(at(shown_.plane.queries[static_cast<std::size_t>(*shown_.other)]), 4.0f * u(),
+          drawable_text(token_at(context_.inputs.labels.query, *shown_.other, "q"), small), palette_.q, small);
+    std::vector<std::size_t> order(shown_.plane.keys.size());
+    for (std::size_t s = 0; s < order.size(); ++s) order[s] = s;
+    const auto rank = [&](std::size_t s) {
+      if (shown_.key == static_cast<Index>(s)) return 2.0;
+      const double weight = shown_.now.weights[s];
+      return std::isfinite(weight) ? weight : 0.0;
+    };
+    std::ranges::stable_sort(order, std::greater{}, rank);
+    for (const std::size_t s : order) {
+      const bool pointed = shown_.key == static_cast<Index>(s);
+      add(at(shown_.plane.keys[s]), radius(s) + (pointed ? 4.0f * u() : 0.0f),
+          key_name(context_, static_cast<Index>(s)),
+          pointed         ? palette_.focus
+          : is_blocked(s) ? palette_.text_dim
+                          : palette_.text,
+          pointed ? bold : small);
+      if (marks.size() >= most_plane_labels) break;
+    }
+    const auto places = place_labels(marks, shown_.layout.plane, drawn_lines());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (!places[i]) continue;
+      const ImVec2 from(std::floor(float(places[i]->x)), std::floor(float(places[i]->y)));
+      paint_.say(labels[i].font, from, labels[i].color, labels[i].text);
+    }
+  }
+
   // What is drawn across the plane: the line of the arrow, the keys' projections, and where the arrow was.
-  std::vector<ScreenLine> drawn_lines() const;
+  std::vector<ScreenLine> drawn_lines() const {
+    std::vector<ScreenLine> lines;
+    const PlanePoint tip = shown_.tip();
+    if (const auto line = line_through(shown_.layout, tip)) {
+      lines.push_back(*line);
+      for (std::size_t s = 0; s < shown_.plane.keys.size(); ++s)
+        if (const PlanePoint key = shown_.plane.keys[s]; has_projection(s))
+          lines.emplace_back(shown_.layout.on_screen(key), shown_.layout.on_screen(foot_on_line(tip, key)));
+    }
+    if (shown_.moved())
+      lines.emplace_back(shown_.layout.on_screen({}),
+                         shown_.layout.on_screen(shown_.plane.queries[static_cast<std::size_t>(shown_.query)]));
+    return lines;
+  }
+
   bool has_projection(std::size_t key) const {
     return shown_.plane.keys.size() <= most_plane_lines || shown_.key == static_cast<Index>(key);
   }
@@ -95,150 +234,6 @@ class PlaneDrawing {
   const ShownQuery& shown_;
   Painter paint_;
 };
-
-// The border, and the axes through the origin, where a score is 0.
-void PlaneDrawing::draw_ground() const {
-  const RectF& area = shown_.layout.plane;
-  const ImVec2 min = corner(area), max = far_corner(area), zero = origin();
-  const ImU32 line = im_color(palette_.border);
-  paint_.outline(min, max, line, stroke(1.0f));
-  paint_.line({min.x, zero.y}, {max.x, zero.y}, line);
-  paint_.line({zero.x, min.y}, {zero.x, max.y}, line);
-}
-
-void PlaneDrawing::draw_other_queries() const {
-  const auto& queries = shown_.plane.queries;
-  const bool lines = queries.size() <= most_plane_lines;
-  for (std::size_t l = 0; l < queries.size(); ++l) {
-    if (static_cast<Index>(l) == shown_.query) continue;
-    const bool pointed = shown_.other == static_cast<Index>(l);
-    const ImU32 color = im_color(palette_.q, pointed ? 0.9f : 0.35f);
-    if (lines || pointed) {
-      draw_arrow(paint_, origin(), at(queries[l]), color, stroke(pointed ? 1.5f : 1.0f), 7.0f * u());
-    } else {
-      paint_.dot(at(queries[l]), 1.5f * u(), color);
-    }
-    ui_probe("qk/query", static_cast<int>(l), {at(queries[l]).x - 3, at(queries[l]).y - 3},
-             {at(queries[l]).x + 3, at(queries[l]).y + 3});
-  }
-}
-
-// The line of the shown query's arrow, and from each key the perpendicular to it: its foot is farther along
-// the arrow the higher the score is.
-void PlaneDrawing::draw_projections() const {
-  const PlanePoint tip = shown_.tip();
-  const auto line = line_through(shown_.layout, tip);
-  if (!line) return;
-  draw_dashes(paint_, pixel_of(line->first), pixel_of(line->second), im_color(palette_.q, 0.6f), stroke(1.0f),
-              4.0f * u());
-  const auto& keys = shown_.plane.keys;
-  for (std::size_t s = 0; s < keys.size(); ++s) {
-    const bool pointed = shown_.key == static_cast<Index>(s);
-    if (!has_projection(s)) continue;
-    const ImVec2 foot = at(foot_on_line(tip, keys[s]));
-    paint_.line(at(keys[s]), foot, {pointed ? palette_.focus : palette_.k, pointed ? 0.9f : 0.4f},
-                stroke(pointed ? 1.5f : 1.0f));
-    paint_.dot(foot, (pointed ? 3.0f : 2.0f) * u(),
-               {pointed ? palette_.focus : palette_.k, is_blocked(s) ? 0.4f : 0.9f});
-    ui_probe("qk/foot", static_cast<int>(s), {foot.x - 2, foot.y - 2}, {foot.x + 2, foot.y + 2});
-  }
-}
-
-// A blocked key is a ring.
-void PlaneDrawing::draw_keys() const {
-  for (std::size_t s = 0; s < shown_.plane.keys.size(); ++s) {
-    const ImVec2 middle = at(shown_.plane.keys[s]);
-    const float r = radius(s);
-    if (is_blocked(s)) {
-      paint_.ring(middle, r, palette_.text_faint, stroke(1.0f));
-    } else {
-      paint_.dot(middle, r, {palette_.k, 0.85f});
-    }
-    if (shown_.key == static_cast<Index>(s))
-      paint_.ring(middle, r + 2.5f * u(), palette_.focus, stroke(1.5f));
-    const float reach = std::max(r, 4.0f * u());
-    ui_probe("qk/key", static_cast<int>(s), {middle.x - reach, middle.y - reach},
-             {middle.x + reach, middle.y + reach});
-  }
-}
-
-// The shown query's arrow; where it was moved, also where it was.
-void PlaneDrawing::draw_query() const {
-  const ImVec2 tip = at(shown_.tip());
-  if (shown_.moved()) {
-    const ImVec2 was = at(shown_.plane.queries[static_cast<std::size_t>(shown_.query)]);
-    draw_dashes(paint_, origin(), was, im_color(palette_.q, 0.8f), stroke(1.5f), 3.0f * u());
-    paint_.ring(was, 3.0f * u(), {palette_.q, 0.8f}, stroke(1.0f));
-  }
-  draw_arrow(paint_, origin(), tip, im_color(palette_.q), stroke(2.5f), 12.0f * u());
-  paint_.dot(origin(), 2.0f * u(), palette_.text_dim);
-  ui_probe("qk/tip", {tip.x - 5 * u(), tip.y - 5 * u()}, {tip.x + 5 * u(), tip.y + 5 * u()});
-}
-
-std::vector<ScreenLine> PlaneDrawing::drawn_lines() const {
-  std::vector<ScreenLine> lines;
-  const PlanePoint tip = shown_.tip();
-  if (const auto line = line_through(shown_.layout, tip)) {
-    lines.push_back(*line);
-    for (std::size_t s = 0; s < shown_.plane.keys.size(); ++s)
-      if (const PlanePoint key = shown_.plane.keys[s]; has_projection(s))
-        lines.emplace_back(shown_.layout.on_screen(key), shown_.layout.on_screen(foot_on_line(tip, key)));
-  }
-  if (shown_.moved())
-    lines.emplace_back(shown_.layout.on_screen({}),
-                       shown_.layout.on_screen(shown_.plane.queries[static_cast<std::size_t>(shown_.query)]));
-  return lines;
-}
-
-// Tokens beside the points: first the shown query and the key under the mouse,
-// then the keys by their weights.
-void PlaneDrawing::draw_labels() const {
-  struct Label {
-    std::string text;
-    Rgba8 color;
-    ImFont* font;
-  };
-  std::vector<Label> labels;
-  std::vector<MarkLabel> marks;
-  const auto add = [&](ImVec2 middle, float reach, const std::string& text, Rgba8 color, ImFont* font) {
-    const std::string fitted = fitted_text(text, font, longest_label_units * u());
-    marks.push_back({static_cast<double>(middle.x), static_cast<double>(middle.y),
-                     static_cast<double>(width_of(font, fitted)), static_cast<double>(font->FontSize),
-                     static_cast<double>(reach)});
-    labels.push_back({fitted, color, font});
-  };
-  ImFont* small = context_.hall ? context_.fonts.caption : context_.fonts.small;
-  ImFont* bold = context_.hall ? context_.fonts.title : context_.fonts.bold;
-  add(at(shown_.tip()), 6.0f * u(),
-      drawable_text(token_at(context_.inputs.labels.query, shown_.query, "q"), bold), palette_.q, bold);
-  if (shown_.other)
-    add(at(shown_.plane.queries[static_cast<std::size_t>(*shown_.other)]), 4.0f * u(),
-        drawable_text(token_at(context_.inputs.labels.query, *shown_.other, "q"), small), palette_.q, small);
-  std::vector<std::size_t> order(shown_.plane.keys.size());
-  for (std::size_t s = 0; s < order.size(); ++s) order[s] = s;
-  const auto rank = [&](std::size_t s) {
-    if (shown_.key == static_cast<Index>(s)) return 2.0;
-    const double weight = shown_.now.weights[s];
-    return std::isfinite(weight) ? weight : 0.0;
-  };
-  std::ranges::stable_sort(order, std::greater{}, rank);
-  for (const std::size_t s : order) {
-    const bool pointed = shown_.key == static_cast<Index>(s);
-    add(at(shown_.plane.keys[s]), radius(s) + (pointed ? 4.0f * u() : 0.0f),
-        key_name(context_, static_cast<Index>(s)),
-        pointed         ? palette_.focus
-        : is_blocked(s) ? palette_.text_dim
-                        : palette_.text,
-        pointed ? bold : small);
-    if (marks.size() >= most_plane_labels) break;
-  }
-  const auto places = place_labels(marks, shown_.layout.plane, drawn_lines());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!places[i]) continue;
-    const ImVec2 from(std::floor(float(places[i]->x)), std::floor(float(places[i]->y)));
-    paint_.say(labels[i].font, from, labels[i].color, labels[i].text);
-  }
-}
 
 // Three columns of a row: the token, its score, the bar of its weight with the number.
 struct RowColumns {

@@ -1,4 +1,4 @@
-#include "app/stage/query_key_view.h"
+#include "app/stage/views.h"
 
 #include <imgui.h>
 
@@ -7,12 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/stage_marks.h"
 #include "app/session/head_gains.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/query_choice.h"
 #include "app/stage/query_key_drawing.h"
-#include "app/stage/stage_cells.h"
+#include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
@@ -119,28 +116,209 @@ class PlaneView {
         queries_(std::ssize(state.plane.queries)),
         query_(shown_query(context, state.query, queries_)) {}
 
-  PanelAction draw(std::optional<CellRef>& under_mouse);
+  PanelAction draw(std::optional<CellRef>& under_mouse) {
+    PanelAction action;
+    draw_head(action);
+    const double foot = static_cast<double>(context_.fonts.small->FontSize) + 6.0 * u();
+    layout_ =
+        query_key_layout(state_.plane, {area_.x, area_.y, area_.width, area_.height - foot}, context_.scale);
+    if (!layout_.fits) {
+      draw_stage_sentence(context_, "make the window larger to see the plane", area_);
+      return action;
+    }
+    if (!context_.picture) {
+      use_mouse(action);
+      use_keys(action);
+    }
+    find_row();
+    const Selection& at = context_.selection;
+    const auto cell = [&](TensorId id, Index key) { return CellRef{{id}, {at.batch, at.head, query_, key}}; };
+    std::optional<Index> key = key_;
+    if (const auto focused = focused_cell(context_.trace, at);
+        !key && focused && focused->index.size() == 4 && focused->index[1] == at.head &&
+        focused->index[2] == query_ &&
+        (focused->tensor == TensorName{TensorId::scores} ||
+         focused->tensor == TensorName{TensorId::attn_weights}))
+      key = focused->index[3];
+    const QueryRow computed = row_of_trace(context_.trace, at.batch, at.head, query_);
+    const ShownQuery shown{state_.plane, layout_,    at.batch,
+                           at.head,      query_,     move_of(query_),
+                           computed,     state_.row, blocked_keys(context_.trace, at.batch, at.head, query_),
+                           key,          other_};
+    draw_query_key_plane(context_, shown);
+    if (key_) under_mouse = cell(TensorId::scores, *key_);
+    if (const auto row = draw_query_key_rows(context_, shown))
+      under_mouse = cell(TensorId::attn_weights, *row);
+    write_line(told(shown), "qk/told", context_.palette.text_dim,
+               layout_.plane.y + layout_.plane.height + 5.0 * u());
+    return action;
+  }
 
  private:
   float u() const { return context_.scale; }
   QueryPlace place(Index query) const { return {context_.selection.batch, context_.selection.head, query}; }
+
   PlanePoint move_of(Index query) const {
     const auto found = state_.moves.find(place(query));
     return found == state_.moves.end() ? PlanePoint{} : found->second;
   }
+
   // The tip of a query's arrow on the screen. Only the shown one is drawn moved.
   PlanePoint tip_of(Index query) const {
     const PlanePoint from = state_.plane.queries[static_cast<std::size_t>(query)];
     const PlanePoint move = query == query_ ? move_of(query) : PlanePoint{};
     return layout_.on_screen({from.x + move.x, from.y + move.y});
   }
-  void draw_head(PanelAction& action);
-  double write_line(const std::string& text, const char* probe, Rgba8 color, double y) const;
-  void use_mouse(PanelAction& action);
-  void use_keys(PanelAction& action);
-  void set_tip(PlanePoint screen);
-  void find_row();
-  std::string told(const ShownQuery& shown) const;
+
+  // "query ‹ › it  [Reset]  What if: …", and below it what the plane keeps.
+  void draw_head(PanelAction& action) {
+    const ImVec2 at = corner(area_);
+    const ImVec2 size = draw_query_choice(context_, state_.query, query_, queries_, action, at);
+    float x = at.x + size.x + 14.0f * u();
+    const PlanePoint move = move_of(query_);
+    const bool moved = move.x != 0.0 || move.y != 0.0;
+    if (moved && !context_.picture) {
+      ImGui::SetCursorScreenPos({x, at.y});
+      if (text_button(context_, "plane/reset", "Reset")) state_.moves.erase(place(query_));
+      named_item(context_, "stage/plane/reset", "returns the query's arrow to where the layer puts it");
+      x = ImGui::GetItemRectMax().x + 10.0f * u();
+    }
+    if (moved) {
+      ImFont* font = context_.fonts.sans;
+      const std::string words = fitted_clauses(
+          "What if this query were another vector? The scenario is unchanged.", font, far_corner(area_).x - x);
+      const ImVec2 from(x, std::round(at.y + 0.5f * (size.y - font->FontSize)));
+      ui_probe("qk/what_if", context_.painter().text(font, from, context_.palette.focus, words));
+    }
+    const double used = static_cast<double>(size.y) + 5.0 * u();
+    area_ = {area_.x, area_.y + used, area_.width, area_.height - used};
+    const double line = write_line(kept_sentence(state_.plane, context_.selection.head), "qk/kept",
+                                   context_.palette.text_dim, area_.y);
+    area_ = {area_.x, area_.y + line, area_.width, area_.height - line};
+  }
+
+  // One line, cut at a clause; returns its height.
+  double write_line(const std::string& text, const char* probe, Rgba8 color, double y) const {
+    ImFont* font = context_.fonts.small;
+    const std::string fitted = fitted_clauses(text, font, float(area_.width));
+    const ImVec2 from(float(area_.x), std::floor(float(y)));
+    ui_probe(probe, context_.painter().text(font, from, color, fitted));
+    return static_cast<double>(font->FontSize) + 8.0 * u();
+  }
+
+  // A press on the tip of an arrow takes it; on any other query's, that query is shown first.
+  void use_mouse(PanelAction& action) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const PlanePoint at{static_cast<double>(mouse.x), static_cast<double>(mouse.y)};
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) state_.dragging = false;
+    if (state_.dragging) {
+      set_tip({at.x + state_.grip.x, at.y + state_.grip.y});
+      return;
+    }
+    const RectF& plane = layout_.plane;
+    const bool over = ImGui::IsWindowHovered() && at.x >= plane.x && at.x < plane.x + plane.width &&
+                      at.y >= plane.y && at.y < plane.y + plane.height;
+    if (!over || keys_decide(context_)) return;
+    const auto distance = [&](PlanePoint point) { return std::hypot(point.x - at.x, point.y - at.y); };
+    double nearest = reach_units * u();
+    std::optional<Index> query;
+    if (distance(tip_of(query_)) <= nearest) {  // first, whatever else lies there
+      query = query_;
+    } else {
+      for (Index s = 0; s < std::ssize(state_.plane.keys); ++s) {
+        const double away = distance(layout_.on_screen(state_.plane.keys[static_cast<std::size_t>(s)]));
+        if (away >= nearest) continue;
+        nearest = away;
+        key_ = s;
+      }
+      for (Index l = 0; l < queries_; ++l) {
+        const double away = distance(tip_of(l));
+        if (away >= nearest) continue;
+        nearest = away;
+        query = l;
+        key_.reset();
+      }
+    }
+    if (!query) return;
+    if (query != query_) other_ = query;
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left) || context_.picture) return;
+    if (query != query_) {
+      choose_query(context_, state_.query, *query, queries_, action);
+      query_ = *query;
+      other_.reset();
+    }
+    const PlanePoint tip = tip_of(query_);
+    state_.grip = {tip.x - at.x, tip.y - at.y};
+    state_.dragging = true;
+  }
+
+  // The plane is one tab stop: the arrow keys choose a query, with Shift they move its arrow.
+  void use_keys(PanelAction& action) {
+    const ImVec2 min = corner(layout_.plane), max = far_corner(layout_.plane);
+    const bool focused =
+        focus_area(context_.focus, ImGui::GetID("query-key plane"), min, max, FocusKeys::choose);
+    // Without a focus, too, nothing else is moved with Shift.
+    const bool moves = ImGui::GetIO().KeyShift && context_.focus && (focused || context_.focus->focused == 0);
+    if (!focused && !moves) return;
+    const int x = (key_pressed(Key::right) ? 1 : 0) - (key_pressed(Key::left) ? 1 : 0);
+    const int y = (key_pressed(Key::down) ? 1 : 0) - (key_pressed(Key::up) ? 1 : 0);
+    Index query = query_ + x + y;
+    if (key_pressed(Key::home)) query = 0;
+    if (key_pressed(Key::end)) query = queries_ - 1;
+    if (moves) {
+      if (x == 0 && y == 0) return;
+      const double step = std::max(layout_.plane.width, layout_.plane.height) / key_steps;
+      const PlanePoint tip = tip_of(query_);
+      set_tip({tip.x + step * x, tip.y + step * y});
+    } else if (query != query_ && query >= 0 && query < queries_) {
+      choose_query(context_, state_.query, query, queries_, action);
+      query_ = query;
+    }
+  }
+
+  void set_tip(PlanePoint screen) {
+    const PlanePoint from = state_.plane.queries[static_cast<std::size_t>(query_)];
+    PlanePoint to = layout_.clamped(layout_.in_plane(screen));
+    if (state_.plane.rank < 2) to.y = from.y;  // nothing lies along the second axis
+    state_.moves[place(query_)] = {to.x - from.x, to.y - from.y};
+  }
+
+  // The row of the shown query with its arrow where it is now.
+  void find_row() {
+    const PlanePoint move = move_of(query_);
+    const TensorPtr& weights = context_.trace.tensors.attn_weights;
+    if (state_.row_of.lock() == weights && state_.row_place == place(query_) && state_.row_move == move)
+      return;
+    const Selection& at = context_.selection;
+    state_.row_of = weights;
+    state_.row_place = place(query_);
+    state_.row_move = move;
+    const bool moved = move.x != 0.0 || move.y != 0.0;
+    state_.row = moved ? query_row_with(context_.trace, at.batch, at.head, query_,
+                                        moved_query(query_vector(context_.trace, at.batch, at.head, query_),
+                                                    state_.plane, move))
+                       : row_of_trace(context_.trace, at.batch, at.head, query_);
+  }
+
+  // Below the plane: the pair under the mouse, else what can be done here.
+  std::string told(const ShownQuery& shown) const {
+    if (shown.other)
+      return fmt::format("query “{}”: click to show its scores, drag to move its arrow",
+                         query_name(context_, *shown.other));
+    if (shown.key) {
+      const auto key = static_cast<std::size_t>(*shown.key);
+      return fmt::format("“{}” · “{}”: score {}, in the plane {}", query_name(context_, query_),
+                         key_name(context_, *shown.key), decimal_text(shown.now.scores[key], 3),
+                         decimal_text(dot(shown.tip(), shown.plane.keys[key]), 3));
+    }
+    if (is_frozen(context_.scenario, context_.selection.head))
+      return "The attention weights of this head are frozen: moving a query changes its scores only.";
+    if (context_.picture)
+      return "A key farther along the arrow has a higher score; its dot grows with its weight.";
+    return "A key farther along the arrow has a higher score. Drag the arrow, or move it with Shift and the "
+           "arrow keys.";
+  }
 
   const PanelContext& context_;
   QueryKeyState& state_;
@@ -149,190 +327,6 @@ class PlaneView {
   QueryKeyLayout layout_;
   std::optional<Index> key_, other_;  // under the mouse
 };
-
-// "query ‹ › it  [Reset]  What if: …", and below it what the plane keeps.
-void PlaneView::draw_head(PanelAction& action) {
-  const ImVec2 at = corner(area_);
-  const ImVec2 size = draw_query_choice(context_, state_.query, query_, queries_, action, at);
-  float x = at.x + size.x + 14.0f * u();
-  const PlanePoint move = move_of(query_);
-  const bool moved = move.x != 0.0 || move.y != 0.0;
-  if (moved && !context_.picture) {
-    ImGui::SetCursorScreenPos({x, at.y});
-    if (text_button(context_, "plane/reset", "Reset")) state_.moves.erase(place(query_));
-    named_item(context_, "stage/plane/reset", "returns the query's arrow to where the layer puts it");
-    x = ImGui::GetItemRectMax().x + 10.0f * u();
-  }
-  if (moved) {
-    ImFont* font = context_.fonts.sans;
-    const std::string words = fitted_clauses(
-        "What if this query were another vector? The scenario is unchanged.", font, far_corner(area_).x - x);
-    const ImVec2 from(x, std::round(at.y + 0.5f * (size.y - font->FontSize)));
-    ui_probe("qk/what_if", context_.painter().text(font, from, context_.palette.focus, words));
-  }
-  const double used = static_cast<double>(size.y) + 5.0 * u();
-  area_ = {area_.x, area_.y + used, area_.width, area_.height - used};
-  const double line = write_line(kept_sentence(state_.plane, context_.selection.head), "qk/kept",
-                                 context_.palette.text_dim, area_.y);
-  area_ = {area_.x, area_.y + line, area_.width, area_.height - line};
-}
-
-// One line, cut at a clause; returns its height.
-double PlaneView::write_line(const std::string& text, const char* probe, Rgba8 color, double y) const {
-  ImFont* font = context_.fonts.small;
-  const std::string fitted = fitted_clauses(text, font, float(area_.width));
-  const ImVec2 from(float(area_.x), std::floor(float(y)));
-  ui_probe(probe, context_.painter().text(font, from, color, fitted));
-  return static_cast<double>(font->FontSize) + 8.0 * u();
-}
-
-void PlaneView::set_tip(PlanePoint screen) {
-  const PlanePoint from = state_.plane.queries[static_cast<std::size_t>(query_)];
-  PlanePoint to = layout_.clamped(layout_.in_plane(screen));
-  if (state_.plane.rank < 2) to.y = from.y;  // nothing lies along the second axis
-  state_.moves[place(query_)] = {to.x - from.x, to.y - from.y};
-}
-
-// A press on the tip of an arrow takes it; on any other query's, that query is shown first.
-void PlaneView::use_mouse(PanelAction& action) {
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const PlanePoint at{static_cast<double>(mouse.x), static_cast<double>(mouse.y)};
-  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) state_.dragging = false;
-  if (state_.dragging) {
-    set_tip({at.x + state_.grip.x, at.y + state_.grip.y});
-    return;
-  }
-  const RectF& plane = layout_.plane;
-  const bool over = ImGui::IsWindowHovered() && at.x >= plane.x && at.x < plane.x + plane.width &&
-                    at.y >= plane.y && at.y < plane.y + plane.height;
-  if (!over || keys_decide(context_)) return;
-  const auto distance = [&](PlanePoint point) { return std::hypot(point.x - at.x, point.y - at.y); };
-  double nearest = reach_units * u();
-  std::optional<Index> query;
-  if (distance(tip_of(query_)) <= nearest) {  // first, whatever else lies there
-    query = query_;
-  } else {
-    for (Index s = 0; s < std::ssize(state_.plane.keys); ++s) {
-      const double away = distance(layout_.on_screen(state_.plane.keys[static_cast<std::size_t>(s)]));
-      if (away >= nearest) continue;
-      nearest = away;
-      key_ = s;
-    }
-    for (Index l = 0; l < queries_; ++l) {
-      const double away = distance(tip_of(l));
-      if (away >= nearest) continue;
-      nearest = away;
-      query = l;
-      key_.reset();
-    }
-  }
-  if (!query) return;
-  if (query != query_) other_ = query;
-  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left) || context_.picture) return;
-  if (query != query_) {
-    choose_query(context_, state_.query, *query, queries_, action);
-    query_ = *query;
-    other_.reset();
-  }
-  const PlanePoint tip = tip_of(query_);
-  state_.grip = {tip.x - at.x, tip.y - at.y};
-  state_.dragging = true;
-}
-
-// The plane is one tab stop: the arrow keys choose a query, with Shift they move its arrow.
-void PlaneView::use_keys(PanelAction& action) {
-  const ImVec2 min = corner(layout_.plane), max = far_corner(layout_.plane);
-  const bool focused = focus_area(context_.focus, ImGui::GetID("query-key plane"), min, max, FocusKeys::choose);
-  // Without a focus, too, nothing else is moved with Shift.
-  const bool moves = ImGui::GetIO().KeyShift && context_.focus && (focused || context_.focus->focused == 0);
-  if (!focused && !moves) return;
-  const int x = (key_pressed(Key::right) ? 1 : 0) - (key_pressed(Key::left) ? 1 : 0);
-  const int y = (key_pressed(Key::down) ? 1 : 0) - (key_pressed(Key::up) ? 1 : 0);
-  Index query = query_ + x + y;
-  if (key_pressed(Key::home)) query = 0;
-  if (key_pressed(Key::end)) query = queries_ - 1;
-  if (moves) {
-    if (x == 0 && y == 0) return;
-    const double step = std::max(layout_.plane.width, layout_.plane.height) / key_steps;
-    const PlanePoint tip = tip_of(query_);
-    set_tip({tip.x + step * x, tip.y + step * y});
-  } else if (query != query_ && query >= 0 && query < queries_) {
-    choose_query(context_, state_.query, query, queries_, action);
-    query_ = query;
-  }
-}
-
-// The row of the shown query with its arrow where it is now.
-void PlaneView::find_row() {
-  const PlanePoint move = move_of(query_);
-  const TensorPtr& weights = context_.trace.tensors.attn_weights;
-  if (state_.row_of.lock() == weights && state_.row_place == place(query_) && state_.row_move == move) return;
-  const Selection& at = context_.selection;
-  state_.row_of = weights;
-  state_.row_place = place(query_);
-  state_.row_move = move;
-  const bool moved = move.x != 0.0 || move.y != 0.0;
-  state_.row = moved ? query_row_with(context_.trace, at.batch, at.head, query_,
-                                      moved_query(query_vector(context_.trace, at.batch, at.head, query_),
-                                                  state_.plane, move))
-                     : row_of_trace(context_.trace, at.batch, at.head, query_);
-}
-
-// Below the plane: the pair under the mouse, else what can be done here.
-std::string PlaneView::told(const ShownQuery& shown) const {
-  if (shown.other)
-    return fmt::format("query “{}”: click to show its scores, drag to move its arrow",
-                       query_name(context_, *shown.other));
-  if (shown.key) {
-    const auto key = static_cast<std::size_t>(*shown.key);
-    return fmt::format("“{}” · “{}”: score {}, in the plane {}", query_name(context_, query_),
-                       key_name(context_, *shown.key), decimal_text(shown.now.scores[key], 3),
-                       decimal_text(dot(shown.tip(), shown.plane.keys[key]), 3));
-  }
-  if (is_frozen(context_.scenario, context_.selection.head))
-    return "The attention weights of this head are frozen: moving a query changes its scores only.";
-  if (context_.picture)
-    return "A key farther along the arrow has a higher score; its dot grows with its weight.";
-  return "A key farther along the arrow has a higher score. Drag the arrow, or move it with Shift and the "
-         "arrow keys.";
-}
-
-PanelAction PlaneView::draw(std::optional<CellRef>& under_mouse) {
-  PanelAction action;
-  draw_head(action);
-  const double foot = static_cast<double>(context_.fonts.small->FontSize) + 6.0 * u();
-  layout_ =
-      query_key_layout(state_.plane, {area_.x, area_.y, area_.width, area_.height - foot}, context_.scale);
-  if (!layout_.fits) {
-    draw_stage_sentence(context_, "make the window larger to see the plane", area_);
-    return action;
-  }
-  if (!context_.picture) {
-    use_mouse(action);
-    use_keys(action);
-  }
-  find_row();
-  const Selection& at = context_.selection;
-  const auto cell = [&](TensorId id, Index key) { return CellRef{{id}, {at.batch, at.head, query_, key}}; };
-  std::optional<Index> key = key_;
-  if (const auto focused = focused_cell(context_.trace, at);
-      !key && focused && focused->index.size() == 4 && focused->index[1] == at.head &&
-      focused->index[2] == query_ &&
-      (focused->tensor == TensorName{TensorId::scores} || focused->tensor == TensorName{TensorId::attn_weights}))
-    key = focused->index[3];
-  const QueryRow computed = row_of_trace(context_.trace, at.batch, at.head, query_);
-  const ShownQuery shown{state_.plane, layout_,    at.batch,
-                         at.head,      query_,     move_of(query_),
-                         computed,     state_.row, blocked_keys(context_.trace, at.batch, at.head, query_),
-                         key,          other_};
-  draw_query_key_plane(context_, shown);
-  if (key_) under_mouse = cell(TensorId::scores, *key_);
-  if (const auto row = draw_query_key_rows(context_, shown)) under_mouse = cell(TensorId::attn_weights, *row);
-  write_line(told(shown), "qk/told", context_.palette.text_dim,
-             layout_.plane.y + layout_.plane.height + 5.0 * u());
-  return action;
-}
 
 }  // namespace
 

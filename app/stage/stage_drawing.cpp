@@ -7,12 +7,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/content/followed_words.h"
 #include "app/content/stage_layout.h"
+#include "app/content/step_words.h"
 #include "app/panels/named_text.h"
 #include "app/session/head_gains.h"
-#include "app/stage/axis_light.h"
-#include "app/stage/mask_convention.h"
+#include "app/stage/mask_bars.h"
+#include "app/stage/stage_cells.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
@@ -24,7 +24,15 @@ namespace {
 
 using Id = TensorId;
 
-// Which of q, k and v a matrix belongs to; 0 for none.
+// Which of q, k and v a tensor belongs to; 0 for none.
+char family(TensorId id) {
+  constexpr Id of_q[]{Id::q, Id::q_heads, Id::q_rotary, Id::q_proj_weight};
+  constexpr Id of_k[]{Id::k, Id::k_heads, Id::k_rotary, Id::k_proj_weight, Id::bias_k, Id::static_k};
+  constexpr Id of_v[]{Id::v, Id::v_heads, Id::v_proj_weight, Id::bias_v, Id::static_v};
+  const auto is_in = [&](const auto& ids) { return std::ranges::find(ids, id) != std::end(ids); };
+  return is_in(of_q) ? 'q' : is_in(of_k) ? 'k' : is_in(of_v) ? 'v' : 0;
+}
+
 // The three parts of in_proj_weight are distinguished by their rows.
 char family(const PanelContext& context, const StageMatrix& matrix) {
   const AttentionOptions& o = context.trace.options;
@@ -36,28 +44,7 @@ char family(const PanelContext& context, const StageMatrix& matrix) {
     }
     return 0;
   }
-  switch (matrix.name.id) {
-    case Id::q:
-    case Id::q_heads:
-    case Id::q_rotary:
-    case Id::q_proj_weight:
-      return 'q';
-    case Id::k:
-    case Id::k_heads:
-    case Id::k_rotary:
-    case Id::k_proj_weight:
-    case Id::bias_k:
-    case Id::static_k:
-      return 'k';
-    case Id::v:
-    case Id::v_heads:
-    case Id::v_proj_weight:
-    case Id::bias_v:
-    case Id::static_v:
-      return 'v';
-    default:
-      return 0;
-  }
+  return family(matrix.name.id);
 }
 
 Rgba8 hue_of(const Palette& palette, char family) {
@@ -229,28 +216,8 @@ Rgba8 right_answer_hue(const Palette& palette) {
 }
 
 Rgba8 tensor_hue(const Palette& palette, TensorId id) {
-  switch (id) {
-    case Id::q:
-    case Id::q_heads:
-    case Id::q_rotary:
-    case Id::q_proj_weight:
-      return palette.q;
-    case Id::k:
-    case Id::k_heads:
-    case Id::k_rotary:
-    case Id::k_proj_weight:
-    case Id::bias_k:
-    case Id::static_k:
-      return palette.k;
-    case Id::v:
-    case Id::v_heads:
-    case Id::v_proj_weight:
-    case Id::bias_v:
-    case Id::static_v:
-      return palette.v;
-    default:
-      return palette.text;
-  }
+  const char letter = family(id);
+  return letter == 0 ? palette.text : hue_of(palette, letter);
 }
 
 std::string name_on_stage(const PanelContext& context, const StageMatrix& matrix) {
@@ -259,6 +226,11 @@ std::string name_on_stage(const PanelContext& context, const StageMatrix& matrix
 
 PlaneGeometry part_plane(const RectF& rect, const StagePart& part) {
   return plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols);
+}
+
+RectF plane_rect(const PlaneGeometry& plane) {
+  return {static_cast<double>(plane.x), static_cast<double>(plane.y), static_cast<double>(plane.width),
+          static_cast<double>(plane.height)};
 }
 
 void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area) {
@@ -371,6 +343,12 @@ double row_label_width(const PanelContext& context, const StagePart& part, Index
   const ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
   const double title = width_of(font, axis_title(part.matrix.row_axis, "↓"));
   return std::max<double>(label_width(context, *part.row_labels, rows), title);
+}
+
+LabelledShape labelled_shape(const PanelContext& context, const StagePart& part) {
+  const MatrixView& values = part.spec.values;
+  return {values.rows, values.cols, row_label_width(context, part, values.rows),
+          part.col_labels ? column_label_width(context, *part.col_labels, values.cols) : 0.0};
 }
 
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "app/content/paired_layout.h"
 #include "app/content/stage_content.h"
-#include "app/content/stage_marks.h"
+#include "app/content/stage_matrix.h"
 #include "app/panels/panel.h"
 #include "core/picture/cell_geometry.h"
 
@@ -19,8 +20,9 @@ Rgba8 right_answer_hue(const Palette& palette);
 // A matrix's name, without its head where a page asks for one.
 std::string name_on_stage(const PanelContext& context, const StageMatrix& matrix);
 
-// Returns the cells of a part in a rectangle.
+// Returns the cells of a part in a rectangle, and the rectangle of cells.
 PlaneGeometry part_plane(const RectF& rect, const StagePart& part);
+RectF plane_rect(const PlaneGeometry& plane);
 
 // Writes a sentence in the middle of the area, where there is no matrix to show.
 void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area);
@@ -36,6 +38,8 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
 
 // Width of `rows` row labels and of the axis name above them; 0 where there are none.
 double row_label_width(const PanelContext& context, const StagePart& part, Index rows);
+// Its cells and labels.
+LabelledShape labelled_shape(const PanelContext& context, const StagePart& part);
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                           std::optional<Index> chosen);
 // Tokens where there are any, else a caption, "d 0 … 15", or the number of the head under each of its blocks.

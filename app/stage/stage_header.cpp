@@ -35,6 +35,13 @@ float turn_width(const PanelContext& context) {
          segmented_control_size(context, turn_names).x;
 }
 
+// "head 5: previous token, frozen weights"
+std::string head_line(const PanelContext& context, Index head) {
+  const auto description = head_description(context, head);
+  return fmt::format("head {}{}{}", head, description ? ": " + description->name : "",
+                     is_frozen(context.scenario, head) ? ", frozen weights" : "");
+}
+
 // "queries as | rows | columns", as wide as turn_width; the key works everywhere.
 void draw_turn(const PanelContext& context, Selection& selection, ImVec2 at) {
   ImFont* sans = context.fonts.sans;
@@ -100,23 +107,146 @@ class Header {
   }
 
  private:
-  void place();
-  void draw_title();
-  void draw_head_of_picture();
-  void draw_beside_title();
-  void choose_view();
-  void choose_picture(float room);
-  void choose_batch();
-  void choose_brush();
-  void draw_brushes();
-  void draw_turn_in_line();
-  void draw_head();
+  void place() {
+    chooses_picture_ = pictures_.size() > 1 && !context_.picture;
+    const float pictures = size_of(pictures_).x, brushes = size_of(brush_names).x;
+    const float views = size_of(view_names_).x + (chooses_picture_ ? pictures + 12.0f * unit_ : 0.0f);
+    const bool views_fit = segmented_control_least_width(context_, view_names_) <= width_;
+    const bool one_line = views <= width_;
+    picture_at_title_ = !one_line && chooses_picture_ && views_fit && question_x_ + pictures <= width_;
+    brushes_at_title_ = paints_ && !picture_at_title_ && question_x_ + brushes <= width_ &&
+                        views + 12.0f * unit_ + brushes > width_;
+    // The whole question is worth more than this choice, which has a key.
+    const std::string question = entry_.question.empty()
+                                     ? step_question(selection_.step, context_.trace.options)
+                                     : std::string(entry_.question);
+    const float turn = turn_width(context_),
+                whole_question = width_of(context_.fonts.sans, question) + 12.0f * unit_;
+    turn_at_title_ = turns_ && !picture_at_title_ && !brushes_at_title_ &&
+                     views + 16.0f * unit_ + turn + head_room_ * unit_ > width_ &&
+                     question_x_ + whole_question + turn <= width_;
+    at_title_ = picture_at_title_ ? pictures : brushes_at_title_ ? brushes : turn_at_title_ ? turn : 0.0f;
+    whole_names_ = one_line || picture_at_title_ || (!chooses_picture_ && views_fit);
+  }
+
+  void draw_title() {
+    ImFont* title = title_font_;
+    ImFont* sans = context_.fonts.sans;
+    context_.painter().text(title, origin_, context_.palette.text, fitted_text(title_, title, width_));
+    const float beside = at_title_ > 0.0f ? at_title_ + 12.0f * unit_ : 0.0f;
+    const std::string question = titled_ ? own_title_
+                                 : entry_.question.empty()
+                                     ? step_question(selection_.step, context_.trace.options)
+                                     : std::string(entry_.question);
+    write({origin_.x + question_x_, origin_.y + title->FontSize * 0.8f - sans->FontSize * 0.8f},
+          fitted_clauses(question, sans, width_ - question_x_ - beside));
+  }
+
+  // In a picture there is nothing to click: the line says which head it shows.
+  void draw_head_of_picture() {
+    ImFont* sans = context_.fonts.sans;
+    const std::string head = names_head_ ? head_line(context_, selection_.head) : "";
+    write(ImGui::GetCursorScreenPos(), fitted_text(head, sans, width_));
+    ImGui::Dummy({1, head.empty() ? 1.0f : sans->FontSize});
+  }
+
+  void draw_beside_title() {
+    if (at_title_ <= 0.0f) return;
+    const ImVec2 next = ImGui::GetCursorScreenPos();
+    const float above = 0.5f * (context_.fonts.title->FontSize - size_of(pictures_).y);
+    ImGui::SetCursorScreenPos({std::floor(origin_.x + width_ - at_title_), std::floor(origin_.y + above)});
+    if (picture_at_title_) choose_picture(at_title_);
+    if (brushes_at_title_) choose_brush();
+    if (turn_at_title_) draw_turn(context_, selection_, ImGui::GetCursorScreenPos());
+    ImGui::SetCursorScreenPos(next);
+  }
+
+  void choose_view() {
+    int chosen = static_cast<int>(std::ranges::find(offered_, selection_.view) - offered_.begin());
+    if (stage_choice(context_, "view", whole_names_ ? view_names_ : short_names_, chosen, width_))
+      selection_.view = offered_[static_cast<std::size_t>(chosen)];
+    tooltip(context_, fmt::format("ways to look at this step: {} ({})", ways_to_look(),
+                                  first_key_text(CommandId::toggle_view)));
+  }
+
+  void choose_picture(float room) {
+    int chosen = content_.picture < pictures_.size() ? static_cast<int>(content_.picture) : -1;
+    if (stage_choice(context_, "picture", pictures_, chosen, room))
+      selection_.tensor = content_.pictures[static_cast<std::size_t>(chosen)].result;
+    tooltip(context_, "which of this step's tensors to show");
+  }
+
+  // "sequence 0 of 3 | ‹ | › |", if there are several.
+  void choose_batch() {
+    const TensorPtr any = content_.result ? content_.result->matrix.view.tensor : nullptr;
+    const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
+    if (batches <= 1) return;
+    constexpr std::array<std::string_view, 2> ways{"‹", "›"};
+    int way = -1;
+    ImGui::SameLine(0.0f, 12.0f * unit_);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImFont* sans = context_.fonts.sans;
+    const std::string text = fmt::format("sequence {} of {}", selection_.batch, batches);
+    write({at.x, at.y + (size_of(ways).y - sans->FontSize) / 2}, text);
+    ImGui::SetCursorScreenPos({at.x + width_of(sans, text) + 8.0f * unit_, at.y});
+    if (stage_choice(context_, "batch", ways, way)) {
+      selection_.batch = std::clamp<Index>(selection_.batch + (way == 0 ? -1 : 1), 0, batches - 1);
+      if (selection_.pinned && selection_.pinned->index.size() >= 3)
+        selection_.pinned->index[0] = selection_.batch;
+    }
+    tooltip(context_, "which of the N sequences in the batch to show");
+  }
+
+  void choose_brush() {
+    stage_choice(context_, "brush", brush_names, brush_);
+    tooltip(context_,
+            "paint attn_mask on the map: a stroke that starts on an unblocked pair blocks pairs, one that "
+            "starts on a blocked pair unblocks them. row and column: all keys of a query, all queries of a "
+            "key; box: drag a rectangle. A painted pair is blocked in every head");
+  }
+
+  void draw_brushes() {
+    if (!paints_ || brushes_at_title_) return;
+    const float needed = size_of(brush_names).x;
+    ImGui::SameLine(0.0f, 12.0f * unit_);
+    if (needed > width_ || needed > room()) ImGui::NewLine();
+    if (needed <= width_) choose_brush();
+  }
+
+  // After the other choices, if there is room for it and for the head that follows.
+  void draw_turn_in_line() {
+    if (!turns_ || turn_at_title_) return;
+    const ImVec2 last = ImGui::GetItemRectMax(), first = ImGui::GetItemRectMin();
+    const float x = last.x + 16.0f * unit_;
+    if (x + turn_width(context_) + head_room_ * unit_ <= origin_.x + width_)
+      draw_turn(context_, selection_, {x, first.y});
+  }
+
+  void draw_head() {
+    ImGui::SameLine(0.0f, 16.0f * unit_);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetItemRectSize().y;
+    ImFont* sans = context_.fonts.sans;
+    // A dot in the head's hue, as under its thumbnail.
+    const float dot = 4.0f * unit_, words = 2 * dot + 6.0f * unit_;
+    std::string head = head_line(context_, selection_.head);
+    if (words + width_of(sans, head) > room())
+      head = fmt::format("head {}", selection_.head);  // a truncated name says nothing
+    if (words + width_of(sans, head) <= room()) {
+      context_.painter().dot({at.x + dot, std::round(at.y + line / 2)}, dot,
+                             head_hue(context_.palette, selection_.head));
+      write({at.x + words, at.y + (line - sans->FontSize) / 2}, head);
+    }
+    ImGui::NewLine();
+  }
 
   ImVec2 size_of(std::span<const std::string_view> names) const {
     return segmented_control_size(context_, names);
   }
+
   // Pixels from the cursor to the end of the line.
   float room() const { return origin_.x + width_ - ImGui::GetCursorScreenPos().x; }
+
   void write(ImVec2 at, const std::string& text) const {
     context_.painter().text(context_.fonts.sans, at, context_.palette.text_dim, text);
   }
@@ -153,145 +283,7 @@ class Header {
   float at_title_ = 0.0f;  // width of what is placed there
 };
 
-void Header::place() {
-  chooses_picture_ = pictures_.size() > 1 && !context_.picture;
-  const float pictures = size_of(pictures_).x, brushes = size_of(brush_names).x;
-  const float views = size_of(view_names_).x + (chooses_picture_ ? pictures + 12.0f * unit_ : 0.0f);
-  const bool views_fit = segmented_control_least_width(context_, view_names_) <= width_;
-  const bool one_line = views <= width_;
-  picture_at_title_ = !one_line && chooses_picture_ && views_fit && question_x_ + pictures <= width_;
-  brushes_at_title_ = paints_ && !picture_at_title_ && question_x_ + brushes <= width_ &&
-                      views + 12.0f * unit_ + brushes > width_;
-  // The whole question is worth more than this choice, which has a key.
-  const std::string question = entry_.question.empty() ? step_question(selection_.step, context_.trace.options)
-                                                       : std::string(entry_.question);
-  const float turn = turn_width(context_),
-              whole_question = width_of(context_.fonts.sans, question) + 12.0f * unit_;
-  turn_at_title_ = turns_ && !picture_at_title_ && !brushes_at_title_ &&
-                   views + 16.0f * unit_ + turn + head_room_ * unit_ > width_ &&
-                   question_x_ + whole_question + turn <= width_;
-  at_title_ = picture_at_title_ ? pictures : brushes_at_title_ ? brushes : turn_at_title_ ? turn : 0.0f;
-  whole_names_ = one_line || picture_at_title_ || (!chooses_picture_ && views_fit);
-}
-
-void Header::draw_title() {
-  ImFont* title = title_font_;
-  ImFont* sans = context_.fonts.sans;
-  context_.painter().text(title, origin_, context_.palette.text, fitted_text(title_, title, width_));
-  const float beside = at_title_ > 0.0f ? at_title_ + 12.0f * unit_ : 0.0f;
-  const std::string question = titled_ ? own_title_
-                               : entry_.question.empty()
-                                   ? step_question(selection_.step, context_.trace.options)
-                                   : std::string(entry_.question);
-  write({origin_.x + question_x_, origin_.y + title->FontSize * 0.8f - sans->FontSize * 0.8f},
-        fitted_clauses(question, sans, width_ - question_x_ - beside));
-}
-
-// In a picture there is nothing to click: the line says which head it shows.
-void Header::draw_head_of_picture() {
-  ImFont* sans = context_.fonts.sans;
-  const std::string head = names_head_ ? head_line(context_, selection_.head) : "";
-  write(ImGui::GetCursorScreenPos(), fitted_text(head, sans, width_));
-  ImGui::Dummy({1, head.empty() ? 1.0f : sans->FontSize});
-}
-
-void Header::draw_beside_title() {
-  if (at_title_ <= 0.0f) return;
-  const ImVec2 next = ImGui::GetCursorScreenPos();
-  const float above = 0.5f * (context_.fonts.title->FontSize - size_of(pictures_).y);
-  ImGui::SetCursorScreenPos({std::floor(origin_.x + width_ - at_title_), std::floor(origin_.y + above)});
-  if (picture_at_title_) choose_picture(at_title_);
-  if (brushes_at_title_) choose_brush();
-  if (turn_at_title_) draw_turn(context_, selection_, ImGui::GetCursorScreenPos());
-  ImGui::SetCursorScreenPos(next);
-}
-
-void Header::choose_view() {
-  int chosen = static_cast<int>(std::ranges::find(offered_, selection_.view) - offered_.begin());
-  if (stage_choice(context_, "view", whole_names_ ? view_names_ : short_names_, chosen, width_))
-    selection_.view = offered_[static_cast<std::size_t>(chosen)];
-  tooltip(context_, fmt::format("ways to look at this step: {} ({})", ways_to_look(),
-                                first_key_text(CommandId::toggle_view)));
-}
-
-void Header::choose_picture(float room) {
-  int chosen = content_.picture < pictures_.size() ? static_cast<int>(content_.picture) : -1;
-  if (stage_choice(context_, "picture", pictures_, chosen, room))
-    selection_.tensor = content_.pictures[static_cast<std::size_t>(chosen)].result;
-  tooltip(context_, "which of this step's tensors to show");
-}
-
-// "sequence 0 of 3 | ‹ | › |", if there are several.
-void Header::choose_batch() {
-  const TensorPtr any = content_.result ? content_.result->matrix.view.tensor : nullptr;
-  const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
-  if (batches <= 1) return;
-  constexpr std::array<std::string_view, 2> ways{"‹", "›"};
-  int way = -1;
-  ImGui::SameLine(0.0f, 12.0f * unit_);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImFont* sans = context_.fonts.sans;
-  const std::string text = fmt::format("sequence {} of {}", selection_.batch, batches);
-  write({at.x, at.y + (size_of(ways).y - sans->FontSize) / 2}, text);
-  ImGui::SetCursorScreenPos({at.x + width_of(sans, text) + 8.0f * unit_, at.y});
-  if (stage_choice(context_, "batch", ways, way)) {
-    selection_.batch = std::clamp<Index>(selection_.batch + (way == 0 ? -1 : 1), 0, batches - 1);
-    if (selection_.pinned && selection_.pinned->index.size() >= 3)
-      selection_.pinned->index[0] = selection_.batch;
-  }
-  tooltip(context_, "which of the N sequences in the batch to show");
-}
-
-void Header::choose_brush() {
-  stage_choice(context_, "brush", brush_names, brush_);
-  tooltip(context_,
-          "paint attn_mask on the map: a stroke that starts on an unblocked pair blocks pairs, one that "
-          "starts on a blocked pair unblocks them. row and column: all keys of a query, all queries of a "
-          "key; box: drag a rectangle. A painted pair is blocked in every head");
-}
-
-void Header::draw_brushes() {
-  if (!paints_ || brushes_at_title_) return;
-  const float needed = size_of(brush_names).x;
-  ImGui::SameLine(0.0f, 12.0f * unit_);
-  if (needed > width_ || needed > room()) ImGui::NewLine();
-  if (needed <= width_) choose_brush();
-}
-
-// After the other choices, if there is room for it and for the head that follows.
-void Header::draw_turn_in_line() {
-  if (!turns_ || turn_at_title_) return;
-  const ImVec2 last = ImGui::GetItemRectMax(), first = ImGui::GetItemRectMin();
-  const float x = last.x + 16.0f * unit_;
-  if (x + turn_width(context_) + head_room_ * unit_ <= origin_.x + width_)
-    draw_turn(context_, selection_, {x, first.y});
-}
-
-void Header::draw_head() {
-  ImGui::SameLine(0.0f, 16.0f * unit_);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float line = ImGui::GetItemRectSize().y;
-  ImFont* sans = context_.fonts.sans;
-  // A dot in the head's hue, as under its thumbnail.
-  const float dot = 4.0f * unit_, words = 2 * dot + 6.0f * unit_;
-  std::string head = head_line(context_, selection_.head);
-  if (words + width_of(sans, head) > room())
-    head = fmt::format("head {}", selection_.head);  // a truncated name says nothing
-  if (words + width_of(sans, head) <= room()) {
-    context_.painter().dot({at.x + dot, std::round(at.y + line / 2)}, dot,
-                           head_hue(context_.palette, selection_.head));
-    write({at.x + words, at.y + (line - sans->FontSize) / 2}, head);
-  }
-  ImGui::NewLine();
-}
-
 }  // namespace
-
-std::string head_line(const PanelContext& context, Index head) {
-  const auto description = head_description(context, head);
-  return fmt::format("head {}{}{}", head, description ? ": " + description->name : "",
-                     is_frozen(context.scenario, head) ? ", frozen weights" : "");
-}
 
 void draw_head_in_hall(const PanelContext& context) {
   const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -14,9 +14,6 @@ namespace headwise {
 Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush,
                             const std::string& title = {});
 
-// "head 5: previous token, frozen weights"
-std::string head_line(const PanelContext& context, Index head);
-
 // In a hall, above a stage whose page has its title beside it: which head the stage shows.
 // The steps come down to here.
 void draw_head_in_hall(const PanelContext& context);

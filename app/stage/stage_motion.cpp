@@ -47,30 +47,179 @@ class Drawing {
     // One more pixel on each side: planes are rounded to whole pixels.
     paint_.fill(Box(rect).grown(1), {context_.palette.panel, opacity});
   }
+
   void frame() const { paint_.outline(layout_.result, context_.palette.text_faint); }
-  void make(double t) const;
+
+  void make(double t) const {
+    const Rule rule = declared_rule(context_.trace, content_.result->matrix.name);
+    switch (making_of(rule)) {
+      case Making::blocks:
+        if (content_.cell_for_cell) return;  // every cell where it was: nothing to see
+        return blocks(rule, t);
+      case Making::fall:
+        return fall(t);
+      case Making::settle:
+        return settle(t);
+      case Making::morph:
+        if (!morphs()) return sweep(t);
+        return change(content_.left->matrix.view, content_.result->matrix.view, eased(t));
+      case Making::sweep:
+        return sweep(t);
+    }
+  }
 
  private:
   Index rows() const { return plane_.rows; }
   Index cols() const { return plane_.cols; }
-  void cover_rows_from(const RectF& column, Index row) const;
+
+  void cover_rows_from(const RectF& column, Index row) const {
+    if (row >= rows()) return;
+    const double y = plane_.cell(row, 0).y;
+    cover({column.x, y, column.width, column.y + column.height - y});
+  }
+
   void plane(const HeatmapSpec& spec, const RectF& rect) const {
     draw_heatmap_plane(paint_.list, context_.heatmaps, spec, corner(rect), far_corner(rect));
   }
+
   // The result in other colours, and the numbers written on it.
   void numbers(const HeatmapSpec& like, TensorPtr colors, bool masked, const MatrixView& written,
-               double opacity = 1.0) const;
+               double opacity = 1.0) const {
+    HeatmapSpec spec = like;
+    spec.values = matrix_view(std::move(colors));
+    if (!masked) spec.mask.reset();
+    plane(spec, layout_.result);
+    if (opacity <= 0.0) return;
+    spec.values = written;
+    draw_cell_digits(paint_, plane_, spec, tensor_entry(content_.result->matrix.name.id).probabilities, 2.0f,
+                     float(opacity));
+  }
+
   // Between the two: the colours blend, the numbers are those of one or the other.
-  void change(const MatrixView& from, const MatrixView& to, double t) const;
+  void change(const MatrixView& from, const MatrixView& to, double t) const {
+    const WrittenNumbers written = written_numbers(t);
+    numbers(content_.result->spec, between(from, to, t), true, written.after ? to : from, written.opacity);
+  }
+
   bool morphs() const {
     return content_.left && content_.cell_for_cell && content_.left->matrix.view.rows == rows() &&
            rows() * cols() <= most_morphed_cells;
   }
-  void sweep(double t) const;
-  void travel(const SweepFront& front, double t) const;
-  void blocks(const Rule& rule, double t) const;
-  void fall(double t) const;
-  void settle(double t) const;
+
+  void sweep(double t) const {
+    const SweepFront front = sweep_front(t, rows(), cols());
+    cover_rows_from(layout_.result, front.row + 1);
+    if (front.row < rows()) {
+      const auto column = static_cast<Index>(front.column);
+      if (column < cols()) cover(plane_.rect({front.row, front.row + 1, column, cols()}));
+    }
+    travel(front, t);
+  }
+
+  // The row at the front of the sweep, lifted out of the left operand, transposed, and laid over the column
+  // that it is multiplied with.
+  void travel(const SweepFront& front, double t) const {
+    constexpr double lifting = 0.12;
+    if (!content_.left || !content_.above || content_.cell_for_cell || !layout_.left || !layout_.above)
+      return;
+    const StagePart& left = *content_.left;
+    const StagePart& above = *content_.above;
+    if (front.row >= rows() || left.matrix.view.cols != above.matrix.view.rows) return;
+    const PlaneGeometry left_plane =
+        plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
+    const RectF row = left_plane.rect({front.row, front.row + 1, 0, left_plane.cols});
+    const auto column = static_cast<Index>(std::min(front.column, static_cast<double>(cols() - 1)));
+    const RectF cell = plane_.cell(front.row, column);
+    const RectF strip{cell.x, layout_.above->y, std::max(cell.width, 3.0 * context_.scale),
+                      layout_.above->height};
+
+    const double lifted = front.row == 0 ? eased(phase(t, 0.0, lifting)) : 1.0;
+    const bool turned = lifted > 0.5;
+    HeatmapSpec spec = left.spec;
+    spec.mask.reset();
+    MatrixView& view = spec.values;
+    view.offset = left.matrix.view.flat(front.row, 0);
+    view.rows = 1;
+    if (turned) view = view.transposed();
+    const RectF place = mixed(row, strip, lifted);
+    plane(spec, place);
+    const ImU32 hue = im_color(tensor_hue(context_.palette, left.matrix.name.id));
+    const float width = std::max(1.0f, 1.5f * context_.scale);
+    paint_.outline(place, hue, width);
+    paint_.outline(row, hue, width);
+    paint_.outline(cell, context_.palette.focus, width);
+  }
+
+  // Blocks of heads leave the left operand one after the other: they move apart first, then each to its place
+  // in the result or, for another head, in its thumbnail.
+  void blocks(const Rule& rule, double t) const {
+    const std::vector<MovingBlock> moving = moving_blocks(context_.trace, rule, context_.selection.batch);
+    if (moving.empty() || !content_.left || !layout_.left) return sweep(t);
+    cover(layout_.result);
+    const StagePart& left = *content_.left;
+    const PlaneGeometry left_plane =
+        plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
+    const bool thumbnails =
+        layout_.heads && content_.head_map && same_matrix(*content_.head_map, *content_.result);
+    if (thumbnails) {
+      for (Index head = 0; head < content_.head_total; ++head) cover(layout_.heads->thumbnail(head));
+    }
+    const auto count = static_cast<double>(moving.size());
+    for (std::size_t i = 0; i < moving.size(); ++i) {
+      const MovingBlock& block = moving[i];
+      const std::optional<CellBox> from = drawn_box(left.matrix, block.from);
+      const std::optional<CellBox> to = drawn_box(content_.result->matrix, block.to);
+      RectF begin = from ? left_plane.rect(*from) : *layout_.left, end;
+      if (to) {
+        end = plane_.rect(*to);
+      } else if (thumbnails && block.to.begin.size() == 4) {
+        end = layout_.heads->thumbnail(head_of_map(context_.trace, rule.result, block.to.begin[1]));
+      } else {
+        continue;
+      }
+      const double start = 0.3 * static_cast<double>(i) / count;
+      const double apart = eased(phase(t, 0.0, 0.25)), flown = eased(phase(t, 0.2 + start, 0.65 + start));
+      const double gap = from ? (static_cast<double>(i) - (count - 1) / 2) * 5.0 * context_.scale : 0.0;
+      begin.x += gap * apart;
+      // The numbers are those of the result: the same cells in another place.
+      HeatmapSpec spec = content_.result->spec;
+      std::vector<Index> leading(block.to.begin.begin(), block.to.begin.end() - 2);
+      const TensorPtr tensor = context_.trace.tensor(rule.result);
+      MatrixView view = matrix_view(tensor, leading);
+      const std::size_t rank = block.to.begin.size();
+      view.offset = view.flat(block.to.begin[rank - 2], block.to.begin[rank - 1]);
+      view.rows = block.to.end[rank - 2] - block.to.begin[rank - 2];
+      view.cols = block.to.end[rank - 1] - block.to.begin[rank - 1];
+      spec.values = view;
+      spec.mask.reset();
+      const RectF place = mixed(begin, end, flown);
+      plane(spec, place);
+      paint_.outline(place, context_.palette.panel);
+    }
+  }
+
+  void fall(double t) const {
+    const double fallen = eased(phase(t, 0.0, 0.7));
+    if (fallen >= 1.0 || !morphs()) return;
+    const MatrixView& scores = content_.left->matrix.view;
+    numbers(content_.left->spec, between(scores, scores, 1.0), false, scores);
+    if (!content_.above || !layout_.above) return;
+    plane(content_.above->spec, mixed(*layout_.above, layout_.result, fallen));
+  }
+
+  void settle(double t) const {
+    if (!morphs()) return sweep(t);
+    const MatrixView& scores = content_.left->matrix.view;
+    const auto rows_by = [&](double share) { return static_cast<Index>(share * static_cast<double>(rows())); };
+    const Index with_maximum = rows_by(phase(t, 0.0, 0.3)), with_exp = rows_by(phase(t, 0.3, 0.65));
+    const double divided = eased(phase(t, 0.65, 1.0));
+    const TensorPtr exponentials = row_exponentials(scores);
+    change(matrix_view(exponentials), content_.result->matrix.view, divided);
+    if (divided > 0.0) return;
+    cover_rows_from(layout_.result, with_exp);
+    if (!layout_.row_figures.empty()) cover_rows_from(layout_.row_figures[0], with_maximum);
+    if (layout_.row_figures.size() > 1) cover_rows_from(layout_.row_figures[1], with_exp);
+  }
 
   const PanelContext& context_;
   const StageContent& content_;
@@ -78,159 +227,6 @@ class Drawing {
   Painter paint_;
   PlaneGeometry plane_;
 };
-
-void Drawing::cover_rows_from(const RectF& column, Index row) const {
-  if (row >= rows()) return;
-  const double y = plane_.cell(row, 0).y;
-  cover({column.x, y, column.width, column.y + column.height - y});
-}
-
-void Drawing::numbers(const HeatmapSpec& like, TensorPtr colors, bool masked, const MatrixView& written,
-                      double opacity) const {
-  HeatmapSpec spec = like;
-  spec.values = matrix_view(std::move(colors));
-  if (!masked) spec.mask.reset();
-  plane(spec, layout_.result);
-  if (opacity <= 0.0) return;
-  spec.values = written;
-  draw_cell_digits(paint_, plane_, spec, tensor_entry(content_.result->matrix.name.id).probabilities, 2.0f,
-                   float(opacity));
-}
-
-void Drawing::change(const MatrixView& from, const MatrixView& to, double t) const {
-  const WrittenNumbers written = written_numbers(t);
-  numbers(content_.result->spec, between(from, to, t), true, written.after ? to : from, written.opacity);
-}
-
-// The row at the front of the sweep, lifted out of the left operand, transposed, and laid over the column
-// that it is multiplied with.
-void Drawing::travel(const SweepFront& front, double t) const {
-  constexpr double lifting = 0.12;
-  if (!content_.left || !content_.above || content_.cell_for_cell || !layout_.left || !layout_.above) return;
-  const StagePart& left = *content_.left;
-  const StagePart& above = *content_.above;
-  if (front.row >= rows() || left.matrix.view.cols != above.matrix.view.rows) return;
-  const PlaneGeometry left_plane = plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
-  const RectF row = left_plane.rect({front.row, front.row + 1, 0, left_plane.cols});
-  const auto column = static_cast<Index>(std::min(front.column, static_cast<double>(cols() - 1)));
-  const RectF cell = plane_.cell(front.row, column);
-  const RectF strip{cell.x, layout_.above->y, std::max(cell.width, 3.0 * context_.scale),
-                    layout_.above->height};
-
-  const double lifted = front.row == 0 ? eased(phase(t, 0.0, lifting)) : 1.0;
-  const bool turned = lifted > 0.5;
-  HeatmapSpec spec = left.spec;
-  spec.mask.reset();
-  MatrixView& view = spec.values;
-  view.offset = left.matrix.view.flat(front.row, 0);
-  view.rows = 1;
-  if (turned) view = view.transposed();
-  const RectF place = mixed(row, strip, lifted);
-  plane(spec, place);
-  const ImU32 hue = im_color(tensor_hue(context_.palette, left.matrix.name.id));
-  const float width = std::max(1.0f, 1.5f * context_.scale);
-  paint_.outline(place, hue, width);
-  paint_.outline(row, hue, width);
-  paint_.outline(cell, context_.palette.focus, width);
-}
-
-void Drawing::sweep(double t) const {
-  const SweepFront front = sweep_front(t, rows(), cols());
-  cover_rows_from(layout_.result, front.row + 1);
-  if (front.row < rows()) {
-    const auto column = static_cast<Index>(front.column);
-    if (column < cols()) cover(plane_.rect({front.row, front.row + 1, column, cols()}));
-  }
-  travel(front, t);
-}
-
-// Blocks of heads leave the left operand one after the other: they move apart first, then each to its place
-// in the result or, for another head, in its thumbnail.
-void Drawing::blocks(const Rule& rule, double t) const {
-  const std::vector<MovingBlock> moving = moving_blocks(context_.trace, rule, context_.selection.batch);
-  if (moving.empty() || !content_.left || !layout_.left) return sweep(t);
-  cover(layout_.result);
-  const StagePart& left = *content_.left;
-  const PlaneGeometry left_plane = plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
-  const bool thumbnails =
-      layout_.heads && content_.head_map && same_matrix(*content_.head_map, *content_.result);
-  if (thumbnails) {
-    for (Index head = 0; head < content_.head_total; ++head) cover(layout_.heads->thumbnail(head));
-  }
-  const auto count = static_cast<double>(moving.size());
-  for (std::size_t i = 0; i < moving.size(); ++i) {
-    const MovingBlock& block = moving[i];
-    const std::optional<CellBox> from = drawn_box(left.matrix, block.from);
-    const std::optional<CellBox> to = drawn_box(content_.result->matrix, block.to);
-    RectF begin = from ? left_plane.rect(*from) : *layout_.left, end;
-    if (to) {
-      end = plane_.rect(*to);
-    } else if (thumbnails && block.to.begin.size() == 4) {
-      end = layout_.heads->thumbnail(head_of_map(context_.trace, rule.result, block.to.begin[1]));
-    } else {
-      continue;
-    }
-    const double start = 0.3 * static_cast<double>(i) / count;
-    const double apart = eased(phase(t, 0.0, 0.25)), flown = eased(phase(t, 0.2 + start, 0.65 + start));
-    const double gap = from ? (static_cast<double>(i) - (count - 1) / 2) * 5.0 * context_.scale : 0.0;
-    begin.x += gap * apart;
-    // The numbers are those of the result: the same cells in another place.
-    HeatmapSpec spec = content_.result->spec;
-    std::vector<Index> leading(block.to.begin.begin(), block.to.begin.end() - 2);
-    const TensorPtr tensor = context_.trace.tensor(rule.result);
-    MatrixView view = matrix_view(tensor, leading);
-    const std::size_t rank = block.to.begin.size();
-    view.offset = view.flat(block.to.begin[rank - 2], block.to.begin[rank - 1]);
-    view.rows = block.to.end[rank - 2] - block.to.begin[rank - 2];
-    view.cols = block.to.end[rank - 1] - block.to.begin[rank - 1];
-    spec.values = view;
-    spec.mask.reset();
-    const RectF place = mixed(begin, end, flown);
-    plane(spec, place);
-    paint_.outline(place, context_.palette.panel);
-  }
-}
-
-void Drawing::fall(double t) const {
-  const double fallen = eased(phase(t, 0.0, 0.7));
-  if (fallen >= 1.0 || !morphs()) return;
-  const MatrixView& scores = content_.left->matrix.view;
-  numbers(content_.left->spec, between(scores, scores, 1.0), false, scores);
-  if (!content_.above || !layout_.above) return;
-  plane(content_.above->spec, mixed(*layout_.above, layout_.result, fallen));
-}
-
-void Drawing::settle(double t) const {
-  if (!morphs()) return sweep(t);
-  const MatrixView& scores = content_.left->matrix.view;
-  const auto rows_by = [&](double share) { return static_cast<Index>(share * static_cast<double>(rows())); };
-  const Index with_maximum = rows_by(phase(t, 0.0, 0.3)), with_exp = rows_by(phase(t, 0.3, 0.65));
-  const double divided = eased(phase(t, 0.65, 1.0));
-  const TensorPtr exponentials = row_exponentials(scores);
-  change(matrix_view(exponentials), content_.result->matrix.view, divided);
-  if (divided > 0.0) return;
-  cover_rows_from(layout_.result, with_exp);
-  if (!layout_.row_figures.empty()) cover_rows_from(layout_.row_figures[0], with_maximum);
-  if (layout_.row_figures.size() > 1) cover_rows_from(layout_.row_figures[1], with_exp);
-}
-
-void Drawing::make(double t) const {
-  const Rule rule = declared_rule(context_.trace, content_.result->matrix.name);
-  switch (making_of(rule)) {
-    case Making::blocks:
-      if (content_.cell_for_cell) return;  // every cell where it was: nothing to see
-      return blocks(rule, t);
-    case Making::fall:
-      return fall(t);
-    case Making::settle:
-      return settle(t);
-    case Making::morph:
-      if (!morphs()) return sweep(t);
-      return change(content_.left->matrix.view, content_.result->matrix.view, eased(t));
-    case Making::sweep:
-      return sweep(t);
-  }
-}
 
 }  // namespace
 

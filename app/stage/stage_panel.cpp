@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include "app/content/stage_views.h"
@@ -58,18 +59,12 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
             : shape == BrushShape::column ? BrushShape::row
                                           : shape;
   }
-  // A fast stroke skips pairs between two frames: all pairs on its path from the last one are painted.
   const auto stroke = [&] {
     Scenario scenario = context.scenario;
-    const Index rows = query - brush.from_query, columns = key - brush.from_key;
-    const Index steps = std::max<Index>({std::abs(rows), std::abs(columns), 1});
-    for (Index i = 1; i <= steps; ++i) {
-      const auto part = [&](Index all) {
-        return static_cast<Index>(std::lround(static_cast<double>(all * i) / static_cast<double>(steps)));
-      };
-      scenario = with_painted(scenario, context.trace, batch, head, brush.from_query + part(rows),
-                              brush.from_key + part(columns), shape, brush.blocks);
-    }
+    // All but the first, which the last frame has painted.
+    for (const auto& [at_query, at_key] :
+         cells_between({brush.from_query, brush.from_key}, {query, key}) | std::views::drop(1))
+      scenario = with_painted(scenario, context.trace, batch, head, at_query, at_key, shape, brush.blocks);
     brush.from_query = query;
     brush.from_key = key;
     return scenario;

@@ -10,16 +10,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
-#include "app/stage/all_heads_view.h"
-#include "app/stage/compare_view.h"
-#include "app/stage/elementwise_view.h"
-#include "app/stage/gradients_view.h"
-#include "app/stage/head_rows_view.h"
-#include "app/stage/memory_view.h"
-#include "app/stage/one_head_view.h"
-#include "app/stage/prediction_view.h"
-#include "app/stage/query_key_view.h"
-#include "app/stage/tokens_view.h"
+#include "app/stage/views.h"
 
 namespace headwise {
 

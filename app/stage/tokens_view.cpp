@@ -1,29 +1,20 @@
-#include "app/stage/tokens_view.h"
+#include "app/stage/views.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include "app/content/cell_terms.h"
 #include "app/content/stage_layout.h"
-#include "app/content/stage_matrix.h"
 #include "app/panels/named_text.h"
-#include "app/stage/axis_light.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
-#include "app/widgets/heatmap_view.h"
 #include "app/widgets/painter.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/answers/head_statistics.h"
 #include "core/picture/number_text.h"
 #include "core/scenario/unknown_token.h"
 
@@ -170,8 +161,8 @@ constexpr double few_lines = 120.0;
 constexpr Index few_tokens = 32;           // with more, only the strongest half is shown at first
 constexpr double least_pitch_units = 7.0;  // closer tokens replace the thumbnails
 
-// "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": draws the line above the
-// tokens, returns its height. In a narrow stage the text is left out, then it takes two lines.
+// "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": draws the
+// line above the tokens, returns its height. In a narrow stage the text is left out, then it takes two lines.
 float draw_choices(const PanelContext& context, const TokenLines& lines, ImVec2 at, float width,
                    PanelAction& action) {
   constexpr auto share_names = TokenLines::share_names;

@@ -7,6 +7,7 @@
 
 #include "app/panels/answer_mask.h"
 #include "app/stage/stage_cells.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
@@ -19,17 +20,14 @@ void draw_borders(const PanelContext& context, const PlaneGeometry& plane) {
   const float line = context.hairline();
   const double least = 5.0 * context.scale;  // pixels
   const ImU32 border = im_color(context.palette.border);
-  if (plane.height >= least * static_cast<double>(plane.rows)) {
-    for (Index row = 1; row < plane.rows; ++row) {
-      const auto y = float(plane.cell(row, 0).y);
-      paint.line({corner(plane).x, y}, {far_corner(plane).x, y}, border, line);
-    }
+  const Box box = plane;
+  for (Index row = 1; row < plane.rows && plane.height >= least * static_cast<double>(plane.rows); ++row) {
+    const auto y = float(plane.cell(row, 0).y);
+    paint.line({box.min.x, y}, {box.max.x, y}, border, line);
   }
-  if (plane.width >= least * static_cast<double>(plane.cols)) {
-    for (Index col = 1; col < plane.cols; ++col) {
-      const auto x = float(plane.cell(0, col).x);
-      paint.line({x, corner(plane).y}, {x, far_corner(plane).y}, border, line);
-    }
+  for (Index col = 1; col < plane.cols && plane.width >= least * static_cast<double>(plane.cols); ++col) {
+    const auto x = float(plane.cell(0, col).x);
+    paint.line({x, box.min.y}, {x, box.max.y}, border, line);
   }
 }
 
@@ -39,8 +37,7 @@ std::pair<Index, Index> pair_of(const StagePart& part, Index row, Index col) {
   return {cell.index[cell.index.size() - 2], cell.index.back()};
 }
 
-// A stroke over the pairs. A fast one skips some between two frames:
-// all on its path from the last one are painted.
+// A stroke over the pairs: all on its path from the last one are painted.
 void paint_pairs(const PanelContext& context, const StagePart& part,
                  const std::optional<std::pair<Index, Index>>& cell, AnswerMask& mask) {
   if (!cell_held(context)) mask.painting = false;
@@ -52,15 +49,8 @@ void paint_pairs(const PanelContext& context, const StagePart& part,
     mask.last = {query, key};
   }
   if (!mask.painting) return;
-  const Index rows = query - mask.last.first, columns = key - mask.last.second;
-  const Index steps = std::max<Index>({std::abs(rows), std::abs(columns), 1});
-  for (Index i = 0; i <= steps; ++i) {
-    const auto part_of = [&](Index all) {
-      return static_cast<Index>(std::lround(static_cast<double>(all * i) / static_cast<double>(steps)));
-    };
-    const Index at_row = mask.last.first + part_of(rows), at_column = mask.last.second + part_of(columns);
-    if (mask.has(at_row, at_column)) mask.blocked[mask.place(at_row, at_column)] = mask.blocks;
-  }
+  for (const auto& [at_query, at_key] : cells_between(mask.last, {query, key}))
+    if (mask.has(at_query, at_key)) mask.blocked[mask.place(at_query, at_key)] = mask.blocks;
   mask.last = {query, key};
 }
 
@@ -120,9 +110,8 @@ void draw_mask_to_paint(const PanelContext& context, const StagePart& part, cons
   AnswerMask& mask = *context.answer_mask;
   const auto cell = plane_cell_looked_at(context, "result", plane);
   paint_pairs(context, part, cell, mask);
-  const RectF area{static_cast<double>(plane.x), static_cast<double>(plane.y),
-                   static_cast<double>(plane.width), static_cast<double>(plane.height)};
-  draw_veil(context, area, {&plane, {}, mask.touched ? nullptr : "hidden: paint the pairs that are blocked"});
+  draw_veil(context, plane_rect(plane),
+            {&plane, {}, mask.touched ? nullptr : "hidden: paint the pairs that are blocked"});
   const Painter paint = context.painter();
   const float line = context.hairline();
   const ImU32 ground = im_color(context.palette.text_faint), cross = im_color(context.palette.text);

@@ -8,7 +8,7 @@
 
 #include "app/platform/frame_function.h"
 #include "app/render/heatmap_renderer.h"
-#include "app/stage/graph_view.h"
+#include "app/stage/stage_navigation.h"
 #include "app/stage/stage_panel.h"
 #include "app/window/filmstrip.h"
 #include "app/window/window_layout.h"

@@ -9,8 +9,7 @@
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
 #include "app/session/tensor_export.h"
-#include "app/stage/compare_view.h"
-#include "app/stage/tokens_view.h"
+#include "app/stage/views.h"
 
 namespace headwise {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/panels/veil.h"
 #include "app/session/history.h"
 #include "app/session/selection.h"
-#include "app/stage/compare_view.h"
+#include "app/stage/views.h"
 #include "core/answers/live_value.h"
 #include "core/playlist/page_words.h"
 #include "core/playlist/playlist.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "app/content/stage_marks.h"
+#include "app/content/stage_matrix.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/painter.h"
 #include "app/widgets/tooltip.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/content/motion.h"
-#include "app/stage/one_head_view.h"
+#include "app/stage/views.h"
 #include "app/widgets/focus_order.h"
 #include "app/window/window_settings.h"
 #include "app/window/window_state.h"

@@ -11,7 +11,7 @@
 #include "app/content/stage_content.h"
 #include "app/platform/desktop_program.h"
 #include "app/session/computation.h"
-#include "app/stage/mask_convention.h"
+#include "app/stage/mask_bars.h"
 #include "app/window/frame_snapshot.h"
 #include "app/window/picture_recording.h"
 #include "app/window/slides.h"

@@ -1,5 +1,5 @@
 // What a number says in words, held against the numbers of the trace.
-#include "app/content/cell_meaning.h"
+#include "app/content/cell_terms.h"
 
 #include <cmath>
 #include <limits>

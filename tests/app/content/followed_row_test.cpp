@@ -1,5 +1,5 @@
 // Which row is followed, where each picture shows it, and what is said of it at every step.
-#include "app/content/followed_words.h"
+#include "app/content/step_words.h"
 
 #include <cmath>
 

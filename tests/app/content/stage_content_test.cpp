@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
-#include "app/content/softmax_figures.h"
-#include "app/content/stage_marks.h"
+#include "app/content/map_figures.h"
+#include "app/content/stage_matrix.h"
 #include "tests/app/stage/stage_trace.h"
 #include "tests/checks.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "app/content/row_statistics.h"
+#include "app/content/map_figures.h"
 #include "app/content/step_words.h"
 #include "app/widgets/text_column.h"
 #include "core/code/code_lines.h"

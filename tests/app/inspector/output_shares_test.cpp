@@ -1,4 +1,4 @@
-#include "app/inspector/output_shares.h"
+#include "app/inspector/inspector_sections.h"
 
 #include <doctest/doctest.h>
 

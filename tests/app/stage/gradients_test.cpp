@@ -1,11 +1,11 @@
 // What the view of gradients shows and where, without a window.
-#include "app/stage/gradients_view.h"
+#include "app/stage/views.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "app/content/gradient_layout.h"
+#include "app/content/paired_layout.h"
 #include "app/session/loss.h"
 #include "core/trace/rules.h"
 #include "tests/app/stage/stage_trace.h"
@@ -139,9 +139,9 @@ TEST_CASE("with layer norm the window's default loss has gradients beyond roundi
 }
 
 TEST_CASE("pairs lie inside their area and apart, the result above its operands") {
-  const std::vector<PairShape> scores{{12, 12, 60, 60}, {12, 16, 60, 0}, {12, 16, 60, 0}};
-  const std::vector<PairShape> project{{12, 128, 60, 0}, {12, 128, 60, 0}, {128, 128, 0, 0}};
-  const std::vector<PairShape> uneven{{2, 3, 60, 60}, {300, 16, 60, 0}};
+  const std::vector<LabelledShape> scores{{12, 12, 60, 60}, {12, 16, 60, 0}, {12, 16, 60, 0}};
+  const std::vector<LabelledShape> project{{12, 128, 60, 0}, {12, 128, 60, 0}, {128, 128, 0, 0}};
+  const std::vector<LabelledShape> uneven{{2, 3, 60, 60}, {300, 16, 60, 0}};
   for (const auto& shapes : {scores, project, uneven}) {
     for (const double scale : {1.0, 1.5, 3.0}) {
       for (double width = 60; width < 1400; width += 67) {
@@ -173,7 +173,7 @@ TEST_CASE("pairs lie inside their area and apart, the result above its operands"
 }
 
 TEST_CASE("there is room for the result and both operands in a window of 1280×720, for the result in less") {
-  const std::vector<PairShape> scores{{12, 12, 60, 60}, {12, 16, 60, 0}, {12, 16, 60, 0}};
+  const std::vector<LabelledShape> scores{{12, 12, 60, 60}, {12, 16, 60, 0}, {12, 16, 60, 0}};
   CHECK(gradient_layout(scores, {0, 0, 560, 420}, 1.0).pairs.size() == 3);
   CHECK(gradient_layout(scores, {0, 0, 560, 220}, 1.0).pairs.size() == 1);
   CHECK(gradient_layout(scores, {0, 0, 100, 420}, 1.0).pairs.empty());

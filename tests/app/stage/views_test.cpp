@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/attention_lines.h"
-#include "app/stage/elementwise_view.h"
+#include "app/content/map_figures.h"
+#include "app/stage/views.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;

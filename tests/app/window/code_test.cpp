@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/stage/mask_convention.h"
+#include "app/stage/mask_bars.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
 

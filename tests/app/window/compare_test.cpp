@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "app/content/compare_layout.h"
+#include "app/content/paired_layout.h"
 #include "core/picture/cell_geometry.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
@@ -181,7 +181,7 @@ TEST_CASE("over narrow maps the names of both sides lose whole words, and keep t
 TEST_CASE("maps of a comparison stay inside their area, in one size, and wide ones lie under each other") {
   const RectF area{10, 20, 600, 400};
   for (const Index cols : {Index{1}, Index{12}, Index{128}, Index{4096}}) {
-    const std::vector<CompareShape> shapes(3, CompareShape{12, cols, 60, cols == 12 ? 50.0 : 0.0});
+    const std::vector<LabelledShape> shapes(3, LabelledShape{12, cols, 60, cols == 12 ? 50.0 : 0.0});
     const CompareLayout layout = compare_layout(shapes, area, 1.0);
     INFO(cols);
     REQUIRE(layout.places.size() == 3);
@@ -195,6 +195,6 @@ TEST_CASE("maps of a comparison stay inside their area, in one size, and wide on
       CHECK(place.map.height == doctest::Approx(layout.places[0].map.height));
     }
   }
-  CHECK(compare_layout(std::vector<CompareShape>(3, CompareShape{12, 12, 0, 0}), {0, 0, 40, 30}, 1.0)
+  CHECK(compare_layout(std::vector<LabelledShape>(3, LabelledShape{12, 12, 0, 0}), {0, 0, 40, 30}, 1.0)
             .places.empty());
 }

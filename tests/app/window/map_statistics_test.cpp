@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "app/content/row_statistics.h"
+#include "app/content/map_figures.h"
 #include "core/picture/number_text.h"
 #include "core/trace/blocked_cells.h"
 #include "tests/app/window/answers_bench.h"

@@ -1,7 +1,7 @@
 // The view Prediction: what the model says, and how a muted head changes it.
-#include "app/inspector/inspector_prediction.h"
+#include "app/inspector/inspector_sections.h"
 #include "app/session/head_gains.h"
-#include "app/stage/prediction_view.h"
+#include "app/stage/views.h"
 #include "core/scenario/opened_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "app/content/cell_meaning.h"
+#include "app/content/cell_terms.h"
 #include "app/content/stage_content.h"
-#include "app/content/stage_marks.h"
+#include "app/content/stage_matrix.h"
 #include "app/panels/named_text.h"
 #include "core/trace/cell_reach.h"
 #include "tests/app/stage/stage_trace.h"

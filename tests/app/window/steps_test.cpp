@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/content/stage_marks.h"
+#include "app/content/stage_matrix.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 
