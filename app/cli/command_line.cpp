@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <new>
@@ -12,22 +14,122 @@
 #include <system_error>
 
 #include "app/cli/command_options.h"
-#include "app/cli/progress_line.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "app/window/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/playlist/lessons.h"
-#include "core/scenario/opened_scenario.h"
 #include "core/scenario/presets.h"
+#include "core/scenario/run_record.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/train/trained_models.h"
 
 namespace headwise {
+namespace {
+
+constexpr std::array commands{
+    Subcommand{
+        "run", "Compute a scenario and write every tensor of it to a file",
+        "  headwise run welcome -o trace.npz\n"
+        "  headwise run mha.json --input inputs.npz --input weights.safetensors --dtype f64 -o trace.npz\n"
+        "  headwise run mha.json --backward --only output,grad.query,grad.in_proj_weight -o gradients.npz\n"
+        "  headwise run mha.json --set attention.num_heads=4 --only attn_weights,output -o two.safetensors\n"
+        "  headwise run mha.json -o mha.py --style numpy\n"
+        "  headwise run bert-base-uncased --layers all --only attn_weights -o maps.npz\n"
+        "  headwise run - --format npz -o - < mha.json > trace.npz\n",
+        run_run},
+    Subcommand{
+        "export", "Write a tensor of a scenario as a picture, a table or an array",
+        "  headwise export welcome --tensor attn_weights --head 3 -o head3.png\n"
+        "  headwise export welcome --tensor attn_weights --head all --range 0:1 -o heads.svg\n"
+        "  headwise export welcome --tensor attn_weights --title \"\" --bar-label weight -o figure.pdf\n"
+        "  headwise export mha.json --input inputs.npz --tensor output --batch 1 -o output.csv\n",
+        run_export},
+    Subcommand{"render", "Write every page of a playlist as a picture, for slides",
+               "  headwise render lesson.json -o slides\n"
+               "  headwise render lesson.json -o slides --size 1280x720 --theme projector --motion\n"
+               "  headwise render lesson.json -o slides --format svg\n"
+               "  headwise render lesson.json -o slides.pdf\n",
+               run_render},
+    Subcommand{"compare", "Compare a scenario with the tensors of another program",
+               "  headwise compare mha.json --input inputs.npz --with theirs.npz\n"
+               "  headwise compare mha.json --input inputs.npz --with theirs.safetensors --dtype f64 "
+               "--tolerance 1e-12\n"
+               "  headwise compare model_folder --layers all --with theirs.npz\n"
+               "  headwise compare sdpa.json --with output.npy --with attn_weights.npy --json\n",
+               run_compare},
+    Subcommand{
+        "info", "Describe a scenario, an array file or a model, with a scenario's cost and comparisons",
+        "  headwise info welcome\n"
+        "  headwise info mha.json --set attention.num_heads=4 --json\n"
+        "  headwise info model.safetensors\n  headwise info bert-base-uncased\n  headwise info trace.npz\n",
+        run_info},
+    Subcommand{
+        "bench", "Measure the speed of the backends, or of the window",
+        "  headwise bench\n"
+        "  headwise bench --preset random --set attention.embed_dim=512 --backend fused,gl --repeat 9 "
+        "--json\n"
+        "  headwise bench --ui\n"
+        "  headwise bench --ui --preset random --set inputs.source=random --set attention.embed_dim=512 "
+        "--set inputs.query_length=512\n"
+        "  headwise bench --ui --size 1280x720 --json\n",
+        run_bench},
+    Subcommand{"train", "Train a small model on a task, with checkpoints and a curve",
+               "  headwise train induction -o run\n"
+               "  headwise train induction -o wide --heads 1 --steps 300 --seed 1\n"
+               "  headwise train reverse -o reverse --positions rotary --layers 2 --learning-rate 0.001\n"
+               "  headwise train book.txt -o book --length 64 --steps 2000 --every 200\n"
+               "  headwise train -o run --resume --steps 1000\n"
+               "  headwise train induction -o heads --beside one-wide-head\n"
+               "  headwise train induction -o induction.py\n",
+               run_train},
+    Subcommand{"list",
+               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings, "
+               "tasks, changes",
+               "  headwise list tensors\n"
+               "  headwise list settings\n"
+               "  headwise list presets --json\n",
+               run_list},
+};
+
+template <class T>
+T whole_word(const std::string& option, const std::string& word, const char* expected) {
+  T value{};
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  bool valid = error == std::errc() && stop == end;
+  if constexpr (std::is_floating_point_v<T>) valid = valid && std::isfinite(value);
+  if (!valid) refuse_option(option, "the value is wrong", word, expected);
+  return value;
+}
+
+}  // namespace
+
+std::span<const Subcommand> subcommands() {
+  return commands;
+}
+
+void refuse_option(const std::string& option, const std::string& what, const std::string& got,
+                   const std::string& expected, const std::string& remedy) {
+  throw Error(ExitStatus::usage, {option, what, got, expected, remedy});
+}
+
+Theme theme_of(const std::string& word) {
+  if (const std::optional<Theme> theme = find_theme(word)) return *theme;
+  refuse_option("--theme", "there is no such theme", word, "light, dark or projector");
+}
+
+long long integer_of(const std::string& option, const std::string& word) {
+  return whole_word<long long>(option, word, "a whole number");
+}
+
+double number_of(const std::string& option, const std::string& word) {
+  return whole_word<double>(option, word, "a finite number");
+}
+
 namespace {
 
 std::string overview() {
@@ -94,13 +196,11 @@ int open_window(Words words, bool only_files = false) {
   const bool intro = only_files || std::erase(words, no_intro) == 0;
   const std::string remedy = "see headwise --help";
   const std::string meant = words.empty() || only_files ? "" : nearest_command(words[0]);
-  if (!meant.empty() && !is_there(words[0])) {
-    throw Error(ExitStatus::usage,
-                {"", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant)});
-  }
+  if (!meant.empty() && !is_there(words[0]))
+    refuse_option("", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant));
   if (words.size() > 1) {
-    throw Error(ExitStatus::usage, {"", "too many arguments", fmt::format("{} arguments", words.size()),
-                                    "one file, or a command and its options", remedy});
+    refuse_option("", "too many arguments", fmt::format("{} arguments", words.size()),
+                  "one file, or a command and its options", remedy);
   }
   if (words.empty()) return run_window({.intro = intro});
   const std::string& path = words[0];
@@ -110,12 +210,9 @@ int open_window(Words words, bool only_files = false) {
     for (const Preset& preset : presets())
       if (preset.name == path) return run_window({.preset = path});
   }
-  if (path.empty())
-    throw Error(ExitStatus::usage, {"", "the name of the file is empty", "", "a file or folder", remedy});
-  if (path.starts_with('-') && !only_files) {
-    throw Error(ExitStatus::usage,
-                {"", "there is no such option", path, "--help, --version or a command", remedy});
-  }
+  if (path.empty()) refuse_option("", "the name of the file is empty", "", "a file or folder", remedy);
+  if (path.starts_with('-') && !only_files)
+    refuse_option("", "there is no such option", path, "--help, --version or a command", remedy);
   require_reachable(path, names_scenario(path) ? ExitStatus::usage : ExitStatus::input);
   if (!is_there(path)) {
     throw Error(is_array_file(path) ? ExitStatus::input : ExitStatus::usage,
@@ -136,9 +233,8 @@ int help_of(const Words& words) {
   const std::string meant = many ? "" : nearest_command(words[1]);
   std::vector<std::string> names;
   for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
-  throw Error(ExitStatus::usage,
-              {"help", many ? "too many arguments" : "there is no such command", many ? words[2] : words[1],
-               join(names, ", "), meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant)});
+  refuse_option("help", many ? "too many arguments" : "there is no such command", many ? words[2] : words[1],
+                join(names, ", "), meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
 }
 
 int dispatch(const Words& words) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
 
@@ -23,9 +24,8 @@ PixelSize pixel_size_of(const std::string& word, int least, int largest, const s
   const auto sensible = [&](int side) { return side >= least && side <= largest; };
   if (!cross || height.ec != std::errc() || height.ptr != end || !sensible(size.width) ||
       !sensible(size.height)) {
-    throw Error(ExitStatus::usage,
-                {"--size", "the value is wrong", word,
-                 fmt::format("WIDTHxHEIGHT in pixels, {} … {} each", least, largest), "e.g. " + example});
+    refuse_option("--size", "the value is wrong", word,
+                  fmt::format("WIDTHxHEIGHT in pixels, {} … {} each", least, largest), "e.g. " + example);
   }
   return size;
 }
@@ -80,8 +80,8 @@ void refuse_empty(const CLI::Option& option, const std::string& command, const s
   const CLI::results_t& values = option.results();
   const bool empty = std::ranges::find(values, "") != values.end() || (list && values.empty());
   if (empty && (names_file || list))
-    throw Error(ExitStatus::usage, {fmt::format("{}: {}", command, option.get_name()), "a name is empty", "",
-                                    list ? "names separated by commas" : "a name", remedy});
+    refuse_option(fmt::format("{}: {}", command, option.get_name()), "a name is empty", "",
+                  list ? "names separated by commas" : "a name", remedy);
 }
 
 }  // namespace
@@ -130,8 +130,7 @@ bool CommandOptions::parse(const Words& words) {
   app.allow_extras();
   for (const std::string& word : words)  // CLI11 would take the next word instead
     if (!word.empty() && word.find_first_not_of(',') == std::string::npos)
-      throw Error(ExitStatus::usage,
-                  {app.get_name(), "a name is empty", word, "names separated by commas", remedy});
+      refuse_option(app.get_name(), "a name is empty", word, "names separated by commas", remedy);
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 expects them in reverse order
   } catch (const CLI::CallForHelp&) {
@@ -145,7 +144,7 @@ bool CommandOptions::parse(const Words& words) {
   for (const std::string& word : app.remaining()) {
     if (word == "--" && !std::exchange(behind_dashes, true)) continue;  // CLI11 keeps the mark
     const char* what = word.starts_with('-') ? "there is no such option" : "unexpected argument";
-    throw Error(ExitStatus::usage, {app.get_name(), what, word, "", remedy});
+    refuse_option(app.get_name(), what, word, "", remedy);
   }
   return true;
 }

@@ -6,12 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "app/cli/chosen_layers.h"
+#include "app/cli/command_line.h"
 #include "app/cli/comparison_text.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
-#include "core/files/lazy_array_file.h"
+#include "core/files/array_files.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -117,7 +116,7 @@ void compare_layers(TraceRequest request, const std::string& layers, const std::
                     const ArrayComparisonOptions& comparing, const std::string& named, bool json,
                     Warnings& warnings) {
   const Scenario of_model = named_scenario(request.scenario), scenario = with_settings(request, of_model);
-  const LayerChoice choice = chosen_layers(request, scenario, layers);
+  LayerChoice choice = chosen_layers(request, scenario, layers);
   tell_text_of_model(request, scenario);
   std::vector<SkippedArray> skipped;
   const std::map<Index, std::vector<StoredTensor>> arrays = arrays_by_layer(theirs, skipped);
@@ -128,35 +127,24 @@ void compare_layers(TraceRequest request, const std::string& layers, const std::
       throw Error(ExitStatus::input, {named, "it has no arrays of this layer", std::to_string(layer),
                                       fmt::format("names like layers.{}.output", layer), ""});
   }
-  const ModelPass pass = ModelPass::to_last_of(compared_layers, scenario);
+  choice.layers = std::move(compared_layers);
   LayerReports reports{request.scenario, named};
-  std::optional<Error> verdict, refused;
-  for (std::size_t i = 0; i < compared_layers.size(); ++i) {
-    const ProgressPart part = slice_of_work(static_cast<Index>(i), static_cast<Index>(compared_layers.size()));
-    const Index layer = compared_layers[i];
+  std::optional<Error> verdict;
+  const auto run = [&](Index layer, TraceRequest one, const ScenarioInputs* shared) {
     const std::vector<StoredTensor>& own = arrays.at(layer);
-    TraceRequest one = layer_request(request, layer);
     one.backward = one.backward || has_gradients(own);
-    warnings.set_place(fmt::format("layer {}", layer));
-    try {
-      const Compared compared = compared_with(
-          compute_trace(one, with_settings(one, of_model), {}, warnings, pass.given_to(layer).get()), own,
-          comparing, !verdict);
-      for (const SkippedArray& array : compared.comparison.skipped)
-        skipped.push_back({fmt::format("{}.{}", layer, array.stored_name), array.reason});
-      if (compared.comparison.arrays.empty()) continue;
-      reports.add(layer, report_of(compared, fmt::format("{}, layer {}", request.scenario, layer), named));
-      const ComparedArray* first = compared.comparison.first_difference();
-      if (first != nullptr && !verdict)
-        verdict = Error(ExitStatus::differs,
-                        {named, fmt::format("layer {}: {}", layer, verdict_line(*first)), "", "", ""});
-    } catch (const Error& error) {
-      const bool of_layer = error.status() == ExitStatus::input || error.status() == ExitStatus::usage;
-      if (!choice.all || !of_layer || request.strict) throw;
-      warnings.add(fmt::format("skipped: {}", error.what()));
-      refused = error;
-    }
-  }
+    const Compared compared = compared_with(
+        compute_trace(one, with_settings(one, of_model), {}, warnings, shared), own, comparing, !verdict);
+    for (const SkippedArray& array : compared.comparison.skipped)
+      skipped.push_back({fmt::format("{}.{}", layer, array.stored_name), array.reason});
+    if (compared.comparison.arrays.empty()) return;
+    reports.add(layer, report_of(compared, fmt::format("{}, layer {}", request.scenario, layer), named));
+    const ComparedArray* first = compared.comparison.first_difference();
+    if (first != nullptr && !verdict)
+      verdict = Error(ExitStatus::differs,
+                      {named, fmt::format("layer {}: {}", layer, verdict_line(*first)), "", "", ""});
+  };
+  const std::optional<Error> refused = for_layers(choice, request, scenario, warnings, run);
   if (reports.layers.empty() && refused) throw *refused;
   if (reports.layers.empty()) nothing_to_compare(named, skipped);
   reports.skipped = std::move(skipped);

@@ -136,9 +136,8 @@ std::string sources_text(const ComparisonReport& report, const ComparedArray& fi
   std::vector<std::string> agreeing, missing;
   std::vector<TensorName> sources;
   for (const Term& term : cell.terms) {
-    for (const CellRef& factor : term.factors) {
+    for (const CellRef& factor : term.factors)
       if (std::ranges::find(sources, factor.tensor) == sources.end()) sources.push_back(factor.tensor);
-    }
   }
   for (const TensorName source : sources) {
     if (is_given(report.trace, source)) continue;
@@ -187,15 +186,12 @@ std::optional<CellProvenance> worst_cell(const Trace& trace, const ComparedArray
 // The last line where nothing explains the difference: how much was tried, and what would help.
 std::string no_cause_text(const ComparisonReport& report) {
   const Findings& findings = report.findings;
-  const auto count = [](std::size_t number, const char* one, const char* several) {
-    return fmt::format("{} {}", number, number == 1 ? one : several);
-  };
   std::string text = "  No cause was found: ";
   text += findings.tried.singles == 0
               ? "nothing was tried, because these numbers fit too many mistakes"
               : fmt::format("{} and {} were tried",
-                            count(findings.tried.singles, "single mistake", "single mistakes"),
-                            count(findings.tried.pairs, "pair", "pairs"));
+                            counted(static_cast<long>(findings.tried.singles), "single mistake"),
+                            counted(static_cast<long>(findings.tried.pairs), "pair"));
   if (findings.next_tensor)
     text += fmt::format(". Save their {}, too: it narrows the search down", to_string(*findings.next_tensor));
   else if (findings.next_array)

@@ -4,20 +4,14 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "app/session/tensor_export.h"
-#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
-
-[[noreturn]] void wrong(const std::string& option, const std::string& what, const std::string& got,
-                        const std::string& expected, const std::string& remedy = "") {
-  throw Error(ExitStatus::usage, {option, what, got, expected, remedy});
-}
 
 struct ExportWords {
   std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output, format;
@@ -60,21 +54,17 @@ ColorMap color_map_of(const std::string& word) {
   if (map) return *map;
   std::vector<std::string_view> names;
   for (const ColorMapEntry& entry : color_map_entries()) names.push_back(entry.name);
-  wrong("--colormap", "there is no colour map of that name", word, join(names, ", "));
-}
-
-Theme theme_of(const std::string& word) {
-  const std::optional<Theme> theme = find_theme(word);
-  if (!theme) wrong("--theme", "there is no such theme", word, "light, dark or projector");
-  return *theme;
+  refuse_option("--colormap", "there is no colour map of that name", word, join(names, ", "));
 }
 
 ValueRange range_of_word(const std::string& word) {
   const std::size_t colon = word.find(':');
-  if (colon == std::string::npos) wrong("--range", "the value is wrong", word, "LO:HI, own or shared");
+  if (colon == std::string::npos)
+    refuse_option("--range", "the value is wrong", word, "LO:HI, own or shared");
   const ValueRange range{number_of("--range", word.substr(0, colon)),
                          number_of("--range", word.substr(colon + 1))};
-  if (range.lo > range.hi) wrong("--range", "the range is upside down", word, "LO:HI with LO not above HI");
+  if (range.lo > range.hi)
+    refuse_option("--range", "the range is upside down", word, "LO:HI with LO not above HI");
   return range;
 }
 
@@ -82,10 +72,10 @@ ExportFormat format_of(const ExportWords& words) {
   constexpr const char* expected = "png, svg, pdf, csv or npy";
   if (!words.format.empty()) {
     if (const std::optional<ExportFormat> format = find_export_format(words.format)) return *format;
-    wrong("--format", "there is no such format", words.format, expected);
+    refuse_option("--format", "there is no such format", words.format, expected);
   }
   if (words.output == standard_stream)
-    wrong("--format", "the format is unknown for standard output", "", expected, "add --format csv");
+    refuse_option("--format", "the format is unknown for standard output", "", expected, "add --format csv");
   return export_format(words.output);
 }
 
@@ -102,7 +92,8 @@ std::string without_axis(const char* option, const std::string& word, const char
 double number_within(const char* option, const std::string& word, const PictureChoice& choice) {
   const double number = number_of(option, word);
   if (number < choice.least || number > choice.most)
-    wrong(option, "the value is wrong", word, fmt::format("a number from {} to {}", choice.least, choice.most));
+    refuse_option(option, "the value is wrong", word,
+                  fmt::format("a number from {} to {}", choice.least, choice.most));
   return number;
 }
 
@@ -112,7 +103,7 @@ void choose_picture(const CommandOptions& options, const ExportWords& words, Ten
   if (options.given("--bar-label")) what.picture.bar_label = words.bar_label;
   what.picture.color_bar = !words.no_bar;
   if (words.no_bar && what.picture.bar_label)
-    wrong("--bar-label", "there is no colour bar to label", "--no-bar", "one of the two");
+    refuse_option("--bar-label", "there is no colour bar to label", "--no-bar", "one of the two");
   if (options.given("--font-size"))
     what.picture.font_size = number_within("--font-size", words.font_size, font_size_choice);
   what.dpi = number_within("--dpi", words.dpi, dpi_choice);
@@ -131,7 +122,7 @@ TensorExport export_of(const CommandOptions& options, const TraceRequest& reques
   if (what.range_kind == ExportRange::fixed) what.range = range_of_word(words.range);
   if (!words.scale.empty()) what.cell_pixels = number_of("--scale", words.scale);
   if (what.cell_pixels <= 0)
-    wrong("--scale", "the value is wrong", words.scale, "more than 0 pixels per cell");
+    refuse_option("--scale", "the value is wrong", words.scale, "more than 0 pixels per cell");
   choose_picture(options, words, what);
   return what;
 }

@@ -4,20 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/command_line.h"
 #include "app/cli/model_info.h"
 #include "app/cli/playlist_argument.h"
-#include "app/cli/playlist_info.h"
 #include "app/cli/report.h"
 #include "app/cli/scenario_info.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
-#include "app/cli/tensor_list.h"
 #include "app/session/head_finding.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
 #include "core/files/json_text.h"
-#include "core/model/files/model_checkpoints.h"
-#include "core/scenario/opened_scenario.h"
+#include "core/model/files/model_files.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -233,7 +230,7 @@ void print_checkpoints(const std::string& path, bool json) {
 }
 
 [[noreturn]] void refuse_text(const std::string& path) {
-  throw Error(ExitStatus::usage, {"--text", "only a model can read text", path, "the folder of a model", ""});
+  refuse_option("--text", "only a model can read text", path, "the folder of a model");
 }
 
 struct InfoRequest {
@@ -278,9 +275,8 @@ bool read_words(CommandOptions& options, const Words& words, InfoRequest& reques
 void print_playlist(const InfoRequest& request) {
   const std::string& path = request.path();
   if (request.changes_scenario()) {
-    throw Error(ExitStatus::usage,
-                {request.changing_option(), "a playlist has scenarios of its own", path,
-                 "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages"});
+    refuse_option(request.changing_option(), "a playlist has scenarios of its own", path,
+                  "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages");
   }
   const Playlist playlist = playlist_named(path);
   check_pages(playlist, path);
@@ -299,14 +295,13 @@ bool is_run(const InfoRequest& request, const ModelFiles& files) {
 // One layer of a model, as a scenario to run.
 void print_layer(const InfoRequest& request, const TextModel& model) {
   if (model.layers().layers.empty() && !is_run(request, model.files())) {
-    throw Error(ExitStatus::usage,
-                {request.changing_option(), "this file has no attention layer to change", request.path(),
-                 "a model, or a scenario: a .json file, or the name of a preset", ""});
+    refuse_option(request.changing_option(), "this file has no attention layer to change", request.path(),
+                  "a model, or a scenario: a .json file, or the name of a preset");
   }
   if (request.wants_heads || request.every_tensor) {
-    throw Error(ExitStatus::usage, {request.changing_option(), "this option is for a single layer of a model",
-                                    request.wants_heads ? "--text" : "--tensors", "one of the two",
-                                    "--set inputs.text=\"…\" gives the layer a text"});
+    refuse_option(request.changing_option(), "this option is for a single layer of a model",
+                  request.wants_heads ? "--text" : "--tensors", "one of the two",
+                  "--set inputs.text=\"…\" gives the layer a text");
   }
   print_scenario(request);
 }

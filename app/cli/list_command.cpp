@@ -2,9 +2,9 @@
 #include <functional>
 #include <utility>
 
+#include "app/cli/command_line.h"
 #include "app/cli/report.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
 #include "core/backend/backend.h"
 #include "core/files/json_text.h"
 #include "core/picture/color_map.h"
@@ -12,7 +12,6 @@
 #include "core/scenario/mask_presets.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_keys.h"
-#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/trace/tensor_names.h"
 #include "core/train/train_task.h"
@@ -71,7 +70,7 @@ Json list_named(const std::string& kind) {
   if (kind == "changes")
     return list_of(training_change_entries(), std::pair{"name", &TrainingChangeEntry::name},
                    std::pair{"what", &TrainingChangeEntry::question});
-  throw Error(ExitStatus::usage, {"list", "there is no such list", kind, list_names, ""});
+  refuse_option("list", "there is no such list", kind, list_names);
 }
 
 std::string as_table(const Json& list) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "app/cli/report.h"
 #include "core/playlist/playlist.h"
 
 namespace headwise {
@@ -19,5 +20,10 @@ std::string page_place(const std::string& playlist, std::size_t page);
 // Throws for the first page whose scenario cannot be opened what `headwise run` of it throws before it
 // computes, with its place, but for Error(memory). Models that are trained when they are first read are not.
 void check_pages(const Playlist& playlist, const std::string& name);
+
+// What headwise info prints about a playlist: how many pages there are, and where each leads.
+
+// In text one line per page: its number, step, view, head, scenario and title. `name` starts the text.
+Report playlist_info(const std::string& name, const Playlist& playlist);
 
 }  // namespace headwise

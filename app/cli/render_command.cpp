@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/cli/command_line.h"
 #include "app/cli/command_options.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
 #include "app/gl/offscreen_context.h"
 #include "app/session/tensor_export.h"
 #include "app/window/slides.h"
@@ -32,11 +32,6 @@ struct RenderWords {
   bool motion = false, strict = false;
 };
 
-Theme theme_of(const std::string& word) {
-  if (const std::optional<Theme> theme = find_theme(word)) return *theme;
-  throw Error(ExitStatus::usage, {"--theme", "there is no such theme", word, "light, dark or projector", ""});
-}
-
 void write_bytes(const std::string& path, const std::vector<std::uint8_t>& bytes) {
   write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
@@ -53,8 +48,8 @@ void require_folder_name(const std::string& output) {
   std::error_code missing;
   for (const char* picture : {".png", ".apng", ".svg", ".jpg", ".jpeg", ".gif", ".pptx", ".html"})
     if (extension == picture && !fs::is_directory(output, missing))
-      throw Error(ExitStatus::usage, {"--output", "this is the name of one file", output,
-                                      "a folder for the pictures, or one file that ends in .pdf", ""});
+      refuse_option("--output", "this is the name of one file", output,
+                    "a folder for the pictures, or one file that ends in .pdf");
 }
 
 void make_folder(const std::string& folder) {
@@ -74,7 +69,7 @@ void show(WindowState& window, const Playlist& playlist, const std::string& name
   WindowDocument& document = window.document;
   const std::string place = fmt::format("page {}", page + 1);
   const std::string why = show_slide(window, playlist, page, asking);
-  if (!why.empty()) throw Error(ExitStatus::usage, {.where = page_place(name, page), .what = why});
+  if (!why.empty()) refuse_option(page_place(name, page), why);
   warnings.set_place("");  // each page has gaps of its own, even where they read the same
   for (const std::string& gap :
        page_gaps(playlist.pages[page], document.session.inputs(), document.trace_at_hand()))
@@ -112,12 +107,11 @@ void run_render(CommandOptions& options, const Words& words) {
   if (!one_file) require_folder_name(wanted.output);
   const std::string& format = wanted.format;
   if (format != "png" && format != "svg" && format != "pdf")
-    throw Error(ExitStatus::usage, {"--format", "there is no such format", format, "png, svg or pdf", ""});
+    refuse_option("--format", "there is no such format", format, "png, svg or pdf");
   if (one_file && options.given("--format") && format != "pdf")
-    throw Error(ExitStatus::usage,
-                {"--format", "the output is one PDF", format, "pdf, or a folder as output", ""});
+    refuse_option("--format", "the output is one PDF", format, "pdf, or a folder as output");
   if (one_file && wanted.motion)
-    throw Error(ExitStatus::usage, {"--motion", "a PDF has no animations", "", "a folder as output", ""});
+    refuse_option("--motion", "a PDF has no animations", "", "a folder as output");
   const Playlist playlist = playlist_named(wanted.playlist);
   check_pages(playlist, wanted.playlist);  // before the first picture is written
   const OffscreenContext context(64, 64);  // pictures have a framebuffer of their own

@@ -7,12 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/chosen_layers.h"
+#include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "core/code/program.h"
-#include "core/files/array_writers.h"
+#include "core/files/array_files.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/progress.h"
@@ -29,19 +28,18 @@ Format format_of(const std::string& path, const std::string& word) {
   if (!word.empty()) {
     const auto found = std::ranges::find(format_names, word);
     if (found != std::end(format_names)) return static_cast<Format>(found - std::begin(format_names));
-    throw Error(ExitStatus::usage,
-                {"--format", "there is no such format", word, "npz, safetensors or py",
-                 word == "csv" || word == "npy" ? "headwise export writes one tensor as csv or npy" : ""});
+    refuse_option("--format", "there is no such format", word, "npz, safetensors or py",
+                  word == "csv" || word == "npy" ? "headwise export writes one tensor as csv or npy" : "");
   }
   if (path == standard_stream) {
-    throw Error(ExitStatus::usage, {"--format", "the format is unknown for standard output", "",
-                                    "npz, safetensors or py", "add --format npz"});
+    refuse_option("--format", "the format is unknown for standard output", "", "npz, safetensors or py",
+                  "add --format npz");
   }
   if (path.ends_with(".npz")) return Format::npz;
   if (path.ends_with(".safetensors")) return Format::safetensors;
   if (path.ends_with(".py")) return Format::python;
-  throw Error(ExitStatus::usage, {"--output", "the file name does not determine the format", path,
-                                  "a name that ends in .npz, .safetensors or .py", "or add --format"});
+  refuse_option("--output", "the file name does not determine the format", path,
+                "a name that ends in .npz, .safetensors or .py", "or add --format");
 }
 
 // As PyTorch's module stores it: bias_k (1,1,E), static_k (N·G,S,D). All others are the same in the trace.
@@ -71,8 +69,8 @@ std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<Tensor
         tensors.push_back(
             {prefix + to_string(name), in_pytorch_layout(entry.id, tensor), dtype_name(tensor->dtype())});
       if (!tensor && wanted && !only.empty()) {
-        throw Error(ExitStatus::usage, {"--only", "there is no such tensor in this run", to_string(name), "",
-                                        why_absent(trace, name)});
+        refuse_option("--only", "there is no such tensor in this run", to_string(name), "",
+                      why_absent(trace, name));
       }
     }
   }
@@ -83,7 +81,7 @@ CodeStyle style_of(const std::string& word) {
   if (const std::optional<CodeStyle> style = find_code_style(word)) return *style;
   std::vector<std::string_view> keys;
   for (const CodeStyle style : code_styles) keys.push_back(code_style_key(style));
-  throw Error(ExitStatus::usage, {"--style", "there is no such program style", word, join(keys, ", "), ""});
+  refuse_option("--style", "there is no such program style", word, join(keys, ", "));
 }
 
 // A program states the forward pass from the first array to the last output.
@@ -94,9 +92,8 @@ void check_program_flags(const TraceRequest& request, const std::vector<std::str
                      : !layers.empty() ? "--layers"
                                        : nullptr;
   if (!flag) return;
-  throw Error(ExitStatus::usage,
-              {flag, "a .py program always computes every tensor of the forward pass, and nothing else",
-               std::string(flag) + " with a .py file", "a .npz or .safetensors file", ""});
+  refuse_option(flag, "a .py program always computes every tensor of the forward pass, and nothing else",
+                std::string(flag) + " with a .py file", "a .npz or .safetensors file");
 }
 
 std::string folder_of(const std::string& path) {
@@ -125,29 +122,16 @@ RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
   const Scenario named = named_scenario(request.scenario), scenario = with_settings(request, named);
   const LayerChoice choice = chosen_layers(request, scenario, layers);
   tell_text_of_model(request, scenario);
-  const ModelPass pass = ModelPass::to_last_of(choice.layers, scenario);
   RunFile file;
   Warnings warnings;
-  std::optional<Error> refused;
-  for (std::size_t i = 0; i < choice.layers.size(); ++i) {
-    const ProgressPart part = slice_of_work(static_cast<Index>(i), static_cast<Index>(choice.layers.size()));
-    const Index layer = choice.layers[i];
-    const TraceRequest one = layer_request(request, layer);
-    warnings.set_place(fmt::format("layer {}", layer));
-    try {
-      const ComputedTrace computed =
-          compute_trace(one, with_settings(one, named), only, warnings, pass.given_to(layer).get());
-      for (NamedTensor& tensor : tensors_of(*computed.trace, only, fmt::format("layer.{}.", layer)))
-        file.tensors.push_back(std::move(tensor));
-      if (file.record.layers.empty()) file.record = record_of(computed);
-      file.record.layers.push_back(layer);
-    } catch (const Error& error) {
-      const bool of_layer = error.status() == ExitStatus::input || error.status() == ExitStatus::usage;
-      if (!choice.all || !of_layer || request.strict) throw;
-      warnings.add(fmt::format("skipped: {}", error.what()));
-      refused = error;
-    }
-  }
+  const auto run = [&](Index layer, const TraceRequest& one, const ScenarioInputs* shared) {
+    const ComputedTrace computed = compute_trace(one, with_settings(one, named), only, warnings, shared);
+    for (NamedTensor& tensor : tensors_of(*computed.trace, only, fmt::format("layer.{}.", layer)))
+      file.tensors.push_back(std::move(tensor));
+    if (file.record.layers.empty()) file.record = record_of(computed);
+    file.record.layers.push_back(layer);
+  };
+  const std::optional<Error> refused = for_layers(choice, request, scenario, warnings, run);
   if (file.tensors.empty() && refused) throw *refused;
   file.record.warnings = warnings.all();
   return file;

@@ -1,14 +1,17 @@
 #include "app/cli/standard_streams.h"
 
-#include <cerrno>
-#include <cstring>
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
 
-#include "app/cli/progress_line.h"
+#include "app/cli/command_line.h"
+#include "core/files/input_file.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -57,8 +60,7 @@ void print(std::string_view text) {
 
 void refuse_standard_stream(const std::string& option, const std::string& folder) {
   if (folder == standard_stream)
-    throw Error(ExitStatus::usage,
-                {option, "a folder cannot be written to standard output", folder, "the name of a folder", ""});
+    refuse_option(option, "a folder cannot be written to standard output", folder, "the name of a folder");
 }
 
 bool reader_is_gone() {
@@ -72,20 +74,17 @@ std::string read_standard_input(const std::string& what) {
   while (true) {
     const ssize_t count = read(STDIN_FILENO, block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0)
-      throw Error(ExitStatus::usage,
-                  {"standard input", "it could not be read", std::strerror(errno), what, ""});
+    if (count < 0) refuse_option("standard input", "it could not be read", std::strerror(errno), what);
     if (count == 0) return text;
     text.append(block, 0, static_cast<std::size_t>(count));
-    if (text.size() > most_bytes)
-      throw Error(ExitStatus::usage, {"standard input", "it is too long", "", "at most 64 MiB", ""});
+    if (text.size() > most_bytes) refuse_option("standard input", "it is too long", "", "at most 64 MiB");
   }
 }
 
 ByteSink standard_output_sink(bool is_text) {
   if (!is_text && isatty(STDOUT_FILENO) != 0) {
-    throw Error(ExitStatus::usage, {"standard output", "this format cannot be written to a terminal", "",
-                                    "a pipe or a file", "redirect it, or name a file with -o"});
+    refuse_option("standard output", "this format cannot be written to a terminal", "", "a pipe or a file",
+                  "redirect it, or name a file with -o");
   }
   return [](std::span<const std::byte> bytes) {
     print(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
@@ -112,13 +111,62 @@ void Warnings::add(const std::string& warning) {
 
 void Warnings::refuse_where(bool strict) const {
   if (!strict || all_.empty()) return;
-  throw Error(ExitStatus::input,
-              {"--strict", "there are warnings, so nothing was written",
-               fmt::format("{} of them", all_.size()), "none", "fix their causes, or leave out --strict"});
+  refuse_input("--strict", "there are warnings, so nothing was written",
+               fmt::format("{} of them", all_.size()), "none", "fix their causes, or leave out --strict");
 }
 
 void add_strict_flag(CommandOptions& options, bool& strict) {
   options.flag("--strict", strict, "Treat warnings as errors: exit with status 3 and write no output");
+}
+
+namespace {
+
+constexpr std::chrono::milliseconds frame(100);
+constexpr char wipe[] = "\r\x1b[K";  // to the start of the line, and clears it
+
+std::atomic<int> shown_on = -1;  // descriptor of the terminal that shows the line now; −1: none
+
+}  // namespace
+
+void hide_progress_line() noexcept {
+  const int descriptor = shown_on.exchange(-1);
+  if (descriptor >= 0) [[maybe_unused]]
+    const ssize_t ignored = write(descriptor, wipe, sizeof wipe - 1);
+}
+
+ProgressLine::ProgressLine(int descriptor, std::string name, std::chrono::milliseconds delay)
+    : descriptor_(descriptor), name_(std::move(name)), scope_(progress_) {
+  if (isatty(descriptor) == 0) return;
+  thread_ = std::jthread([this, delay](const std::stop_token& stop) { draw(delay, stop); });
+}
+
+ProgressLine::~ProgressLine() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+  hide_progress_line();
+}
+
+void ProgressLine::draw(std::chrono::milliseconds delay, const std::stop_token& stop) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  std::mutex mutex;
+  std::condition_variable_any woken;
+  std::unique_lock lock(mutex);
+  std::chrono::milliseconds wait = delay;
+  while (!woken.wait_for(lock, stop, wait, [&] { return stop.stop_requested(); })) {
+    wait = frame;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count();
+    const double fraction = progress_.fraction();
+    const std::string doing = progress_.doing();
+    std::string line = fmt::format("{}headwise: {}: {} s", wipe, name_, seconds);
+    if (fraction > 0.0 && fraction < 1.0) line += fmt::format(", {:.0f} %", 100.0 * fraction);
+    if (!doing.empty()) line += fmt::format(", {}", doing);
+    shown_on = descriptor_;
+    [[maybe_unused]] const ssize_t ignored = write(descriptor_, line.data(), line.size());
+    shown_on = descriptor_;  // another line may have been printed before this one
+  }
 }
 
 }  // namespace headwise

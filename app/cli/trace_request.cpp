@@ -2,26 +2,32 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
+#include <set>
+#include <sstream>
 
+#include "app/cli/command_line.h"
 #include "app/cli/standard_streams.h"
 #include "app/gl/offscreen_context.h"
 #include "core/backend/backend.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
+#include "core/files/input_file.h"
 #include "core/model/files/model_files.h"
+#include "core/model/layers/attention_layers.h"
+#include "core/model/transformer/text_model.h"
 #include "core/reference/reference_backend.h"
 #include "core/reference/reference_parts.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/made_up_arrays.h"
-#include "core/scenario/opened_scenario.h"
 #include "core/scenario/overridden_settings.h"
 #include "core/scenario/presets.h"
+#include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
+#include "core/scenario/text_inputs.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -50,10 +56,9 @@ void require_used(const std::string& path, const GivenArrays& arrays) {
     there.push_back(one_line(name, 40));
     if (meant.empty()) meant = given_name_meant(name);
   }
-  throw Error(ExitStatus::input,
-              {path, "nothing in this --input file is used", there.empty() ? "no arrays" : join(there, ", "),
+  refuse_input(path, "nothing in this --input file is used", there.empty() ? "no arrays" : join(there, ", "),
                join(names, ", "),
-               meant.empty() ? "save the arrays under these names" : fmt::format("did you mean {}?", meant)});
+               meant.empty() ? "save the arrays under these names" : fmt::format("did you mean {}?", meant));
 }
 
 GivenArrays open_inputs(const std::vector<std::string>& paths, Warnings& warnings) {
@@ -75,7 +80,7 @@ GivenArrays open_inputs(const std::vector<std::string>& paths, Warnings& warning
 DType dtype_of(const std::string& name) {
   if (name == "f32") return DType::f32;
   if (name == "f64") return DType::f64;
-  throw Error(ExitStatus::usage, {"--dtype", "there is no such precision", name, "f32 or f64", ""});
+  refuse_option("--dtype", "there is no such precision", name, "f32 or f64");
 }
 
 // The part of PATH=VALUE before the sign.
@@ -147,12 +152,8 @@ void refuse_made_up(const Scenario& scenario, const ScenarioInputs& inputs, cons
   }
   if (biases && scenario.attention.bias)
     remedies.insert(remedies.begin() + 1, "use --set attention.bias=false if there are none");
-  throw Error(ExitStatus::input,
-              {.where = "compare",
-               .what = "arrays that were not given cannot be compared with those of another program",
-               .got = join(names, ", "),
-               .expected = "all arrays that the other program used",
-               .remedy = join(remedies, ", or ")});
+  refuse_input("compare", "arrays that were not given cannot be compared with those of another program",
+               join(names, ", "), "all arrays that the other program used", join(remedies, ", or "));
 }
 
 ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, const GivenArrays& given,
@@ -194,16 +195,16 @@ std::string tensors_of_a_trace() {
 void ArrayOrigins::add(const std::string& name, const std::string& path) {
   const auto [earlier, first] = paths_.emplace(name, path);
   if (!first)
-    throw Error(ExitStatus::input, {path, "an array is given twice", name, "every array in one file",
-                                    "it is in " + earlier->second + " too"});
+    refuse_input(path, "an array is given twice", name, "every array in one file",
+                 "it is in " + earlier->second + " too");
 }
 
 void keep_inputs(const TraceRequest& request, const std::string& output) {
   std::error_code missing;
   for (const std::string& input : request.inputs)
     if (std::filesystem::equivalent(input, output, missing))
-      throw Error(ExitStatus::usage, {"--output", "this file is an --input of the same command", output,
-                                      "a file that is not read", "choose another name"});
+      refuse_option("--output", "this file is an --input of the same command", output,
+                    "a file that is not read", "choose another name");
 }
 
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
@@ -254,14 +255,12 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
   if (!name) {
     const std::string nearest = nearest_tensor_name(word);
     const bool alike = !nearest.empty();
-    throw Error(ExitStatus::usage,
-                {option, "there is no tensor of that name", word, alike ? nearest : tensors_of_a_trace(),
-                 alike ? "did you mean " + nearest + "? headwise list tensors lists all names"
-                       : "headwise list tensors lists all names"});
+    refuse_option(option, "there is no tensor of that name", word, alike ? nearest : tensors_of_a_trace(),
+                  alike ? "did you mean " + nearest + "? headwise list tensors lists all names"
+                        : "headwise list tensors lists all names");
   }
-  if (name->gradient && !request.backward) {
-    throw Error(ExitStatus::usage, {option, "gradients are not computed", word, "", "add --backward"});
-  }
+  if (name->gradient && !request.backward)
+    refuse_option(option, "gradients are not computed", word, "", "add --backward");
   return *name;
 }
 
@@ -343,6 +342,105 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   warnings.refuse_where(request.strict);
   computed.warnings = warnings.all();
   return computed;
+}
+
+namespace {
+
+constexpr const char* layer_path = "parameters.layer";
+
+}  // namespace
+
+LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario, const std::string& words) {
+  const auto sets_layer = [](const std::string& set) { return set.starts_with(std::string(layer_path) + "="); };
+  if (std::ranges::any_of(request.settings, sets_layer))
+    refuse_option("--layers", "the layer is also set", std::string("--set ") + layer_path, "one of the two");
+  if (!is_of_model(scenario)) {
+    refuse_option("--layers", "the scenario has no model to take layers from", request.scenario,
+                  "a model, or parameters.source \"model\"");
+  }
+  const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
+  const auto count = static_cast<Index>(TextModel::open(path)->layers().layers.size());
+  LayerChoice choice;
+  if (words == "all") {
+    choice.all = true;
+    choice.layers.resize(static_cast<std::size_t>(count));
+    std::iota(choice.layers.begin(), choice.layers.end(), Index{0});
+    return choice;
+  }
+  std::set<Index> layers;
+  std::istringstream stream(words);
+  for (std::string word; std::getline(stream, word, ',');) {
+    const Index layer = integer_of("--layers", word);
+    if (layer < 0 || layer >= count) {
+      refuse_input(path, "the model has no such layer", word,
+                   count == 0 ? "no layers" : fmt::format("0 to {}", count - 1));
+    }
+    layers.insert(layer);
+  }
+  choice.layers.assign(layers.begin(), layers.end());
+  if (choice.layers.empty()) refuse_option("--layers", "no layer is named", words, "all, or numbers: 0,3");
+  return choice;
+}
+
+namespace {
+
+// A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not
+// go through one.
+struct ModelPass {
+  std::shared_ptr<const ModelInput> input;  // of the last layer
+  std::vector<TensorPtr> hidden_states;
+
+  // What the inputs of `layer` can share with it; null: nothing.
+  std::unique_ptr<ScenarioInputs> given_to(Index layer) const {
+    if (!input || layer >= static_cast<Index>(hidden_states.size())) return nullptr;
+    auto inputs = std::make_unique<ScenarioInputs>();
+    inputs->model_input = std::make_shared<ModelInput>(*input);
+    inputs->model_input->layer = layer;
+    inputs->model_input->hidden_state = hidden_states[static_cast<std::size_t>(layer)];
+    return inputs;
+  }
+};
+
+ModelPass pass_to_last_of(const std::vector<Index>& layers, const Scenario& scenario) {
+  ModelPass pass;
+  if (layers.empty()) return pass;
+  Scenario last = scenario;
+  last.parameters.layer = layers.back();
+  std::vector<std::string> notes;  // each layer repeats them
+  try {
+    pass.input = read_model_text(last, notes);
+  } catch (const Error& error) {  // that layer reports it itself
+    if (error.status() != ExitStatus::usage) throw;
+  }
+  if (pass.input)
+    pass.hidden_states =
+        pass.input->model->transformer()->run(pass.input->text.ids, {.layers = layers.back()}).hidden_states;
+  return pass;
+}
+
+}  // namespace
+
+std::optional<Error> for_layers(
+    const LayerChoice& choice, const TraceRequest& request, const Scenario& scenario, Warnings& warnings,
+    const std::function<void(Index layer, TraceRequest request, const ScenarioInputs* shared)>& run) {
+  const ModelPass pass = pass_to_last_of(choice.layers, scenario);
+  std::optional<Error> refused;
+  for (std::size_t i = 0; i < choice.layers.size(); ++i) {
+    const ProgressPart part = slice_of_work(static_cast<Index>(i), static_cast<Index>(choice.layers.size()));
+    const Index layer = choice.layers[i];
+    TraceRequest one = request;
+    one.settings.insert(one.settings.begin(), fmt::format("{}={}", layer_path, layer));
+    warnings.set_place(fmt::format("layer {}", layer));
+    try {
+      run(layer, std::move(one), pass.given_to(layer).get());
+    } catch (const Error& error) {
+      const bool of_layer = error.status() == ExitStatus::input || error.status() == ExitStatus::usage;
+      if (!choice.all || !of_layer || request.strict) throw;
+      warnings.add(fmt::format("skipped: {}", error.what()));
+      refused = error;
+    }
+  }
+  return refused;
 }
 
 }  // namespace headwise

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "app/cli/standard_streams.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_inputs.h"
+#include "core/tensor/error.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
@@ -91,5 +93,24 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
 
 // Says on stderr which text is used if a model is named instead of a scenario and the request gives none.
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario);
+
+// run and compare --layers: which layers of a model to run, and a request for each of them.
+
+struct LayerChoice {
+  std::vector<Index> layers;  // in ascending order, each once
+  bool all = false;           // none were named: one that cannot be computed is skipped
+};
+
+// "all", or comma-separated numbers, of the scenario's model. Throws Error(usage): malformed layer numbers, a
+// scenario without a model, a request that also sets the layer; Error(input): the model has no such layer.
+LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario, const std::string& words);
+
+// Calls run(layer, request, shared) for each of these layers. Its request sets parameters.layer before all
+// other settings; `shared` (may be null) is what its inputs share with a pass of the text through the model,
+// for compute_trace. If all layers were asked for, one that cannot be computed is skipped with a warning,
+// unless the request is strict; returns the last such error. Throws Error(input), Error(memory).
+std::optional<Error> for_layers(
+    const LayerChoice& choice, const TraceRequest& request, const Scenario& scenario, Warnings& warnings,
+    const std::function<void(Index layer, TraceRequest request, const ScenarioInputs* shared)>& run);
 
 }  // namespace headwise

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/command_line.h"
 #include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
-#include "app/cli/subcommand.h"
 #include "app/platform/stop_signals.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
@@ -40,16 +40,13 @@ struct TrainWords {
   std::string optimiser, learning_rate, weight_decay, clip, warm_up, cosine, batch;
 };
 
-void set_if_given(const char* option, const std::string& word, Index& value) {
-  if (!word.empty()) value = integer_of(option, word);
-}
-
-void set_if_given(const char* option, const std::string& word, std::optional<Index>& value) {
-  if (!word.empty()) value = integer_of(option, word);
-}
-
-void set_if_given(const char* option, const std::string& word, double& value) {
-  if (!word.empty()) value = number_of(option, word);
+template <class T>
+void set_if_given(const char* option, const std::string& word, T& value) {
+  if (word.empty()) return;
+  if constexpr (std::is_same_v<T, double>)
+    value = number_of(option, word);
+  else
+    value = integer_of(option, word);
 }
 
 FrozenHead frozen_head_of(const std::string& word) {
@@ -58,7 +55,7 @@ FrozenHead frozen_head_of(const std::string& word) {
   const auto layer = std::from_chars(word.data(), end, head.layer);
   const bool dot = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.';
   if (!dot || std::from_chars(layer.ptr + 1, end, head.head).ptr != end)
-    throw Error(ExitStatus::usage, {"--freeze", "the value is wrong", word, "LAYER.HEAD, as 0.3", ""});
+    refuse_option("--freeze", "the value is wrong", word, "LAYER.HEAD, as 0.3");
   return head;
 }
 
@@ -139,9 +136,9 @@ TaskSource source_of(const TrainWords& words) {
     source.file = words.task;
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(words.task, ignored))
-      throw Error(ExitStatus::input, {words.task, "there is no text in it to learn",
-                                      is_folder(words.task) ? "a folder" : "a device or a pipe",
-                                      "a text file, or a task in a .json file", ""});
+      refuse_input(words.task, "there is no text in it to learn",
+                   is_folder(words.task) ? "a folder" : "a device or a pipe",
+                   "a text file, or a task in a .json file");
   }
   return source;
 }
@@ -179,7 +176,7 @@ TrainingSettings settings_of(const TrainWords& words, const TrainTask& task) {
   set_if_given("--batch", words.batch, settings.batch);
   Index seed = 1;
   set_if_given("--seed", words.seed, seed);
-  if (seed < 0) throw Error(ExitStatus::usage, {"--seed", "the value is wrong", words.seed, "0 or more", ""});
+  if (seed < 0) refuse_option("--seed", "the value is wrong", words.seed, "0 or more");
   settings.seed = static_cast<std::uint64_t>(seed);
   return settings;
 }
@@ -191,8 +188,7 @@ TrainingPlan plan_of(const CommandOptions& options, const TrainWords& words,
     if (of_run && !options.given(option)) return *of_run;
     const Index number = integer_of(option, word);
     if (number < least)
-      throw Error(ExitStatus::usage,
-                  {option, "the value is out of range", word, fmt::format("{} or more", least), ""});
+      refuse_option(option, "the value is out of range", word, fmt::format("{} or more", least));
     return number;
   };
   TrainingPlan plan;
@@ -208,8 +204,8 @@ TrainingPlan plan_of(const CommandOptions& options, const TrainWords& words,
 void refuse_settings(const CommandOptions& options) {
   const std::string name = options.given_besides({"--output", "--steps", "--every", "--keep", "--resume"});
   if (!name.empty())
-    throw Error(ExitStatus::usage, {name, "a training that goes on has its task and settings already", "",
-                                    "only --steps, --every and --keep", "leave it out"});
+    refuse_option(name, "a training that goes on has its task and settings already", "",
+                  "only --steps, --every and --keep", "leave it out");
 }
 
 std::string text_of_file(const std::string& path) {
@@ -344,16 +340,15 @@ TrainingOutcome train(DType dtype, const TrainRequest& request, const TrainTask&
 // A failure that ends the command.
 void refuse_failure(const TrainRequest& request, const TrainingOutcome& outcome) {
   if (!outcome.failure) return;
-  throw Error(ExitStatus::usage, {.where = "training",
-                                  .what = fmt::format("{}; the last whole step is in {}", outcome.failure->what,
-                                                      checkpoint_path(request.folder, outcome.steps))});
+  refuse_option("training", fmt::format("{}; the last whole step is in {}", outcome.failure->what,
+                                        checkpoint_path(request.folder, outcome.steps)));
 }
 
 void refuse_folder_in_use(const std::string& folder, const char* remedy) {
   const std::vector<Index> there = checkpoint_steps(folder);
   if (!there.empty())
-    throw Error(ExitStatus::usage, {folder, "there is a training in this folder already",
-                                    fmt::format("{} checkpoints", there.size()), "", remedy});
+    refuse_option(folder, "there is a training in this folder already",
+                  fmt::format("{} checkpoints", there.size()), "", remedy);
 }
 
 // The same training with one change, in a folder within that of the first; and what the two show.
@@ -362,9 +357,8 @@ void train_beside(const TrainWords& wanted, DType dtype, const TrainRequest& req
   const TrainingChange change = training_change_named("--beside", wanted.beside);
   const std::optional<TrainingSettings> changed = changed_settings(settings, change);
   if (!changed)
-    throw Error(ExitStatus::usage,
-                {"--beside", "this changes nothing of the training, or cannot be trained with its settings",
-                 wanted.beside, "another change", "see headwise list changes"});
+    refuse_option("--beside", "this changes nothing of the training, or cannot be trained with its settings",
+                  wanted.beside, "another change", "see headwise list changes");
   TrainRequest own = request, other = request;
   own.is_compared = other.is_compared = true;
   other.folder = request.folder + "/" + wanted.beside;
@@ -379,8 +373,7 @@ void train_beside(const TrainWords& wanted, DType dtype, const TrainRequest& req
 
 void require_task(const TrainWords& wanted) {
   if (wanted.task.empty())
-    throw Error(ExitStatus::usage,
-                {"TASK", "no task is given", "", "a task or a text file", "see headwise list tasks"});
+    refuse_option("TASK", "no task is given", "", "a task or a text file", "see headwise list tasks");
 }
 
 // The program of the training that is described, or of one in a folder.
@@ -396,8 +389,8 @@ void write_program_of(const CommandOptions& options, const TrainWords& wanted, D
   }
   const std::string given = options.given_besides({"TASK", "--output", "--steps"});
   if (!given.empty())
-    throw Error(ExitStatus::usage, {given, "the training in this folder has its task and settings already",
-                                    "", "only --output and --steps", "leave it out"});
+    refuse_option(given, "the training in this folder has its task and settings already", "",
+                  "only --output and --steps", "leave it out");
   const SavedRun run = read_saved_run(checkpoint_path(wanted.task, there.back()));
   write_training_program(wanted.output, run.task, run.settings, run.dtype,
                          plan_of(options, wanted, run.plan).steps);
@@ -414,7 +407,7 @@ void run_train(CommandOptions& options, const Words& words) {
   request.folder = wanted.output;
   request.plan = plan_of(options, wanted);  // a wrong word is reported first
   if (wanted.dtype != "f32" && wanted.dtype != "f64")
-    throw Error(ExitStatus::usage, {"--dtype", "there is no such type", wanted.dtype, "f32 or f64", ""});
+    refuse_option("--dtype", "there is no such type", wanted.dtype, "f32 or f64");
   DType dtype = wanted.dtype == "f32" ? DType::f32 : DType::f64;
   if (wanted.output.ends_with(".py")) return write_program_of(options, wanted, dtype);
   TrainingSettings settings;
@@ -422,8 +415,8 @@ void run_train(CommandOptions& options, const Words& words) {
   std::optional<TrainingFolder> held;
   if (wanted.resume) {
     if (checkpoint_steps(request.folder).empty())
-      throw Error(ExitStatus::input, {request.folder, "there is no checkpoint to go on from", "",
-                                      "a folder of an earlier training", "leave out --resume"});
+      refuse_input(request.folder, "there is no checkpoint to go on from", "",
+                   "a folder of an earlier training", "leave out --resume");
     refuse_settings(options);
     held.emplace(request.folder);
     const std::vector<Index> there = checkpoint_steps(request.folder);
@@ -435,10 +428,10 @@ void run_train(CommandOptions& options, const Words& words) {
     dtype = request.saved.dtype;
     request.plan = plan_of(options, wanted, request.saved.plan);
     if (request.saved.step >= request.plan.steps)
-      throw Error(ExitStatus::usage, {"--steps", "the training has taken these steps already",
-                                      fmt::format("{}, at step {}", request.plan.steps, request.saved.step),
-                                      fmt::format("more than {}", request.saved.step),
-                                      options.given("--steps") ? "" : "add --steps"});
+      refuse_option("--steps", "the training has taken these steps already",
+                    fmt::format("{}, at step {}", request.plan.steps, request.saved.step),
+                    fmt::format("more than {}", request.saved.step),
+                    options.given("--steps") ? "" : "add --steps");
   } else {
     require_task(wanted);
     request.source = source_of(wanted);

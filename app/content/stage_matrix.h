@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/session/selection.h"
-#include "core/picture/cell_geometry.h"
 #include "core/picture/heatmap.h"
+#include "core/picture/plane_rule.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/cell_reach.h"
 

@@ -16,7 +16,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/color_map.h"
-#include "core/scenario/trained_heads.h"
+#include "core/scenario/presets.h"
 
 namespace headwise {
 namespace {

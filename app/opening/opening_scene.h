@@ -7,7 +7,7 @@
 #include "app/content/opening_layout.h"
 #include "app/session/opening_row.h"
 #include "app/widgets/painter.h"
-#include "core/picture/cell_geometry.h"
+#include "core/picture/plane_rule.h"
 
 namespace headwise {
 

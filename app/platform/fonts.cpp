@@ -14,7 +14,7 @@
 #include <imgui_internal.h>
 
 #include "core/picture/embedded_fonts.h"
-#include "core/picture/system_fonts.h"
+#include "core/picture/font.h"
 
 namespace headwise {
 namespace {

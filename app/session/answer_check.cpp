@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/session/computation.h"
-#include "core/files/made_folders.h"
+#include "core/files/file_paths.h"
 #include "core/playlist/lessons.h"
 #include "core/playlist/page_words.h"
 #include "core/tensor/error.h"

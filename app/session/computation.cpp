@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/files/file_paths.h"
-#include "core/files/made_folders.h"
 #include "core/reference/reference_backend.h"
+#include "core/scenario/embeddings.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"

@@ -46,7 +46,7 @@ ComputationPtr compute(const Scenario& scenario, const Computation* previous,
 // from its sizes alone, without allocating anything. Never negative; huge for huge sizes.
 double estimated_work(const Scenario& scenario);
 // Whether its parameters are those of a model that is trained when it is first read, and it has not been read
-// yet (core/files/made_folders.h).
+// yet (core/files/file_paths.h).
 bool waits_for_model(const Scenario& scenario);
 // Whether all of that is little enough to compute within a frame, with no model to be trained before it.
 bool computes_at_once(const Scenario& scenario);

@@ -9,7 +9,7 @@
 
 #include "app/session/head_gains.h"
 #include "core/answers/tensor_change.h"
-#include "core/scenario/scenario_difference.h"
+#include "core/scenario/scenario_keys.h"
 #include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/join.h"

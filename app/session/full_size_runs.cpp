@@ -12,7 +12,7 @@
 #include "core/bench/machine_speed.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/gpu_speed.h"
-#include "core/scenario/tokens.h"
+#include "core/scenario/embeddings.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
 

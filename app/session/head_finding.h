@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/session/async_query.h"
-#include "core/model/heads/head_muting.h"
 #include "core/model/heads/head_survey.h"
 #include "core/scenario/scenario.h"
 

@@ -8,8 +8,8 @@
 
 #include "core/answers/traced_inputs.h"
 #include "core/reference/reference_backend.h"
-#include "core/scenario/frozen_heads_fit.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

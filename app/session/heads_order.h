@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/heads/head_muting.h"
 #include "core/model/heads/head_survey.h"
 
 namespace headwise {

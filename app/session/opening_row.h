@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/session/computation.h"
-#include "core/model/heads/switching_head.h"
+#include "core/model/heads/head_survey.h"
 
 namespace headwise {
 

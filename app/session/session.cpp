@@ -9,9 +9,9 @@
 
 #include "app/session/edit_summary.h"
 #include "app/session/head_gains.h"
-#include "core/files/made_folders.h"
-#include "core/scenario/frozen_heads_fit.h"
+#include "core/files/file_paths.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 

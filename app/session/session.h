@@ -37,7 +37,7 @@ class Session {
   // Elapsed time and progress, while computing().
   Waiting waiting() const;
 
-  // Whether a model that has to be trained first (core/files/made_folders.h) is trained in the background:
+  // Whether a model that has to be trained first (core/files/file_paths.h) is trained in the background:
   // until it is there, the Scenario that asks for it is awaited(), and scenario() and the history stay as
   // they are. Otherwise, and to begin with, open() and edit() wait for it.
   void train_beside(bool wanted) { trains_beside_ = wanted; }

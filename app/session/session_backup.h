@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "core/files/file_lock.h"
+#include "core/files/atomic_file.h"
 #include "core/playlist/playlist.h"
 
 namespace headwise {

@@ -12,7 +12,7 @@
 
 #include "core/files/atomic_file.h"
 #include "core/files/json_text.h"
-#include "core/files/strict_json.h"
+#include "core/files/json_value.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

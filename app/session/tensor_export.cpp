@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/files/array_writers.h"
+#include "core/files/array_files.h"
 #include "core/picture/table.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"

@@ -11,7 +11,7 @@
 
 #include "app/session/async_query.h"
 #include "app/session/computation.h"
-#include "core/model/transformer/prediction_change.h"
+#include "core/model/transformer/predictions.h"
 
 namespace headwise {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/session/live_training.h"
-#include "core/picture/animated_png.h"
+#include "core/picture/image.h"
 #include "core/picture/picture.h"
 #include "core/train/training_run.h"
 

@@ -11,7 +11,7 @@
 #include "app/session/training_animation.h"
 #include "core/model/heads/head_scores.h"
 #include "core/playlist/playlist.h"
-#include "core/scenario/opened_scenario.h"
+#include "core/scenario/run_record.h"
 
 namespace headwise {
 namespace {

@@ -6,7 +6,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/model/layers/head_choices.h"
+#include "core/model/layers/layer_parameters.h"
 #include "core/scenario/layer_scenario.h"
 
 namespace headwise {

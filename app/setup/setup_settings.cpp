@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/files/file_paths.h"
-#include "core/files/word_fields.h"
 #include "core/files/word_rows.h"
 #include "core/model/files/sentence_patterns.h"
 #include "core/scenario/layer_scenario.h"

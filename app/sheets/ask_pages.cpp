@@ -9,7 +9,7 @@
 #include "app/setup/setup_settings.h"
 #include "core/answers/live_text.h"
 #include "core/playlist/lessons.h"
-#include "core/search/search_passage.h"
+#include "core/search/search_index.h"
 #include "core/trace/steps.h"
 
 namespace headwise {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/widgets/painter.h"
-#include "core/model/layers/head_choices.h"
+#include "core/model/layers/layer_parameters.h"
 #include "core/scenario/scenario.h"
 
 namespace headwise {

@@ -19,7 +19,7 @@
 #include "core/answers/head_statistics.h"
 #include "core/model/heads/head_scores.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/trained_heads.h"
+#include "core/scenario/presets.h"
 
 namespace headwise {
 

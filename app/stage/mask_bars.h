@@ -12,7 +12,7 @@
 #include "app/session/selection.h"
 #include "app/widgets/painter.h"
 #include "core/code/code_style.h"
-#include "core/picture/cell_geometry.h"
+#include "core/picture/plane_rule.h"
 
 namespace headwise {
 

@@ -13,8 +13,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
-#include "core/picture/cell_geometry.h"
-#include "core/picture/color_bar.h"
+#include "core/picture/plane_rule.h"
 
 namespace headwise {
 

@@ -16,7 +16,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
-#include "core/scenario/unknown_token.h"
+#include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {

@@ -25,9 +25,9 @@
 #include "core/answers/query_row.h"
 #include "core/answers/tensor_change.h"
 #include "core/attention/query_key_plane.h"
-#include "core/model/transformer/prediction_change.h"
+#include "core/model/transformer/predictions.h"
 #include "core/model/transformer/transformer_config.h"
-#include "core/picture/cell_geometry.h"
+#include "core/picture/plane_rule.h"
 
 namespace headwise {
 

@@ -12,7 +12,7 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/label_text.h"
-#include "core/scenario/unknown_token.h"
+#include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {

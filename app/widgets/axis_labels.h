@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "app/widgets/painter.h"
-#include "core/picture/cell_geometry.h"
-#include "core/picture/color_bar.h"
 #include "core/picture/picture.h"
+#include "core/picture/plane_rule.h"
 
 namespace headwise {
 
@@ -42,7 +41,7 @@ void draw_column_labels(const Painter& paint, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees,
                         std::optional<MarkedLabel> marked = {});
 
-// The label as an axis shows it: of an unknown word only the word (core/scenario/unknown_token.h),
+// The label as an axis shows it: of an unknown word only the word (core/scenario/text_inputs.h),
 // which gets a dotted line.
 std::string axis_word(const std::string& label);
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/picture/label_text.h"
-#include "core/picture/vector_plane.h"
+#include "core/picture/vector_canvas.h"
 
 namespace headwise {
 namespace {

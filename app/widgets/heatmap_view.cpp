@@ -4,9 +4,9 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "app/widgets/painter.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/cell_text.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {

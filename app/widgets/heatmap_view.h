@@ -10,10 +10,10 @@
 
 #include "app/render/heatmap_renderer.h"
 #include "app/widgets/painter.h"
-#include "core/picture/cell_geometry.h"
 #include "core/picture/font.h"
 #include "core/picture/heatmap.h"
 #include "core/picture/picture.h"
+#include "core/picture/plane_rule.h"
 
 namespace headwise {
 
@@ -47,7 +47,7 @@ void draw_heatmap_plane(ImDrawList* list, HeatmapRenderer& renderer, const Heatm
 
 // Numbers in the cells, if the widest of this range fits with `air` units above and below together; only
 // cells inside the list's clip rectangle are considered. A blocked cell shows its blocked_text
-// (core/picture/cell_text.h) instead of its cross. Returns false if they do not fit, and then draws nothing.
+// (core/picture/number_text.h) instead of its cross. Returns false, and draws nothing, if they do not fit.
 // `opacity` from 0 to 1. `large`: for the back row, in the largest font that the cells have room for.
 bool draw_cell_digits(const Painter& paint, const PlaneGeometry& plane, const HeatmapSpec& spec,
                       bool probability, float air = 2.0f, float opacity = 1.0f, bool large = false);

@@ -13,7 +13,7 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/cell_geometry.h"
+#include "core/picture/plane_rule.h"
 
 namespace headwise {
 namespace {

@@ -20,7 +20,7 @@
 #include "app/window/hall_type.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
-#include "core/picture/svg_canvas.h"
+#include "core/picture/vector_canvas.h"
 
 namespace headwise {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/platform/picture_surface.h"
 #include "app/render/heatmap_renderer.h"
 #include "app/stage/stage_panel.h"
-#include "core/picture/animated_png.h"
+#include "core/picture/image.h"
 #include "core/picture/pdf_document.h"
 
 namespace headwise {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "app/sheets/file_dialog.h"
-#include "core/model/layers/head_choices.h"
-#include "core/scenario/opened_scenario.h"
+#include "core/model/layers/layer_parameters.h"
+#include "core/scenario/run_record.h"
 #include "core/trace/tensor_names.h"
 
 namespace headwise {

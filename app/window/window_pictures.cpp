@@ -20,7 +20,7 @@
 #include "app/window/window_state.h"
 #include "core/code/program.h"
 #include "core/files/atomic_file.h"
-#include "core/picture/animated_png.h"
+#include "core/picture/image.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 

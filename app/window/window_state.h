@@ -43,7 +43,7 @@
 #include "app/window/playlist_walk.h"
 #include "app/window/window_backup.h"
 #include "app/window/window_layout.h"
-#include "core/model/files/model_checkpoints.h"
+#include "core/model/files/model_files.h"
 
 namespace headwise {
 

@@ -19,7 +19,7 @@
 #include "app/window/window_state.h"
 #include "core/files/file_paths.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/opened_scenario.h"
+#include "core/scenario/run_record.h"
 
 namespace headwise {
 namespace {

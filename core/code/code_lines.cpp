@@ -1,6 +1,7 @@
 #include "core/code/code_lines.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/score_scale.h"
-#include "core/code/code_dialect.h"
+#include "core/code/code_style.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
@@ -51,9 +52,8 @@ std::string MaskLines::given_attn_mask() const {
   const std::vector<Index> s = t_.attn_mask->shape().sizes();
   const bool keeps = o_.op == Op::scaled_dot_product_attention;
   std::string mask = "attn_mask";
-  if (!keeps && s.size() == 3) {
+  if (!keeps && s.size() == 3)
     mask = dialect_("reshape", mask, fmt::format("{}, {}, {}, {}", sizes_.batch, sizes_.heads, s[1], s[2]));
-  }
   if (keeps && !s.empty() && s.back() != 1 && s.back() < sizes_.keys) {
     mask = dialect_("pad columns", mask, sizes_.keys - s.back(),
                     is_bool(t_.attn_mask) ? "False" : "-" + dialect_("infinity"));
@@ -63,9 +63,8 @@ std::string MaskLines::given_attn_mask() const {
 
 void MaskLines::add_blocked() {
   add("blocked = " + dialect_("falses"));
-  if (is_bool(t_.attn_mask)) {
+  if (is_bool(t_.attn_mask))
     block(given_attn_mask(), o_.op == Op::scaled_dot_product_attention ? "True takes part" : "True is blocked");
-  }
   if (is_bool(t_.key_padding_mask)) block("key_padding_mask[:, None, None, :]", "True is ignored");
   if (t_.valid_lens) {
     const bool per_query = t_.valid_lens->shape().rank() == 2;
@@ -78,22 +77,19 @@ void MaskLines::add_blocked() {
         "how far a key lies before its query");
   }
   if (o_.is_causal) block("(back < 0)", "causal");
-  if (o_.sliding_window) {
+  if (o_.sliding_window)
     block(fmt::format("({} >= {})", dialect_("absolute", "back"), *o_.sliding_window), "sliding window");
-  }
 }
 
 void MaskLines::add_floats() {
   add("mask_bias = " + dialect_("zero or minus infinity", "blocked"));
   if (t_.attn_mask && !is_bool(t_.attn_mask)) add("mask_bias = mask_bias + " + given_attn_mask());
-  if (t_.key_padding_mask && !is_bool(t_.key_padding_mask)) {
+  if (t_.key_padding_mask && !is_bool(t_.key_padding_mask))
     add("mask_bias = mask_bias + key_padding_mask[:, None, None, :]");
-  }
   if (o_.alibi) {
     std::string slopes;
-    for (const double slope : alibi_slopes(sizes_.heads, o_.alibi_scale)) {
+    for (const double slope : alibi_slopes(sizes_.heads, o_.alibi_scale))
       slopes += fmt::format("{}{:.17g}", slopes.empty() ? "" : ", ", slope);
-    }
     add("slopes = " + dialect_("vector", slopes), "ALiBi");
     const std::string distance =
         o_.is_causal ? dialect_("at least zero", "back") : dialect_("absolute", "back");
@@ -280,13 +276,13 @@ void Lines::project() {
                     sizes_before_appending()));
   }
   if (result_ == Id::q) return;
-  if (result_ == Id::k ? t_.bias_k : t_.bias_v) {
+  if (result_ == Id::k ? t_.bias_k : t_.bias_v)
     set(dialect_("append row", name, "bias_" + name), "one more key: bias_" + name);
-  }
   if (o_.add_zero_attn) set(dialect_("append zero row", name), "a row of zeros");
 }
 
 void Lines::split_heads() {
+  if (result_ == Id::q_rotary || result_ == Id::k_rotary) return turn();
   const Id from = result_ == Id::k_heads ? Id::k : result_ == Id::v_heads ? Id::v : Id::q;
   if (!trace_.tensor(result_) || !trace_.tensor(from)) return;
   const auto s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
@@ -379,9 +375,8 @@ void Lines::softmax() {
     return freeze();
   }
   set(dialect_("softmax", "masked_scores"), "each row sums to 1");
-  if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias) {
+  if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias)
     set(dialect_("zero empty rows", "attn_weights", "masked_scores"), "a fully masked row: 0");
-  }
   freeze();
 }
 
@@ -421,38 +416,12 @@ void Lines::output() {
 }
 
 std::vector<CodeLine> Lines::take() {
-  switch (step_) {
-    case Step::inputs:
-      inputs();
-      break;
-    case Step::project:
-      project();
-      break;
-    case Step::split_heads:
-      result_ == Id::q_rotary || result_ == Id::k_rotary ? turn() : split_heads();
-      break;
-    case Step::scores:
-      scores();
-      break;
-    case Step::scale:
-      scale();
-      break;
-    case Step::mask:
-      mask();
-      break;
-    case Step::softmax:
-      softmax();
-      break;
-    case Step::weighted_sum:
-      weighted_sum();
-      break;
-    case Step::concat:
-      concat();
-      break;
-    case Step::output:
-      output();
-      break;
-  }
+  using L = Lines;
+  constexpr std::array<void (L::*)(), step_count> steps{
+      // in the order of Step
+      &L::inputs, &L::project, &L::split_heads,  &L::scores, &L::scale,
+      &L::mask,   &L::softmax, &L::weighted_sum, &L::concat, &L::output};
+  (this->*steps[static_cast<std::size_t>(step_)])();
   return std::move(lines_);
 }
 

@@ -15,6 +15,7 @@
 #include "core/attention/softmax.h"
 #include "core/code/code_lines.h"
 #include "core/files/atomic_file.h"
+#include "core/files/element_type.h"
 #include "core/tensor/join.h"
 #include "core/tensor/tensor.h"
 #include "core/trace/attention_sizes.h"
@@ -56,9 +57,8 @@ std::string mha_call(const Trace& trace, const AttentionSizes& s) {
     return tensor ? expression : "None";
   };
   std::string mask = "None";
-  if (t.mask_bias) {
+  if (t.mask_bias)
     mask = fmt::format("mask_bias[..., :{}].reshape({}, {}, {})", s.keys, s.batch * s.heads, s.queries, s.keys);
-  }
   std::string text = "attn_output, weights = F.multi_head_attention_forward(\n";
   text += fmt::format(
       "    query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1), {}, {}, {}, {},\n", s.embed_dim,
@@ -110,19 +110,7 @@ std::string own_function_text(const Trace& trace) {
 constexpr Index most_listed_cells = 64;
 constexpr std::size_t text_columns = 110;
 
-const char* numpy_type(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "<f4";
-    case DType::f64:
-      return "<f8";
-    case DType::boolean:
-      return "?";
-    case DType::i64:
-      return "<i8";
-  }
-  return "";
-}
+constexpr const char* numpy_types[] = {"<f4", "<f8", "?", "<i8"};  // in the order of DType
 
 std::string number_text(const Tensor& tensor, Index i) {
   const double value = tensor.flat(i);
@@ -132,45 +120,16 @@ std::string number_text(const Tensor& tensor, Index i) {
   return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
-std::string base64(std::span<const unsigned char> bytes) {
-  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t there = std::min<std::size_t>(3, bytes.size() - i);
-    unsigned group = 0;
-    for (std::size_t b = 0; b < 3; ++b) group = group << 8 | (b < there ? bytes[i + b] : 0u);
-    for (std::size_t d = 0; d < 4; ++d) text += d <= there ? digits[group >> (18 - 6 * d) & 63u] : '=';
-  }
-  return text;
-}
-
-std::span<const unsigned char> bytes_of(const Tensor& tensor) {
-  const auto bytes = [](const auto& values) {
-    return std::span(reinterpret_cast<const unsigned char*>(values.data()), values.size_bytes());
-  };
-  switch (tensor.dtype()) {
-    case DType::f32:
-      return bytes(tensor.values<float>());
-    case DType::f64:
-      return bytes(tensor.values<double>());
-    case DType::boolean:
-      return bytes(tensor.values<std::uint8_t>());
-    case DType::i64:
-      return bytes(tensor.values<std::int64_t>());
-  }
-  return {};
-}
-
 std::string deflated_base64(const Tensor& tensor) {
   static_assert(std::endian::native == std::endian::little, "the program reads little-endian numbers");
-  const std::span<const unsigned char> raw = bytes_of(tensor);
+  const std::span<const std::byte> raw = tensor_storage(tensor);
   uLongf size = compressBound(static_cast<uLong>(raw.size()));
   std::vector<unsigned char> packed(size);
-  if (compress2(packed.data(), &size, raw.data(), static_cast<uLong>(raw.size()), 9) != Z_OK) {
+  if (compress2(packed.data(), &size, reinterpret_cast<const Bytef*>(raw.data()),
+                static_cast<uLong>(raw.size()), 9) != Z_OK) {
     throw std::runtime_error("zlib cannot deflate the arrays of a program");
   }
-  return base64(std::span(packed.data(), size));
+  return base64(std::as_bytes(std::span(packed.data(), size)));
 }
 
 std::string sizes_tuple(const Tensor& tensor) {
@@ -181,7 +140,7 @@ std::string sizes_tuple(const Tensor& tensor) {
 // An expression for a NumPy array of the tensor's shape and type: a list of numbers if there are few, else
 // its bytes, deflated, in base64, which the program's `unpack(dtype, sizes, text)` reads.
 std::string python_array(const Tensor& tensor) {
-  const char* type = numpy_type(tensor.dtype());
+  const char* type = numpy_types[static_cast<std::size_t>(tensor.dtype())];
   if (tensor.size() <= most_listed_cells) {
     std::vector<std::string> numbers;
     for (Index i = 0; i < tensor.size(); ++i) numbers.push_back(number_text(tensor, i));
@@ -189,9 +148,8 @@ std::string python_array(const Tensor& tensor) {
   }
   const std::string text = deflated_base64(tensor);
   std::string lines;
-  for (std::size_t at = 0; at < text.size(); at += text_columns) {
+  for (std::size_t at = 0; at < text.size(); at += text_columns)
     lines += fmt::format("\n    \"{}\"", std::string_view(text).substr(at, text_columns));
-  }
   return fmt::format("unpack(\"{}\", {},{})", type, sizes_tuple(tensor), lines);
 }
 
@@ -215,18 +173,16 @@ std::string variable(const std::string& name) {
 TensorPtr dropout_keep(const Trace& trace) {
   const Shape& shape = trace.tensors.attn_weights->shape();
   Tensor keep(shape, DType::boolean);
-  for (Index i = 0; i < keep.size(); ++i) {
+  for (Index i = 0; i < keep.size(); ++i)
     keep.set_flat(i, dropout_factor(trace.options.dropout, trace.options.dropout_seed, i) != 0.0 ? 1.0 : 0.0);
-  }
   return std::make_shared<const Tensor>(std::move(keep));
 }
 
 // The name under which an input's array is stored: that of the first input that has the same array.
 std::string array_name(const Trace& trace, std::size_t input) {
   const TensorPtr array = trace.tensor(inputs_in_order[input]);
-  for (std::size_t i = 0; i < input; ++i) {
+  for (std::size_t i = 0; i < input; ++i)
     if (trace.tensor(inputs_in_order[i]) == array) return input_names[i];
-  }
   return input_names[input];
 }
 
@@ -267,9 +223,8 @@ std::string arrays_text(const Trace& trace, CodeStyle style, const std::string& 
     return style == CodeStyle::numpy ? expression : fmt::format("torch.from_numpy({})", expression);
   };
   std::string text;
-  if (!arrays_file.empty()) {
+  if (!arrays_file.empty())
     text += fmt::format("arrays = np.load(pathlib.Path(__file__).with_name(\"{}\"))\n", arrays_file);
-  }
   for (const NamedTensor& array : program_arrays(trace)) {
     const std::string expression =
         arrays_file.empty() ? python_array(*array.tensor) : fmt::format("arrays[\"{}\"]", array.name);
@@ -322,9 +277,8 @@ Steps steps_text(const Trace& trace, CodeStyle style) {
     if (entry.step == Step::inputs && !sdpa) continue;  // the arrays already contain it
     std::string lines;
     for (const StepPicture& picture : step_pictures(entry.step, trace)) {
-      for (const CodeLine& line : code_lines(style, entry.step, picture.result, trace)) {
+      for (const CodeLine& line : code_lines(style, entry.step, picture.result, trace))
         lines += line.code + (line.comment.empty() ? "" : "  # " + line.comment) + "\n";
-      }
       if (std::ranges::find(steps.results, picture.result) == steps.results.end())
         steps.results.push_back(picture.result);
     }
@@ -391,9 +345,8 @@ std::string program_text(const Trace& trace, CodeStyle style, const std::string&
 }
 
 void write_program(const std::string& path, const Trace& trace, CodeStyle style) {
-  if (program_array_bytes(trace) <= largest_carried_bytes) {
+  if (program_array_bytes(trace) <= largest_carried_bytes)
     return write_file_atomically(path, program_text(trace, style));
-  }
   const std::filesystem::path arrays = std::filesystem::path(path).replace_extension(".npz");
   write_npz(arrays.string(), program_arrays(trace));
   write_file_atomically(path, program_text(trace, style, arrays.filename().string()));

@@ -1,18 +1,17 @@
 #include "core/files/array_files.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <functional>
 
-#include "core/files/array_writers.h"
 #include "core/files/element_type.h"
-#include "core/files/foreign_model.h"
 #include "core/files/input_file.h"
 #include "core/files/npy_format.h"
-#include "core/files/npz_file.h"
 #include "core/files/safetensors_file.h"
 #include "core/files/zip_file.h"
 #include "core/tensor/error.h"
+#include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
@@ -105,8 +104,7 @@ auto with_file(const std::string& path, Npy npy, Npz npz, Safetensors safetensor
     case Format::unknown:
       break;
   }
-  throw Error(ExitStatus::input,
-              {path, "the format is not recognised", "", "a .npy, .npz or .safetensors file", ""});
+  refuse_input(path, "the format is not recognised", "", "a .npy, .npz or .safetensors file");
 }
 
 }  // namespace
@@ -165,6 +163,207 @@ void write_npz(const std::string& path, const std::vector<NamedTensor>& tensors)
 void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
                        const FileMetadata& metadata) {
   write_file_atomically(path, [&](const ByteSink& sink) { write_safetensors(sink, tensors, metadata); });
+}
+
+namespace {
+
+Tensor rows_of(const Tensor& whole, Index first, Index count) {
+  std::vector<Axis> axes = whole.shape().axes();
+  const Index row = axes[0].size > 0 ? whole.size() / axes[0].size : 0;
+  axes[0].size = count;
+  Tensor part = Tensor::unwritten(Shape(axes), whole.dtype());
+  with_values(whole, [&]<class T>(std::span<const T> values) {
+    std::ranges::copy(
+        values.subspan(static_cast<std::size_t>(first * row), static_cast<std::size_t>(part.size())),
+        part.values<T>().begin());
+  });
+  return part;
+}
+
+}  // namespace
+
+// Where the arrays are, in the order of the information about them.
+struct LazyArrayFile::Places {
+  std::optional<OpenSafetensors> safetensors;
+  std::vector<ZipEntry> entries;  // of an npz
+};
+
+LazyArrayFile::LazyArrayFile(const std::string& path)
+    : info_(read_array_file_info(path)),
+      file_(std::make_unique<InputFile>(path)),
+      places_(std::make_unique<Places>()) {
+  if (info_.format == "safetensors") places_->safetensors = open_safetensors(*file_);
+  if (info_.format == "npz") {
+    std::vector<UnreadEntry> told;  // as in info_
+    places_->entries = array_entries(*file_, read_zip_directory(*file_), &told);
+  }
+  for (std::size_t i = 0; i < info_.arrays.size(); ++i) by_name_.emplace(info_.arrays[i].name, i);
+}
+
+LazyArrayFile::~LazyArrayFile() = default;
+LazyArrayFile::LazyArrayFile(LazyArrayFile&&) noexcept = default;
+
+const std::string& LazyArrayFile::path() const {
+  return file_->path();
+}
+
+const ArrayInfo* LazyArrayFile::find(const std::string& name) const {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? nullptr : &info_.arrays[at->second];
+}
+
+TensorPtr LazyArrayFile::read(const std::string& name) const {
+  const ArrayInfo* const info = find(name);
+  if (!info) {
+    refuse_input(path(), "there is no such array", name, fmt::format("one of its {}", info_.arrays.size()),
+                 fmt::format("headwise info {} lists them", path()));
+  }
+  return info->sizes.empty() ? read_rows(name, 0, 1) : read_rows(name, 0, info->sizes[0]);
+}
+
+TensorPtr LazyArrayFile::read_rows(const std::string& name, Index first, Index count) const {
+  const auto at = by_name_.find(name);
+  if (at == by_name_.end()) return read(name);  // which reports that
+  const std::string where = path() + ": " + name;
+  const ArrayInfo& info = info_.arrays[at->second];
+  const Index rows = info.sizes.empty() ? 1 : info.sizes[0];
+  if (first < 0 || count < 0 || first > rows || count > rows - first) {
+    refuse_input(where, "it has no such rows", fmt::format("{} from row {}", count, first),
+                 fmt::format("within {} rows", rows));
+  }
+  if (places_->safetensors) {
+    const SafetensorsArray& array = places_->safetensors->header.arrays[at->second];
+    StoredArray part = array.array;
+    const std::uint64_t row_bytes = rows > 0 ? (array.end - array.begin) / static_cast<std::uint64_t>(rows) : 0;
+    if (!part.sizes.empty()) part.sizes[0] = count;
+    require_memory(tensor_bytes(part, where), where);
+    return read_tensor(part,
+                       file_->source(places_->safetensors->data_begin + array.begin +
+                                     static_cast<std::uint64_t>(first) * row_bytes),
+                       where);
+  }
+  const TensorPtr whole =
+      info_.format == "npz" ? read_npz_array(*file_, places_->entries[at->second]) : read_npy_array(*file_);
+  if (count == rows) return whole;
+  return std::make_shared<const Tensor>(rows_of(*whole, first, count));
+}
+
+std::vector<LazyArray> open_arrays(const std::string& path, std::vector<UnreadEntry>& unread) {
+  const auto file = std::make_shared<const LazyArrayFile>(path);
+  std::vector<LazyArray> arrays;
+  for (const ArrayInfo& array : file->info().arrays)
+    if (tensor_dtype(array.stored_dtype))
+      arrays.push_back({array.name,
+                        {outline_of(array, path), [file, name = array.name] { return file->read(name); }},
+                        array.stored_dtype});
+  unread = file->info().unread;
+  if (arrays.empty() && !unread.empty()) throw unread.front().why;
+  return arrays;
+}
+
+std::string name_in_python(const std::string& path) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
+  };
+  return name.size() <= 40 && std::ranges::all_of(name, plain) ? name : "FILE";
+}
+
+namespace {
+
+Error refusal(const std::string& path, const std::string& lines) {
+  return Error(ExitStatus::input,
+               {path, "this is a Python pickle, which can run code, and is not read", "",
+                ".npy, .npz or .safetensors", "if you trust it, convert it in Python: " + lines});
+}
+
+}  // namespace
+
+bool looks_like_pickle(std::string_view beginning) {
+  return beginning.size() >= 2 && beginning[0] == '\x80' && beginning[1] >= 2 && beginning[1] <= 5;
+}
+
+Error refused_pickle(const std::string& path, bool torch) {
+  const std::string name = name_in_python(path);
+  const std::string stem = name.substr(0, name.find_last_of('.'));
+  const std::string lines =
+      torch ? fmt::format(
+                  "import torch, safetensors.torch as st; d = torch.load('{}', 'cpu', weights_only=True); "
+                  "d = d.get('model', d.get('state_dict', d)); st.save_file({{k: v.clone().contiguous() "
+                  "for k, v in d.items() if torch.is_tensor(v)}}, '{}.safetensors')",
+                  name, stem)
+            : fmt::format("import numpy, pickle; numpy.savez('{}.npz', **pickle.load(open('{}', 'rb')))",
+                          stem, name);
+  return refusal(path, lines);
+}
+
+Error refused_shards(const std::string& folder) {
+  return refusal(
+      folder,
+      "import glob, torch, safetensors.torch as st; st.save_file({k: v.clone().contiguous() for f in "
+      "glob.glob('pytorch_model-*.bin') for k, v in torch.load(f, 'cpu', weights_only=True).items()}, "
+      "'model.safetensors')");
+}
+
+namespace {
+
+constexpr std::string_view hdf5_magic{"\x89HDF\r\n\x1a\n", 8};
+
+Error refusal(const std::string& path, const std::string& what, const std::string& remedy) {
+  return Error(ExitStatus::input,
+               {path, what, "", "a .safetensors file, with the model's config.json beside it", remedy});
+}
+
+// For the framework whose weights transformers 4 reads with `flag`.
+std::string with_transformers_4(const std::string& framework, const std::string& flag) {
+  return fmt::format(
+      "use the same model's .safetensors, or convert it in its folder, in Python with transformers 4 and {}: "
+      "from transformers import AutoModel; AutoModel.from_pretrained('.', {}=True).save_pretrained('.')",
+      framework, flag);
+}
+
+}  // namespace
+
+std::optional<Error> refused_foreign_model(const std::string& path, std::string_view beginning) {
+  const std::string name = name_in_python(path), stem = name.substr(0, name.find_last_of('.'));
+  const auto is = [&](std::string_view magic, std::initializer_list<const char*> endings) {
+    if (!magic.empty() && beginning.starts_with(magic)) return true;
+    for (const char* ending : endings)
+      if (path.ends_with(ending)) return true;
+    return false;
+  };
+  if (is("GGUF", {".gguf"})) {
+    return refusal(
+        path, "this is a GGUF file, as used by llama.cpp, which Headwise does not read",
+        fmt::format("convert it in its folder, in Python: from transformers import AutoModelForCausalLM as "
+                    "M, AutoTokenizer as T; [C.from_pretrained('.', gguf_file='{}').save_pretrained('{}') "
+                    "for C in (M, T)]; then open the folder it creates",
+                    name, stem));
+  }
+  if (is(hdf5_magic, {".h5", ".hdf5", ".keras"}))
+    return refusal(path, "this is a Keras or TensorFlow file, which Headwise does not read",
+                   with_transformers_4("TensorFlow", "from_tf"));
+  if (is("", {".ckpt.index", ".ckpt.meta", ".data-00000-of-00001", ".pb"}))
+    return refusal(path, "this is part of a TensorFlow checkpoint, which Headwise does not read",
+                   with_transformers_4("TensorFlow", "from_tf"));
+  if (is("",
+         {".ot", ".tflite", ".mlmodel", ".mlpackage", ".nemo", "openvino_model.xml", "openvino_model.bin"}))
+    return refusal(path, "this is a model for another program, which Headwise does not read",
+                   "use the .safetensors it was made from");
+  if (is("", {".msgpack"}))
+    return refusal(path, "this is a Flax file, which Headwise does not read",
+                   with_transformers_4("Flax", "from_flax"));
+  if (is("", {".onnx"})) {
+    return refusal(
+        path,
+        "this is an ONNX graph, which has lost the names of many matrices and which Headwise does not read",
+        fmt::format("use the .safetensors it was made from, or, if its initializers still have their names, "
+                    "in Python: import numpy, onnx, onnx.numpy_helper as n; numpy.savez('{}.npz', "
+                    "**{{t.name: n.to_array(t) for t in onnx.load('{}').graph.initializer}})",
+                    stem, name));
+  }
+  return std::nullopt;
 }
 
 }  // namespace headwise

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/tensor/error.h"
+#include "core/files/input_file.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
@@ -56,9 +56,8 @@ Index checked_bytes(const StoredArray& array, Index element_bytes, const std::st
     fits = fits && size >= 0 && !__builtin_mul_overflow(bytes, std::max<Index>(size, 1), &bytes);
   }
   if (!fits) {
-    throw Error(ExitStatus::input,
-                {where, "the shape is out of range", fmt::format("({})", join(array.sizes, ",")),
-                 fmt::format("at most {} axes whose product fits in 63 bits", max_rank), ""});
+    refuse_input(where, "the shape is out of range", fmt::format("({})", join(array.sizes, ",")),
+                 fmt::format("at most {} axes whose product fits in 63 bits", max_rank));
   }
   return empty ? 0 : bytes;
 }
@@ -123,9 +122,8 @@ TensorPtr decode_integers(const StoredArray& array, const Shape& shape, const By
                           const std::string& where) {
   return decode<In, std::int64_t>(array, shape, source, [&](In value) {
     if (!std::in_range<std::int64_t>(value)) {
-      throw Error(ExitStatus::input,
-                  {where, "an unsigned number is too large", fmt::format("{}", value),
-                   fmt::format("at most {}", std::numeric_limits<std::int64_t>::max()), ""});
+      refuse_input(where, "an unsigned number is too large", fmt::format("{}", value),
+                   fmt::format("at most {}", std::numeric_limits<std::int64_t>::max()));
     }
     return static_cast<std::int64_t>(value);
   });
@@ -232,17 +230,21 @@ TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const 
 }
 
 std::span<const std::byte> tensor_storage(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::f32:
-      return std::as_bytes(tensor.values<float>());
-    case DType::f64:
-      return std::as_bytes(tensor.values<double>());
-    case DType::boolean:
-      return std::as_bytes(tensor.values<std::uint8_t>());
-    case DType::i64:
-      return std::as_bytes(tensor.values<std::int64_t>());
+  return with_values(tensor, [](auto values) { return std::span<const std::byte>(std::as_bytes(values)); });
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t there = std::min<std::size_t>(3, bytes.size() - i);
+    unsigned group = 0;
+    for (std::size_t b = 0; b < 3; ++b)
+      group = group << 8 | (b < there ? std::to_integer<unsigned>(bytes[i + b]) : 0u);
+    for (std::size_t d = 0; d < 4; ++d) text += d <= there ? digits[group >> (18 - 6 * d) & 63u] : '=';
   }
-  return {};
+  return text;
 }
 
 float half_to_float(std::uint16_t bits) {

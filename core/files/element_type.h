@@ -79,6 +79,17 @@ TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const 
 // The tensor's numbers as in memory: row-major, little-endian; this is what writers write.
 std::span<const std::byte> tensor_storage(const Tensor& tensor);
 
+// f(the values of the tensor), a span of its own type.
+template <class F>
+auto with_values(const Tensor& tensor, F f) {
+  if (tensor.dtype() == DType::f32) return f(tensor.values<float>());
+  if (tensor.dtype() == DType::f64) return f(tensor.values<double>());
+  if (tensor.dtype() == DType::boolean) return f(tensor.values<std::uint8_t>());
+  return f(tensor.values<std::int64_t>());
+}
+
+std::string base64(std::span<const std::byte> bytes);  // RFC 4648
+
 float half_to_float(std::uint16_t bits);      // IEEE 754 binary16, subnormals and NaN included
 float bfloat16_to_float(std::uint16_t bits);  // the upper half of a binary32
 

@@ -31,13 +31,10 @@ const char* kind_of(mode_t mode) {
 // models have their settings and vocabulary next to their arrays.
 [[noreturn]] void refuse_kind(const std::string& path, const char* got) {
   const bool json = path.ends_with(".json"), text = path.ends_with(".txt");
-  throw Error(ExitStatus::input,
-              {.where = path,
-               .what = json || text ? "there is nothing to read" : "there are no arrays to read",
-               .got = got,
-               .expected = json   ? "a JSON file"
-                           : text ? "a text file"
-                                  : "a .npy, .npz or .safetensors file"});
+  refuse_input(path, json || text ? "there is nothing to read" : "there are no arrays to read", got,
+               json   ? "a JSON file"
+               : text ? "a text file"
+                      : "a .npy, .npz or .safetensors file");
 }
 
 }  // namespace
@@ -64,9 +61,8 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (is_builtin(path)) {
     builtin_ = builtin_file(path);
     if (!builtin_) {
-      throw Error(ExitStatus::input,
-                  {path, "there is no such built-in model", "", join(builtin_folders(), " or "),
-                   "write ./ before the name of a folder"});
+      refuse_input(path, "there is no such built-in model", "", join(builtin_folders(), " or "),
+                   "write ./ before the name of a folder");
     }
     size_ = builtin_->size();
     return;
@@ -77,9 +73,8 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
     const int error = errno;
     if (descriptor_ >= 0) close(descriptor_);
-    if (error == ENOENT) throw Error(ExitStatus::input, {path, "file not found", "", "", ""});
-    throw Error(ExitStatus::input,
-                {path, "the file cannot be opened", std::strerror(error), "a file that can be read", ""});
+    if (error == ENOENT) refuse_input(path, "file not found");
+    refuse_input(path, "the file cannot be opened", std::strerror(error), "a file that can be read");
   }
   const char* problem = !S_ISREG(status.st_mode) ? kind_of(status.st_mode)
                         : status.st_size <= 0    ? "an empty file"
@@ -97,9 +92,9 @@ InputFile::~InputFile() {
 
 void InputFile::require_inside(std::uint64_t offset, std::uint64_t count) const {
   if (offset <= size_ && count <= size_ - offset) return;
-  throw Error(ExitStatus::input, {path_, "the file ends too early", fmt::format("{} bytes", size_),
-                                  fmt::format("{} bytes from byte {}", count, offset),
-                                  "the file may be incomplete: download or save it again"});
+  refuse_input(path_, "the file ends too early", fmt::format("{} bytes", size_),
+               fmt::format("{} bytes from byte {}", count, offset),
+               "the file may be incomplete: download or save it again");
 }
 
 void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
@@ -112,9 +107,8 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
     const ssize_t count = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
-      throw Error(ExitStatus::input,
-                  {path_, "the file cannot be read",
-                   count < 0 ? std::strerror(errno) : "it became shorter while it was read", "", ""});
+      refuse_input(path_, "the file cannot be read",
+                   count < 0 ? std::strerror(errno) : "it became shorter while it was read");
     }
     into = into.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);

@@ -13,6 +13,13 @@
 
 namespace headwise {
 
+// Refuses what an input contains: throws Error(input) of these parts.
+[[noreturn]] inline void refuse_input(const std::string& where, const std::string& what,
+                                      const std::string& got = "", const std::string& expected = "",
+                                      const std::string& remedy = "") {
+  throw Error(ExitStatus::input, {where, what, got, expected, remedy});
+}
+
 // Throws an Error if the file is only Git LFS's pointer to one that has not been fetched. No error if
 // there is none.
 void require_fetched(const std::string& path, ExitStatus status = ExitStatus::input);

@@ -1,17 +1,236 @@
 #include "core/files/json_value.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <unordered_set>
+#include <vector>
 
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
 #include "core/tensor/edit_distance.h"
+#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string line_and_column(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
+  const auto line = 1 + std::ranges::count(before, '\n');
+  const std::size_t newline = before.rfind('\n');
+  const std::string_view last = newline == std::string_view::npos ? before : before.substr(newline + 1);
+  // Columns count characters, as editors do: continuation bytes of UTF-8 do not count.
+  const auto column = 1 + std::ranges::count_if(last, [](char c) { return (c & 0xC0) != 0x80; });
+  return fmt::format("line {}, column {}", line, column);
+}
+
+// What nlohmann's parser met and what it expected, from its message: "[json.exception…] parse error at line
+// 1, column 2: syntax error while parsing object key - unexpected '}'; expected string literal".
+std::pair<std::string, std::string> got_and_expected(const std::string& message) {
+  constexpr std::string_view place = "parse error", expected = "; expected ";
+  std::string got = message.substr(std::min(message.size(), message.find("] ") + 2));
+  if (got.starts_with(place)) got = got.substr(got.find(": ") + 2);
+  if (got.starts_with("syntax error")) got = got.substr(got.find(" - ") + 3);
+  const std::size_t end = got.rfind(expected);
+  if (end == std::string::npos) return {got, "JSON (RFC 8259)"};
+  return {got.substr(0, end), got.substr(end + expected.size())};
+}
+
+// What the parser's callback tracks: the keys of the open objects, and how much has been read.
+class Guard {
+ public:
+  explicit Guard(const JsonLimits& limits) : limits_(limits) {}
+
+  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+    if (++values_ > limits_.values) {
+      throw JsonRefusal{.place = "",
+                        .what = "the JSON is too large",
+                        .got = fmt::format("more than {} values", limits_.values),
+                        .expected = "",
+                        .too_large = true};
+    }
+    if (static_cast<std::size_t>(depth) > limits_.levels)
+      refuse("the JSON is nested too deeply", fmt::format("more than {} levels", limits_.levels));
+    if (event == Json::parse_event_t::object_start) open_.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_.pop_back();
+    if (event == Json::parse_event_t::key) add_key(parsed.get_ref<const std::string&>());
+    return true;
+  }
+
+ private:
+  void add_key(const std::string& key) {
+    if (!open_.back().insert(key).second) {
+      throw JsonRefusal{"", fmt::format("the key \"{}\" occurs twice in one object", key), "",
+                        "each key once"};
+    }
+    if (open_.back().size() > limits_.keys)
+      refuse("the JSON has too many keys", fmt::format("more than {} keys in one object", limits_.keys));
+  }
+
+  [[noreturn]] static void refuse(const std::string& what, const std::string& got) {
+    throw JsonRefusal{"", what, got, ""};
+  }
+
+  JsonLimits limits_;
+  std::size_t values_ = 0;
+  std::vector<std::unordered_set<std::string>> open_;
+};
+
+constexpr std::array<std::string_view, 3> python_numbers{"-Infinity", "Infinity", "NaN"};
+
+struct PythonText {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>> added;  // bytes, behind this many of the new text
+
+  std::size_t original(std::size_t byte) const {
+    std::size_t before = 0;
+    for (const auto& [end, bytes] : added)
+      if (end <= byte) before += bytes;
+    return byte - std::min(before, byte);
+  }
+};
+
+bool is_word_part(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+PythonText without_python_numbers(std::string_view text) {
+  PythonText made;
+  made.text.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (in_string || !is_word_part(c)) {
+      const std::size_t count = in_string && c == '\\' ? std::min<std::size_t>(2, text.size() - at) : 1;
+      if (c == '"') in_string = !in_string;
+      made.text.append(text.substr(at, count));
+      at += count;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < text.size() && is_word_part(text[end])) ++end;
+    const std::string_view word = text.substr(at, end - at);
+    if (std::ranges::find(python_numbers, word) != python_numbers.end()) {
+      const std::string tagged = fmt::format(R"({{"{}":"{}"}})", python_number_key, word);
+      made.text += tagged;
+      made.added.emplace_back(made.text.size(), tagged.size() - word.size());
+    } else {
+      made.text.append(word);
+    }
+    at = end;
+  }
+  return made;
+}
+
+// If the value stands for one of those numbers, its word; else empty.
+std::string_view python_number(const Json& value) {
+  if (!value.is_object() || value.size() != 1 || value.begin().key() != python_number_key ||
+      !value.begin()->is_string())
+    return "";
+  const auto word = std::ranges::find(python_numbers, value.begin()->get_ref<const std::string&>());
+  return word == python_numbers.end() ? "" : *word;
+}
+
+// The first place of `word` that is not in a string; the end if there is none.
+std::size_t place_outside_strings(std::string_view text, std::string_view word) {
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"') in_string = !in_string;
+    if (in_string && text[at] == '\\') ++at;
+    if (!in_string && text.substr(at).starts_with(word)) return at;
+  }
+  return text.size();
+}
+
+bool may_have_python_numbers(std::string_view text) {
+  return text.find("Infinity") != std::string_view::npos || text.find("NaN") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool looks_like_utf16(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  // Without a mark, every second byte of Latin text is zero.
+  const std::string_view start = text.substr(0, 64);
+  std::size_t zeros[2] = {};
+  for (std::size_t i = 0; i < start.size(); ++i) zeros[i % 2] += start[i] == '\0';
+  const std::size_t pairs = start.size() / 2;
+  return pairs >= 4 && std::max(zeros[0], zeros[1]) * 4 >= pairs * 3 && std::min(zeros[0], zeros[1]) == 0;
+}
+
+std::string python_json_text(std::string_view text) {
+  return may_have_python_numbers(text) ? without_python_numbers(text).text : std::string(text);
+}
+
+Json parse_strict_json(std::string_view given, const JsonLimits& limits, JsonDialect dialect) {
+  PythonText python;
+  if (dialect == JsonDialect::python && may_have_python_numbers(given))
+    python = without_python_numbers(given);
+  const std::string_view text = python.added.empty() ? given : std::string_view(python.text);
+  const std::string not_json = "this is not JSON", rfc = "JSON (RFC 8259)";
+  if (looks_like_utf16(text))
+    throw JsonRefusal{.place = "",
+                      .what = "this text is UTF-16",
+                      .got = "",
+                      .expected = "UTF-8: save the file as UTF-8",
+                      .is_json = false};
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw JsonRefusal{.place = "", .what = not_json, .got = "an empty text", .expected = rfc, .is_json = false};
+  // The parser treats a zero byte as the end and would not look beyond it.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    throw JsonRefusal{.place = line_and_column(text, zero + 1),
+                      .what = not_json,
+                      .got = "a zero byte",
+                      .expected = rfc,
+                      .is_json = false};
+  try {
+    Guard guard(limits);
+    // The parser copies the callback: pass it a reference, so that there is one state.
+    return Json::parse(text.begin(), text.end(), [&guard](int depth, Json::parse_event_t event, Json& parsed) {
+      return guard(depth, event, parsed);
+    });
+  } catch (const Json::parse_error& error) {
+    const auto [got, expected] = got_and_expected(error.what());
+    throw JsonRefusal{.place = line_and_column(given, python.original(error.byte)),
+                      .what = not_json,
+                      .got = got,
+                      .expected = expected,
+                      .is_json = false};
+  } catch (const Json::out_of_range& error) {
+    throw number_out_of_range(given, error);
+  }
+}
+
+JsonRefusal number_out_of_range(std::string_view text, const Json::exception& error) {
+  const std::string message = error.what();  // "… number overflow parsing '1e999'"
+  const std::size_t begin = message.find('\''), end = message.rfind('\'');
+  const std::string number = begin < end ? message.substr(begin + 1, end - begin - 1) : message;
+  return {.place = line_and_column(text, place_outside_strings(text, number) + 1),
+          .what = "a number is out of range",
+          .got = number,
+          .expected = "numbers of at most ±1.8e308"};
+}
+
+std::string json_as_written(const Json& value, std::size_t most_bytes) {
+  std::string text = json_text(value, {.replaces_bytes = true});
+  for (const std::string_view word : python_numbers) {
+    const std::string tagged = json_text(Json{{std::string(python_number_key), std::string(word)}});
+    for (std::size_t at = 0; (at = text.find(tagged, at)) != std::string::npos; at += word.size())
+      text.replace(at, tagged.size(), word);
+  }
+  return one_line(text, most_bytes);
+}
+
+std::string json_kind(const Json& value) {
+  const std::string_view word = python_number(value);
+  return word.empty() ? value.type_name() : std::string(word);
+}
+
 namespace {
 
 constexpr double largest_exact_integer = 9007199254740992.0;  // 2^53: above this, 8.0 need not mean 8

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "core/files/array_writers.h"
+#include "core/files/array_files.h"
+#include "core/files/input_file.h"
 #include "core/files/json_text.h"
-#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
@@ -23,9 +23,8 @@ constexpr std::string_view metadata_key = "__metadata__";
 constexpr std::size_t most_type_bytes = 40;  // of its name, as it is shown
 
 std::optional<ElementType> find_element_type(std::string_view safetensors) {
-  for (const ElementTypeEntry& entry : element_types()) {
+  for (const ElementTypeEntry& entry : element_types())
     if (!safetensors.empty() && entry.safetensors == safetensors) return entry.type;
-  }
   return std::nullopt;
 }
 
@@ -153,7 +152,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
   [[noreturn]] void fail(const std::string& what, const std::string& got, const std::string& expected,
                          const std::string& remedy = "") const {
-    throw Error(ExitStatus::input, {where_, what, got, expected, remedy});
+    refuse_input(where_, what, got, expected, remedy);
   }
   [[noreturn]] void wrong(const std::string& got) const {
     fail(key_.empty() ? "the header is wrong" : fmt::format("the header is wrong at '{}'", key_), got,
@@ -173,10 +172,8 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where) {
   // A zero byte would end the text for the parser, and hide what follows it.
-  if (json.find('\0') != std::string_view::npos) {
-    throw Error(ExitStatus::input,
-                {where, "the JSON of the header is malformed", "a zero byte", "valid JSON", ""});
-  }
+  if (json.find('\0') != std::string_view::npos)
+    refuse_input(where, "the JSON of the header is malformed", "a zero byte", "valid JSON");
   HeaderReader reader(where);
   Json::sax_parse(json, &reader);
   return reader.take();
@@ -186,11 +183,6 @@ namespace {
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader's limit
-
-[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
-                       const std::string& expected, const std::string& remedy = "") {
-  throw Error(ExitStatus::input, {where, what, got, expected, remedy});
-}
 
 // Checks that the data of all arrays together fills the file from the header's end to its own,
 // each byte once.
@@ -205,25 +197,27 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
     const auto needed = static_cast<std::uint64_t>(stored_bytes(array->array, where));
     const std::string got = fmt::format("bytes {} to {}", array->begin, array->end);
     if (array->begin > array->end || array->end > data_bytes) {
-      fail(where, "its data lies outside the file", got, fmt::format("within {} bytes of data", data_bytes),
-           "the file may be incomplete: download or save it again");
+      refuse_input(where, "its data lies outside the file", got,
+                   fmt::format("within {} bytes of data", data_bytes),
+                   "the file may be incomplete: download or save it again");
     }
     if (array->begin != expected_begin) {
-      fail(where,
-           array->begin < expected_begin ? "its data overlaps that of another array"
-                                         : "there is a gap before its data",
-           got, fmt::format("a start at {}", expected_begin));
+      refuse_input(where,
+                   array->begin < expected_begin ? "its data overlaps that of another array"
+                                                 : "there is a gap before its data",
+                   got, fmt::format("a start at {}", expected_begin));
     }
     if (array->array.type != ElementType::other && array->end - array->begin != needed) {
-      fail(where, "its data does not fill its shape", fmt::format("{} bytes", array->end - array->begin),
-           fmt::format("{} for {} of shape ({})", needed, stored_type_name(array->array),
-                       join(array->array.sizes, ",")));
+      refuse_input(where, "its data does not fill its shape",
+                   fmt::format("{} bytes", array->end - array->begin),
+                   fmt::format("{} for {} of shape ({})", needed, stored_type_name(array->array),
+                               join(array->array.sizes, ",")));
     }
     expected_begin = array->end;
   }
   if (expected_begin != data_bytes) {
-    fail(path, "the data does not end at the end of the file", fmt::format("{} bytes of data", data_bytes),
-         fmt::format("{}", expected_begin));
+    refuse_input(path, "the data does not end at the end of the file",
+                 fmt::format("{} bytes of data", data_bytes), fmt::format("{}", expected_begin));
   }
 }
 
@@ -235,17 +229,18 @@ std::string place_of(const InputFile& file, const SafetensorsArray& array) {
 
 OpenSafetensors open_safetensors(const InputFile& file) {
   if (file.size() < length_bytes)
-    fail(file.path(), "this is not a safetensors file", fmt::format("{} bytes", file.size()), "a header");
+    refuse_input(file.path(), "this is not a safetensors file", fmt::format("{} bytes", file.size()),
+                 "a header");
   std::uint64_t length = 0;
   file.read(0, std::as_writable_bytes(std::span(&length, 1)));
   if (length > max_header_bytes || length > file.size() - length_bytes) {
-    fail(file.path(), "the length of the safetensors header is wrong", fmt::format("{} bytes", length),
-         fmt::format("at most {}, within the file of {} bytes", max_header_bytes, file.size()),
-         "the file may be incomplete: download or save it again");
+    refuse_input(file.path(), "the length of the safetensors header is wrong", fmt::format("{} bytes", length),
+                 fmt::format("at most {}, within the file of {} bytes", max_header_bytes, file.size()),
+                 "the file may be incomplete: download or save it again");
   }
   const std::string json = file.read_text(length_bytes, length);
   if (!json.starts_with('{'))
-    fail(file.path(), "the safetensors header is damaged", json.substr(0, 1), "a JSON object");
+    refuse_input(file.path(), "the safetensors header is damaged", json.substr(0, 1), "a JSON object");
   OpenSafetensors open{parse_safetensors_header(json, file.path()), length_bytes + length};
   check_layout(file.path(), open.header, file.size() - open.data_begin);
   std::erase_if(open.header.arrays,
@@ -274,9 +269,8 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file, std::vector<Unr
   }
   Index total = 0;
   for (const SafetensorsArray& array : open.header.arrays) {
-    if (__builtin_add_overflow(total, tensor_bytes(array.array, file.path()), &total)) {
-      fail(file.path(), "the arrays together are out of range", "", "");
-    }
+    if (__builtin_add_overflow(total, tensor_bytes(array.array, file.path()), &total))
+      refuse_input(file.path(), "the arrays together are out of range", "", "");
   }
   require_memory(total, file.path());
   std::vector<NamedTensor> tensors;

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "core/tensor/error.h"
+#include "core/files/input_file.h"
 
 namespace headwise {
 namespace {
@@ -66,8 +66,7 @@ std::vector<WordRow> word_rows(std::span<const unsigned char> bytes, std::string
   std::set<std::string_view> keys;
   each_line(bytes, [&](std::string_view line, std::size_t number) {
     const auto refuse = [&](const char* what) {
-      throw Error(ExitStatus::input,
-                  {fmt::format("{}: line {}", file, number), what, std::string(line), "KEY = VALUE", ""});
+      refuse_input(fmt::format("{}: line {}", file, number), what, std::string(line), "KEY = VALUE");
     };
     constexpr std::string_view sign = " =";
     std::size_t at = line.find(sign), value = at + sign.size();

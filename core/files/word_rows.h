@@ -2,9 +2,15 @@
 // is a comment, one that begins with a blank continues the line before it.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
+
+#include "core/tensor/error.h"
 
 namespace headwise {
 
@@ -25,5 +31,53 @@ std::vector<std::string_view> word_list(std::span<const unsigned char> bytes);
 // over several. They refer to its bytes. Throws Error(input) at a line that is no row, and at a key that an
 // earlier row has.
 std::vector<WordRow> word_rows(std::span<const unsigned char> bytes, std::string_view file);
+
+// Records as rows of a table (core/files/word_rows.h): each word says one thing of a record, by itself or as
+// WORD=VALUE.
+
+template <class Record>
+struct FieldWord {
+  std::string_view word;
+  bool (*take)(Record&, std::string_view value);  // false if the value does not fit; it is empty without "="
+};
+
+// What a FieldWord takes: the value of this member; a list gets one more, and what is true or false becomes
+// true.
+template <auto member>
+inline constexpr auto field = [](auto& record, std::string_view value) {
+  using Value = std::remove_reference_t<decltype(record.*member)>;
+  if constexpr (std::is_same_v<Value, bool>)
+    return record.*member = true, value.empty();
+  else if constexpr (std::is_same_v<Value, std::string_view>)
+    return record.*member = value, !value.empty();
+  else if constexpr (std::is_same_v<Value, std::vector<std::string_view>>)
+    return (record.*member).push_back(value), !value.empty();
+  else {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), record.*member);
+    return error == std::errc() && end == value.data() + value.size();
+  }
+};
+
+// Or one choice of this member.
+template <auto member, auto choice>
+inline constexpr auto chosen = [](auto& record, std::string_view value) {
+  record.*member = choice;
+  return value.empty();
+};
+
+// Reads these words into the record. Throws Error(input), which names the file and the row, at a word that
+// says nothing.
+template <class Record>
+void read_fields(std::string_view words, Record& record,
+                 std::type_identity_t<std::span<const FieldWord<Record>>> known, std::string_view file,
+                 std::string_view row) {
+  for (const std::string_view word : words_in(words)) {
+    const std::size_t sign = std::min(word.find('='), word.size());
+    const auto found = std::ranges::find(known, word.substr(0, sign), &FieldWord<Record>::word);
+    if (found == known.end() || !found->take(record, word.substr(std::min(sign + 1, word.size()))))
+      throw Error(ExitStatus::input, {std::string(file) + ": " + std::string(row), "a word says nothing",
+                                      std::string(word), "", ""});
+  }
+}
 
 }  // namespace headwise

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "core/tensor/error.h"
+#include "core/files/input_file.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -65,8 +65,7 @@ class DirectoryReader {
  private:
   [[noreturn]] void fail(const std::string& what, const std::string& got = "",
                          const std::string& expected = "", const std::string& remedy = "") const {
-    throw Error(ExitStatus::input,
-                {file_.path(), "the ZIP archive is not readable: " + what, got, expected, remedy});
+    refuse_input(file_.path(), "the ZIP archive is not readable: " + what, got, expected, remedy);
   }
 
   // The end record is the last thing in the file, followed by a comment of up to 65535 bytes.
@@ -102,9 +101,8 @@ class DirectoryReader {
       fail("its zip64 record is damaged");
     const Directory directory{number(bytes, 48, 8), number(bytes, 40, 8), number(bytes, 32, 8)};
     if (number(bytes, 16, 8) != 0 || number(bytes, 24, 8) != directory.entries) fail("it has several parts");
-    if (directory.size > position || directory.offset != position - directory.size) {
+    if (directory.size > position || directory.offset != position - directory.size)
       fail("its directory is not before its zip64 record");
-    }
     return directory;
   }
 
@@ -182,9 +180,8 @@ class DirectoryReader {
       }
     }
     std::ranges::sort(ranges);
-    for (std::size_t i = 1; i < ranges.size(); ++i) {
+    for (std::size_t i = 1; i < ranges.size(); ++i)
       if (ranges[i].first < ranges[i - 1].second) fail("two entries overlap");
-    }
     if (total > unsuspicious_bytes && total / unsuspicious_ratio > file_.size()) {
       fail("it unpacks to far more than its own size", fmt::format("{} bytes from {}", total, file_.size()),
            fmt::format("at most {} times", unsuspicious_ratio), "save it uncompressed: numpy.savez");
@@ -214,9 +211,8 @@ struct ZipEntryReader::State {
   State& operator=(const State&) = delete;
 
   [[noreturn]] void fail(const std::string& what, const std::string& remedy = "") const {
-    throw Error(ExitStatus::input,
-                {file.path() + ": " + entry.name, what, "", "",
-                 remedy.empty() ? "the file is damaged: download or save it again" : remedy});
+    refuse_input(file.path() + ": " + entry.name, what, "", "",
+                 remedy.empty() ? "the file is damaged: download or save it again" : remedy);
   }
 
   // Unpacks into `into` until it is full or the stream ends; returns the number of bytes.
@@ -321,9 +317,8 @@ void in_pieces(Bytes bytes, F f) {
 std::string deflated(Bytes first, Bytes second) {
   z_stream stream{};
   constexpr int raw_deflate = -MAX_WBITS, memory_level = 8;
-  if (deflateInit2(&stream, deflate_level, Z_DEFLATED, raw_deflate, memory_level, deflate_strategy) != Z_OK) {
+  if (deflateInit2(&stream, deflate_level, Z_DEFLATED, raw_deflate, memory_level, deflate_strategy) != Z_OK)
     throw std::bad_alloc();
-  }
   const auto end = [](z_stream* s) { deflateEnd(s); };
   const std::unique_ptr<z_stream, decltype(end)> guard(&stream, end);
   const uLong bound = deflateBound(&stream, static_cast<uLong>(first.size() + second.size()));
@@ -352,9 +347,8 @@ void ZipWriter::put(const std::string& bytes) {
 void ZipWriter::add(const std::string& name, Bytes first, Bytes second) {
   const std::uint64_t size = first.size() + second.size();
   uLong crc = crc32(0, nullptr, 0);
-  for (const Bytes part : {first, second}) {
+  for (const Bytes part : {first, second})
     in_pieces(part, [&](const Bytef* bytes, uInt count) { crc = crc32(crc, bytes, count); });
-  }
   const bool deflate = size <= max_deflated_bytes - deflated_bytes_;
   const std::string packed = deflate ? deflated(first, second) : std::string();
   if (deflate) deflated_bytes_ += size;

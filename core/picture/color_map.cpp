@@ -89,9 +89,8 @@ ColorTable sequential_table(const SequentialKnots& knots) {
 // the hue.
 LinearRgb with_luminance(LinearRgb color, double target) {
   const double now = luminance(color);
-  for (double& channel : color) {
+  for (double& channel : color)
     channel = now >= target ? channel * target / now : channel + (1.0 - channel) * (target - now) / (1.0 - now);
-  }
   return color;
 }
 
@@ -158,14 +157,8 @@ const ColorTable& color_table(ColorMap map, Theme theme) {
   static const ColorTable cividis = sequential_table(cividis_knots);
   static const ColorTable blue_orange_light = diverging_table(light_knots);
   static const ColorTable blue_orange_dark = diverging_table(dark_knots);
-  switch (map) {
-    case ColorMap::viridis:
-      return viridis;
-    case ColorMap::cividis:
-      return cividis;
-    case ColorMap::blue_orange:
-      break;
-  }
+  if (map == ColorMap::viridis) return viridis;
+  if (map == ColorMap::cividis) return cividis;
   return theme == Theme::dark ? blue_orange_dark : blue_orange_light;
 }
 

@@ -200,9 +200,8 @@ HeatmapContents heatmap_contents(const HeatmapSpec& spec) {
 ValueRange range_of(std::span<const MatrixView> views, bool diverging, bool probabilities) {
   Extremes extremes;
   for (const MatrixView& view : views) {
-    for (Index row = 0; row < view.rows; ++row) {
+    for (Index row = 0; row < view.rows; ++row)
       for (Index col = 0; col < view.cols; ++col) extremes.add(view.value(row, col));
-    }
   }
   return range_from(extremes, diverging, probabilities);
 }

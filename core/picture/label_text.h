@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/picture/font.h"
+#include "core/tensor/shape.h"
 
 namespace headwise {
 
@@ -28,5 +29,29 @@ std::string shorten(const std::string& text, FontFace face, double size, double 
 // kept together. A subset of the Unicode bidirectional algorithm for one line that reads left to right;
 // letters are not joined.
 std::vector<char32_t> visual_order(const std::string& printable_text);
+
+// The layout of the labels along an axis: slanted if they would collide, thinned if they would still not fit,
+// shortened if one is very long.
+
+// Ems from one line of labels to the next, at least.
+constexpr double axis_line_height = 1.12;
+
+struct AxisLabel {
+  Index index = 0;
+  std::string text;  // as shown
+};
+
+struct AxisLabels {
+  std::vector<AxisLabel> labels;
+  double size = 0.0;     // font size (FontFace::sans), in pixels
+  double degrees = 0.0;  // 0, or clockwise
+  Index step = 1;        // every step-th cell is labelled
+  double widest = 0.0;   // width of the widest text shown
+};
+
+// `texts` are the labels of the cells; missing ones are labelled by their index. `pitch` is a cell's side
+// along the axis in pixels (> 0), `size` the font size.
+AxisLabels row_axis_labels(const std::vector<std::string>& texts, Index count, double pitch, double size);
+AxisLabels column_axis_labels(const std::vector<std::string>& texts, Index count, double pitch, double size);
 
 }  // namespace headwise

@@ -68,7 +68,7 @@ void check_picture_size(Index count, Index rows, Index cols, double cell_pixels,
 
 // Throws Error(memory) if the image would not fit, Error(usage) above 32,768 pixels per side.
 Image rasterise(const Picture& picture);
-// As vectors (core/picture/vector_plane.h), on paper `dpi` pixels per inch. The same picture gives the same
+// As vectors (core/picture/vector_canvas.h), on paper `dpi` pixels per inch. The same picture gives the same
 // bytes.
 std::string to_svg(const Picture& picture, double dpi = usual_dpi);
 std::string to_pdf(const Picture& picture, double dpi = usual_dpi);

@@ -1,7 +1,6 @@
 #include "core/picture/plane_rule.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -83,36 +82,18 @@ class CellPainter {
 
  private:
   Telling telling_of(CellKind kind, Index row, Index col) const {
-    switch (kind) {
-      case CellKind::nan:
-        return {3, 0.0};
-      case CellKind::minus_inf:
-      case CellKind::plus_inf:
-        return {2, 0.0};
-      case CellKind::blocked:
-        return {0, 0.0};
-      case CellKind::value:
-      case CellKind::blocked_value:
-        break;
-    }
+    if (kind == CellKind::nan) return {3, 0.0};
+    if (kind == CellKind::minus_inf || kind == CellKind::plus_inf) return {2, 0.0};
+    if (kind == CellKind::blocked) return {0, 0.0};
     const double value = spec_.values.value(row, col);
     return {1, diverging_ ? std::abs(value) : value};
   }
 
   Rgba8 color_of(CellKind kind, Index row, Index col) const {
-    switch (kind) {
-      case CellKind::nan:
-        return nan_color(spec_.theme);
-      case CellKind::minus_inf:
-        return table_.front();
-      case CellKind::plus_inf:
-        return table_.back();
-      case CellKind::blocked:
-        return blocked_color(spec_.theme);
-      case CellKind::value:
-      case CellKind::blocked_value:
-        break;
-    }
+    if (kind == CellKind::nan) return nan_color(spec_.theme);
+    if (kind == CellKind::minus_inf) return table_.front();
+    if (kind == CellKind::plus_inf) return table_.back();
+    if (kind == CellKind::blocked) return blocked_color(spec_.theme);
     return color_at(spec_.values.value(row, col), spec_.range, table_);
   }
 
@@ -141,6 +122,13 @@ bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, const 
     default:
       return false;
   }
+}
+
+void set_pixel(std::uint8_t* pixel, Rgba8 color) {
+  pixel[0] = color.r;
+  pixel[1] = color.g;
+  pixel[2] = color.b;
+  pixel[3] = color.a;
 }
 
 // The colour of the hatch at a pixel of a cell; nullopt off its lines.
@@ -201,10 +189,7 @@ Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const Plan
       Rgba8 color = paint.color;
       if (const auto hatch = hatch_at(x, y, paint.kind, rule, spec.theme)) color = *hatch;
       if (on_mark(paint.kind, col, row, rule)) color = paint.ink;
-      out[0] = color.r;
-      out[1] = color.g;
-      out[2] = color.b;
-      out[3] = color.a;
+      set_pixel(out, color);
     }
   }
   return image;
@@ -225,6 +210,125 @@ Image rasterise_plane(const HeatmapSpec& spec, int cell_pixels) {
   const Index height = checked_multiply(spec.values.rows, cell_pixels, "the plane of cells");
   check_image_size(static_cast<double>(width), static_cast<double>(height));
   return rasterise_plane(spec, static_cast<int>(width), static_cast<int>(height));
+}
+
+RectF PlaneGeometry::rect(const CellBox& box) const {
+  const int x0 = cell_begin(box.col_begin, cols, width) + (box.col_begin > 0 ? gap : 0);
+  const int y0 = cell_begin(box.row_begin, rows, height) + (box.row_begin > 0 ? gap : 0);
+  const int x1 = cell_begin(box.col_end, cols, width), y1 = cell_begin(box.row_end, rows, height);
+  return {static_cast<double>(x + x0), static_cast<double>(y + y0), static_cast<double>(std::max(x1 - x0, 1)),
+          static_cast<double>(std::max(y1 - y0, 1))};
+}
+
+std::optional<std::pair<Index, Index>> PlaneGeometry::cell_at(double px, double py) const {
+  const double u = std::floor(px) - x, v = std::floor(py) - y;
+  if (!(u >= 0 && v >= 0 && u < width && v < height) || rows <= 0 || cols <= 0) return std::nullopt;
+  // The cell whose pixels contain this one's centre.
+  const auto at = [](double pixel, Index count, int pixels) {
+    const auto index = static_cast<Index>((2 * pixel + 1) * static_cast<double>(count) / (2.0 * pixels));
+    return std::clamp<Index>(index, 0, count - 1);
+  };
+  return std::pair(at(v, rows, height), at(u, cols, width));
+}
+
+PlaneGeometry plane_geometry(const RectF& rect, Index rows, Index cols) {
+  PlaneGeometry plane;
+  plane.x = static_cast<int>(std::round(rect.x));
+  plane.y = static_cast<int>(std::round(rect.y));
+  plane.width = static_cast<int>(std::round(rect.x + rect.width)) - plane.x;
+  plane.height = static_cast<int>(std::round(rect.y + rect.height)) - plane.y;
+  plane.rows = rows;
+  plane.cols = cols;
+  if (rows > 0 && cols > 0 && plane.width > 0 && plane.height > 0)
+    plane.gap = plane_rule(rows, cols, plane.width, plane.height).gap;
+  return plane;
+}
+
+namespace {
+
+std::uint8_t* pixel_at(Image& image, int x, int y) {
+  return &image.rgba[4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                          static_cast<std::size_t>(x))];
+}
+
+void put(Image& image, int x, int y, Rgba8 color) {
+  if (x < 0 || y < 0 || x >= image.width || y >= image.height) return;
+  set_pixel(pixel_at(image, x, y), color);
+}
+
+int whole(double v) {
+  return static_cast<int>(std::lround(v));
+}
+
+void draw(Image& image, const PlaneItem& item) {
+  const Image plane = rasterise_plane(item.spec, whole(item.rect.width), whole(item.rect.height));
+  const int left = whole(item.rect.x), top = whole(item.rect.y);
+  const std::uint8_t* from = plane.rgba.data();
+  for (int y = 0; y < plane.height; ++y) {
+    for (int x = 0; x < plane.width; ++x, from += 4)
+      if (from[3] != 0) put(image, left + x, top + y, {from[0], from[1], from[2], from[3]});
+  }
+}
+
+void draw(Image& image, const ColorBarItem& item) {
+  const ColorTable& table = color_table(item.color_map, item.theme);
+  const int left = whole(item.rect.x), top = whole(item.rect.y), width = whole(item.rect.width);
+  for (int x = 0; x < width; ++x) {
+    const double share = width > 1 ? static_cast<double>(x) / (width - 1) : 0.5;
+    const Rgba8 color = color_at(item.range.lo * (1 - share) + item.range.hi * share, item.range, table);
+    for (int y = 0; y < whole(item.rect.height); ++y) put(image, left + x, top + y, color);
+  }
+}
+
+void draw(Image& image, const BoxItem& item) {
+  const int right = whole(item.rect.x + item.rect.width), bottom = whole(item.rect.y + item.rect.height);
+  for (int y = whole(item.rect.y); y < bottom; ++y)
+    for (int x = whole(item.rect.x); x < right; ++x) put(image, x, y, item.color);
+}
+
+// Each pixel is covered by the fraction of its width that is within half the line width of the line.
+void draw(Image& image, const LineItem& item) {
+  const double reach = item.width / 2 + 1;
+  const double dx = item.to.x - item.from.x, dy = item.to.y - item.from.y, length = std::hypot(dx, dy);
+  const int x_end = whole(std::min<double>(image.width, std::ceil(std::max(item.from.x, item.to.x) + reach)));
+  const int y_end = whole(std::min<double>(image.height, std::ceil(std::max(item.from.y, item.to.y) + reach)));
+  const int x_begin = whole(std::max(0.0, std::floor(std::min(item.from.x, item.to.x) - reach)));
+  const int y_begin = whole(std::max(0.0, std::floor(std::min(item.from.y, item.to.y) - reach)));
+  for (int y = y_begin; y < y_end; ++y) {
+    for (int x = x_begin; x < x_end; ++x) {
+      const double px = x + 0.5 - item.from.x, py = y + 0.5 - item.from.y;
+      const double along = length > 0 ? (px * dx + py * dy) / length : 0.0;
+      const double beside = length > 0 ? std::abs(px * dy - py * dx) / length : std::hypot(px, py);
+      const double past_end = std::max(-along, along - length);
+      const double coverage =
+          std::clamp(item.width / 2 + 0.5 - beside, 0.0, 1.0) * std::clamp(0.5 - past_end, 0.0, 1.0);
+      if (coverage <= 0) continue;
+      std::uint8_t* pixel = pixel_at(image, x, y);
+      const std::uint8_t ink[] = {item.color.r, item.color.g, item.color.b};
+      for (int c = 0; c < 3; ++c) {
+        pixel[c] = static_cast<std::uint8_t>(
+            std::lround(pixel[c] + coverage * (static_cast<double>(ink[c]) - pixel[c])));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Image rasterise(const Picture& picture) {
+  check_image_size(std::ceil(picture.width), std::ceil(picture.height));
+  Image image;
+  image.width = std::max(1, whole(std::ceil(picture.width)));
+  image.height = std::max(1, whole(std::ceil(picture.height)));
+  image.rgba.resize(4 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height));
+  for (int y = 0; y < image.height; ++y)
+    for (int x = 0; x < image.width; ++x) put(image, x, y, picture.ground);
+  for (const PlaneItem& item : picture.planes) draw(image, item);
+  for (const ColorBarItem& item : picture.bars) draw(image, item);
+  for (const BoxItem& item : picture.boxes) draw(image, item);
+  for (const LineItem& item : picture.lines) draw(image, item);
+  for (const TextItem& item : picture.texts) draw_text(image, item);
+  return image;
 }
 
 }  // namespace headwise

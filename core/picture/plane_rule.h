@@ -31,8 +31,12 @@
 //   plus_inf   a plus:   that, or a <= mark and 2b <= ch
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "core/picture/heatmap.h"
 #include "core/picture/image.h"
+#include "core/picture/picture.h"
 
 namespace headwise {
 
@@ -56,5 +60,29 @@ int cell_begin(Index index, Index count, int pixels);
 // rasterise_plane with a different rule: without gaps (gap = 0), hatch (hatch_width = 0) or marks (mark = 0),
 // for painters that draw those in their own way.
 Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const PlaneRule& rule);
+
+// Where the cells of a plane are on the screen: the same whole pixels as in the plane's rule
+// (core/picture/plane_rule.h).
+
+// Cells [row_begin, row_end) × [col_begin, col_end), as drawn.
+struct CellBox {
+  Index row_begin = 0, row_end = 0, col_begin = 0, col_end = 0;
+  friend bool operator==(const CellBox&, const CellBox&) = default;
+};
+
+struct PlaneGeometry {
+  int x = 0, y = 0, width = 0, height = 0;  // pixels
+  Index rows = 0, cols = 0;
+  int gap = 0;  // between cells, before each except the first
+
+  // The box without the gap before it.
+  RectF rect(const CellBox& box) const;
+  RectF cell(Index row, Index col) const { return rect({row, row + 1, col, col + 1}); }
+  // Row and column of the cell at a point; nullopt outside.
+  std::optional<std::pair<Index, Index>> cell_at(double px, double py) const;
+};
+
+// The corners are rounded to whole pixels, as in the renderer.
+PlaneGeometry plane_geometry(const RectF& rect, Index rows, Index cols);
 
 }  // namespace headwise

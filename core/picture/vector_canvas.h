@@ -1,12 +1,16 @@
 // Shapes, images and text as vectors: a picture, or a frame of the window, is drawn on a canvas and becomes
-// an SVG (svg_canvas.h) or a page of a PDF (pdf_document.h).
+// an SVG (SvgCanvas) or a page of a PDF (pdf_document.h).
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/picture/font.h"
 #include "core/picture/image.h"
+#include "core/picture/picture.h"
 
 namespace headwise {
 
@@ -69,5 +73,44 @@ class VectorCanvas {
   // What is drawn from now on ends at this rectangle; none: nothing is cut off.
   virtual void clip(const std::optional<RectF>& rect) = 0;
 };
+
+// An SVG with text as text.
+
+class SvgCanvas : public VectorCanvas {
+ public:
+  // Pixels. On paper, `dpi` of them are an inch.
+  SvgCanvas(double width, double height, Rgba8 ground, double dpi = usual_dpi);
+
+  void fill(const VectorPath& path, Rgba8 color) override;
+  void fill(const VectorPath& path, const VectorGradient& gradient) override;
+  void fill(const VectorPath& path, const VectorHatch& hatch) override;
+  void stroke(const VectorPath& path, double width, Rgba8 color) override;
+  // An embedded PNG.
+  void image(const RectF& rect, const Image& image) override;
+  void text(const TextItem& item, double length = 0.0) override;
+  void clip(const std::optional<RectF>& rect) override;
+
+  // The whole file. The same calls give the same bytes.
+  std::string finish() const;
+
+ private:
+  double width_, height_, dpi_;
+  Rgba8 ground_;
+  std::string defs_, body_;
+  std::string clip_;  // the attribute of everything that is drawn now
+  std::map<std::array<double, 4>, std::size_t> clips_;
+  std::size_t next_paint_ = 0;
+};
+
+// The plane of cells of a heatmap as vectors, after the rule in core/picture/plane_rule.h.
+
+// How many cells all the planes of a picture may have for each of them to be a rectangle of its own. In a
+// picture with more, the colours of a plane are an image, not smoothed, and enlarged by whole pixels for
+// viewers that smooth all the same.
+constexpr Index most_cell_shapes = 10000;
+
+// The gaps, the hatch and the marks are vectors; a plane with more than 250,000 cells, or with cells smaller
+// than a pixel, is an image as rasterised. `ground` is seen in the gaps.
+void draw_plane(VectorCanvas& canvas, const PlaneItem& item, Rgba8 ground, bool cells_as_shapes);
 
 }  // namespace headwise

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/answers/live_expression.h"
-#include "core/playlist/page_answer.h"
+#include "core/playlist/playlist.h"
 
 namespace headwise {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/playlist/page_answer.h"
+#include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"

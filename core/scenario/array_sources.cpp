@@ -1,7 +1,4 @@
-#include "core/scenario/array_sources.h"
-
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -9,13 +6,17 @@
 #include <string_view>
 #include <utility>
 
+#include "core/files/array_files.h"
 #include "core/files/file_paths.h"
-#include "core/files/lazy_array_file.h"
-#include "core/model/files/model_state.h"
+#include "core/files/input_file.h"
+#include "core/model/files/model_files.h"
 #include "core/model/layers/layer_parameters.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/made_up_arrays.h"
+#include "core/scenario/overridden_settings.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/scenario/scenario_plan.h"
+#include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
@@ -92,11 +93,8 @@ bool has_any(const GivenArrays& arrays, Names names) {
     remedy = fmt::format("the file holds {}", kind->second);
   if (wanted.data() == input_names.data())
     remedy += "; or have the inputs made, with inputs.source=text or random";
-  throw Error(ExitStatus::input, {.where = path,
-                                  .what = what + " is missing",
-                                  .got = there.empty() ? "no arrays" : join(there, ", "),
-                                  .expected = "arrays named " + join(wanted, ", "),
-                                  .remedy = remedy});
+  refuse_input(path, what + " is missing", there.empty() ? "no arrays" : join(there, ", "),
+               "arrays named " + join(wanted, ", "), remedy);
 }
 
 // Adds those of `names` that the file has and that are not given already.
@@ -175,9 +173,8 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
     GivenArrays parameters;
     add(parameters, arrays, parameter_array_names());
     if (separate_given) parameters.erase("in_proj_weight");
-    if (packed_given) {
+    if (packed_given)
       for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) parameters.erase(name);
-    }
     all.merge(parameters);
     if (!all.contains("out_proj.weight")) missing(path, "out_proj.weight", arrays, parameter_array_names());
     if (!all.contains("in_proj_weight")) {
@@ -207,6 +204,32 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
   if (scenario.frozen_heads && scenario.frozen_heads->attn_weights)
     all.emplace("frozen_weights", scenario.frozen_heads->attn_weights);
   return all;
+}
+
+bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) {
+  if (!scenario.frozen_heads || scenario.frozen_heads->heads.empty()) return true;
+  try {
+    ArrayFiles files;
+    GivenArrays arrays = gather_arrays(scenario, {}, previous ? &previous->files : nullptr, files);
+    const auto held = arrays.find("frozen_weights");
+    if (held == arrays.end()) return true;
+    erase_repeated_query(scenario, {}, arrays);
+    const InputsSpec& inputs = scenario.inputs;
+    std::vector<std::string> notes;
+    const std::shared_ptr<ModelInput> model =
+        arrays.contains("query") ? nullptr : read_model_text(scenario, notes);
+    const TextLengths text = text_lengths(inputs, model.get());
+    Scenario free = scenario;
+    free.frozen_heads.reset();
+    const ScenarioPlan plan = plan_scenario(free, arrays, given_sizes(arrays, free), text);
+    const std::vector<std::int64_t>& heads = scenario.frozen_heads->heads;
+    const std::vector<Index> sizes{plan.batch, static_cast<Index>(heads.size()), plan.query_length,
+                                   plan.all_keys};
+    return *std::ranges::max_element(heads) < plan.options.num_heads &&
+           held->second.outline().shape().sizes() == sizes;
+  } catch (const Error&) {
+    return true;
+  }
 }
 
 }  // namespace headwise

@@ -82,18 +82,15 @@ Tensor empty_mask(TensorId id, std::size_t rank, const ScenarioPlan& plan) {
 void set_cell(Tensor& tensor, std::size_t number, const CellEdit& edit, const std::vector<Index>& index) {
   const Shape& shape = tensor.shape();
   bool inside = static_cast<Index>(index.size()) == shape.rank();
-  for (std::size_t axis = 0; inside && axis < index.size(); ++axis) {
+  for (std::size_t axis = 0; inside && axis < index.size(); ++axis)
     inside = index[axis] >= 0 && index[axis] < shape.size(static_cast<Index>(axis));
-  }
   if (!inside)
     refuse(number, edit, "the index is out of range", index_text(edit.index), "a cell of " + shape.to_string());
   const double value = edit.value;
-  if (tensor.dtype() == DType::boolean && value != 0.0 && value != 1.0) {
+  if (tensor.dtype() == DType::boolean && value != 0.0 && value != 1.0)
     refuse(number, edit, "the mask is boolean", fmt::format("{}", value), "0 or 1");
-  }
-  if (tensor.dtype() == DType::i64 && !(value >= 0.0 && value <= 1e15 && value == std::floor(value))) {
+  if (tensor.dtype() == DType::i64 && !(value >= 0.0 && value <= 1e15 && value == std::floor(value)))
     refuse(number, edit, "these are lengths", fmt::format("{}", value), "an integer of at least 0");
-  }
   if (tensor.dtype() == DType::f32 && std::isfinite(value) &&
       std::abs(value) > std::numeric_limits<float>::max()) {
     refuse(number, edit, "beyond f32", fmt::format("{}", value), "at most ±3.4e38", "use --dtype f64");
@@ -124,9 +121,8 @@ TensorId target_of(std::size_t number, const CellEdit& edit, const ScenarioPlan&
     refuse(number, edit, "in self-attention this is the query", "", "",
            "edit query, or set inputs.self_attention to false");
   }
-  if (plan.value_is_key && id == TensorId::value) {
+  if (plan.value_is_key && id == TensorId::value)
     refuse(number, edit, "value is the same array as key here", "", "", "edit key");
-  }
   if (plan.options.op == Op::multi_head_attention) to_present_layout(id, index, plan);
   return id;
 }
@@ -146,14 +142,12 @@ void apply_edits(const Scenario& scenario, const ScenarioPlan& plan, TensorMaker
     const std::vector<Placed>& edits = of_tensor.second;
     const CellEdit& first = scenario.edits[edits.front().number];
     const std::string name(tensor_entry(id).name);
-    if (id == TensorId::head_gain) {
+    if (id == TensorId::head_gain)
       refuse(edits.front().number, first, "gains cannot be edited cell by cell", "", "", "set heads.gain");
-    }
     TensorPtr& tensor = inputs.tensors.*(tensor_entry(id).member);
     const bool begins = id == TensorId::attn_mask || id == TensorId::key_padding_mask;
-    if (!tensor && !begins) {
+    if (!tensor && !begins)
       refuse(edits.front().number, first, "this scenario has no such tensor", "", "", "leave the edit out");
-    }
     std::string recipe;
     for (const Placed& edit : edits) {
       const double value = scenario.edits[edit.number].value;

@@ -1,7 +1,7 @@
 // Manual edits of cells of inputs, parameters and masks.
 #pragma once
 
-#include "core/scenario/made_tensors.h"
+#include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/trace/trace.h"
 

@@ -166,9 +166,8 @@ GroupPlan plan_group(const GroupNeeds& needs, const AttentionOptions& o, const E
     const Index wanted = needs.positions ? (pairs + 1) / 2 : (3 * pairs + 7) / 8;
     const Index position_count = std::min(std::max<Index>(wanted, 2), layout.position_pairs);
     const Index token_count = std::min(pairs - position_count, layout.word_pairs);
-    if (position_count < 2 || token_count < 1 || !plan_same_word(plan, position_count, token_count, layout)) {
+    if (position_count < 2 || token_count < 1 || !plan_same_word(plan, position_count, token_count, layout))
       no_room(o, "same word elsewhere");
-    }
     if (needs.positions && !share_positions(plan)) no_room(o, "previous word and same word in one group");
   }
   const double root = std::sqrt(static_cast<double>(o.head_dim));
@@ -208,9 +207,8 @@ void set_random(HeadRows& rows, Index first, Index count, const CounterRandom& r
   // scores.
   const double deviation = std::sqrt(2.0 * random_deviation / static_cast<double>(rows.cols()));
   for (Index r = 0; r < count; ++r) {
-    for (Index c = 0; c < rows.cols(); ++c) {
+    for (Index c = 0; c < rows.cols(); ++c)
       rows.set(r, c, deviation * random.normal(static_cast<std::uint64_t>((first + r) * rows.cols() + c)));
-    }
   }
 }
 
@@ -247,9 +245,8 @@ void set_query(HeadRows& rows, HeadRole role, const GroupPlan& plan, const Embed
       set_rotation(rows, m, column, 0.0, -plan.push * root / plan.position_gain);
   }
   if (role != HeadRole::same_word) return;
-  for (Index w = 0; w < plan.word_pairs; ++w) {
+  for (Index w = 0; w < plan.word_pairs; ++w)
     set_rotation(rows, positions + w, 2 * w, 0.0, plan.word_sharpness * root / plan.word_gain);
-  }
 }
 
 Tensor query_weight(const AttentionOptions& o, std::uint64_t seed, DType dtype) {
@@ -286,9 +283,8 @@ Tensor key_weight(const AttentionOptions& o, std::uint64_t seed, DType dtype) {
 Tensor value_weight(const AttentionOptions& o, DType dtype) {
   Tensor weight({{"G·Dv", projection_rows(o).v}, {"vdim", o.embed_dim}}, dtype);
   const Index word_columns = std::max<Index>(1, 2 * embedding_layout(o.embed_dim).word_pairs);
-  for (Index row = 0; row < weight.shape().size(0); ++row) {
+  for (Index row = 0; row < weight.shape().size(0); ++row)
     weight.set_flat(row * o.embed_dim + row % word_columns, 1.0);
-  }
   return weight;
 }
 

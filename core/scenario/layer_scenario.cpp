@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "core/files/file_paths.h"
+#include "core/files/input_file.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_schema.h"
-#include "core/tensor/error.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
@@ -20,14 +20,13 @@ namespace {
 const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& layers, Index layer) {
   const auto count = static_cast<Index>(layers.layers.size());
   if (count == 0) {
-    throw Error(ExitStatus::input, {path, "no attention layer was recognised in this model", "",
-                                    "array names as in PyTorch, BERT, GPT-2, Llama, ViT, T5 and others",
-                                    fmt::format("headwise info {} lists its arrays", path)});
+    refuse_input(path, "no attention layer was recognised in this model", "",
+                 "array names as in PyTorch, BERT, GPT-2, Llama, ViT, T5 and others",
+                 fmt::format("headwise info {} lists its arrays", path));
   }
   if (layer < 0 || layer >= count) {
-    throw Error(ExitStatus::input,
-                {path, "the model has no such layer", fmt::format("parameters.layer = {}", layer),
-                 fmt::format("0 to {}", count - 1), ""});
+    refuse_input(path, "the model has no such layer", fmt::format("parameters.layer = {}", layer),
+                 fmt::format("0 to {}", count - 1));
   }
   return layers.layers[static_cast<std::size_t>(layer)];
 }
@@ -41,9 +40,8 @@ void refuse_missing_files(const std::string& path) {
   const std::vector<std::string> missing = ModelFiles(path).missing_files();
   if (missing.empty()) return;
   const std::string more = missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : "";
-  throw Error(ExitStatus::input,
-              {path, "files named in the index are missing", missing[0] + more,
-               "all of them next to the index", "download them from where the model is published"});
+  refuse_input(path, "files named in the index are missing", missing[0] + more,
+               "all of them next to the index", "download them from where the model is published");
 }
 
 // The example that a model of `headwise train` has beside it; else a sentence;
@@ -92,8 +90,8 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
     layer = with_heads(layer, heads.num_heads, heads.num_kv_heads);
   }
   if (const std::string problem = layer_problem(layer); !problem.empty()) {
-    throw Error(ExitStatus::input, {path, "this layer cannot be computed: " + problem, "", "",
-                                    fmt::format("headwise info {} shows what is there", path)});
+    refuse_input(path, "this layer cannot be computed: " + problem, "", "",
+                 fmt::format("headwise info {} shows what is there", path));
   }
   Scenario scenario;
   AttentionSpec& a = scenario.attention;

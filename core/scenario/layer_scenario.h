@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/model/layers/attention_layers.h"
-#include "core/model/layers/head_choices.h"
+#include "core/model/layers/layer_parameters.h"
 #include "core/scenario/scenario.h"
 
 namespace headwise {

@@ -31,18 +31,10 @@ constexpr std::array<MaskPresetEntry, 7> entries{{
 
 // The defaults of the numbers.
 std::vector<Index> default_numbers(Kind kind) {
-  switch (kind) {
-    case Kind::sliding_window:
-      return {3};
-    case Kind::prefix:
-      return {2};
-    case Kind::dilated:
-      return {2, 2};
-    case Kind::padding:
-      return {1};
-    default:
-      return {};
-  }
+  if (kind == Kind::sliding_window) return {3};
+  if (kind == Kind::prefix) return {2};
+  if (kind == Kind::dilated) return {2, 2};
+  return kind == Kind::padding ? std::vector<Index>{1} : std::vector<Index>{};
 }
 
 std::string_view word_of(std::string_view form) {

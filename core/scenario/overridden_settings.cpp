@@ -1,22 +1,96 @@
 #include "core/scenario/overridden_settings.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 
 #include "core/files/json_text.h"
+#include "core/scenario/given_arrays.h"
 #include "core/scenario/json_document.h"
-#include "core/scenario/made_up_arrays.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/tensor_names.h"
 
 namespace headwise {
+namespace {
+
+constexpr std::size_t input_count = 3, parameter_count = 11;
+
+std::string drawn(std::string_view distribution, std::uint64_t seed) {
+  return fmt::format("drawn at random ({}, seed {})", distribution, seed);
+}
+
+std::string made_parameter_text(std::string_view name, const ParametersSpec& parameters) {
+  const bool row = name == "bias_k" || name == "bias_v";  // appended to k and v, and not a bias of a projection
+  if (!row && name.ends_with("bias")) return "all zeros";
+  if (!row && parameters.source == ParameterSource::hand_made) return "as in the hand-made heads";
+  if (parameters.init == Initialisation::identity) return row ? "all zeros" : "an identity matrix";
+  return drawn(choice_name(parameters.init), parameters.seed);
+}
+
+std::string made_input_text(const InputsSpec& inputs) {
+  if (inputs.source == InputSource::text)
+    return "made from the text, or drawn at random where the lengths differ";
+  if (inputs.source == InputSource::ones) return "all ones";
+  return drawn(inputs.source == InputSource::uniform01 ? "uniform from 0 to 1" : "normal", inputs.seed);
+}
+
+}  // namespace
+
+std::span<const std::string_view> input_array_names() {
+  return given_array_names().first(input_count);
+}
+
+std::span<const std::string_view> parameter_array_names() {
+  return given_array_names().subspan(input_count, parameter_count);
+}
+
+ArrayOrigin array_origin(const ScenarioInputs& inputs, std::string_view name) {
+  const auto made = inputs.made.find(std::string(name));
+  if (made == inputs.made.end() || (name == "query" && inputs.model_input)) return ArrayOrigin::absent;
+  return made->second.recipe.starts_with(given_recipe) ? ArrayOrigin::given : ArrayOrigin::generated;
+}
+
+bool is_foreign_name(const std::string& name) {
+  const auto known = find_tensor_name(name);
+  if (known && (known->gradient || tensor_entry(known->id).role == TensorRole::intermediate)) return false;
+  return std::ranges::count(given_array_names(), name) == 0;
+}
+
+std::string given_name_meant(const std::string& name) {
+  for (const auto& [letters, meant] : {std::pair("Qq", "query"), {"Kk", "key"}, {"Vv", "value"}})
+    if (name.size() == 1 && std::string_view(letters).find(name[0]) != std::string_view::npos) return meant;
+  const auto names = given_array_names();
+  for (const std::string_view own : names)
+    if (name.ends_with(fmt::format(".{}", own))) return std::string(own);
+  return nearest_name(name, {names.begin(), names.end()});
+}
+
+std::vector<MadeUpArray> made_up_arrays(const Scenario& scenario, const ScenarioInputs& inputs,
+                                        const GivenArrays& given) {
+  std::vector<MadeUpArray> made_up;
+  const bool foreign =
+      std::ranges::any_of(given, [](const auto& array) { return is_foreign_name(array.first); });
+  const auto add = [&](std::span<const std::string_view> kind, const auto& how) {
+    const auto is = [&](ArrayOrigin origin) {
+      return [&inputs, origin](std::string_view name) { return array_origin(inputs, name) == origin; };
+    };
+    if (!foreign && std::ranges::none_of(kind, is(ArrayOrigin::given))) return;
+    for (const std::string_view name : kind)
+      if (is(ArrayOrigin::generated)(name)) made_up.push_back({std::string(name), how(name)});
+  };
+  add(input_array_names(), [&](std::string_view) { return made_input_text(scenario.inputs); });
+  add(parameter_array_names(),
+      [&](std::string_view name) { return made_parameter_text(name, scenario.parameters); });
+  return made_up;
+}
+
 namespace {
 
 constexpr const char* input_option = "--input";
@@ -27,6 +101,11 @@ struct Override {
   std::string why;     // "inputs.source is ones"
   std::string remedy;  // empty: leave one of the two out
 };
+
+// Nothing if the key has its effect.
+Override unless(bool has_effect, Override otherwise) {
+  return has_effect ? Override{} : std::move(otherwise);
+}
 
 // The key that decided otherwise, with its value.
 template <class Enum>
@@ -44,6 +123,14 @@ struct Settled {
   bool self_attention;  // key and value are the query
 
   const AttentionOptions& options() const { return inputs.attention.options; }
+  bool is_module() const { return scenario.op == Op::multi_head_attention; }
+  InputSource source() const { return scenario.inputs.source; }
+  ParameterSource parameters() const { return scenario.parameters.source; }
+  bool reads_parameters() const {
+    return parameters() == ParameterSource::file || parameters() == ParameterSource::model;
+  }
+  // A text of the right length labels the positions, whatever replaces its embeddings.
+  bool text_labels() const { return text.query == query_length; }
   bool given(std::string_view name) const { return array_origin(inputs, name) == ArrayOrigin::given; }
   bool generates(std::span<const std::string_view> names) const {
     return std::ranges::any_of(
@@ -67,14 +154,16 @@ Override by_arrays(const Settled& s, std::initializer_list<const char*> names, c
 }
 
 Override without_module(const Settled& s) {
-  if (s.scenario.op == Op::multi_head_attention) return {};
-  return {"op", "op is scaled_dot_product_attention, which has no such setting", "leave it out"};
+  return unless(s.is_module(),
+                {"op", "op is scaled_dot_product_attention, which has no such setting", "leave it out"});
+}
+
+Override by_source(const Settled& s, const char* wanted) {
+  return by_choice("inputs.source", s.source(), fmt::format("set inputs.source={}", wanted));
 }
 
 Override without_text(const Settled& s) {
-  const InputSource source = s.scenario.inputs.source;
-  return source == InputSource::text ? Override{}
-                                     : by_choice("inputs.source", source, "set inputs.source=text");
+  return unless(s.source() == InputSource::text, by_source(s, "text"));
 }
 
 Override without_made_inputs(const Settled& s) {
@@ -93,8 +182,8 @@ Override first_of(std::initializer_list<Override> overrides) {
   return {};
 }
 
-Override by_other_source(ParameterSource source, const char* wanted) {
-  return by_choice("parameters.source", source, fmt::format("set parameters.source={}", wanted));
+Override by_other_source(const Settled& s, const char* wanted) {
+  return by_choice("parameters.source", s.parameters(), fmt::format("set parameters.source={}", wanted));
 }
 
 // Whether the masks that scores can be blocked by are all absent.
@@ -103,9 +192,8 @@ Override without_mask(const Settled& s) {
   const MaskSpec& m = s.scenario.mask;
   const bool blocks = o.is_causal || o.sliding_window || m.valid_lens || m.preset || s.given("attn_mask") ||
                       s.given("key_padding_mask") || s.given("valid_lens");
-  return blocks ? Override{}
-                : Override{"mask", "there is no mask that blocks a key",
-                           "set mask.is_causal=true, or give a mask"};
+  return unless(blocks,
+                {"mask", "there is no mask that blocks a key", "set mask.is_causal=true, or give a mask"});
 }
 
 // A length that the arrays, a text or a mask decide.
@@ -133,159 +221,133 @@ struct OverrideRow {
   Override (*find)(const Settled& settled);
 };
 
-constexpr std::array rows{
-    OverrideRow{"attention.embed_dim",
-                [](const Settled& s) -> Override {
-                  const AttentionSpec& a = s.scenario.attention;
-                  if (s.scenario.op == Op::multi_head_attention || !a.head_dim ||
-                      a.embed_dim == s.options().embed_dim)
-                    return {};
-                  return {"attention.head_dim", fmt::format("attention.head_dim is {}", *a.head_dim), ""};
-                }},
-    OverrideRow{"attention.kdim", without_module},
-    OverrideRow{"attention.vdim", without_module},
-    OverrideRow{"attention.bias", without_module},
-    OverrideRow{"attention.need_weights", without_module},
-    OverrideRow{"attention.average_attn_weights",
-                [](const Settled& s) -> Override {
-                  if (!s.scenario.attention.need_weights)
-                    return {"attention.need_weights", "attention.need_weights is false",
-                            "set attention.need_weights=true"};
-                  return without_module(s);
-                }},
-    OverrideRow{"inputs.source",
-                [](const Settled& s) -> Override {
-                  // A text of the right length still labels the positions.
-                  const bool labels = s.text.query == s.query_length;
-                  return s.scenario.inputs.source == InputSource::file || labels ? Override{}
-                                                                                 : without_made_inputs(s);
-                }},
-    OverrideRow{"inputs.seed",
-                [](const Settled& s) -> Override {
-                  if (s.inputs.model_input)
-                    return {"parameters.source", "the model computes the inputs from the text", ""};
-                  if (s.scenario.inputs.source == InputSource::ones)
-                    return by_choice("inputs.source", InputSource::ones, "set inputs.source=random");
-                  return without_made_inputs(s);
-                }},
-    OverrideRow{"inputs.text",
-                [](const Settled& s) -> Override {
-                  const bool labels = s.text.query == s.query_length;
-                  return first_of({without_text(s), labels ? Override{} : without_made_inputs(s)});
-                }},
-    OverrideRow{
-        "inputs.key_text",
-        [](const Settled& s) -> Override {
-          const Override self{"inputs.self_attention", "in self-attention the keys are the query's text",
-                              "set inputs.self_attention=false"};
-          return first_of({without_text(s), s.self_attention ? self : Override{}, without_made_inputs(s)});
-        }},
-    OverrideRow{"inputs.positions",
-                [](const Settled& s) -> Override {
-                  return first_of({without_text(s), without_made_inputs(s)});
-                }},
-    OverrideRow{"inputs.file",
-                [](const Settled& s) -> Override {
-                  const InputSource source = s.scenario.inputs.source;
-                  return source == InputSource::file
-                             ? Override{}
-                             : by_choice("inputs.source", source, "set inputs.source=file");
-                }},
-    OverrideRow{"inputs.batch",
-                [](const Settled& s) -> Override {
-                  if (s.scenario.inputs.batch == s.batch) return {};
-                  return first_of({by_arrays(s, {"query", "key", "value"}, "inputs.file"),
-                                   by_arrays(s, {"key_padding_mask", "valid_lens"}, "mask.file")});
-                }},
-    OverrideRow{"inputs.query_length",
-                [](const Settled& s) -> Override {
-                  return s.scenario.inputs.query_length == s.query_length ? Override{} : by_length(s, true);
-                }},
-    OverrideRow{"inputs.key_length",
-                [](const Settled& s) -> Override {
-                  return s.scenario.inputs.key_length == s.key_length ? Override{} : by_length(s, false);
-                }},
-    OverrideRow{"inputs.self_attention",
-                [](const Settled& s) -> Override {
-                  if (!s.scenario.inputs.self_attention) return {};
-                  return first_of({without_module(s), by_arrays(s, {"key", "value"}, "inputs.file")});
-                }},
-    OverrideRow{"parameters.source",
-                [](const Settled& s) -> Override {
-                  const ParameterSource source = s.scenario.parameters.source;
-                  const bool makes = source == ParameterSource::random || source == ParameterSource::hand_made;
-                  return first_of({without_module(s), makes ? without_made_parameters(s) : Override{}});
-                }},
-    OverrideRow{"parameters.layout",
-                [](const Settled& s) -> Override {
-                  const bool packed = s.scenario.parameters.layout == ProjectionLayout::packed;
-                  if (s.scenario.op == Op::multi_head_attention &&
-                      packed == (s.inputs.attention.tensors.in_proj_weight != nullptr))
-                    return {};
-                  if (s.scenario.op == Op::multi_head_attention && !s.has_parameters()) return {};
-                  return first_of(
-                      {without_module(s),
-                       by_arrays(s, {"in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"},
-                                 "parameters.source"),
-                       Override{"attention.kdim", "kdim and vdim are not both embed_dim", ""}});
-                }},
-    OverrideRow{
-        "parameters.init",
-        [](const Settled& s) -> Override {
-          const ParameterSource source = s.scenario.parameters.source;
-          const bool draws = source == ParameterSource::random || s.generates(parameter_array_names());
-          return first_of(
-              {without_module(s),
-               draws && source != ParameterSource::hand_made ? Override{} : by_other_source(source, "random"),
-               without_made_parameters(s)});
-        }},
-    OverrideRow{
-        "parameters.seed",
-        [](const Settled& s) -> Override {
-          const ParametersSpec& p = s.scenario.parameters;
-          const bool reads = p.source == ParameterSource::file || p.source == ParameterSource::model;
-          const bool identity = p.source == ParameterSource::random && p.init == Initialisation::identity;
-          return first_of(
-              {without_module(s),
-               reads && !s.generates(parameter_array_names()) ? by_other_source(p.source, "random") : Override{},
-               identity ? by_choice("parameters.init", p.init) : Override{}, without_made_parameters(s)});
-        }},
-    OverrideRow{"parameters.file",
-                [](const Settled& s) -> Override {
-                  const ParameterSource source = s.scenario.parameters.source;
-                  const bool reads = source == ParameterSource::file || source == ParameterSource::model;
-                  return first_of({without_module(s), reads ? Override{} : by_other_source(source, "file")});
-                }},
-    OverrideRow{"parameters.layer",
-                [](const Settled& s) -> Override {
-                  const ParameterSource source = s.scenario.parameters.source;
-                  return first_of({without_module(s), source == ParameterSource::model
-                                                          ? Override{}
-                                                          : by_other_source(source, "model")});
-                }},
-    OverrideRow{"mask.is_causal",
-                [](const Settled& s) -> Override {
-                  if (s.scenario.mask.is_causal || !s.options().is_causal) return {};
-                  return {"mask.preset", "mask.preset is causal", "set mask.preset=null"};
-                }},
-    OverrideRow{"mask.causal_alignment",
-                [](const Settled& s) -> Override {
-                  const AttentionOptions& o = s.options();
-                  const bool placed = o.is_causal || o.sliding_window || o.alibi || s.scenario.mask.preset ||
-                                      o.rotary_base || !o.rotary_inverse_frequencies.empty();
-                  return placed ? Override{}
-                                : Override{"mask.is_causal", "no mask and no positions depend on it",
-                                           "set mask.is_causal=true"};
-                }},
-    OverrideRow{"mask.valid_lens", [](const Settled& s) { return by_array(s, "valid_lens", "mask.file"); }},
-    OverrideRow{"mask.alibi_scale",
-                [](const Settled& s) -> Override {
-                  return s.options().alibi
-                             ? Override{}
-                             : Override{"mask.alibi", "mask.alibi is false", "set mask.alibi=true"};
-                }},
-    OverrideRow{"mask.value", without_mask},
-    OverrideRow{"mask.fully_masked_rows", without_mask}};
+constexpr auto rows = std::to_array<OverrideRow>({
+    {"attention.embed_dim",
+     [](const Settled& s) {
+       const AttentionSpec& a = s.scenario.attention;
+       const bool decides = s.is_module() || !a.head_dim || a.embed_dim == s.options().embed_dim;
+       return unless(decides, {"attention.head_dim",
+                               fmt::format("attention.head_dim is {}", a.head_dim.value_or(0)), ""});
+     }},
+    {"attention.kdim", without_module},
+    {"attention.vdim", without_module},
+    {"attention.bias", without_module},
+    {"attention.need_weights", without_module},
+    {"attention.average_attn_weights",
+     [](const Settled& s) {
+       return first_of({unless(s.scenario.attention.need_weights,
+                               {"attention.need_weights", "attention.need_weights is false",
+                                "set attention.need_weights=true"}),
+                        without_module(s)});
+     }},
+    {"inputs.source",
+     [](const Settled& s) {
+       return unless(s.source() == InputSource::file || s.text_labels(), without_made_inputs(s));
+     }},
+    {"inputs.seed",
+     [](const Settled& s) {
+       return first_of({unless(!s.inputs.model_input,
+                               {"parameters.source", "the model computes the inputs from the text", ""}),
+                        unless(s.source() != InputSource::ones, by_source(s, "random")),
+                        without_made_inputs(s)});
+     }},
+    {"inputs.text",
+     [](const Settled& s) {
+       return first_of({without_text(s), unless(s.text_labels(), without_made_inputs(s))});
+     }},
+    {"inputs.key_text",
+     [](const Settled& s) {
+       return first_of({without_text(s),
+                        unless(!s.self_attention,
+                               {"inputs.self_attention", "in self-attention the keys are the query's text",
+                                "set inputs.self_attention=false"}),
+                        without_made_inputs(s)});
+     }},
+    {"inputs.positions",
+     [](const Settled& s) {
+       return first_of({without_text(s), without_made_inputs(s)});
+     }},
+    {"inputs.file",
+     [](const Settled& s) { return unless(s.source() == InputSource::file, by_source(s, "file")); }},
+    {"inputs.batch",
+     [](const Settled& s) {
+       return unless(s.scenario.inputs.batch == s.batch,
+                     first_of({by_arrays(s, {"query", "key", "value"}, "inputs.file"),
+                               by_arrays(s, {"key_padding_mask", "valid_lens"}, "mask.file")}));
+     }},
+    {"inputs.query_length",
+     [](const Settled& s) {
+       return unless(s.scenario.inputs.query_length == s.query_length, by_length(s, true));
+     }},
+    {"inputs.key_length",
+     [](const Settled& s) { return unless(s.scenario.inputs.key_length == s.key_length, by_length(s, false)); }},
+    {"inputs.self_attention",
+     [](const Settled& s) {
+       return unless(!s.scenario.inputs.self_attention,
+                     first_of({without_module(s), by_arrays(s, {"key", "value"}, "inputs.file")}));
+     }},
+    {"parameters.source",
+     [](const Settled& s) {
+       return first_of({without_module(s), unless(s.reads_parameters(), without_made_parameters(s))});
+     }},
+    {"parameters.layout",
+     [](const Settled& s) {
+       const bool packed = s.scenario.parameters.layout == ProjectionLayout::packed,
+                  is_packed = s.inputs.attention.tensors.in_proj_weight != nullptr;
+       return unless(
+           s.is_module() && (packed == is_packed || !s.has_parameters()),
+           first_of({without_module(s),
+                     by_arrays(s, {"in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"},
+                               "parameters.source"),
+                     {"attention.kdim", "kdim and vdim are not both embed_dim", ""}}));
+     }},
+    {"parameters.init",
+     [](const Settled& s) {
+       const ParameterSource source = s.parameters();
+       const bool draws = source == ParameterSource::random || s.generates(parameter_array_names());
+       return first_of({without_module(s),
+                        unless(draws && source != ParameterSource::hand_made, by_other_source(s, "random")),
+                        without_made_parameters(s)});
+     }},
+    {"parameters.seed",
+     [](const Settled& s) {
+       const Initialisation init = s.scenario.parameters.init;
+       const bool identity = s.parameters() == ParameterSource::random && init == Initialisation::identity;
+       return first_of({without_module(s),
+                        unless(!s.reads_parameters() || s.generates(parameter_array_names()),
+                               by_other_source(s, "random")),
+                        unless(!identity, by_choice("parameters.init", init)), without_made_parameters(s)});
+     }},
+    {"parameters.file",
+     [](const Settled& s) {
+       return first_of({without_module(s), unless(s.reads_parameters(), by_other_source(s, "file"))});
+     }},
+    {"parameters.layer",
+     [](const Settled& s) {
+       return first_of({without_module(s),
+                        unless(s.parameters() == ParameterSource::model, by_other_source(s, "model"))});
+     }},
+    {"mask.is_causal",
+     [](const Settled& s) {
+       return unless(s.scenario.mask.is_causal || !s.options().is_causal,
+                     {"mask.preset", "mask.preset is causal", "set mask.preset=null"});
+     }},
+    {"mask.causal_alignment",
+     [](const Settled& s) {
+       const AttentionOptions& o = s.options();
+       const bool placed = o.is_causal || o.sliding_window || o.alibi || s.scenario.mask.preset ||
+                           o.rotary_base || !o.rotary_inverse_frequencies.empty();
+       return unless(placed,
+                     {"mask.is_causal", "no mask and no positions depend on it", "set mask.is_causal=true"});
+     }},
+    {"mask.valid_lens", [](const Settled& s) { return by_array(s, "valid_lens", "mask.file"); }},
+    {"mask.alibi_scale",
+     [](const Settled& s) {
+       return unless(s.options().alibi, {"mask.alibi", "mask.alibi is false", "set mask.alibi=true"});
+     }},
+    {"mask.value", without_mask},
+    {"mask.fully_masked_rows", without_mask},
+});
 
 // Lengths are compared with what came out, not with their defaults.
 bool is_length(std::string_view path) {

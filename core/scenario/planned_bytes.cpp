@@ -19,9 +19,8 @@ namespace {
 
 Index checked_add(Index a, Index b) {
   Index sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) {
+  if (__builtin_add_overflow(a, b, &sum))
     throw Error(ExitStatus::memory, {.where = "scenario", .what = "the sizes exceed any memory"});
-  }
   return sum;
 }
 
@@ -122,9 +121,8 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
     const ProjectionRows rows = projection_rows(o);
     cells = product({plan.batch, plan.query_length, o.embed_dim});
     if (!plan.self_attention) cells = checked_add(cells, product({plan.batch, plan.key_length, o.kdim}));
-    if (!plan.self_attention && !plan.value_is_key) {
+    if (!plan.self_attention && !plan.value_is_key)
       cells = checked_add(cells, product({plan.batch, plan.key_length, o.vdim}));
-    }
     cells = checked_add(cells, product({rows.q, o.embed_dim}));
     cells = checked_add(cells, product({rows.k, o.kdim}));
     cells = checked_add(cells, product({rows.v, o.vdim}));

@@ -1,13 +1,23 @@
 #include "core/scenario/run_record.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "core/files/array_files.h"
+#include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
+#include "core/files/input_file.h"
 #include "core/files/json_text.h"
+#include "core/model/files/model_files.h"
+#include "core/model/layers/attention_layers.h"
+#include "core/scenario/json_document.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -29,8 +39,8 @@ std::string as_text(const Json& json) {
 }
 
 [[noreturn]] void damaged(const std::string& path, const std::string& entry, const std::string& got) {
-  throw Error(ExitStatus::input, {path + ": " + entry, "the file's record of its run is damaged", got, "JSON",
-                                  "write the file again with headwise run"});
+  refuse_input(path + ": " + entry, "the file's record of its run is damaged", got, "JSON",
+               "write the file again with headwise run");
 }
 
 // The entry as `T`, or `otherwise` if the file has none; a key of an object if `key` is given.
@@ -168,10 +178,178 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
   }
   if (masks) scenario.mask.file = file;
   if (missing.empty()) return scenario;
-  throw Error(ExitStatus::input,
-              {path, "this run cannot be reopened: it used arrays that its file does not contain",
+  refuse_input(path, "this run cannot be reopened: it used arrays that its file does not contain",
                fmt::format("without {}", join(missing, ", ")), "a file with all tensors: run without --only",
-               "open the original scenario, with the same --input files"});
+               "open the original scenario, with the same --input files");
+}
+
+namespace {
+
+constexpr std::size_t most_names = 6;
+
+// For a name that indicates neither. Throws Error(input) that says what it is instead: a Python pickle with
+// the lines that convert it.
+bool holds_arrays(const std::string& path) {
+  std::error_code missing;
+  if (path.ends_with(".json") || !std::filesystem::is_regular_file(path, missing)) return false;
+  char first = '{';
+  std::ifstream(path, std::ios::binary) >> first;  // the first that is not white space
+  if (first == '{' || first == '\xEF') return false;
+  try {
+    read_array_file_info(path);
+    return true;
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input ||
+        std::string_view(error.what()).find("not recognised") == std::string_view::npos)
+      throw;
+    throw Error(
+        ExitStatus::input,
+        {path, "Headwise cannot read this kind of file", "",
+         "a scenario or playlist (.json), arrays (.npy, .npz, .safetensors), or a folder with a model", ""});
+  }
+}
+
+[[noreturn]] void refuse_arrays(const std::string& path, const ModelFiles& files) {
+  std::vector<std::string> names;
+  for (const auto& [name, array] : files.arrays()) {
+    if (names.size() == most_names) break;
+    names.push_back(one_line(name, 40));
+  }
+  const std::size_t more = files.arrays().size() - names.size();
+  refuse_input(path, "this file has neither a run to reopen nor an attention layer",
+               names.empty()
+                   ? "no arrays"
+                   : fmt::format("{}{}", join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more)),
+               "a file written by headwise run, a model, or arrays with a query");
+}
+
+}  // namespace
+
+bool is_array_file(const std::string& path) {
+  return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
+}
+
+Scenario scenario_of_file(const std::string& given) {
+  const std::string path = newest_checkpoint_or(given);
+  if (!names_model(path) && !is_array_file(path) && !holds_arrays(path))
+    return with_layer_values(read_scenario_file(path));
+  const ModelFiles files(path);
+  if (!names_model(path) && files.is_one_file()) {
+    const ArrayFileInfo& info = files.first_file_info();
+    if (const auto run = run_record(path, info.metadata)) return scenario_of_run(path, *run, info.arrays);
+  }
+  const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
+  if (!has("query")) {
+    const AttentionLayers layers = find_attention_layers(files);
+    if (names_model(path) || !layers.layers.empty()) return opened_model_scenario(path, layers);
+    refuse_arrays(path, files);
+  }
+  const ArrayFileInfo& info = files.first_file_info();
+  Scenario scenario;
+  scenario.inputs.source = InputSource::file;
+  scenario.inputs.file = path;
+  const bool projections =
+      has("in_proj_weight") || (has("q_proj_weight") && has("k_proj_weight") && has("v_proj_weight"));
+  if (projections && has("out_proj.weight")) {
+    scenario.parameters.source = ParameterSource::file;
+    scenario.parameters.file = path;
+    scenario.attention.bias = has("in_proj_bias") || has("out_proj.bias");
+  }
+  if (has("attn_mask") || has("key_padding_mask") || has("valid_lens")) scenario.mask.file = path;
+  // In a trace written by Headwise the shapes give the heads.
+  const auto heads_of = [&](std::string_view name) -> std::optional<std::int64_t> {
+    for (const ArrayInfo& array : info.arrays)
+      if (array.name == name && array.sizes.size() == 4) return array.sizes[1];
+    return std::nullopt;
+  };
+  if (const auto heads = heads_of("scores")) scenario.attention.num_heads = *heads;
+  if (const auto heads = heads_of("k_heads")) scenario.attention.num_kv_heads = *heads;
+  return scenario;
+}
+
+// Scenarios in files.
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{64} << 20;
+constexpr Index most_cells_as_text = 16384;  // for the weights of frozen heads: about 300 KiB of JSON
+
+}  // namespace
+
+std::string read_json_text(const std::string& path, const std::string& kind) {
+  require_reachable(path, ExitStatus::usage);
+  require_fetched(path, ExitStatus::usage);
+  const auto refuse = [&](const std::string& what, const std::string& got, const std::string& expected) {
+    throw Error(ExitStatus::usage, {.where = path, .what = what, .got = got, .expected = expected});
+  };
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) refuse("this is a folder", "", "a " + kind + " file");
+  std::ifstream file(path, std::ios::binary);
+  const int opening = errno;
+  if (!file && !std::filesystem::exists(path, error)) refuse("file not found", "", "");
+  if (!file)
+    refuse("the " + kind + " file cannot be opened", std::strerror(opening), "a file that can be read");
+  std::string text;
+  std::string block(std::size_t{1} << 16, '\0');
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
+    text.append(block, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most_bytes) {
+      throw Error(ExitStatus::usage, {.where = path,
+                                      .what = "the " + kind + " file is too large",
+                                      .expected = "at most 64 MiB",
+                                      .remedy = "put large arrays in an .npz next to it"});
+    }
+  }
+  if (file.bad())
+    refuse("the " + kind + " file cannot be read", std::strerror(errno), "a file that can be read");
+  return text;
+}
+
+namespace {
+
+// Rewrites a path relative to one folder as relative to another.
+void move_path(std::optional<std::string>& file, const std::filesystem::path& from,
+               const std::filesystem::path& to) {
+  if (!file || is_builtin(*file) || std::filesystem::path(*file).is_absolute()) return;
+  file = std::filesystem::proximate(from / *file, to).generic_string();
+}
+
+}  // namespace
+
+Scenario read_scenario_file(const std::string& path) {
+  Scenario scenario = scenario_from_json(read_json_text(path, "scenario"), path);
+  scenario.origin.folder = std::filesystem::path(path).parent_path().string();
+  scenario.origin.file = path;
+  return scenario;
+}
+
+Scenario with_files_relative_to(const Scenario& scenario, const std::string& folder) {
+  const auto absolute = [](const std::string& relative) {
+    return std::filesystem::absolute(relative.empty() ? "." : relative);
+  };
+  const std::filesystem::path from = absolute(scenario.origin.folder), to = absolute(folder);
+  Scenario moved = scenario;
+  if (from.lexically_normal() != to.lexically_normal()) {
+    for (std::optional<std::string>* file : {&moved.inputs.file, &moved.parameters.file, &moved.mask.file})
+      move_path(*file, from, to);
+    if (moved.frozen_heads) move_path(moved.frozen_heads->file, from, to);
+  }
+  moved.origin.folder = folder;
+  return moved;
+}
+
+void write_scenario_file(const Scenario& scenario, const std::string& path) {
+  const std::string folder = std::filesystem::absolute(path).parent_path().string();
+  Scenario written = with_files_relative_to(scenario, folder);
+  if (written.frozen_heads && written.frozen_heads->attn_weights &&
+      written.frozen_heads->attn_weights->size() > most_cells_as_text) {
+    FrozenHeads& frozen = *written.frozen_heads;
+    const std::filesystem::path arrays = std::filesystem::path(path).replace_extension(".frozen.npz");
+    write_npz(arrays.string(), {{"frozen_weights", frozen.attn_weights, "f64"}});
+    frozen.file = arrays.filename().generic_string();
+    frozen.attn_weights = nullptr;
+  }
+  write_file_atomically(path, scenario_to_json(written));
 }
 
 }  // namespace headwise

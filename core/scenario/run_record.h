@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/files/array_files.h"
-#include "core/files/array_writers.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
 
@@ -42,5 +41,16 @@ bool is_run_file(const std::string& path);
 // The scenario that repeats the run: arrays given to it are read from the file itself. Throws Error(input) if
 // the file does not contain them.
 Scenario scenario_of_run(const std::string& path, const RunRecord& run, const std::vector<ArrayInfo>& arrays);
+
+// Opens a file as a scenario, for the window and the command line.
+
+// Whether a path is that of an array file, by its name.
+bool is_array_file(const std::string& path);
+
+// For a scenario file its scenario; for a file written by `headwise run` the run that it came from; for a
+// model its first layer, of a folder of checkpoints the newest; for other arrays the arrays themselves as
+// inputs and, if present, as parameters and masks. Throws Error(usage) for an invalid scenario, Error(input)
+// for arrays that cannot be opened as any of these.
+Scenario scenario_of_file(const std::string& given);
 
 }  // namespace headwise

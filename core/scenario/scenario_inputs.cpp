@@ -3,26 +3,29 @@
 #include "core/scenario/scenario_inputs.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/projection_layouts.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/scenario/cell_edits.h"
+#include "core/scenario/embeddings.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/hand_made_heads.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/made_inputs.h"
-#include "core/scenario/made_up_arrays.h"
+#include "core/scenario/overridden_settings.h"
+#include "core/scenario/scenario.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
-#include "core/scenario/tokens.h"
-#include "core/scenario/unknown_token.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/error.h"
+#include "core/tensor/float_dispatch.h"
 #include "core/tensor/join.h"
+#include "core/tensor/random.h"
+#include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/check_attention_inputs.h"
 #include "core/trace/grad_output.h"
@@ -30,6 +33,67 @@
 
 namespace headwise {
 namespace {
+
+// Query, key and value if no array gives them: generated from the words of a text, or from numbers.
+
+// One of query, key and value.
+struct InputOrder {
+  const char* name;                  // also the name of its random stream
+  const std::vector<Token>* tokens;  // null: numbers
+  Index length;
+  const char *length_axis, *width_axis;
+  Index width;  // E, kdim or vdim; D or Dv with heads
+  Index heads;  // 0: multi_head_attention
+};
+
+// (N,length,heads·width) → (N,heads,length,width)
+template <class T>
+void copy_heads(const Tensor& from, Tensor& to) {
+  const Index batch = to.shape().size(0), heads = to.shape().size(1), length = to.shape().size(2),
+              width = to.shape().size(3);
+  const auto source = from.values<T>();
+  auto target = to.values<T>().begin();
+  for (Index n = 0; n < batch; ++n) {
+    for (Index h = 0; h < heads; ++h) {
+      for (Index l = 0; l < length; ++l)
+        target = std::copy_n(source.begin() + ((n * length + l) * heads + h) * width, width, target);
+    }
+  }
+}
+
+template <class T>
+void fill_numbers(Tensor& tensor, InputSource source, const CounterRandom& random) {
+  const std::span<T> values = tensor.values<T>();
+  for_ranges(tensor.size(), cost_of_random, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const auto number = static_cast<std::uint64_t>(i);
+      values[static_cast<std::size_t>(i)] = source == InputSource::ones ? T{1}
+                                            : source == InputSource::uniform01
+                                                ? static_cast<T>(random.uniform(number))
+                                                : static_cast<T>(random.normal(number));
+    }
+  });
+}
+
+// (N,length,width), or (N,heads,length,width) with heads. Throws Error(memory).
+Tensor made_input(const InputOrder& order, const InputsSpec& inputs, Index batch, DType dtype) {
+  const bool sdpa = order.heads > 0;
+  std::vector<Axis> axes{{"N", batch}, {order.length_axis, order.length}, {order.width_axis, order.width}};
+  if (sdpa) axes.insert(axes.begin() + 1, {*order.length_axis == 'L' ? "H" : "G", order.heads});
+  if (order.tokens != nullptr) {
+    const Index width = sdpa ? checked_multiply(order.heads, order.width, order.name) : order.width;
+    Tensor text = text_embeddings(*order.tokens, batch, embedding_layout(width), inputs.seed,
+                                  inputs.positions, dtype, order.length_axis, order.width_axis);
+    if (!sdpa) return text;
+    Tensor heads(Shape(std::move(axes)), dtype);
+    dispatch_float(dtype, [&]<class T>() { copy_heads<T>(text, heads); });
+    return heads;
+  }
+  Tensor tensor(Shape(std::move(axes)), dtype);
+  const CounterRandom random(inputs.seed, order.name);
+  dispatch_float(dtype, [&]<class T>() { fill_numbers<T>(tensor, inputs.source, random); });
+  return tensor;
+}
 
 // The texts of the scenario, as tokens; empty if the inputs are not text.
 struct Texts {
@@ -102,9 +166,8 @@ struct InputBuilder {
     const InputsSpec& i = scenario.inputs;
     std::string recipe = fmt::format("{} {} {} {} {} {} {} {}", dtype_name(dtype), choice_name(i.source),
                                      i.seed, i.positions, plan.batch, order.length, order.width, order.heads);
-    if (order.tokens != nullptr) {
+    if (order.tokens != nullptr)
       for (const Token& token : *order.tokens) recipe += '\n' + token.lookup;
-    }
     return maker.get(order.name, recipe, {}, [&] { return made_input(order, i, plan.batch, dtype); });
   }
 
@@ -275,9 +338,8 @@ struct InputBuilder {
     std::vector<std::string> labels;
     labels.reserve(static_cast<std::size_t>(length) + 2);
     const bool words = text && static_cast<Index>(text->size()) == length;
-    for (Index i = 0; i < length; ++i) {
+    for (Index i = 0; i < length; ++i)
       labels.push_back(words ? (*text)[static_cast<std::size_t>(i)].text : fmt::format("{} {}", letter, i));
-    }
     return labels;
   }
 

@@ -1,15 +1,14 @@
 #include "core/scenario/scenario_plan.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/made_up_arrays.h"
+#include "core/scenario/overridden_settings.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -181,9 +180,8 @@ void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes
                   const TextLengths& text, Contradictions& wrong) {
   const InputsSpec& i = scenario.inputs;
   const auto first = [](std::initializer_list<std::optional<Index>> choices, Index otherwise) {
-    for (const std::optional<Index>& choice : choices) {
+    for (const std::optional<Index>& choice : choices)
       if (choice) return *choice;
-    }
     return otherwise;
   };
   const auto size = [](const std::optional<SizeFact>& fact) {
@@ -241,9 +239,8 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   for (const char* option : set_options(a, module_only)) absent(true, option);
   absent(scenario.head_gain.has_value(), "heads.gain");
   for (const std::string_view name : parameter_array_names()) {
-    if (given.contains(std::string(name))) {
+    if (given.contains(std::string(name)))
       wrong.add(fmt::format("scaled_dot_product_attention has no parameters, but {} is given", name), true);
-    }
   }
 }
 
@@ -438,6 +435,57 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   plan.value_is_key = !plan.self_attention && !given.contains("value") && o.kdim == o.vdim;
   wrong.throw_if_any();
   return plan;
+}
+
+// Checks the ranges of a Scenario that was created in code and not read: the same schema, visited once more.
+
+namespace {
+
+struct RangeChecker {
+  [[noreturn]] static void refuse(const char* section, const char* key, const std::string& got,
+                                  const std::string& expected) {
+    throw Error(ExitStatus::usage, {.where = fmt::format("{}{}{}", section, *section == '\0' ? "" : ".", key),
+                                    .what = "out of range",
+                                    .got = got,
+                                    .expected = expected});
+  }
+
+  template <class T>
+  void field(const char*, const char*, const T&) {
+  }  // nothing that could be out of range; edits are checked where they are applied
+
+  template <class T, class Range>
+  void field(const char* section, const char* key, const T& member, const Range& range) {
+    if (!range.contains(member)) refuse(section, key, fmt::format("{}", member), range.text());
+  }
+  template <class T, class Range>
+  void field(const char* section, const char* key, const std::optional<T>& member, const Range& range) {
+    if (member) field(section, key, *member, range);
+  }
+  void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
+  void field(const char* section, const char* key, const std::optional<std::vector<double>>& member,
+             const char*) {
+    for (const double number : member.value_or(std::vector<double>{}))
+      field(section, key, number, NumberRange{});
+  }
+  void field(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
+    if (!member) return;
+    std::vector<std::int64_t> heads = member->heads;
+    std::ranges::sort(heads);
+    if (heads.empty() || heads.front() < 0 || std::ranges::adjacent_find(heads) != heads.end())
+      refuse(section, key, fmt::format("heads {}", join(member->heads, ", ")),
+             "one or more heads, counted from 0, each only once");
+    const TensorPtr& held = member->attn_weights;
+    if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))
+      refuse(section, key, held->shape().sizes_text(), "attn_weights (N,F,L,S) in f64");
+  }
+};
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+  RangeChecker checker;
+  visit_scenario(scenario, checker);
 }
 
 }  // namespace headwise

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/files/file_paths.h"
-#include "core/model/files/model_state.h"
+#include "core/model/files/model_files.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"

@@ -28,7 +28,7 @@ struct SearchHit {
 struct SearchFound {
   std::vector<SearchHit> hits;  // best first, ties in the order of the pages
   bool answers = false;  // the first one says enough of what is asked; otherwise it is merely the nearest
-  // what was searched for, to find passages by (core/search/search_passage.h)
+  // what was searched for, to find passages by (core/search/search_index.h)
   std::vector<std::string> stems;
 };
 
@@ -72,5 +72,13 @@ class SearchIndex {
   std::vector<double> weights_;
   std::vector<double> title_rarity_;  // of all words of a page's title together
 };
+
+// The sentence of a text to show beside a result.
+
+// Returns the sentence with most of the words that were searched for (SearchFound::stems), the first of
+// equals; the first sentence if none has any. One with a number left out ("…") is none: it is of no use to a
+// reader. Empty if there is no other. Lines are sentences of their own. One line,
+// without the blanks around it.
+std::string search_passage(std::string_view text, std::span<const std::string> stems);
 
 }  // namespace headwise

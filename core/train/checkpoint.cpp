@@ -19,13 +19,12 @@
 #include <vector>
 
 #include "core/files/array_files.h"
-#include "core/files/array_writers.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/files/json_text.h"
 #include "core/files/json_value.h"
-#include "core/model/files/model_checkpoints.h"
+#include "core/model/files/model_files.h"
 #include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/files/made_folders.h"
+#include "core/files/file_paths.h"
 #include "core/tensor/tensor.h"
 #include "core/train/training_run.h"
 
@@ -66,7 +66,7 @@ void write_checkpoint(const std::string& folder, const TaskSource& task, Trainin
                       const std::optional<TrainingPlan>& plan = {});
 
 // The steps of the checkpoints in a folder, ascending; empty if there are none.
-// core/model/files/model_checkpoints.h has their paths.
+// core/model/files/model_files.h has their paths.
 std::vector<Index> checkpoint_steps(const std::string& folder);
 std::string checkpoint_path(const std::string& folder, Index step);
 

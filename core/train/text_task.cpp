@@ -5,7 +5,7 @@
 #include <memory>
 #include <set>
 
-#include "core/files/strict_json.h"
+#include "core/files/json_value.h"
 #include "core/model/tokenizer/unicode_text.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/files/made_folders.h"
+#include "core/files/file_paths.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"

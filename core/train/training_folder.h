@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/files/file_lock.h"
+#include "core/files/atomic_file.h"
 #include "core/train/training_run.h"
 
 namespace headwise {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/files/file_paths.h"
-#include "core/files/made_folders.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"

@@ -3,7 +3,9 @@
 // and which settings change its numbers: assets/models/types.txt.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -74,5 +76,14 @@ bool is_composite_type(std::string_view name);
 
 // The group of reads:: that has this name; 0 if none has.
 unsigned settings_group(std::string_view word);
+
+// The settings of config.json that change attention, in one list: which of them a family reads,
+// and which values have no effect.
+
+// The settings of one model, or of one part of it, that its type is not known to read, as sentences:
+// attention settings with a value that would change it, or keys that are in none of the lists here. `type`
+// null: attention settings only, except the groups of reads:: in `computed`, as the rest cannot be known.
+std::vector<std::string> settings_not_computed(const nlohmann::json& config, const ModelType* type,
+                                               unsigned computed = 0);
 
 }  // namespace headwise

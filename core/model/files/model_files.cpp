@@ -1,19 +1,18 @@
 #include "core/model/files/model_files.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 
-#include <fmt/format.h>
-
+#include "core/files/array_files.h"
 #include "core/files/file_paths.h"
-#include "core/files/foreign_model.h"
 #include "core/files/input_file.h"
-#include "core/files/made_folders.h"
-#include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
@@ -39,9 +38,8 @@ bool is_cached_model(const std::string& folder) {
   std::vector<std::string> named(
       choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(std::min(choices.size(), most_named)));
   if (named.size() < choices.size()) named.push_back(fmt::format("{} more", choices.size() - named.size()));
-  throw Error(ExitStatus::input,
-              {folder, what, fmt::format("{}", choices.size()), "the folder of one",
-               choices.empty() ? "download the model again" : "name one of: " + join(named, ", ")});
+  refuse_input(folder, what, fmt::format("{}", choices.size()), "the folder of one",
+               choices.empty() ? "download the model again" : "name one of: " + join(named, ", "));
 }
 
 std::string snapshot_of(const std::string& model) {
@@ -137,19 +135,18 @@ std::string arrays_in(const std::string& folder) {
       return is_there(one) ? one : found[0];
     }
     if (found.size() > 1) {
-      throw Error(ExitStatus::input,
-                  {folder, "the folder has several files of arrays and no index",
+      refuse_input(folder, "the folder has several files of arrays and no index",
                    fmt::format("{} ending in {}", found.size(), ending), "one, or a .safetensors.index.json",
-                   "name the file instead of the folder"});
+                   "name the file instead of the folder");
     }
   }
   if (const std::string snapshot = hub_snapshot_or(folder); snapshot != folder) return arrays_in(snapshot);
   refuse_other_formats(folder);
   if (const std::string newest = newest_checkpoint_or(folder); newest != folder)
-    throw Error(ExitStatus::input, {folder, "the folder has checkpoints of a model, and no model itself", "",
-                                    newest, "name the checkpoint"});
-  throw Error(ExitStatus::input, {folder, "the folder has no model", "",
-                                  "a .safetensors or .npz file, or a .safetensors.index.json", ""});
+    refuse_input(folder, "the folder has checkpoints of a model, and no model itself", "", newest,
+                 "name the checkpoint");
+  refuse_input(folder, "the folder has no model", "",
+               "a .safetensors or .npz file, or a .safetensors.index.json");
 }
 
 // The number of names and the first of them: "3 arrays (h.0.q.weight first)".
@@ -220,8 +217,8 @@ void ModelFiles::open_index(const std::string& index) {
     names.insert(file_by_array[name] = file);
   }
   if (names.size() > most_files) {
-    throw Error(ExitStatus::input, {index, "the index names too many files", fmt::format("{}", names.size()),
-                                    fmt::format("at most {}", most_files), ""});
+    refuse_input(index, "the index names too many files", fmt::format("{}", names.size()),
+                 fmt::format("at most {}", most_files));
   }
   std::map<std::string, std::size_t> number_of;  // of those that are there
   for (const std::string& file : names) {
@@ -266,8 +263,8 @@ const ArrayInfo* ModelFiles::find(const std::string& name) const {
 const LazyArrayFile& ModelFiles::file_of(const std::string& name) const {
   const auto at = file_of_.find(name);
   if (at != file_of_.end()) return files_[at->second];
-  throw Error(ExitStatus::input, {path_, "the model lacks an array", name, "",
-                                  fmt::format("headwise info {} lists what is there", path_)});
+  refuse_input(path_, "the model lacks an array", name, "",
+               fmt::format("headwise info {} lists what is there", path_));
 }
 
 TensorPtr ModelFiles::read(const std::string& name) const {
@@ -276,6 +273,98 @@ TensorPtr ModelFiles::read(const std::string& name) const {
 
 TensorPtr ModelFiles::read_rows(const std::string& name, Index first, Index count) const {
   return file_of(name).read_rows(name, first, count);
+}
+
+namespace {
+
+// nullopt: it is no checkpoint's name.
+std::optional<Index> step_of_name(std::string_view name) {
+  constexpr std::string_view prefix = "checkpoint-";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  Index step = 0;
+  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  const bool whole = error == std::errc() && stop == name.data() + name.size() && name.front() != '-';
+  return whole ? std::optional(step) : std::nullopt;
+}
+
+// As ModelFiles looks for them; .bin, .pt and .pth are refused when opened, with the lines that convert them.
+// The optimiser's state, which a checkpoint has as well, is no model.
+bool holds_arrays(const std::string& folder) {
+  constexpr std::array<std::string_view, 5> endings{".safetensors", ".npz", ".bin", ".pt", ".pth"};
+  constexpr std::array<std::string_view, 4> others{"optimizer", "scheduler", "rng_state", "training_args"};
+  return std::ranges::any_of(paths_in(folder), [&](const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); }) &&
+           std::ranges::none_of(others, [&](std::string_view other) { return name.starts_with(other); });
+  });
+}
+
+}  // namespace
+
+std::vector<ModelCheckpoint> model_checkpoints(const std::string& folder) {
+  std::vector<ModelCheckpoint> checkpoints;
+  for (const std::string& path : paths_in(folder)) {
+    const std::optional<Index> step = step_of_name(fs::path(path).filename().string());
+    if (step && is_folder(path) && holds_arrays(path)) checkpoints.push_back({*step, path});
+  }
+  std::ranges::stable_sort(checkpoints, {}, &ModelCheckpoint::step);
+  return checkpoints;
+}
+
+std::vector<ModelCheckpoint> sibling_checkpoints(const std::string& path) {
+  std::error_code ignored;
+  fs::path model = fs::absolute(path, ignored).lexically_normal();
+  if (!model.has_filename() || !is_folder(path))
+    model = model.parent_path();  // "run/checkpoint-10/", or a file in it
+  if (!step_of_name(model.filename().string())) return {};
+  return model_checkpoints(model.parent_path().string());
+}
+
+std::string newest_checkpoint_or(const std::string& path) {
+  if (!is_folder(path) || holds_arrays(path)) return path;
+  const std::vector<ModelCheckpoint> checkpoints = model_checkpoints(path);
+  return checkpoints.empty() ? path : checkpoints.back().path;
+}
+
+TrainedTask trained_task(const std::string& folder) {
+  const std::string path = (fs::path(folder) / "training.json").string();
+  if (!is_there(path)) return {};
+  try {
+    const Json json = read_json_object(path, model_format);
+    const JsonValue training(json, path, model_format);
+    const auto text = [&](const char* key) {
+      const Json& value = training.at(key);
+      return value.is_string() ? value.get<std::string>() : "";
+    };
+    const auto number = [&](const char* key) -> std::optional<double> {
+      const Json& value = training.at(key);
+      return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+    };
+    TrainedTask task{.what = text("what"), .example = text("example")};
+    if (const auto step = number("step"); step && *step >= 0.0 && *step < 1e15)
+      task.step = static_cast<Index>(*step);
+    task.held_out_loss = number("held_out_loss");
+    task.held_out_accuracy = number("held_out_accuracy");
+    return task;
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input) throw;
+    return {};  // the model is as good without
+  }
+}
+
+FileState model_state(const std::string& path) {
+  FileState state = file_state(path);
+  if (is_folder(path)) return state;
+  for (const char* name :
+       {"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt"}) {
+    const std::string beside = (fs::path(path).parent_path() / name).string();
+    if (!is_there(beside)) continue;
+    const FileState one = file_state(beside);
+    state.modified = std::max(state.modified, one.modified);
+    state.bytes += one.bytes;
+  }
+  return state;
 }
 
 }  // namespace headwise

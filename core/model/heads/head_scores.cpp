@@ -166,9 +166,8 @@ HeadScores measure(const T* maps, Index offset, std::span<const ScoredToken> tok
 // Ignores a leading space, as written by byte-level BPE ("Ġ,") and SentencePiece ("▁,"),
 // and WordPiece's "##".
 bool is_mark(std::string_view piece) {
-  for (const std::string_view before : {"Ġ", "▁", "##"}) {
+  for (const std::string_view before : {"Ġ", "▁", "##"})
     if (piece.size() > before.size() && piece.starts_with(before)) piece.remove_prefix(before.size());
-  }
   if (piece.empty()) return false;
   for (std::size_t at = 0; at < piece.size();) {
     const CodePoint point = code_point_at(piece, at);

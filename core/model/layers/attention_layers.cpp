@@ -1,20 +1,78 @@
 #include "core/model/layers/attention_layers.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "core/files/element_type.h"
+#include "core/files/word_rows.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/layer_tensors.h"
-#include "core/model/layers/numbered_name.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
+
+namespace embedded {
+std::span<const unsigned char> model_families();
+}  // namespace embedded
+
+namespace {
+
+using enum AttentionLayout;
+
+template <AttentionLayout choice>
+constexpr auto layout = chosen<&ModelFamily::layout, choice>;
+
+constexpr FieldWord<ModelFamily> family_words[]{{"separate", layout<separate>},
+                                                {"packed", layout<packed>},
+                                                {"packed_in", layout<packed_in>},
+                                                {"interleaved", layout<interleaved>},
+                                                {"queries_in", layout<queries_in>},
+                                                {"grouped", layout<grouped>},
+                                                {"name", field<&ModelFamily::name>},
+                                                {"q", field<&ModelFamily::q>},
+                                                {"k", field<&ModelFamily::k>},
+                                                {"v", field<&ModelFamily::v>},
+                                                {"kv", field<&ModelFamily::kv>},
+                                                {"qkv", field<&ModelFamily::qkv>},
+                                                {"output", field<&ModelFamily::output>},
+                                                {"joint_bias", field<&ModelFamily::joint_bias>},
+                                                {"causal", field<&ModelFamily::is_causal>},
+                                                {"cross", field<&ModelFamily::is_cross>},
+                                                {"unscaled", chosen<&ModelFamily::scales, false>},
+                                                {"needs_output", field<&ModelFamily::needs_output>},
+                                                {"model_type", field<&ModelFamily::model_type>},
+                                                {"positions", field<&ModelFamily::positions>}};
+
+std::vector<ModelFamily> read_families() {
+  std::vector<ModelFamily> families;
+  for (const WordRow& row : word_rows(embedded::model_families(), "families.txt")) {
+    families.push_back({.name = row.key});
+    read_fields(row.value, families.back(), family_words, "families.txt", row.key);
+  }
+  return families;
+}
+
+}  // namespace
+
+std::span<const ModelFamily> model_families() {
+  static const std::vector<ModelFamily> families = read_families();
+  return families;
+}
+
+std::string_view layout_name(AttentionLayout layout) {
+  constexpr std::string_view names[] = {"q, k and v separate, [out,in]",  // in the order of AttentionLayout
+                                        "q, k, v packed in rows, [out,in]",
+                                        "q, k, v packed in columns, [in,out]",
+                                        "q, k, v of each head in turns, [out,in]",
+                                        "q, and k and v packed, in columns, [in,out]",
+                                        "q heads, k, v of each key/value head in turns, [out,in]"};
+  return names[static_cast<std::size_t>(layout)];
+}
+
 namespace {
 
 // The arrays that a layer is computed from: declared once for who checks them and who reads them.
@@ -101,10 +159,6 @@ bool counts_before(const std::string& a, const std::string& b) {
     }
   }
   return a.size() - i < b.size() - j;
-}
-
-std::string_view first_weight(const ModelFamily& family) {
-  return family.qkv.empty() ? family.q : family.qkv;
 }
 
 // "encoder.layer.0" for "encoder.layer.0.attention.self.query.weight"; nullopt if the name does not match.
@@ -270,9 +324,8 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
     const std::string array = layer_array(layer, stem, "weight");
     const ArrayInfo* const info = files.find(array);
     if (!info) layer.missing.push_back(array);
-    if (info && !is_matrix(info)) {
+    if (info && !is_matrix(info))
       layer.missing.push_back(fmt::format("{} as a matrix, not as ({}),", array, join(info->sizes, ",")));
-    }
     return is_matrix(info) ? info : nullptr;
   };
   if (!family.qkv.empty()) {
@@ -333,7 +386,7 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
       if (!family.model_type.empty() && (!found.config || found.config->model_type != family.model_type))
         continue;
       AttentionLayer named;
-      const std::optional<std::string> before = prefix_before(name, first_weight(family));
+      const std::optional<std::string> before = prefix_before(name, family.first_stem());
       if (!before) continue;
       named.name = *before;
       const ArrayInfo* const output = files.find(layer_array(named, family.output, "weight"));
@@ -351,7 +404,7 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
   for (const auto& [array, layer] : layers) names.push_back({layer.name, layer.family});
   for (const auto& [name, family] : absent_layers(files, names)) {
     AttentionLayer absent = layer_of(*family, name, files, found.config);
-    layers.emplace(layer_array(absent, first_weight(*family), "weight"), std::move(absent));
+    layers.emplace(layer_array(absent, family->first_stem(), "weight"), std::move(absent));
   }
   for (auto& [array, layer] : layers) found.layers.push_back(std::move(layer));
   std::ranges::stable_sort(found.layers, [](const AttentionLayer& a, const AttentionLayer& b) {
@@ -370,9 +423,8 @@ AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_he
 
 std::string layer_problem(const AttentionLayer& layer) {
   if (is_absent(layer)) return "none of its attention arrays is there";
-  if (!layer.missing.empty()) {
+  if (!layer.missing.empty())
     return fmt::format("{} {} missing", join(layer.missing, ", "), layer.missing.size() == 1 ? "is" : "are");
-  }
   if (const std::string problem = problem_of_types(layer); !problem.empty()) return problem;
   if (!layer.num_heads) return "neither its arrays nor a config.json give its number of heads";
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "core/model/config/attention_settings.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
 #include "core/tensor/error.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
-#include "core/model/config/model_rotary.h"
+#include "core/model/config/model_config.h"
 #include "core/model/layers/attention_layers.h"
 
 namespace headwise {

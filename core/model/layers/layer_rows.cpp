@@ -1,17 +1,50 @@
 #include "core/model/layers/layer_rows.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "core/model/layers/numbered_name.h"
 #include "core/tensor/join.h"
 
 namespace headwise {
+namespace {
+
+constexpr std::size_t most_digits = 9;  // a longer number is a checksum, not a count
+
+bool is_count(const std::string& part) {
+  return !part.empty() && part.size() <= most_digits && (part.size() == 1 || part[0] != '0') &&
+         part.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+NumberedName numbered_name(const std::string& name) {
+  NumberedName result{{""}, {}};
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    if (begin > 0) result.between.back() += '.';
+    if (is_count(part)) {
+      result.numbers.push_back(std::stoll(part));
+      result.between.emplace_back();
+    } else {
+      result.between.back() += part;
+    }
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string with_number(const NumberedName& name, std::size_t axis, Index number) {
+  std::string text = name.between[0];
+  for (std::size_t i = 0; i < name.numbers.size(); ++i)
+    text += std::to_string(i == axis ? number : name.numbers[i]) + name.between[i + 1];
+  return text;
+}
+
 namespace {
 
 constexpr Index most_layers = 4096;  // a higher number counts something else
@@ -75,16 +108,12 @@ bool is_of_attention(const std::string& array, const std::string& layer, const M
   });
 }
 
-std::string_view first_stem(const ModelFamily& family) {
-  return family.qkv.empty() ? family.q : family.qkv;
-}
-
 }  // namespace
 
 std::vector<LayerName> absent_layers(const ModelFiles& files, const std::vector<LayerName>& found) {
   // Families with the same first array must not have a layer of the same name.
   std::set<std::pair<std::string, std::string_view>> taken;
-  for (const LayerName& layer : found) taken.emplace(layer.name, first_stem(*layer.family));
+  for (const LayerName& layer : found) taken.emplace(layer.name, layer.family->first_stem());
   std::vector<LayerName> absent;
   for (const LayerRow& row : rows_of(found).first) {
     const auto name_of = [&](Index number) { return with_number(row.name, row.axis, number); };
@@ -97,7 +126,7 @@ std::vector<LayerName> absent_layers(const ModelFiles& files, const std::vector<
     });
     if (!is_row) continue;
     for (Index number = 0; number <= last; ++number)
-      if (taken.emplace(name_of(number), first_stem(*row.family)).second)
+      if (taken.emplace(name_of(number), row.family->first_stem()).second)
         absent.push_back({name_of(number), row.family});
   }
   return absent;

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/files/input_file.h"
 #include "core/model/tokenizer/sentence_piece_pairs.h"
 #include "core/model/tokenizer/unicode_text.h"
-#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -107,9 +107,8 @@ std::size_t gpt2_end(std::string_view text, std::size_t at) {
   if (const std::size_t bytes = contraction(text, at, false); bytes > 0) return at + bytes;
   Cursor cursor(text, at);
   if (cursor.value() == ' ') cursor.step();
-  for (const CharacterClass wanted : {CharacterClass::letter, CharacterClass::number, CharacterClass::other}) {
+  for (const CharacterClass wanted : {CharacterClass::letter, CharacterClass::number, CharacterClass::other})
     if (cursor.skip(wanted) > 0) return cursor.at();
-  }
   return white_space_end(text, at);
 }
 
@@ -168,9 +167,8 @@ std::size_t bloom_end(std::string_view text, std::size_t at) {
 }  // namespace
 
 std::optional<SplitPattern> known_split_pattern(std::string_view regex) {
-  for (const KnownPattern& known : known_patterns) {
+  for (const KnownPattern& known : known_patterns)
     if (known.regex == regex) return known.pattern;
-  }
   return std::nullopt;
 }
 
@@ -219,9 +217,8 @@ int byte_of(std::int32_t character) {
   if (character < 0x100) return stands_for_itself(character) ? character : -1;
   static const std::vector<int> substituted = [] {
     std::vector<int> bytes;
-    for (int byte = 0; byte < 256; ++byte) {
+    for (int byte = 0; byte < 256; ++byte)
       if (!stands_for_itself(byte)) bytes.push_back(byte);
-    }
     return bytes;
   }();
   const auto which = static_cast<std::size_t>(character - first_substitute);
@@ -271,10 +268,8 @@ ByteLevelBpe::ByteLevelBpe(std::shared_ptr<const TokenizerVocabulary> vocabulary
   if (!options_.unk_token.empty()) {
     unknown_ = vocabulary_->find_own(options_.unk_token);
     if (!unknown_) {
-      throw Error(ExitStatus::input, {.where = where,
-                                      .what = "the vocabulary has no unk_token",
-                                      .got = fmt::format("'{}'", options_.unk_token),
-                                      .expected = "a piece of the vocabulary"});
+      refuse_input(where, "the vocabulary has no unk_token", fmt::format("'{}'", options_.unk_token),
+                   "a piece of the vocabulary");
     }
   }
 }

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/files/input_file.h"
 #include "core/model/tokenizer/unicode_text.h"
-#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -51,12 +51,10 @@ void PairMerges::add(const TokenizerVocabulary& vocabulary, const std::string& l
   const std::string joined = left + right;
   for (const std::string* piece : {&left, &right, &joined}) {
     if (vocabulary.find_own(*piece)) continue;
-    throw Error(ExitStatus::input,
-                {.where = where,
-                 .what = fmt::format("merge {} needs a piece that the vocabulary does not have", rank),
-                 .got = fmt::format("'{}' and '{}', without '{}'", left, right, *piece),
-                 .expected = "both pieces and the merged piece",
-                 .remedy = "vocabulary and merges may come from different models: download both again"});
+    refuse_input(where, fmt::format("merge {} needs a piece that the vocabulary does not have", rank),
+                 fmt::format("'{}' and '{}', without '{}'", left, right, *piece),
+                 "both pieces and the merged piece",
+                 "vocabulary and merges may come from different models: download both again");
   }
   // For a duplicate pair the last counts, as in `tokenizers`.
   merges_.insert_or_assign(pair_of(*vocabulary.find_own(left), *vocabulary.find_own(right)),
@@ -141,10 +139,8 @@ SentencePiecePairs::SentencePiecePairs(std::shared_ptr<const TokenizerVocabulary
   if (options_.unk_token.empty()) return;
   unknown_ = vocabulary_->find_own(options_.unk_token);
   if (!unknown_) {
-    throw Error(ExitStatus::input, {.where = where,
-                                    .what = "the vocabulary has no unk_token",
-                                    .got = fmt::format("'{}'", options_.unk_token),
-                                    .expected = "a piece of the vocabulary"});
+    refuse_input(where, "the vocabulary has no unk_token", fmt::format("'{}'", options_.unk_token),
+                 "a piece of the vocabulary");
   }
 }
 

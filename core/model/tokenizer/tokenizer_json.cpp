@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/files/input_file.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -15,11 +16,6 @@ constexpr std::size_t most_settings = 1'000'000;
 constexpr std::size_t most_entries = 4'000'000;
 // Searching for added tokens takes time proportional to the text times the longest of them.
 constexpr std::size_t most_content_bytes = 1024;
-
-[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
-                       const std::string& expected) {
-  throw Error(ExitStatus::input, {.where = where, .what = what, .got = got, .expected = expected});
-}
 
 // Receives the JSON piece by piece: the vocabulary and the merges go into their lists,
 // everything else becomes a tree.
@@ -68,7 +64,7 @@ class Reader : public nlohmann::json_sax<Json> {
   bool end_array() override {
     if (long_ == Long::merges && depth_ == long_depth_ + 1) {
       if (pair_.size() != 2)
-        fail(where_, "a merge is damaged", fmt::format("{} pieces", pair_.size()), "2 pieces");
+        refuse_input(where_, "a merge is damaged", fmt::format("{} pieces", pair_.size()), "2 pieces");
       count_entry();
       made_.merges.emplace_back(std::move(pair_[0]), std::move(pair_[1]));
       --depth_;
@@ -81,7 +77,7 @@ class Reader : public nlohmann::json_sax<Json> {
     if (python_number_ && key != python_number_key) wrong_entry("an object");
     if (python_number_) return true;
     if (long_ == Long::none && open_.back()->contains(key))
-      fail(where_, fmt::format("the key \"{}\" occurs twice in one object", key), "", "each key once");
+      refuse_input(where_, fmt::format("the key \"{}\" occurs twice in one object", key), "", "each key once");
     key_ = std::move(key);
     return true;
   }
@@ -90,7 +86,7 @@ class Reader : public nlohmann::json_sax<Json> {
     if (python_number_) wrong_entry(text);
     if (long_ == Long::merges) {
       if (depth_ > long_depth_) {
-        if (pair_.size() == 2) fail(where_, "a merge is damaged", "more than 2 pieces", "2 pieces");
+        if (pair_.size() == 2) refuse_input(where_, "a merge is damaged", "more than 2 pieces", "2 pieces");
         pair_.push_back(std::move(text));
       } else {
         count_entry();
@@ -115,9 +111,10 @@ class Reader : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string& token, const Json::exception& error) override {
     if (dynamic_cast<const Json::out_of_range*>(&error)) {
       const JsonRefusal refusal = number_out_of_range(token, error);
-      fail(fmt::format("{}: byte {}", where_, position), refusal.what, refusal.got, refusal.expected);
+      refuse_input(fmt::format("{}: byte {}", where_, position), refusal.what, refusal.got, refusal.expected);
     }
-    fail(where_, "this is not JSON", fmt::format("'{}' at byte {}", token, position), "JSON (RFC 8259)");
+    refuse_input(where_, "this is not JSON", fmt::format("'{}' at byte {}", token, position),
+                 "JSON (RFC 8259)");
   }
 
  private:
@@ -132,12 +129,14 @@ class Reader : public nlohmann::json_sax<Json> {
   bool skipping() const { return long_ == Long::skipped; }
 
   void deeper() {
-    if (++depth_ > most_levels) fail(where_, "it is nested too deeply", "more than 32 levels", "a tokenizer");
+    if (++depth_ > most_levels)
+      refuse_input(where_, "it is nested too deeply", "more than 32 levels", "a tokenizer");
   }
   bool begin(Long which) {
     const bool twice = which == Long::merges ? seen_merges_ : seen_vocabulary_;
     if (twice)
-      fail(where_, fmt::format("the key \"{}\" occurs twice in one object", key_), "", "each key once");
+      refuse_input(where_, fmt::format("the key \"{}\" occurs twice in one object", key_), "",
+                   "each key once");
     (which == Long::merges ? seen_merges_ : seen_vocabulary_) = true;
     long_ = which;
     long_depth_ = depth_;
@@ -155,11 +154,12 @@ class Reader : public nlohmann::json_sax<Json> {
 
   void count_entry() {
     if (++entries_ > most_entries)
-      fail(where_, "it is too large", "more than 4000000 entries", "a tokenizer");
+      refuse_input(where_, "it is too large", "more than 4000000 entries", "a tokenizer");
   }
   [[noreturn]] void wrong_entry(const std::string& got) const {
-    if (long_ == Long::merges) fail(where_, "the merges are damaged", got, "\"a b\" or [\"a\", \"b\"]");
-    fail(where_, fmt::format("the vocabulary is damaged at '{}'", key_), got, "an id of at least 0");
+    if (long_ == Long::merges)
+      refuse_input(where_, "the merges are damaged", got, "\"a b\" or [\"a\", \"b\"]");
+    refuse_input(where_, fmt::format("the vocabulary is damaged at '{}'", key_), got, "an id of at least 0");
   }
 
   template <class T>
@@ -173,7 +173,7 @@ class Reader : public nlohmann::json_sax<Json> {
   // Adds a value at the open position of the tree, and returns its address.
   Json* add(Json value) {
     if (++settings_ > most_settings)
-      fail(where_, "it is too large", "more than a million settings", "a tokenizer");
+      refuse_input(where_, "it is too large", "more than a million settings", "a tokenizer");
     if (open_.empty()) {
       made_.settings = std::move(value);
       return &made_.settings;
@@ -204,13 +204,13 @@ class Reader : public nlohmann::json_sax<Json> {
 TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place, const std::string& where) {
   // A zero byte would end the text for the parser, and hide what follows it.
   if (text.find('\0') != std::string_view::npos)
-    fail(where, "this is not JSON", "a zero byte", "JSON (RFC 8259)");
+    refuse_input(where, "this is not JSON", "a zero byte", "JSON (RFC 8259)");
   Reader reader(place, where);
   Json::sax_parse(python_json_text(text), &reader);
   TokenizerJson made = reader.take();
   if (place == VocabularyPlace::top ? !made.has_vocabulary || made.vocabulary_is_list
                                     : !made.settings.is_object())
-    fail(where, "it is not a tokenizer", "JSON that is not an object", "an object");
+    refuse_input(where, "it is not a tokenizer", "JSON that is not an object", "an object");
   return made;
 }
 
@@ -234,7 +234,8 @@ std::pair<std::string, std::string> parse_merge(std::string_view line, const std
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
       line.find(' ', space + 1) != std::string_view::npos) {
-    fail(where, "a merge is damaged", fmt::format("'{}'", line), "two pieces and a space between them");
+    refuse_input(where, "a merge is damaged", fmt::format("'{}'", line),
+                 "two pieces and a space between them");
   }
   return {std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
 }

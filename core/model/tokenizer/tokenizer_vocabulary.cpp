@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/files/input_file.h"
 #include "core/model/tokenizer/unicode_text.h"
-#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -18,10 +18,9 @@ std::int64_t largest_id(const std::vector<VocabularyEntry>& entries, const std::
   std::int64_t largest = -1;
   for (const VocabularyEntry& entry : entries) {
     if (entry.second < 0 || entry.second >= most_token_ids) {
-      throw Error(ExitStatus::input, {.where = where,
-                                      .what = "an id of the vocabulary is out of range",
-                                      .got = fmt::format("'{}' = {}", entry.first, entry.second),
-                                      .expected = fmt::format("0 to {}", most_token_ids - 1)});
+      refuse_input(where, "an id of the vocabulary is out of range",
+                   fmt::format("'{}' = {}", entry.first, entry.second),
+                   fmt::format("0 to {}", most_token_ids - 1));
     }
     largest = std::max(largest, entry.second);
   }
@@ -34,11 +33,9 @@ TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
                                          const std::vector<VocabularyEntry>& added, const std::string& where) {
   const auto size = static_cast<std::size_t>(std::max(largest_id(own, where), largest_id(added, where)) + 1);
   if (size > own.size() + added.size() + most_gaps) {
-    throw Error(ExitStatus::input,
-                {.where = where,
-                 .what = "the ids of the vocabulary have wide gaps",
-                 .got = fmt::format("{} pieces, the largest id {}", own.size() + added.size(), size - 1),
-                 .expected = "consecutive ids from 0"});
+    refuse_input(where, "the ids of the vocabulary have wide gaps",
+                 fmt::format("{} pieces, the largest id {}", own.size() + added.size(), size - 1),
+                 "consecutive ids from 0");
   }
   pieces_.resize(size);
   taken_.resize(pieces_.size());
@@ -50,10 +47,8 @@ TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
   for (const VocabularyEntry& entry : added) {
     const std::optional<TokenId> id = find_own(entry.first);
     if (id && *id != entry.second) {
-      throw Error(ExitStatus::input, {.where = where,
-                                      .what = fmt::format("the added token '{}' has two ids", entry.first),
-                                      .got = fmt::format("{}, and {} in the vocabulary", entry.second, *id),
-                                      .expected = "one id"});
+      refuse_input(where, fmt::format("the added token '{}' has two ids", entry.first),
+                   fmt::format("{}, and {} in the vocabulary", entry.second, *id), "one id");
     }
     if (!id) put(added_, entry.first, static_cast<std::size_t>(entry.second), where);
   }
@@ -61,18 +56,14 @@ TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
 
 void TokenizerVocabulary::put(Ids& ids, std::string piece, std::size_t id, const std::string& where) {
   if (taken_[id]) {
-    throw Error(ExitStatus::input, {.where = where,
-                                    .what = fmt::format("two pieces have the id {}", id),
-                                    .got = fmt::format("'{}' and '{}'", pieces_[id], piece),
-                                    .expected = "an id for each piece"});
+    refuse_input(where, fmt::format("two pieces have the id {}", id),
+                 fmt::format("'{}' and '{}'", pieces_[id], piece), "an id for each piece");
   }
   taken_[id] = true;
   pieces_[id] = std::move(piece);
   if (!ids.emplace(pieces_[id], static_cast<TokenId>(id)).second) {
-    throw Error(ExitStatus::input, {.where = where,
-                                    .what = "a piece occurs twice in the vocabulary",
-                                    .got = fmt::format("'{}'", pieces_[id]),
-                                    .expected = "each piece once"});
+    refuse_input(where, "a piece occurs twice in the vocabulary", fmt::format("'{}'", pieces_[id]),
+                 "each piece once");
   }
 }
 

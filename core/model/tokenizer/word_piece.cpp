@@ -78,9 +78,8 @@ AlignedText WordPiece::normalised(const AlignedText& text) const {
   AlignedText made;
   for (const AlignedCodePoint& point : points) {
     if (options_.lowercase) {
-      for (const std::int32_t value : lower_case(point.value)) {
+      for (const std::int32_t value : lower_case(point.value))
         if (value != 0 || point.value == 0) made.append(value, point.from);
-      }
     } else {
       made.append(point.value, point.from);
     }

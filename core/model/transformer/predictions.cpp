@@ -10,24 +10,33 @@
 namespace headwise {
 namespace {
 
-constexpr Index most_logits = Index{1} << 24;  // 64 MiB at a time
-
-}  // namespace
-
-void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
-                  const std::function<void(Index row, std::span<const float> logits)>& body) {
-  const Index length = last_hidden.shape().size(1), V = transformer.config().vocabulary;
-  const Index at_once = std::max<Index>(1, most_logits / V);
+// Calls block(first, count) for the rows of last_hidden, so many at a time that `most` logits are enough.
+template <class Block>
+void for_blocks(const Transformer& transformer, const Tensor& last_hidden, Index most, Block block) {
+  const Index length = last_hidden.shape().size(1);
+  const Index at_once = std::max<Index>(1, most / transformer.config().vocabulary);
   for (Index first = 0; first < length; first += at_once) {
     const Index count = std::min(at_once, length - first);
     const ProgressPart part(static_cast<double>(first) / static_cast<double>(length),
                             static_cast<double>(first + count) / static_cast<double>(length));
-    const TensorPtr logits = transformer.logits(last_hidden, first, count);
-    for (Index row = 0; row < count; ++row) {
-      body(first + row,
-           logits->values<float>().subspan(static_cast<std::size_t>(row * V), static_cast<std::size_t>(V)));
-    }
+    block(first, count);
   }
+}
+
+}  // namespace
+
+std::span<const float> logits_of(const Tensor& logits, Index row) {
+  const auto words = static_cast<std::size_t>(logits.shape().size(1));
+  return logits.values<float>().subspan(static_cast<std::size_t>(row) * words, words);
+}
+
+void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
+                  const std::function<void(Index row, std::span<const float> logits)>& body) {
+  constexpr Index most = Index{1} << 24;  // 64 MiB at a time
+  for_blocks(transformer, last_hidden, most, [&](Index first, Index count) {
+    const TensorPtr logits = transformer.logits(last_hidden, first, count);
+    for (Index row = 0; row < count; ++row) body(first + row, logits_of(*logits, row));
+  });
 }
 
 double log_sum_exp(std::span<const float> logits) {
@@ -85,6 +94,33 @@ std::vector<double> token_probabilities(const Transformer& transformer, const Te
     all.push_back(std::exp(static_cast<double>(logits[id]) - log_sum_exp(logits)));
   });
   return all;
+}
+
+namespace {
+
+PredictionChange change_of(std::span<const float> before, std::span<const float> now, Index k) {
+  const WordDistribution a(before), b(now);
+  PredictionChange change;
+  for (const PredictedWord& word : top_tokens(before, k))
+    change.before.push_back({word.id, word.probability, std::exp(b.log_probability(word.id))});
+  for (const PredictedWord& word : top_tokens(now, k))
+    change.now.push_back({word.id, std::exp(a.log_probability(word.id)), word.probability});
+  change.bits = divergence_bits(a, b);
+  return change;
+}
+
+}  // namespace
+
+std::vector<PredictionChange> prediction_changes(const Transformer& transformer, const Tensor& before,
+                                                 const Tensor& now, Index k) {
+  constexpr Index most = Index{1} << 22;  // per side: 16 MiB at a time
+  std::vector<PredictionChange> changes;
+  for_blocks(transformer, before, most, [&](Index first, Index count) {
+    const TensorPtr a = transformer.logits(before, first, count), b = transformer.logits(now, first, count);
+    for (Index row = 0; row < count; ++row)
+      changes.push_back(change_of(logits_of(*a, row), logits_of(*b, row), k));
+  });
+  return changes;
 }
 
 }  // namespace headwise

@@ -15,6 +15,9 @@ namespace headwise {
 void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
                   const std::function<void(Index row, std::span<const float> logits)>& body);
 
+// A row of logits (L,V).
+std::span<const float> logits_of(const Tensor& logits, Index row);
+
 // ln Σ exp(logits): the log probability of a token is its logit minus this.
 double log_sum_exp(std::span<const float> logits);
 
@@ -46,5 +49,25 @@ std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transforme
 // The probability of ids[i] at position i; ids must be in the vocabulary, L of them.
 std::vector<double> token_probabilities(const Transformer& transformer, const Tensor& last_hidden,
                                         std::span<const TokenId> ids);
+
+// The tokens that a model predicts at each position,
+// compared with those it would predict if something in it were changed.
+
+struct WordChange {
+  TokenId id = 0;
+  double before = 0.0, now = 0.0;  // its probability
+};
+
+struct PredictionChange {
+  std::vector<WordChange> before, now;  // the most probable ones, in descending order
+  // KL(before‖now) = Σ p log₂(p/q): 0 if nothing changed; NaN if a prediction is not finite
+  double bits = 0.0;
+};
+
+// For each position, the k most probable tokens on either side. `before` and `now` are last hidden states
+// (1,L,E); rows are computed a few at a time, so that L·V numbers are never stored.
+// Throws like Transformer::logits.
+std::vector<PredictionChange> prediction_changes(const Transformer& transformer, const Tensor& before,
+                                                 const Tensor& now, Index k);
 
 }  // namespace headwise

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <mutex>
 
-#include "core/model/files/model_state.h"
-#include "core/model/tokenizer/tokenizer_files.h"
+#include "core/model/files/model_files.h"
+#include "core/model/tokenizer/tokenizer.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

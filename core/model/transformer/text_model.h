@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/files/model_checkpoints.h"
+#include "core/model/files/model_files.h"
 #include "core/model/tokenizer/tokenizer.h"
 #include "core/model/transformer/transformer.h"
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/files/input_file.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -97,8 +98,8 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   const Index E = config.embed_dim, W = config.word_width, V = config.vocabulary;
   const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
   const auto no_head = [&](const std::string& missing) {
-    throw Error(ExitStatus::input, {files->path(), "the model has no word prediction head", "", missing,
-                                    "a model of the same family published with that head"});
+    refuse_input(files->path(), "the model has no word prediction head", "", missing,
+                 "a model of the same family published with that head");
   };
   const std::span<const LmHeadNames> heads = config.names->heads;
   auto head = std::ranges::find_if(heads, [&](const LmHeadNames& names) {
@@ -176,10 +177,8 @@ TensorPtr as_tensor(const Rows& x, const char* width = "E") {
 // (1,L,E) in f32 or f64.
 Rows as_rows(const Tensor& tensor, Index width, const char* what) {
   const Shape& shape = tensor.shape();
-  if (shape.rank() != 3 || shape.size(0) != 1 || shape.size(2) != width) {
-    throw Error(ExitStatus::input,
-                {what, "it does not fit the model", shape.sizes_text(), fmt::format("(1,L,{})", width), ""});
-  }
+  if (shape.rank() != 3 || shape.size(0) != 1 || shape.size(2) != width)
+    refuse_input(what, "it does not fit the model", shape.sizes_text(), fmt::format("(1,L,{})", width));
   if (tensor.dtype() == DType::f64) return matrix<double>(tensor).cast<float>();
   return matrix<float>(tensor);
 }
@@ -193,8 +192,7 @@ Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
     if (whole == config.num_layers) return whole;
     const std::string name = fmt::format("{}{}{}", config.root, config.names->blocks, whole);
     try {
-      if (layer.name != name)
-        throw Error(ExitStatus::input, {files.path() + ": " + name, "this block is missing", "", "", ""});
+      if (layer.name != name) refuse_input(files.path() + ": " + name, "this block is missing");
       check_block(config, files, layer);
     } catch (const Error& error) {
       if (whole == 0 || error.status() != ExitStatus::input) throw;
@@ -262,17 +260,16 @@ std::shared_ptr<const TransformerBlock> Transformer::block(Index layer) const {
 
 void Transformer::check_ids(std::span<const TokenId> ids) const {
   if (static_cast<Index>(ids.size()) > config_.max_positions) {
-    throw Error(ExitStatus::input, {files_->path(), "the text is longer than the model's positions",
-                                    fmt::format("{} tokens", ids.size()),
-                                    fmt::format("at most {}", config_.max_positions), "a shorter text"});
+    refuse_input(files_->path(), "the text is longer than the model's positions",
+                 fmt::format("{} tokens", ids.size()), fmt::format("at most {}", config_.max_positions),
+                 "a shorter text");
   }
   const auto outside =
       std::ranges::find_if(ids, [&](TokenId id) { return id < 0 || id >= config_.vocabulary; });
   if (outside == ids.end()) return;
-  throw Error(ExitStatus::input,
-              {files_->path(), "the tokenizer gives an id without an embedding in the model",
+  refuse_input(files_->path(), "the tokenizer gives an id without an embedding in the model",
                fmt::format("{}", *outside), fmt::format("0 to {}", config_.vocabulary - 1),
-               "the tokenizer that belongs to this model"});
+               "the tokenizer that belongs to this model");
 }
 
 void Transformer::require_memory_for(Index length, Index layers, bool weights) const {
@@ -359,9 +356,8 @@ TensorPtr Transformer::continue_from(const Tensor& hidden_state, Index layer,
   const Rows attended = as_rows(attention_output, config_.embed_dim, "attention_output");
   Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
   if (attended.rows() != x.rows()) {
-    throw Error(ExitStatus::input,
-                {"attention_output", "it belongs to another text", fmt::format("{} tokens", attended.rows()),
-                 fmt::format("{}", x.rows()), ""});
+    refuse_input("attention_output", "it belongs to another text", fmt::format("{} tokens", attended.rows()),
+                 fmt::format("{}", x.rows()));
   }
   x = after_attention(config_, *block(layer), x, attended);
   for (Index later = layer + 1; later < config_.num_layers; ++later) {
@@ -374,9 +370,7 @@ TensorPtr Transformer::continue_from(const Tensor& hidden_state, Index layer,
 }
 
 TensorPtr Transformer::logits(const Tensor& last_hidden, Index first_row, Index rows) const {
-  if (!head_) {
-    throw Error(ExitStatus::input, {files_->path(), "there are no words to predict", no_words_, "", ""});
-  }
+  if (!head_) refuse_input(files_->path(), "there are no words to predict", no_words_);
   const Index V = config_.vocabulary;
   require_memory(checked_multiply(checked_multiply(rows, V, "the logits"), 2 * sizeof(float), "the logits"),
                  "the logits");

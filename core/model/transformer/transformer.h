@@ -16,7 +16,6 @@
 
 #include "core/model/tokenizer/tokenizer_vocabulary.h"
 #include "core/model/transformer/transformer_block.h"
-#include "core/model/transformer/transformer_weights.h"
 
 namespace headwise {
 

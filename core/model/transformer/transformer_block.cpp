@@ -1,19 +1,229 @@
 #include "core/model/transformer/transformer_block.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 #include <set>
 
+#include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/files/element_type.h"
+#include "core/files/input_file.h"
 #include "core/model/layers/layer_parameters.h"
-#include "core/model/transformer/transformer_weights.h"
 #include "core/tensor/error.h"
 #include "core/tensor/join.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
+namespace {
+
+constexpr Index most_read_for_a_row = Index{16} << 20;
+
+TensorPtr as_f32(const TensorPtr& tensor) {
+  return tensor->dtype() == DType::f32 ? tensor : std::make_shared<const Tensor>(tensor->converted(DType::f32));
+}
+
+}  // namespace
+
+void expect_array(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes) {
+  const ArrayInfo* const info = files.find(name);
+  if (info && !holds_floats(info->stored_dtype))
+    refuse_input(files.path() + ": " + name, "these are not weights",
+                 fmt::format("numbers of type {}", info->stored_dtype), "floating-point numbers");
+  if (info && info->sizes == sizes) return;
+  throw Error(
+      ExitStatus::input,
+      {files.path() + ": " + name, info ? "an array has the wrong shape" : "an array is missing",
+       info ? fmt::format("({})", join(info->sizes, ",")) : "", fmt::format("({})", join(sizes, ",")), ""});
+}
+
+TensorPtr read_f32(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes) {
+  expect_array(files, name, sizes);
+  return as_f32(files.read(name));
+}
+
+bool WeightShare::take(Index bytes) {
+  Index left = left_.load();
+  while (left >= bytes)
+    if (left_.compare_exchange_weak(left, left - bytes)) return true;
+  return false;
+}
+
+WeightRows::WeightRows(std::shared_ptr<const ModelFiles> files, std::shared_ptr<WeightShare> share,
+                       std::string name, Index rows, Index width)
+    : files_(std::move(files)), share_(std::move(share)), name_(std::move(name)), rows_(rows), width_(width) {
+  expect_array(*files_, name_, {rows, width});
+}
+
+TensorPtr WeightRows::kept(bool all_are_read) const {
+  const std::lock_guard lock(mutex_);
+  const Index bytes = checked_multiply(rows_ * width_, sizeof(float), name_);
+  // Single rows of an array in a ZIP archive cannot be read.
+  const bool wanted =
+      all_are_read || bytes <= most_read_for_a_row || files_->first_file_info().format == "npz";
+  if (wanted && !asked_) {
+    asked_ = true;
+    if (share_->take(bytes)) whole_ = read_f32(*files_, name_, {rows_, width_});
+  }
+  return whole_;
+}
+
+void WeightRows::copy_row(Index row, std::span<float> to) const {
+  const TensorPtr whole = kept(false);
+  const Part of = whole ? Part{whole, 0} : read(row, 1);
+  const auto values = of.weight->values<float>();
+  std::copy_n(values.begin() + (row - of.first_row) * width_, width_, to.begin());
+}
+
+WeightRows::Part WeightRows::part(Index first, Index count) const {
+  if (TensorPtr whole = kept(true)) return {std::move(whole), 0};
+  return read(first, count);
+}
+
+WeightRows::Part WeightRows::read(Index first, Index count) const {
+  return {as_f32(files_->read_rows(name_, first, count)), first};
+}
+
+namespace {
+
+// Columns of y per task: this many rows of a weight 4096 wide are 2 MiB.
+constexpr Index columns_at_once = 128;
+// In multiply-adds; less is not worth waking a thread for.
+constexpr double least_shared_work = 2e5;
+
+}  // namespace
+
+Rows apply_linear(const TransformerLinear& linear, const Eigen::Ref<const Rows>& x) {
+  Rows y(x.rows(), linear.out);
+  const auto weight = matrix<float>(*linear.weight);
+  const double work =
+      static_cast<double>(x.rows()) * static_cast<double>(linear.in) * static_cast<double>(linear.out);
+  const Index tasks = (linear.out + columns_at_once - 1) / columns_at_once;
+  run_tasks(tasks, work < least_shared_work ? 1 : available_threads(), [&](Index task, int) {
+    const Index first = task * columns_at_once, count = std::min(columns_at_once, linear.out - first);
+    RowMatrix<double> made =
+        linear.is_conv1d
+            ? blockwise_product(x, weight.middleCols(first, count))
+            : blockwise_product(x, weight.middleRows(linear.first_row + first, count).transpose());
+    if (linear.bias) {
+      const Eigen::Map<const Eigen::RowVectorXf> bias(
+          linear.bias->values<float>().data() + linear.first_bias + first, count);
+      made.rowwise() += bias.cast<double>();
+    }
+    y.middleCols(first, count) = made.cast<float>();
+  });
+  return y;
+}
+
+namespace {
+
+constexpr double cost_of_activation = 40.0;  // in multiply-adds
+
+double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::gelu:
+      return 0.5 * x * (1.0 + std::erf(x / std::numbers::sqrt2));
+    case Activation::gelu_tanh:
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    case Activation::quick_gelu:
+      return x / (1.0 + std::exp(-1.702 * x));
+    case Activation::relu:
+      return x < 0.0 ? 0.0 : x;  // NaN stays
+    case Activation::silu:
+      return x / (1.0 + std::exp(-x));
+  }
+  return x;
+}
+
+// Query rows of a task: their scores against 4096 keys are half a MiB.
+constexpr Index rows_at_once = 32;
+
+// In a row of scores, those of keys [first, end) become weights, the others 0.
+void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end) {
+  row.head(first).setZero();
+  row.tail(row.size() - end).setZero();
+  auto seen = row.segment(first, end - first);
+  const double largest = seen.maxCoeff<Eigen::PropagateNaN>();
+  seen = (seen.array() - largest).exp();
+  seen /= seen.sum();
+}
+
+}  // namespace
+
+Rows normalised(const Normalisation& norm, const Rows& x) {
+  Rows y(x.rows(), x.cols());
+  const auto gain = norm.gain->values<float>();
+  const auto width = static_cast<double>(x.cols());
+  for (Index row = 0; row < x.rows(); ++row) {
+    const auto from = x.row(row).cast<double>();
+    const double mean = norm.centred ? from.sum() / width : 0.0;
+    const double variance = (from.array() - mean).square().sum() / width;
+    const double factor = 1.0 / std::sqrt(variance + norm.epsilon);
+    for (Index e = 0; e < x.cols(); ++e) {
+      const double value = (static_cast<double>(x(row, e)) - mean) * factor *
+                           static_cast<double>(gain[static_cast<std::size_t>(e)]);
+      y(row, e) = static_cast<float>(
+          norm.bias ? value + static_cast<double>(norm.bias->values<float>()[static_cast<std::size_t>(e)])
+                    : value);
+    }
+  }
+  return y;
+}
+
+void activate(Activation activation, Rows& x) {
+  for_ranges(x.size(), cost_of_activation, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i)
+      x.data()[i] = static_cast<float>(activated(activation, static_cast<double>(x.data()[i])));
+  });
+}
+
+Rows feed_forward(const FeedForward& parts, const Rows& x) {
+  Rows inner = apply_linear(parts.in, x);
+  if (parts.gate) {
+    Rows gate = apply_linear(*parts.gate, x);
+    activate(parts.activation, gate);
+    inner.array() *= gate.array();
+  } else {
+    activate(parts.activation, inner);
+  }
+  return apply_linear(parts.out, inner);
+}
+
+Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
+            std::span<const double> gains, float* attn_weights) {
+  const Index L = q.rows(), H = layout.heads, D = layout.head_dim, Dv = layout.v_head_dim;
+  Rows concat(L, H * Dv);
+  const Index blocks = (L + rows_at_once - 1) / rows_at_once;
+  const double scale = layout.scale.value_or(1.0 / std::sqrt(static_cast<double>(D)));
+  const double work = static_cast<double>(H * L) * static_cast<double>(L * (D + Dv));
+  run_tasks(H * blocks, work < least_shared_work ? 1 : available_threads(), [&](Index task, int) {
+    const Index h = task / blocks, g = kv_head_of(h, H, layout.kv_heads);
+    const Index first = task % blocks * rows_at_once, count = std::min(rows_at_once, L - first);
+    const Index keys = layout.is_causal ? first + count : L;
+    RowMatrix<double> exact =
+        blockwise_product(q.block(first, h * D, count, D), k.block(0, g * D, keys, D).transpose()) * scale;
+    for (Index r = 0; r < count; ++r) {
+      const Index i = first + r, window = layout.sliding_window.value_or(L);
+      for (Index j = 0; j < keys && !layout.alibi_slopes.empty(); ++j)
+        exact(r, j) += alibi_bias(layout.alibi_slopes[static_cast<std::size_t>(h)], i - j, layout.is_causal);
+      const Index end = layout.is_causal ? i + 1 : std::min(keys, i + std::min(window, L));
+      softmax_row(exact.row(r), std::max<Index>(0, i - std::min(window, L) + 1), end);
+    }
+    const Rows weights = exact.cast<float>();
+    const double gain = gains.empty() ? 1.0 : gains[static_cast<std::size_t>(h)];
+    concat.block(first, h * Dv, count, Dv) =
+        (blockwise_product(weights, v.block(0, g * Dv, keys, Dv)) * gain).cast<float>();
+    if (!attn_weights) return;
+    MatrixMap<float> kept(attn_weights + (h * L + first) * L, count, L);
+    kept.leftCols(keys) = weights;
+    kept.rightCols(L - keys).setZero();
+  });
+  return concat;
+}
+
 namespace {
 
 std::string in_block(const AttentionLayer& layer, std::string_view name) {
@@ -104,10 +314,9 @@ void check_nothing_else(const TransformerConfig& config, const ModelFiles& files
   for (auto at = files.arrays().lower_bound(prefix);
        at != files.arrays().end() && at->first.starts_with(prefix); ++at) {
     if (known.contains(at->first)) continue;
-    throw Error(ExitStatus::input,
-                {files.path() + ": " + at->first, "the block has an array unknown to the encoder",
+    refuse_input(files.path() + ": " + at->first, "the block has an array unknown to the encoder",
                  fmt::format("({})", join(at->second.sizes, ",")),
-                 fmt::format("a block as those of {}", config.names->family), ""});
+                 fmt::format("a block as those of {}", config.names->family));
   }
 }
 
@@ -149,8 +358,7 @@ TransformerLinear read_linear(const ModelFiles& files, const std::string& name, 
 
 void check_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const auto refuse = [&](const std::string& problem) {
-    throw Error(ExitStatus::input,
-                {files.path() + ": " + layer.name, "this layer cannot be computed: " + problem, "", "", ""});
+    refuse_input(files.path() + ": " + layer.name, "this layer cannot be computed: " + problem);
   };
   if (const std::string problem = layer_problem(layer); !problem.empty()) refuse(problem);
   const Index E = config.embed_dim;

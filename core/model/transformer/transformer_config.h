@@ -2,13 +2,87 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/model/files/model_files.h"
 #include "core/model/layers/attention_layers.h"
-#include "core/model/transformer/transformer_names.h"
+#include "core/tensor/shape.h"
 
 namespace headwise {
+
+// How families of models name the arrays around attention: assets/models/transformers.txt.
+//
+// An array is root + name: root is the file's prefix of the family's names ("bert.",
+// "model.", "transformer.", "").
+
+enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
+enum class NormKind { layer_norm, rms_norm };
+
+// The part that turns the last hidden states into a logit per token. Some files have it without the root.
+struct LmHeadNames {
+  // a dense layer, activation and norm before the decoder; empty: none
+  std::string_view dense = {}, norm = {};
+  std::string_view decoder = {};  // (V,E) if it is not the word embeddings
+  std::string_view bias = {};     // (V); may be missing
+  bool is_gelu = false;           // its activation, whatever config.json says for the blocks
+};
+
+struct TransformerNames {
+  std::string_view family = {};               // ModelFamily::name of its attention layers
+  std::vector<std::string_view> model_types;  // of config.json, those computed as described here
+  std::string_view blocks = {};               // block 3 is root + blocks + "3."
+  // After the root. Empty: the family has none.
+  // The projection exists if the embeddings have a width of their own.
+  std::string_view word_embeddings = {}, position_embeddings = {}, token_type_embeddings = {},
+                   embedding_norm = {};
+  std::string_view embedding_projection = {};
+  // OPT's: from the width of the token embeddings alone, before positions are added; and back to it,
+  // after the final norm.
+  std::string_view first_projection = {}, last_projection = {};
+  std::string_view final_norm = {};
+  // After the block's name.
+  std::string_view attention_norm = {}, feed_forward_norm = {};
+  std::string_view feed_in = {}, feed_gate = {}, feed_out = {};
+  bool gate_is_in_feed_in = false;  // one array: rows of the gate, then as many rows of what it multiplies
+  bool has_bias = true;      // every linear map and norm has one; false: those that have one in the file
+  bool conv1d = false;       // matrices of the feed-forward part are [in,out]
+  Index first_position = 0;  // row of the first token in the position embeddings
+  NormKind norm = NormKind::layer_norm;
+  // Keys of config.json, and the default if it lacks them. No key:
+  // the default holds for every model of the family.
+  std::string_view epsilon_key = {};
+  double epsilon = 1e-5;
+  Activation activation = Activation::gelu;
+  bool ties_words = true;
+  std::string_view bias_key = {}, attention_bias_key = {};  // false: no linear map (of attention) has one
+  std::string_view norm_before_key = {};                    // false: post-norm blocks, and no final norm
+  std::string_view no_final_norm_key = {};                  // true: there is none, even in pre-norm blocks
+  // false: the model has no norms, no feed-forward part
+  std::string_view norms_key = {}, feed_forward_key = {};
+  std::string_view parallel_key = {};  // false: one part of the block after the other
+  // core/train/train_model.h: position_embedding_type is one of its words, no array has another name, and a
+  // prediction is the answer of a task.
+  bool is_of_training = false;
+  std::vector<LmHeadNames> heads;         // the first one present is used
+  std::vector<std::string_view> buffers;  // endings of arrays in a block that are not parameters
+};
+
+std::span<const TransformerNames> transformer_names();
+
+// Null: nothing is known about the rest of this family's model.
+const TransformerNames* find_transformer_names(std::string_view family);
+
+// The shortest of "module.bert." + name, "module." + name, name that is an array of the model;
+// empty if there is none.
+std::string find_under_root(const ModelFiles& files, const std::string& root, std::string_view name);
+
+// The array's name: LayerNorm's gain is "weight" or "gamma", its bias "bias" or "beta";
+// empty if there is none.
+std::string norm_gain_name(const ModelFiles& files, const std::string& norm);
+std::string norm_bias_name(const ModelFiles& files, const std::string& norm);
 
 // BERT: x = norm(x + f(x)); GPT-2 and Llama: x = x + f(norm(x)); without norms: x = x + f(x).
 enum class NormPlace { after, before, none };

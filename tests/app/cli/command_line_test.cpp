@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/subcommand.h"
+#include "app/cli/command_line.h"
 #include "core/gpu/gpu_limits.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/checks.h"

@@ -1,7 +1,7 @@
 // What headwise info says of a model, and in which order.
 #include <nlohmann/json.hpp>
 
-#include "app/cli/tensor_list.h"
+#include "app/cli/model_info.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/checks.h"
 #include "tests/core/model/written_model.h"

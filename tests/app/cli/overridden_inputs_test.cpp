@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <regex>
 
-#include "app/cli/subcommand.h"
+#include "app/cli/command_line.h"
 #include "core/files/array_files.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/npz_with_entries.h"

@@ -1,4 +1,4 @@
-#include "app/cli/progress_line.h"
+#include "app/cli/standard_streams.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -7,8 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/files/array_writers.h"
-#include "core/scenario/opened_scenario.h"
+#include "core/files/array_files.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"

@@ -7,7 +7,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/window/main_window.h"
-#include "core/picture/cell_geometry.h"
+#include "core/picture/plane_rule.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/ui_driver.h"

@@ -6,8 +6,8 @@
 
 #include "app/session/error_log.h"
 #include "app/window/window_files.h"
+#include "core/scenario/embeddings.h"
 #include "core/scenario/scenario_json.h"
-#include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"

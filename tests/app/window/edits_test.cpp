@@ -2,7 +2,7 @@
 // exactly.
 #include <doctest/doctest.h>
 
-#include "core/scenario/tokens.h"
+#include "core/scenario/embeddings.h"
 #include "tests/app/window/edit_bench.h"
 
 using namespace headwise;

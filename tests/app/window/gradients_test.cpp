@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "core/picture/cell_geometry.h"
+#include "core/picture/plane_rule.h"
 #include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"

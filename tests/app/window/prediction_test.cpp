@@ -2,7 +2,7 @@
 #include "app/inspector/inspector_sections.h"
 #include "app/session/head_gains.h"
 #include "app/stage/views.h"
-#include "core/scenario/opened_scenario.h"
+#include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"
 #include "core/train/checkpoint.h"

@@ -9,7 +9,7 @@
 #include "app/window/menu_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
-#include "core/files/made_folders.h"
+#include "core/files/file_paths.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/gated_models.h"
 #include "tests/app/window/playlist_bench.h"

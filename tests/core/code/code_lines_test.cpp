@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/code/code_dialect.h"
+#include "core/code/code_style.h"
 #include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"

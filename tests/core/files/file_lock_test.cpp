@@ -1,5 +1,3 @@
-#include "core/files/file_lock.h"
-
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <fmt/format.h>

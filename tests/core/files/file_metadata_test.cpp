@@ -1,9 +1,8 @@
 // Texts beside the arrays of a file: there for who asks, no arrays for anybody else.
-#include "core/files/array_writers.h"
+#include "core/files/array_files.h"
 
 #include <doctest/doctest.h>
 
-#include "core/files/lazy_array_file.h"
 #include "core/files/npy_format.h"
 #include "core/files/zip_file.h"
 #include "tests/core/files/temporary_folder.h"

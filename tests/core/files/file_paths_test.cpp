@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "core/files/lazy_array_file.h"
+#include "core/files/array_files.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"

@@ -1,5 +1,3 @@
-#include "core/files/made_folders.h"
-
 #include <doctest/doctest.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // An .npz with entries that hold no numbers, beside arrays that do.
 #include <algorithm>
 
-#include "core/files/lazy_array_file.h"
+#include "core/files/array_files.h"
 #include "tests/checks.h"
 #include "tests/core/files/npz_with_entries.h"
 #include "tests/core/files/refusal.h"

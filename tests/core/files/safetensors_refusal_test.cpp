@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "core/files/lazy_array_file.h"
+#include "core/files/array_files.h"
 #include "tests/checks.h"
 #include "tests/core/files/refusal.h"
 

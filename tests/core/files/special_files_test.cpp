@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/files/foreign_model.h"
+#include "core/files/array_files.h"
 #include "tests/checks.h"
 #include "tests/core/files/refusal.h"
 

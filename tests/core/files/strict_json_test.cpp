@@ -1,4 +1,4 @@
-#include "core/files/strict_json.h"
+#include "core/files/json_value.h"
 
 #include "tests/checks.h"
 

@@ -1,5 +1,5 @@
 // Animated PNGs, taken apart again.
-#include "core/picture/animated_png.h"
+#include "core/picture/image.h"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "core/picture/axis_labels.h"
+#include "core/picture/label_text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/picture/cell_text.h"
+#include "core/picture/number_text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/picture/color_bar.h"
+#include "core/picture/picture_builder.h"
 
 #include <doctest/doctest.h>
 

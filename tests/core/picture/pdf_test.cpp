@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "core/picture/font.h"
 #include "core/picture/pdf_document.h"
 #include "core/picture/picture.h"
-#include "core/picture/system_fonts.h"
 #include "tests/checks.h"
 #include "tests/core/picture/read_pdf.h"
 #include "tests/core/picture/sample_heatmaps.h"

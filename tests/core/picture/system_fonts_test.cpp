@@ -1,6 +1,5 @@
 // Text in scripts that the embedded fonts lack. The packages of third_party/packages.txt bring a font with
 // Chinese and Japanese in it.
-#include "core/picture/system_fonts.h"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,6 @@
 #include "core/scenario/embeddings.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
-#include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
 

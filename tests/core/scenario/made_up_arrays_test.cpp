@@ -1,5 +1,5 @@
 // What a scenario makes up beside arrays that are given: named, with how it was made.
-#include "core/scenario/made_up_arrays.h"
+#include "core/scenario/overridden_settings.h"
 
 #include <doctest/doctest.h>
 

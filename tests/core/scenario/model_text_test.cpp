@@ -5,7 +5,6 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/text_inputs.h"
-#include "core/scenario/unknown_token.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"

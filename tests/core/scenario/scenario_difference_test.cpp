@@ -1,4 +1,4 @@
-#include "core/scenario/scenario_difference.h"
+#include "core/scenario/scenario_keys.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/scenario/tokens.h"
+#include "core/scenario/embeddings.h"
 
 #include <doctest/doctest.h>
 

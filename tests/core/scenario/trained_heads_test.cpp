@@ -1,5 +1,4 @@
 // The named heads of the program's own models, held against what the models compute.
-#include "core/scenario/trained_heads.h"
 
 #include <doctest/doctest.h>
 

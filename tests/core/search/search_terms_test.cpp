@@ -1,9 +1,8 @@
 // What remains of a text when it is searched, and which of its sentences is shown.
 #include <doctest/doctest.h>
 
-#include "core/search/search_passage.h"
+#include "core/search/search_index.h"
 #include "core/search/search_terms.h"
-#include "core/search/synonyms.h"
 
 using namespace headwise;
 

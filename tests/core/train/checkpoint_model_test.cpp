@@ -10,7 +10,7 @@
 #include "core/model/transformer/text_model.h"
 #include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/opened_scenario.h"
+#include "core/scenario/run_record.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"

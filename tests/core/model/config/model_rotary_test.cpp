@@ -1,4 +1,4 @@
-#include "core/model/config/model_rotary.h"
+#include "core/model/config/model_config.h"
 
 #include <doctest/doctest.h>
 

@@ -6,9 +6,8 @@
 #include <string>
 
 #include "core/files/word_rows.h"
-#include "core/model/config/attention_settings.h"
-#include "core/model/layers/model_families.h"
-#include "core/model/transformer/transformer_names.h"
+#include "core/model/layers/attention_layers.h"
+#include "core/model/transformer/transformer_config.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
 

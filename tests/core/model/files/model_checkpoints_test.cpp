@@ -1,9 +1,8 @@
-#include "core/model/files/model_checkpoints.h"
 #include "core/model/files/model_files.h"
 
 #include <filesystem>
 
-#include "core/scenario/opened_scenario.h"
+#include "core/scenario/run_record.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cmath>
 
-#include "core/model/heads/head_muting.h"
 #include "core/model/transformer/text_model.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"

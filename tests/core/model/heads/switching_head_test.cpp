@@ -1,4 +1,4 @@
-#include "core/model/heads/switching_head.h"
+#include "core/model/heads/head_survey.h"
 
 #include <doctest/doctest.h>
 

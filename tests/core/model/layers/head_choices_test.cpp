@@ -1,5 +1,5 @@
 // Into how many heads a layer can be cut whose model does not say it.
-#include "core/model/layers/head_choices.h"
+#include "core/model/layers/layer_parameters.h"
 
 #include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"

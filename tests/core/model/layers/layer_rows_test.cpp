@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "core/model/layers/numbered_name.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 #include "tests/core/model/written_model.h"

@@ -1,4 +1,4 @@
-#include "core/model/layers/model_notes.h"
+#include "core/model/layers/layer_tensors.h"
 
 #include "core/model/layers/layer_attention.h"
 #include "tests/checks.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/tokenizer/tokenizer_files.h"
+#include "core/model/tokenizer/tokenizer.h"
 
 namespace headwise {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "core/model/tokenizer/tokenizer_files.h"
+#include "core/model/tokenizer/tokenizer.h"
 #include "core/model/transformer/predictions.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"

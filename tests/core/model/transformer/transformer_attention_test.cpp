@@ -1,4 +1,4 @@
-#include "core/model/transformer/transformer_parts.h"
+#include "core/model/transformer/transformer_block.h"
 
 #include <doctest/doctest.h>
 
