@@ -1,5 +1,5 @@
-// Every command of the window in one table. The menu, the keys, the command palette and the F1 sheet are made
-// from it, so that they cannot disagree.
+// Every command of the window in one table, assets/words/commands.txt. The menu, the keys, the command
+// palette and the F1 sheet are made from it, so that they cannot disagree.
 #pragma once
 
 #include <array>
@@ -153,8 +153,9 @@ enum class Menu { none, keyboard, file, edit, view, teach, help };
 
 struct CommandEntry {
   CommandId id;
+  std::string_view word;  // its name in CommandId
   Menu menu;
-  bool separated;                // a rule above it in the menu
+  bool separated = false;        // a rule above it in the menu
   std::string_view name;         // in the menu: "Export picture…"
   std::string_view what;         // in the sheet and in tooltips: one line
   std::array<KeyChord, 3> keys;  // the menu shows the first

@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <tuple>
 
 #include "app/session/commands.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -18,6 +21,14 @@ TEST_CASE("every command has a name and says what it does, in one line") {
     CHECK(entry.what.find('\n') == std::string_view::npos);
     CHECK(&command_entry(entry.id) == &entry);
   }
+}
+
+TEST_CASE("the commands stand in the order of CommandId, each by its name there") {
+  std::ifstream file(HEADWISE_SOURCE_DIR "/app/session/commands.h");
+  const std::string header(std::istreambuf_iterator<char>(file), {});
+  std::string ids = "enum class CommandId : int {\n";
+  for (const CommandEntry& entry : command_entries()) ids += "  " + std::string(entry.word) + ",\n";
+  CHECK_CONTAINS(header, ids + "};");
 }
 
 TEST_CASE("no two commands share a key") {
