@@ -12,7 +12,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
-#include "app/platform/stop_signals.h"
+#include "app/platform/desktop_program.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"

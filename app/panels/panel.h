@@ -21,7 +21,7 @@
 namespace headwise {
 
 class HeatmapRenderer;  // app/render
-struct AnswerMask;      // app/panels/answer_mask.h
+struct AnswerMask;      // app/panels/veil.h
 struct WatchedModel;    // app/session/explained_cell.h
 enum class CommandId : int;
 struct ComparisonTarget;  // app/session/comparison_target.h
@@ -71,8 +71,8 @@ struct PanelContext {
   std::optional<Veil> veil = {};           // while a page asks: what no panel may tell
   std::optional<TensorId> points_at = {};  // while a page asks for one of its cells, which may be veiled
   bool points_at_tensors = false;          // while a page asks for a tensor, which may be veiled
-  bool points_at_heads = false;       // while a page asks for a head: none is marked as the one that is shown
-  bool pinned_by_page = false;        // the pinned cell is that of the page, which Escape leaves instead
+  bool points_at_heads = false;  // while a page asks for a head: none is marked as the one that is shown
+  bool pinned_by_page = false;   // the pinned cell is that of the page, which Escape leaves instead
   // The page that is shown has no numbers: those of the trace belong to another one, and no panel tells them
   bool page_refused = false;
   AnswerMask* answer_mask = nullptr;  // of a page that asks for a mask

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "app/gl/driver.h"
+#include "app/platform/frame_function.h"
+#include "app/platform/imgui_lifetime.h"
 #include "app/platform/input_queue.h"
 
 struct GLFWwindow;
@@ -15,7 +17,6 @@ namespace headwise {
 
 // Which key a chord means. GLFW numbers keys by their position on an American keyboard; Ctrl+Z means the
 // letter printed on the key.
-
 class KeyboardLayout {
  public:
   // The number to report for a press or a release. A release is reported like its press, even if the layout
@@ -87,5 +88,13 @@ class Window {
   std::array<GLFWcursor*, 9> cursors_ = {};  // by ImGuiMouseCursor_
   int shown_cursor_ = 0;
 };
+
+// Runs the window: events in, frames out, asleep in between. Knows nothing about the frames' contents.
+
+// Runs until the frame function quits. Nothing is drawn while nothing happens or the window is minimised.
+// Throws Error(no_display) if the graphics driver was reset and the context is lost
+// (HEADWISE_LOSE_CONTEXT_AFTER simulates this after the given frame). font_scale: for the first frame,
+// before a result specifies one.
+void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame, float font_scale = 1.0f);
 
 }  // namespace headwise

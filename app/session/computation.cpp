@@ -149,10 +149,7 @@ ComputationPtr compute(const Scenario& scenario, const Computation* previous, In
     result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return result;
   } catch (const std::bad_alloc&) {
-    throw Error(ExitStatus::memory, {.where = "",
-                                     .what = "this scenario does not fit in memory",
-                                     .got = "",
-                                     .expected = "",
+    throw Error(ExitStatus::memory, {.what = "this scenario does not fit in memory",
                                      .remedy = "make the text, embed_dim or batch smaller"});
   }
 }

@@ -1,10 +1,14 @@
 #include "app/session/gradients.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/random.h"
+#include "core/trace/grad_output.h"
 
 namespace headwise {
 namespace {
@@ -46,6 +50,42 @@ TracePtr Gradients::at_hand(const TracePtr& trace) const {
   const auto& known = work_.known();
   const bool is_its = known && known->answer && known->question.computation->trace == trace;
   return is_its ? *known->answer : trace;
+}
+
+Loss resolved_loss(std::optional<Loss> asked, const Trace& trace, const TensorPtr& given) {
+  if (asked && (*asked != Loss::given || given)) return *asked;
+  if (given) return Loss::given;
+  return trace.tensors.layer_norm_output ? Loss::random : Loss::sum;
+}
+
+TensorPtr loss_gradient(Loss loss, const Trace& trace, const TensorPtr& given) {
+  if (loss == Loss::given) return given;
+  Tensor weights(trace.tensor(last_output(trace.tensors))->shape(), trace.dtype);
+  const CounterRandom signs(0, "loss");
+  for (Index i = 0; i < weights.size(); ++i) {
+    double weight = 1.0;
+    if (loss == Loss::first_cell) weight = i == 0 ? 1.0 : 0.0;
+    if (loss == Loss::random) weight = signs.uniform(static_cast<std::uint64_t>(i)) < 0.5 ? -1.0 : 1.0;
+    weights.set_flat(i, weight);
+  }
+  return std::make_shared<const Tensor>(std::move(weights));
+}
+
+std::string loss_text(Loss loss, const Trace& trace) {
+  const TensorId last = last_output(trace.tensors);
+  const std::string name(tensor_entry(last).name);
+  switch (loss) {
+    case Loss::sum:
+      return fmt::format("loss = Σ {}{}", name,
+                         last == TensorId::layer_norm_output ? ", 0 except for rounding" : "");
+    case Loss::first_cell:
+      return fmt::format("loss = {}[{}]", name, trace.tensor(last)->shape().rank() == 4 ? "0,0,0,0" : "0,0,0");
+    case Loss::random:
+      return fmt::format("loss = Σ ± {}, with fixed random signs", name);
+    case Loss::given:
+      return fmt::format("loss = Σ grad_output · {}", name);
+  }
+  return "";
 }
 
 }  // namespace headwise

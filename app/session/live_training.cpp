@@ -31,13 +31,13 @@ LiveTraining::~LiveTraining() = default;
 
 Index LiveTraining::step() const {
   Index step = 0;
-  for (const WatchedRun& run : watched_) step = std::max(step, run.step());
+  for (const WatchedRun& run : current_.watched) step = std::max(step, run.step());
   return step;
 }
 
 Index LiveTraining::reached() const {
   Index reached = 0;
-  for (const WatchedRun& run : watched_) reached = std::max(reached, run.reached());
+  for (const WatchedRun& run : current_.watched) reached = std::max(reached, run.reached());
   return reached;
 }
 
@@ -49,42 +49,41 @@ void LiveTraining::stand_at_start(TaskSource source, const TrainingSettings& set
   auto run = std::make_unique<Run>(task, settings);
   stop();
   keep_current();
-  source_ = std::move(source);
-  task_ = begun;
+  current_ = {};
+  current_.number = ++last_number_;
+  current_.source = std::move(source);
+  current_.task = begun;
   arrived_->tokens_per_second = 0.0;
-  number_ = ++last_number_;
-  runs_.clear();
-  watched_.clear();
-  seconds_aside_.clear();
-  runs_.push_back(std::move(run));
-  watched_.push_back({.settings = runs_.front()->run.settings()});
+  current_.runs.push_back(std::move(run));
+  current_.watched.push_back({.settings = current_.runs.front()->run.settings()});
   arrived_->runs.assign(1, {});
-  tokens_.assign(static_cast<std::size_t>(task.length), 0);
-  targets_ = tokens_;
-  task.example(TaskSplit::held_out, watched_.front().settings.seed, 0, tokens_, targets_);
+  current_.tokens.assign(static_cast<std::size_t>(task.length), 0);
+  current_.targets = current_.tokens;
+  task.example(TaskSplit::held_out, current_.watched.front().settings.seed, 0, current_.tokens,
+               current_.targets);
 }
 
 void LiveTraining::begin(TaskSource source, const TrainingSettings& settings) {
   stand_at_start(std::move(source), settings);
-  start(false, [this] { keep_point(*runs_.front()); });
+  start(false, [this] { keep_point(*current_.runs.front()); });
 }
 
 void LiveTraining::start_variant(TrainingChange change) {
   stop();
-  if (runs_.size() > 1 && watched_[1].change == change) return start(false, [] {});
-  const TrainingSettings settings = changed_settings(watched_.front().settings, change).value();
+  if (current_.runs.size() > 1 && current_.watched[1].change == change) return start(false, [] {});
+  const TrainingSettings settings = changed_settings(current_.watched.front().settings, change).value();
   std::unique_ptr<ParkedRun> before = take_second(change);
   park_second();
-  number_ = ++last_number_;
+  current_.number = ++last_number_;
   arrived_->runs.emplace_back();
   if (before) {
-    runs_.push_back(std::move(before->runs.front()));
-    watched_.push_back(std::move(before->watched.front()));
+    current_.runs.push_back(std::move(before->runs.front()));
+    current_.watched.push_back(std::move(before->watched.front()));
     return start(false, [] {});
   }
-  runs_.push_back(std::make_unique<Run>(task(), settings));
-  watched_.push_back({.settings = settings, .change = change});
-  start(false, [this] { keep_point(*runs_.back()); });
+  current_.runs.push_back(std::make_unique<Run>(task(), settings));
+  current_.watched.push_back({.settings = settings, .change = change});
+  start(false, [this] { keep_point(*current_.runs.back()); });
 }
 
 void LiveTraining::end_beside() {
@@ -112,11 +111,11 @@ void LiveTraining::take_step() {
 void LiveTraining::go_to(Index step) {
   stop();
   // Until the step itself is there: what was measured closest before it.
-  for (WatchedRun& run : watched_) {
+  for (WatchedRun& run : current_.watched) {
     if (TrainingPointPtr before = run.measured_at(step)) run.now = std::move(before);
   }
   start(false, [this, step] {
-    for (const auto& run : runs_) {
+    for (const auto& run : current_.runs) {
       run->last.reset();
       run->history.go_to(run->run, std::min(step, run->told));
     }
@@ -142,9 +141,9 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
           // Two that were stopped between their turns are brought to the same step.
           if (Run* late = late_by_one()) take_step_here(*late);
           // The maps first: what takes longer must not hold them up.
-          for (const auto& run : runs_) run->now = measured(*run, false);
+          for (const auto& run : current_.runs) run->now = measured(*run, false);
           publish();
-          for (const auto& run : runs_) run->now = measured(*run, true);
+          for (const auto& run : current_.runs) run->now = measured(*run, true);
         },
         no_memory);
     publish();
@@ -154,8 +153,8 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
 }
 
 LiveTraining::Run* LiveTraining::late_by_one() {
-  if (runs_.size() < 2) return nullptr;
-  const Index first = runs_[0]->run.step(), second = runs_[1]->run.step();
+  if (current_.runs.size() < 2) return nullptr;
+  const Index first = current_.runs[0]->run.step(), second = current_.runs[1]->run.step();
   if (first + 1 != second && second + 1 != first) return nullptr;
   return behind(std::max(first, second));
 }
@@ -175,8 +174,8 @@ void LiveTraining::take_in() {
 
 void LiveTraining::take_arrived() {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < watched_.size(); ++i) {
-    WatchedRun& run = watched_[i];
+  for (std::size_t i = 0; i < current_.watched.size(); ++i) {
+    WatchedRun& run = current_.watched[i];
     Arrived::OfRun& told = arrived_->runs[i];
     if (!told.now) continue;
     run.losses.insert(run.losses.end(), told.losses.begin(), told.losses.end());
@@ -194,36 +193,37 @@ void LiveTraining::take_arrived() {
 }
 
 void LiveTraining::answer_if_it_can() {
-  if (asked_ || watched_.size() < 2 || !error_.empty()) return;
-  if (watched_[0].losses_from > 0) return;  // what it did then is not known
-  const bool stands_still = watched_[0].step() == watched_[1].step() || watched_[1].failure;
-  if (!stands_still || watched_[0].step() == 0) return;
+  if (asked_ || current_.watched.size() < 2 || !error_.empty()) return;
+  if (current_.watched[0].losses_from > 0) return;  // what it did then is not known
+  const bool stands_still =
+      current_.watched[0].step() == current_.watched[1].step() || current_.watched[1].failure;
+  if (!stands_still || current_.watched[0].step() == 0) return;
   const auto losses_of = [](const WatchedRun& run) {
     std::vector<double> losses;
     for (Index i = 0; i < run.step(); ++i) losses.push_back(run.losses[static_cast<std::size_t>(i)].loss);
     return losses;
   };
-  start(false,
-        [this, change = *watched_[1].change, first = losses_of(watched_[0]), second = losses_of(watched_[1])] {
-          auto answer = std::make_shared<const ChangeAnswer>(
-              change_answer(change, outcome_of(*runs_[0], first), outcome_of(*runs_[1], second)));
-          const std::lock_guard lock(mutex_);
-          arrived_->answer = std::move(answer);
-        });
+  start(false, [this, change = *current_.watched[1].change, first = losses_of(current_.watched[0]),
+                second = losses_of(current_.watched[1])] {
+    auto answer = std::make_shared<const ChangeAnswer>(
+        change_answer(change, outcome_of(*current_.runs[0], first), outcome_of(*current_.runs[1], second)));
+    const std::lock_guard lock(mutex_);
+    arrived_->answer = std::move(answer);
+  });
   asked_ = true;
 }
 
 std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_t run) {
   TrainingRun<float>& stopped = stopped_run(run);
-  headwise::write_checkpoint(folder, source_, stopped, runs_[run]->plan);
+  headwise::write_checkpoint(folder, current_.source, stopped, current_.runs[run]->plan);
   return checkpoint_path(folder, stopped.step());
 }
 
 void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme, std::size_t run) {
   stop();
   const std::shared_ptr<const ChangeAnswer> said = answer_;
-  start(false, [this, form, path, theme, run, watched = watched_[run]] {
-    save_here(form, path, theme, *runs_[run], watched);
+  start(false, [this, form, path, theme, run, watched = current_.watched[run]] {
+    save_here(form, path, theme, *current_.runs[run], watched);
   });
   asked_ = true;  // nothing has changed
   answer_ = said;
@@ -232,13 +232,14 @@ void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme,
 
 TrainingRun<float>& LiveTraining::stopped_run(std::size_t run) {
   stop();
-  return runs_[run]->run;
+  return current_.runs[run]->run;
 }
 
 std::shared_ptr<const TrainingState<float>> LiveTraining::standing_state(std::size_t run) {
   if (worker_.busy()) return nullptr;
-  standing_.resize(runs_.size());
-  if (!standing_[run]) standing_[run] = std::make_shared<const TrainingState<float>>(runs_[run]->run.state());
+  standing_.resize(current_.runs.size());
+  if (!standing_[run])
+    standing_[run] = std::make_shared<const TrainingState<float>>(current_.runs[run]->run.state());
   return standing_[run];
 }
 
@@ -254,7 +255,7 @@ std::string name_of_source(const TaskSource& source) {
 }  // namespace
 
 std::string LiveTraining::name() const {
-  return name_of_source(source_);
+  return name_of_source(current_.source);
 }
 
 std::vector<KeptTraining> LiveTraining::kept() const {
@@ -269,15 +270,7 @@ std::vector<KeptTraining> LiveTraining::kept() const {
 
 void LiveTraining::keep_current() {
   if (reached() == 0) return;
-  auto aside = std::make_unique<ParkedRun>(ParkedRun{.number = number_,
-                                                     .source = std::move(source_),
-                                                     .task = std::move(task_),
-                                                     .runs = std::move(runs_),
-                                                     .watched = std::move(watched_),
-                                                     .tokens = std::move(tokens_),
-                                                     .targets = std::move(targets_),
-                                                     .seconds = std::move(seconds_aside_)});
-  aside_.insert(aside_.begin(), std::move(aside));
+  aside_.insert(aside_.begin(), std::make_unique<ParkedRun>(std::move(current_)));
   Index bytes = 0;
   std::size_t fitting = 0;
   while (fitting < std::min(aside_.size(), most_kept)) {
@@ -295,40 +288,33 @@ void LiveTraining::return_to(int number) {
   aside_.erase(found);
   stop();
   keep_current();
-  number_ = wanted->number;
-  source_ = std::move(wanted->source);
-  task_ = std::move(wanted->task);
-  runs_ = std::move(wanted->runs);
-  watched_ = std::move(wanted->watched);
-  tokens_ = std::move(wanted->tokens);
-  targets_ = std::move(wanted->targets);
-  seconds_aside_ = std::move(wanted->seconds);
+  current_ = std::move(*wanted);
   arrived_->runs.clear();
-  arrived_->runs.resize(runs_.size());
+  arrived_->runs.resize(current_.runs.size());
   arrived_->tokens_per_second = 0.0;
   start(false, [] {});
 }
 
 void LiveTraining::park_second() {
-  if (runs_.size() < 2) return;
-  if (watched_[1].reached() > 0) {
+  if (current_.runs.size() < 2) return;
+  if (current_.watched[1].reached() > 0) {
     auto aside = std::make_unique<ParkedRun>();
-    aside->runs.push_back(std::move(runs_[1]));
-    aside->watched.push_back(std::move(watched_[1]));
-    seconds_aside_.insert(seconds_aside_.begin(), std::move(aside));
-    seconds_aside_.resize(std::min(seconds_aside_.size(), most_seconds));
+    aside->runs.push_back(std::move(current_.runs[1]));
+    aside->watched.push_back(std::move(current_.watched[1]));
+    current_.seconds.insert(current_.seconds.begin(), std::move(aside));
+    current_.seconds.resize(std::min(current_.seconds.size(), most_seconds));
   }
-  runs_.resize(1);
-  watched_.resize(1);
+  current_.runs.resize(1);
+  current_.watched.resize(1);
   arrived_->runs.resize(1);
 }
 
 std::unique_ptr<LiveTraining::ParkedRun> LiveTraining::take_second(TrainingChange change) {
-  const auto found = std::ranges::find(seconds_aside_, std::make_optional(change),
+  const auto found = std::ranges::find(current_.seconds, std::make_optional(change),
                                        [](const auto& aside) { return aside->watched.front().change; });
-  if (found == seconds_aside_.end()) return nullptr;
+  if (found == current_.seconds.end()) return nullptr;
   std::unique_ptr<ParkedRun> aside = std::move(*found);
-  seconds_aside_.erase(found);
+  current_.seconds.erase(found);
   return aside;
 }
 
@@ -389,12 +375,12 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
   TrainingState<float> state = read_training_state<float>(newest, saved);
   const std::string curve = saved_curve(folder, saved.step);
   stand_at_start(saved.task, saved.settings);
-  Run& run = *runs_.front();
+  Run& run = *current_.runs.front();
   run.folder = folder;
   run.plan = saved.plan;
   run.curve_before = curve;
   run.told = saved.step;
-  WatchedRun& watched = watched_.front();
+  WatchedRun& watched = current_.watched.front();
   watched.losses = losses_before(curve, saved.step);
   watched.losses_from = first_known(watched.losses);
   // Here and not in the background, where it could be given up: its habits are compared to those of step 0,
@@ -420,7 +406,7 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
 
 const std::string& LiveTraining::saved_folder() const {
   static const std::string none;
-  return runs_.empty() ? none : runs_.front()->folder;
+  return current_.runs.empty() ? none : current_.runs.front()->folder;
 }
 
 void LiveTraining::take_checkpoint(Run& run, const std::string& path, Index step) {

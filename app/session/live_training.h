@@ -107,20 +107,20 @@ class LiveTraining {
   // Nothing if there is none of that number.
   void return_to(int number);
 
-  bool begun() const { return !runs_.empty(); }
+  bool begun() const { return !current_.runs.empty(); }
   // Of the task: "induction"; the name of its file: "story.txt".
   std::string name() const;
-  const TaskSource& source() const { return source_; }
+  const TaskSource& source() const { return current_.source; }
   // Differs for each training that has begun, also with another one beside it.
-  int number() const { return number_; }
+  int number() const { return current_.number; }
   // Of a training that has begun.
-  const TrainTask& task() const { return *task_; }
-  const std::shared_ptr<const TrainTask>& shared_task() const { return task_; }
+  const TrainTask& task() const { return *current_.task; }
+  const std::shared_ptr<const TrainTask>& shared_task() const { return current_.task; }
   // The first held-out example: its tokens, and what should be said at each of them (−1: nothing).
-  const std::vector<std::int32_t>& tokens() const { return tokens_; }
-  const std::vector<std::int32_t>& targets() const { return targets_; }
+  const std::vector<std::int32_t>& tokens() const { return current_.tokens; }
+  const std::vector<std::int32_t>& targets() const { return current_.targets; }
   // The first, and then the one beside it.
-  const std::vector<WatchedRun>& runs() const { return watched_; }
+  const std::vector<WatchedRun>& runs() const { return current_.watched; }
   // Of all runs: where they stand, and the furthest step that one of them has reached.
   Index step() const;
   Index reached() const;
@@ -167,7 +167,17 @@ class LiveTraining {
  private:
   struct Run;
   struct Arrived;
-  struct ParkedRun;
+  // All of a training, also while another one is watched; or only the second of two runs, while another
+  // second one is.
+  struct ParkedRun {
+    int number = 0;
+    TaskSource source;
+    std::shared_ptr<const TrainTask> task;
+    std::vector<std::unique_ptr<Run>> runs;  // the worker's while it is busy
+    std::vector<WatchedRun> watched;
+    std::vector<std::int32_t> tokens, targets;
+    std::vector<std::unique_ptr<ParkedRun>> seconds;  // the latest first
+  };
 
   void stand_at_start(TaskSource source,
                       const TrainingSettings& settings);  // begin(), but for what is measured then
@@ -200,14 +210,9 @@ class LiveTraining {
   void save_here(TrainingForm form, const std::string& path, Theme theme, Run& run, const WatchedRun& watched);
 
   std::function<void()> wake_;
-  TaskSource source_;
-  std::shared_ptr<const TrainTask> task_;
-  int number_ = 0, last_number_ = 0;
-  std::vector<std::unique_ptr<ParkedRun>> aside_;          // the latest first
-  std::vector<std::unique_ptr<ParkedRun>> seconds_aside_;  // of this training, the latest first
-  std::vector<std::unique_ptr<Run>> runs_;                 // the worker's while it is busy
-  std::vector<WatchedRun> watched_;
-  std::vector<std::int32_t> tokens_, targets_;
+  ParkedRun current_;
+  int last_number_ = 0;
+  std::vector<std::unique_ptr<ParkedRun>> aside_;  // the latest first
   bool playing_ = false;
   double tokens_per_second_ = 0.0;
   std::string error_;

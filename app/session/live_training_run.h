@@ -25,18 +25,6 @@ struct LiveTraining::Run {
   Index next_point = 0;  // the next step at which a point is kept
 };
 
-// All of a training while another one is watched; or only the second of two runs,
-// while another second one is.
-struct LiveTraining::ParkedRun {
-  int number = 0;
-  TaskSource source;
-  std::shared_ptr<const TrainTask> task;
-  std::vector<std::unique_ptr<Run>> runs;
-  std::vector<WatchedRun> watched;
-  std::vector<std::int32_t> tokens, targets;
-  std::vector<std::unique_ptr<ParkedRun>> seconds;  // as seconds_aside_
-};
-
 struct LiveTraining::Arrived {
   struct OfRun {
     std::vector<TrainingLoss> losses;

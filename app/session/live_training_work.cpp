@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "app/session/live_training_run.h"
-#include "app/session/training_animation.h"
 #include "app/session/training_saving.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
@@ -65,7 +64,7 @@ LiveTraining::Run::Run(const TrainTask& task, const TrainingSettings& settings)
 
 LiveTraining::Run* LiveTraining::behind(Index last_step) {
   Run* behind = nullptr;
-  for (const auto& run : runs_)
+  for (const auto& run : current_.runs)
     if (!run->run.failure() && run->run.step() < last_step && (!behind || run->run.step() < behind->run.step()))
       behind = run.get();
   return behind;
@@ -77,7 +76,8 @@ void LiveTraining::play_here(StepsPerSecond pace, Index last_step) {
   Index tokens = 0;
   while (Run* next = behind(last_step)) {
     // Two runs side by side take the same step in the same turn.
-    const bool in_turn = next != runs_.front().get() && runs_.front()->run.step() == next->run.step() + 1;
+    const bool in_turn =
+        next != current_.runs.front().get() && current_.runs.front()->run.step() == next->run.step() + 1;
     if (pace > 0.0 && !in_turn) {
       while (Clock::now() < due) {
         check_cancelled();
@@ -93,7 +93,7 @@ void LiveTraining::play_here(StepsPerSecond pace, Index last_step) {
     spent += Clock::now() - begun;
     tokens += next->run.settings().batch * next->run.task().length;
     if (Clock::now() - shown < between_pictures) continue;
-    for (const auto& run : runs_) run->now = measured(*run, false);
+    for (const auto& run : current_.runs) run->now = measured(*run, false);
     shown = Clock::now();
     if (shown - timed > between_speeds) {
       const std::lock_guard lock(mutex_);
@@ -148,8 +148,8 @@ TrainingPointPtr LiveTraining::measured(Run& run, bool whole) {
 void LiveTraining::publish() {
   {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      Run& run = *runs_[i];
+    for (std::size_t i = 0; i < current_.runs.size(); ++i) {
+      Run& run = *current_.runs[i];
       Arrived::OfRun& told = arrived_->runs[i];
       told.losses.insert(told.losses.end(), run.losses.begin(), run.losses.end());
       told.past.insert(told.past.end(), run.past.begin(), run.past.end());
@@ -194,14 +194,14 @@ std::vector<std::string> LiveTraining::write_checkpoints(Run& run, const std::st
     error = error_of([&] {
       const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(steps));
       run.history.go_to(run.run, steps[i]);
-      headwise::write_checkpoint(folder, source_, run.run, run.plan);
+      headwise::write_checkpoint(folder, current_.source, run.run, run.plan);
       paths.push_back(checkpoint_path(folder, steps[i]));
     });
   run.run.restore(stood);
   if (error.empty()) return paths;
   std::error_code ignored;
   if (with_curve && paths.empty()) std::filesystem::remove(folder + "/curve.csv", ignored);
-  throw Error(ExitStatus::output, {.where = "", .what = error});
+  throw Error(ExitStatus::output, {.what = error});
 }
 
 void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme theme, Run& run,
@@ -225,7 +225,7 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
       break;
     }
     case TrainingForm::program:
-      write_training_program(path, source_, watched.settings, DType::f32, watched.reached());
+      write_training_program(path, current_.source, watched.settings, DType::f32, watched.reached());
       break;
     case TrainingForm::pages: {
       const std::string folder = std::filesystem::path(path).replace_extension().string();

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "app/session/computation.h"
 #include "core/playlist/stage_view.h"
 #include "core/scenario/presets.h"
 #include "core/trace/cell_provenance.h"
+#include "core/trace/cell_reach.h"
 #include "core/trace/steps.h"
 
 namespace headwise {
@@ -51,12 +53,9 @@ bool wants_gradients(const Selection& selection);
 // tensor that it does not have dropped. In a trace without a backward pass, the cell of a gradient stays if
 // its tensor has such a cell: the gradients may still be on their way.
 Selection selection_within(const Selection& selection, const Trace& trace);
-// A pinned cell that moved along to another head or batch counts as the same place.
-bool same_but_for_head(const CellRef& a, const CellRef& b);
 
 // What the mouse points at by name: a term or a link of the inspector, a tensor's name, a letter of a shape.
 // It lights up everywhere it occurs, until the mouse moves on.
-
 struct Pointed {
   std::vector<BoxRef> boxes;  // cells, rows or whole tensors
   std::string axis;           // a letter, "L"; empty: none
@@ -64,7 +63,6 @@ struct Pointed {
 };
 
 // The places left by following a number to what it was computed from, and the way back.
-
 class Trail {
  public:
   static constexpr std::size_t most = 100;  // older places are forgotten
@@ -84,5 +82,25 @@ class Trail {
  private:
   std::vector<Selection> places_;  // each with a pinned cell
 };
+
+// The reach of the focused cell, cached until the cell or the trace changes.
+class ReachOfCell {
+ public:
+  // Null if there is no such cell.
+  const CellReach* of(const TracePtr& trace, const std::optional<CellRef>& cell);
+
+ private:
+  TracePtr trace_;  // kept alive, so that no other trace gets its address
+  CellReach reach_;
+};
+
+// Keeps the pinned cell when tokens move from one trace to the next,
+// and the head when there are fewer for a while.
+
+// The same place in another computation. Where the same text is split into different tokens, as between the
+// trained model's tokenizer and the hand-made heads, the pin stays on its words, on the same occurrence of
+// them; it is dropped if one of them is gone. A head that is no longer there is remembered, and looked at
+// again when there are as many heads, unless another was chosen meanwhile. Otherwise as selection_within.
+Selection selection_after(const Selection& selection, const Computation& before, const Computation& now);
 
 }  // namespace headwise

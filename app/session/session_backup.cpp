@@ -93,8 +93,7 @@ void SessionBackup::make_folder() {
 void SessionBackup::write(const UnsavedWork& work) {
   if (!work.any()) return remove();
   if (const std::size_t bytes = bytes_of_work(work); bytes > most_bytes)
-    throw Error(ExitStatus::memory, {.where = "",
-                                     .what = "the unsaved work is too large to be backed up",
+    throw Error(ExitStatus::memory, {.what = "the unsaved work is too large to be backed up",
                                      .got = fmt::format("{} MiB", bytes >> 20),
                                      .expected = fmt::format("at most {} MiB", most_bytes >> 20),
                                      .remedy = "save it in a file"});

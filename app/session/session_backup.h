@@ -35,7 +35,7 @@ class SessionBackup {
   // Memory that work may take to be backed up; what is larger could not be read again.
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
-  // Writes nothing yet. `state_folder` as in error_log.h.
+  // Writes nothing yet. `state_folder` as in kept_work.h.
   explicit SessionBackup(std::string state_folder) : state_folder_(std::move(state_folder)) {}
 
   // Replaces what was written before in one step; work without anything unsaved is removed. Throws

@@ -132,11 +132,9 @@ void save_settings(const std::string& path, const Settings& settings) {
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   if (error) {
-    throw Error(ExitStatus::output, {.where = path,
-                                     .what = "the folder of the settings cannot be created",
-                                     .got = error.message(),
-                                     .expected = "",
-                                     .remedy = ""});
+    throw Error(
+        ExitStatus::output,
+        {.where = path, .what = "the folder of the settings cannot be created", .got = error.message()});
   }
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   Settings before;

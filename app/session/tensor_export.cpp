@@ -20,8 +20,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what, const std::string& got,
                          const std::string& expected) {
-  throw Error(ExitStatus::usage,
-              {.where = where, .what = what, .got = got, .expected = expected, .remedy = ""});
+  throw Error(ExitStatus::usage, {.where = where, .what = what, .got = got, .expected = expected});
 }
 
 TensorPtr tensor_of(const Trace& trace, TensorName name) {

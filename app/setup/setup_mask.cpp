@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "app/session/operator_switch.h"
+#include "app/session/cell_editing.h"
 #include "app/setup/setup_rows.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "app/panels/panel.h"
+#include "app/session/cell_editing.h"
 #include "app/session/head_gains.h"
-#include "app/session/operator_switch.h"
-#include "app/setup/sentence_builder.h"
 #include "app/setup/typed_words.h"
 #include "core/answers/layout_comparison.h"
 

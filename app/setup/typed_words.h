@@ -4,11 +4,15 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/widgets/drop_down.h"
 #include "app/widgets/labelled_field.h"
+#include "core/model/files/sentence_patterns.h"
 #include "core/model/tokenizer/word_knowledge.h"
 #include "core/model/transformer/text_model.h"
 
@@ -34,5 +38,24 @@ struct TypedWordsState {
 // a word is being typed, a list offers whole words of the vocabulary that begin so: Tab takes the first, a
 // click any; Escape closes the list. All other keys edit the text. Without a model it is a plain field.
 void draw_typed_text(SetupRows& rows, const RowLabel& label, std::string& text);
+
+// The sentence builder: a sentence with lists of words that the model knows well.
+// Each choice is an edit of the text.
+struct SentenceBuilderState {
+  bool open = false;
+  std::weak_ptr<const TextModel> model;              // whose patterns these are
+  std::shared_ptr<const SentencePatterns> patterns;  // null: it has none
+  std::string refused;                               // why they could not be read, a sentence
+  std::optional<PatternSentence> last;               // shown while the text is no sentence of a pattern
+  std::uint64_t drawn =
+      0;  // seed of the next sentence drawn at random; the program starts with one of the clock
+  DropDownState list;
+};
+
+// "Build a sentence…" at the right end of the line that the last item stands in. Draws nothing if the text's
+// model has no patterns.
+void draw_builder_button(SetupRows& rows);
+// The builder, while it is open: below the text.
+void draw_sentence_builder(SetupRows& rows);
 
 }  // namespace headwise

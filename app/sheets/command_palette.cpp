@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "app/panels/overlay.h"
+#include "app/panels/panel_frame.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"

@@ -10,7 +10,7 @@
 #include <imgui.h>
 
 #include "app/content/stage_matrix.h"
-#include "app/panels/overlay.h"
+#include "app/panels/panel_frame.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heatmap_view.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "app/panels/panel.h"
-#include "app/session/comparisons.h"
+#include "app/session/comparison_target.h"
 #include "core/answers/lookup_comparison.h"
 
 namespace headwise {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/panels/overlay.h"
+#include "app/panels/panel_frame.h"
 #include "app/session/folder_listing.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"

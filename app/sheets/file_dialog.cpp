@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "app/panels/overlay.h"
+#include "app/panels/panel_frame.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
@@ -25,52 +25,24 @@ struct Words {
   std::span<const std::string_view> extensions;  // of the files listed; the first is the usual one
 };
 
-const Words& words_of(FileDialogPurpose purpose) {
-  static constexpr std::string_view json[] = {".json"}, python[] = {".py"}, slide_files[] = {".png", ".pdf"},
-                                    pictures[] = {".png", ".svg", ".pdf"}, animated[] = {".png", ".apng"},
-                                    any[] = {""};
-  static constexpr Words open{"Open a scenario or a playlist", "Open", "a file name, .json", json},
-      save{"Save scenario", "Save", "a file name, .json", json},
-      program{"Save program", "Save", "a file name, .py", python},
-      playlist{"Save playlist", "Save", "a file name, .json", json},
-      picture{"Save the stage as picture", "Save", "a file name, .png, .svg or .pdf", pictures},
-      motion{"Save this step's animation", "Save", "a file name, .png", animated},
-      slides{"Save the slides", "Save", "a file name: .png (a file for each page) or .pdf (one file)",
-             slide_files},
-      training_task{"Train on a text, or on examples (.json)", "Train", "a text file, or .json", any},
-      checkpoints{"Save the training as a folder of checkpoints", "Save", "the name of a new folder", any},
-      training_picture{"Save the training as an animated picture", "Save", "a file name, .png", animated},
-      training_program{"Save a PyTorch program that does the same training", "Save", "a file name, .py",
-                       python},
-      training_pages{"Save the training as pages of a lesson", "Save", "a file name, .json", json};
-  switch (purpose) {
-    case FileDialogPurpose::open_scenario:
-      return open;
-    case FileDialogPurpose::save_scenario:
-      return save;
-    case FileDialogPurpose::save_program:
-      return program;
-    case FileDialogPurpose::save_playlist:
-      return playlist;
-    case FileDialogPurpose::save_stage_picture:
-      return picture;
-    case FileDialogPurpose::save_motion:
-      return motion;
-    case FileDialogPurpose::save_slides:
-      return slides;
-    case FileDialogPurpose::open_training_task:
-      return training_task;
-    case FileDialogPurpose::save_training_folder:
-      return checkpoints;
-    case FileDialogPurpose::save_training_picture:
-      return training_picture;
-    case FileDialogPurpose::save_training_program:
-      return training_program;
-    case FileDialogPurpose::save_training_pages:
-      return training_pages;
-  }
-  return open;
-}
+constexpr std::string_view json_files[] = {".json"}, python_files[] = {".py"},
+                           slide_files[] = {".png", ".pdf"}, picture_files[] = {".png", ".svg", ".pdf"},
+                           animated_files[] = {".png", ".apng"}, any_files[] = {""};
+// In the order of FileDialogPurpose.
+constexpr Words all_words[] = {
+    {"Open a scenario or a playlist", "Open", "a file name, .json", json_files},
+    {"Save scenario", "Save", "a file name, .json", json_files},
+    {"Save program", "Save", "a file name, .py", python_files},
+    {"Save playlist", "Save", "a file name, .json", json_files},
+    {"Save the stage as picture", "Save", "a file name, .png, .svg or .pdf", picture_files},
+    {"Save this step's animation", "Save", "a file name, .png", animated_files},
+    {"Save the slides", "Save", "a file name: .png (a file for each page) or .pdf (one file)", slide_files},
+    {"Train on a text, or on examples (.json)", "Train", "a text file, or .json", any_files},
+    {"Save the training as a folder of checkpoints", "Save", "the name of a new folder", any_files},
+    {"Save the training as an animated picture", "Save", "a file name, .png", animated_files},
+    {"Save a PyTorch program that does the same training", "Save", "a file name, .py", python_files},
+    {"Save the training as pages of a lesson", "Save", "a file name, .json", json_files},
+};
 
 bool exists(const std::string& path) {
   std::error_code ignored;
@@ -196,7 +168,7 @@ void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const s
 std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state) {
   const bool saves = state.purpose != FileDialogPurpose::open_scenario &&
                      state.purpose != FileDialogPurpose::open_training_task;
-  const Words& words = words_of(state.purpose);
+  const Words& words = all_words[static_cast<std::size_t>(state.purpose)];
   if (!begin_overlay(context, "overlay/file", words.title, state.open, {.width = 560, .closes_outside = false}))
     return {};
   const std::string folder = folder_of(expanded_path(state.path));

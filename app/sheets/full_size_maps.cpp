@@ -1,4 +1,4 @@
-#include "app/sheets/full_size_maps.h"
+#include "app/sheets/full_size_sheet.h"
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -78,19 +78,11 @@ HeatmapSpec shown_spec(const MapPart& part, double top) {
 void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& state, double pixels,
              Theme theme) {
   // Read before the pieces are fetched: a later number is another picture.
-  const std::uint64_t arrived = finer.arrived();
-  const bool same = state.of == result.number && state.pixels == pixels && state.theme == theme &&
-                    state.parts_zoom == state.zoom && state.parts_head == state.head &&
-                    state.parts_statistic == state.statistic && state.parts_arrived == arrived;
-  if (same && !state.parts.empty()) return;
+  const FullSizeMapsState::MadeFor wanted{result.number, pixels,          theme,          state.zoom,
+                                          state.head,    state.statistic, finer.arrived()};
+  if (state.made_for == wanted && !state.parts.empty()) return;
   const AttentionSizes& s = result.tiles->sizes();
-  state.of = result.number;
-  state.pixels = pixels;
-  state.theme = theme;
-  state.parts_zoom = state.zoom;
-  state.parts_head = state.head;
-  state.parts_statistic = state.statistic;
-  state.parts_arrived = arrived;
+  state.made_for = wanted;
   state.parts.clear();
   if (state.head) {
     state.parts.push_back(map_part(result, *state.head, visible_rows(state.zoom, s.queries, s.all_keys),

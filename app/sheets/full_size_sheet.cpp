@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/panels/overlay.h"
+#include "app/panels/panel_frame.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/labelled_field.h"

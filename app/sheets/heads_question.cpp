@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/panels/overlay.h"
+#include "app/panels/panel_frame.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/panels/overlay.h"
+#include "app/panels/panel_frame.h"
 #include "app/session/commands.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/labelled_field.h"

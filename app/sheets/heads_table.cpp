@@ -1,4 +1,4 @@
-#include "app/sheets/heads_table.h"
+#include "app/sheets/heads_sheet.h"
 
 #include <fmt/format.h>
 #include <imgui.h>

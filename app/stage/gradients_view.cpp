@@ -7,7 +7,9 @@
 #include <cmath>
 #include <span>
 
-#include "app/session/loss.h"
+#include "app/session/gradients.h"
+#include "app/stage/head_thumbnails.h"
+#include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"

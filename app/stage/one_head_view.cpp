@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "app/panels/answer_mask.h"
+#include "app/panels/veil.h"
 #include "app/session/head_gains.h"
 #include "app/stage/one_head_layout.h"
 #include "app/stage/stage_drawing.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/panels/answer_mask.h"
+#include "app/panels/veil.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/text_layout.h"

@@ -1,20 +1,20 @@
 #include "app/training/training_heads.h"
 
+#include <fmt/format.h>
+#include <imgui.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-#include <imgui.h>
-
 #include "app/content/training_layout.h"
-#include "app/panels/overlay.h"
-#include "app/session/training_animation.h"
+#include "app/panels/panel_frame.h"
+#include "app/session/training_saving.h"
 #include "app/training/training_plot.h"
-#include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -320,6 +320,33 @@ std::optional<TrainedHead> draw_training_heads(const PanelContext& context, cons
     if (of_run) pressed = of_run;
   }
   return pressed;
+}
+
+std::vector<std::string> wrapped_lines(const std::string& text, ImFont* font, float width, std::size_t most) {
+  const std::string broken = with_line_breaks(text, font, width);
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (lines.size() + 1 < most) {
+    const std::size_t end = broken.find('\n', begin);
+    if (end == std::string::npos) break;
+    lines.push_back(broken.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::string rest = broken.substr(begin);
+  for (char& c : rest)
+    if (c == '\n') c = ' ';
+  lines.push_back(fitted_text(rest, font, width));
+  return lines;
+}
+
+float write_lines(const Painter& paint, ImFont* font, ImVec2 at, const Ink& ink,
+                  const std::vector<std::string>& lines) {
+  const float pitch = std::round(1.25f * font->FontSize), top = at.y;
+  for (const std::string& line : lines) {
+    paint.say(font, at, ink, line);
+    at.y += pitch;
+  }
+  return at.y - top;
 }
 
 }  // namespace headwise

@@ -1,13 +1,16 @@
 // The heads' maps of an example that is never trained on, at the step where the training stands.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/panels/panel.h"
 #include "app/session/live_training.h"
-#include "app/session/training_animation.h"
+#include "app/session/training_saving.h"
 #include "app/training/training_view.h"
+#include "app/widgets/painter.h"
 
 namespace headwise {
 
@@ -33,5 +36,15 @@ void draw_training_habits(const PanelContext& context, const WatchedRun& run, co
 // The runs side by side. Returns the head whose map was pressed.
 std::optional<TrainedHead> draw_training_heads(const PanelContext& context, const LiveTraining& training,
                                                TrainingViewState& state, const RectF& area);
+
+// A text in a few lines.
+
+// At most `most` ≥ 1 lines of at most `width` pixels, broken at blanks;
+// what does not fit into the last one is cut, with “…”.
+std::vector<std::string> wrapped_lines(const std::string& text, ImFont* font, float width, std::size_t most);
+
+// Writes them below one another, and tells tests each. Returns how high they are, in pixels.
+float write_lines(const Painter& paint, ImFont* font, ImVec2 at, const Ink& ink,
+                  const std::vector<std::string>& lines);
 
 }  // namespace headwise

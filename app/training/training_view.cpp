@@ -11,12 +11,10 @@
 #include <imgui.h>
 
 #include "app/content/training_layout.h"
-#include "app/panels/overlay.h"
-#include "app/training/training_changes_row.h"
+#include "app/panels/panel_frame.h"
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
-#include "app/training/training_text.h"
-#include "app/training/training_timeline.h"
+#include "app/training/training_setup.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/labelled_field.h"
@@ -46,6 +44,35 @@ std::vector<std::string> words_of_kept(const std::vector<KeptTraining>& kept, co
     words.push_back(std::move(word));
   }
   return words;
+}
+
+// Goes back to one of LiveTraining::kept().
+void return_to_training(LiveTraining& training, TrainingViewState& state, int number) {
+  training.return_to(number);
+  state.task = training.name();
+  state.error.clear();
+  state.saved.clear();
+  state.target.reset();
+}
+
+// Goes on with a training in a folder; `state.saved` says from where. Where it cannot and none has begun, a
+// task is to be chosen.
+void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved) {
+  try {
+    training.begin_saved(saved.folder, saved.step);
+    state.task = training.name();
+    state.error.clear();
+    const WatchedRun& run = training.runs().front();
+    state.saved = fmt::format("Goes on from step {} of {}.", run.reached(), saved.folder);
+    if (run.losses_from > 0 && run.losses_from == run.reached())
+      state.saved += " The losses of the steps before are not known: there is no curve.csv with them.";
+    else if (run.losses_from > 0)
+      state.saved += fmt::format(" Its curve.csv is complete from step {} on.", run.losses_from);
+  } catch (const Error& error) {
+    state.error = error.what();
+    if (!training.begun()) state.task = no_task;
+  }
+  state.target.reset();
 }
 
 // Draws the list as one ImGui item, and begins or goes back to what was chosen.
@@ -317,32 +344,6 @@ void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource
   } catch (const Error& error) {
     state.error = error.what();
   }
-  state.target.reset();
-}
-
-void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved) {
-  try {
-    training.begin_saved(saved.folder, saved.step);
-    state.task = training.name();
-    state.error.clear();
-    const WatchedRun& run = training.runs().front();
-    state.saved = fmt::format("Goes on from step {} of {}.", run.reached(), saved.folder);
-    if (run.losses_from > 0 && run.losses_from == run.reached())
-      state.saved += " The losses of the steps before are not known: there is no curve.csv with them.";
-    else if (run.losses_from > 0)
-      state.saved += fmt::format(" Its curve.csv is complete from step {} on.", run.losses_from);
-  } catch (const Error& error) {
-    state.error = error.what();
-    if (!training.begun()) state.task = no_task;
-  }
-  state.target.reset();
-}
-
-void return_to_training(LiveTraining& training, TrainingViewState& state, int number) {
-  training.return_to(number);
-  state.task = training.name();
-  state.error.clear();
-  state.saved.clear();
   state.target.reset();
 }
 

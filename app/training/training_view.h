@@ -83,13 +83,6 @@ struct TrainingAction {
 void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource source,
                     const std::optional<TrainingSettings>& settings = std::nullopt);
 
-// Goes back to one of LiveTraining::kept().
-void return_to_training(LiveTraining& training, TrainingViewState& state, int number);
-
-// The same for a training in a folder, which goes on; `state.saved` says from where. Where it cannot and none
-// has begun, a task is to be chosen.
-void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved);
-
 // Draws while open. Closing it pauses the training, which stays as it is.
 TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
                                   TrainingViewState& state);

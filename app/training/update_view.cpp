@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
-#include "app/training/training_text.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_view.h"

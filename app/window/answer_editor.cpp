@@ -191,8 +191,7 @@ bool draw_text(const WidgetContext& widgets, const EditedText& edited, float sha
   const TextFieldResult typed =
       text_field(widgets, id.c_str(), text,
                  {.width = std::floor(share * line), .wrong = wrong, .placeholder = edited.placeholder});
-  ui_probe_item(id.c_str());
-  tooltip(widgets, edited.explained);
+  named_item(widgets, id.c_str(), edited.explained);
   ImGui::SameLine(0, widgets.px(gap));
   return typed.changed;
 }
@@ -234,8 +233,7 @@ bool draw_options_editor(const PanelContext& context, const Playlist& playlist, 
     if (text_button(widgets, id.c_str(), "×", ButtonLook::plain,
                     answer.options.size() > PageAnswer::least_options))
       removed = i;
-    ui_probe_item(id.c_str());
-    tooltip(widgets, "removes this option; a choice has at least two");
+    named_item(widgets, id.c_str(), "removes this option; a choice has at least two");
     if (two_lines) {
       put(2);
       put(3);
@@ -248,8 +246,7 @@ bool draw_options_editor(const PanelContext& context, const Playlist& playlist, 
     answer.options.push_back(next_option(context, page));
     changed = true;
   }
-  ui_probe_item("answer/add");
-  tooltip(widgets, "at most nine, one for each digit");
+  named_item(widgets, "answer/add", "at most nine, one for each digit");
   return changed || removed.has_value();
 }
 
@@ -286,10 +283,9 @@ bool draw_answer_editor(const PanelContext& context, const Playlist& playlist, P
     ask_at_all_heads(page);
     changed = true;
   }
-  ui_probe_item("answer/kind");
-  tooltip(widgets,
-          "answer: what the question is answered with. The right answer is computed from the page, never "
-          "stored.");
+  named_item(widgets, "answer/kind",
+             "answer: what the question is answered with. The right answer is computed from the page, never "
+             "stored.");
   ImGui::SameLine(0, widgets.px(12));
   // In full where it fits; what is pressed says how it is now.
   std::string state = page.veil ? "the result is hidden until the answer" : "the result is shown while it asks";
@@ -302,9 +298,9 @@ bool draw_answer_editor(const PanelContext& context, const Playlist& playlist, P
     ask_at_all_heads(page);
     changed = true;
   }
-  ui_probe_item("caption/veil");
-  tooltip(widgets,
-          "veil: whether the result of this step, and what follows from it, is hidden while the page asks");
+  named_item(
+      widgets, "caption/veil",
+      "veil: whether the result of this step, and what follows from it, is hidden while the page asks");
   if (!page.answer) return changed;
   PageAnswer& answer = *page.answer;
   if (answer.chooses()) return draw_options_editor(context, playlist, page, wrap) || changed;

@@ -21,7 +21,6 @@
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
 #include "app/window/answer_editor.h"
-#include "app/window/hall_type.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
 #include "app/window/page_text.h"
@@ -66,8 +65,7 @@ void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& ac
   ImGui::SetCursorScreenPos({line.x + widgets.px(side_width - 16) - width, line.y - above});
   if (text_button(widgets, "caption/pages", "pages", ButtonLook::plain))
     action.command = CommandId::filmstrip;
-  ui_probe_item("caption/pages");
-  tooltip(widgets, what_and_keys(CommandId::filmstrip));
+  named_item(widgets, "caption/pages", what_and_keys(CommandId::filmstrip));
 }
 
 // The playlist's title, with the way to begin it again once answers were given;
@@ -125,8 +123,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   const float side = std::round(widgets.px(side_row));
   const auto step = [&](const char* id, ButtonSign sign, CommandId command, bool enabled) {
     if (sign_button(widgets, id, sign, side, "", enabled)) action.command = command;
-    ui_probe_item(id);
-    tooltip(widgets, what_and_keys(command));
+    named_item(widgets, id, what_and_keys(command));
     ImGui::SameLine(0, widgets.px(2));
   };
   step("caption/back", ButtonSign::back, CommandId::previous_page, *walk.page > 0);
@@ -140,13 +137,17 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
       if (!walk.edits_words && walk.shown()->answer) action.command = CommandId::take_back_answer;
     }
   }
-  ui_probe_item("caption/edit");
-  tooltip(widgets, "edit the title, question and caption of this page; “Save playlist…” saves them");
+  named_item(widgets, "caption/edit",
+             "edit the title, question and caption of this page; “Save playlist…” saves them");
   ImGui::SameLine(0, widgets.px(2));
   if (text_button(widgets, "caption/leave", "leave", ButtonLook::plain))
     action.command = CommandId::leave_playlist;
-  ui_probe_item("caption/leave");
-  tooltip(widgets, "back to your own scenario (Esc)");
+  named_item(widgets, "caption/leave", "back to your own scenario (Esc)");
+}
+
+// In a low window the answer replaces the question, so that the stage keeps those lines.
+bool answer_replaces_question(float scale, double window_height) {
+  return window_height < low_window * scale;
 }
 
 // In a low window the stage needs the space that long texts would take in large type.
@@ -184,9 +185,9 @@ void draw_difference(const PanelContext& context, float wrap, const Type& type,
     else
       action.command = CommandId::restore_page;
   }
-  ui_probe_item(id);
-  tooltip(widgets, difference.place ? "shows again what this page is about; your changes stay"
-                                    : what_and_keys(CommandId::restore_page));
+  named_item(widgets, id,
+             difference.place ? "shows again what this page is about; your changes stay"
+                              : what_and_keys(CommandId::restore_page));
 }
 
 // The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
@@ -247,9 +248,9 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     if (wrapped_button(widgets, "caption/answer", answer_hint,
                        button_shape(context.scale, hint, wrap, answer_hint), ButtonLook::plain))
       action.answers = true;
-    ui_probe_item("caption/answer");
-    tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
-                                 first_key_text(CommandId::next_page)));
+    named_item(
+        widgets, "caption/answer",
+        fmt::format("think first; then press this, or {}, to see it", first_key_text(CommandId::next_page)));
   }
 }
 
@@ -271,19 +272,18 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, Pa
     }
   };
   field("title", page.title, 1, "Heading (optional)");
-  ui_probe_item("caption/title");
-  tooltip(widgets, "title: a heading above the text");
+  named_item(widgets, "caption/title", "title: a heading above the text");
   field("ask", page.ask, 1, "Question to think about first (optional)");
-  ui_probe_item("caption/question");
-  tooltip(widgets, "ask: a question; the caption, its answer, appears when Page Down is pressed again");
+  named_item(widgets, "caption/question",
+             "ask: a question; the caption, its answer, appears when Page Down is pressed again");
   if (draw_answer_editor(context, walk.playlist, page, wrap)) {
     walk.changed = true;
     walk.words_problem.clear();
   }
   field("notes", page.notes, 1, "Notes for the presenter (optional)");
-  ui_probe_item("caption/notes");
-  tooltip(widgets, fmt::format("notes: shown with a clock below the stage ({}), never on a slide",
-                               first_key_text(CommandId::presenter_notes)));
+  named_item(widgets, "caption/notes",
+             fmt::format("notes: shown with a clock below the stage ({}), never on a slide",
+                         first_key_text(CommandId::presenter_notes)));
   field("caption", page.caption, caption_lines,
         "the text of this page; {max scores[0,0,2,:]} shows a live number");
   ui_probe_item("caption/text");
@@ -343,10 +343,6 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
 }
 
 }  // namespace
-
-bool answer_replaces_question(float scale, double window_height) {
-  return window_height < low_window * scale;
-}
 
 double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,
                       const PlaylistWalk& walk) {

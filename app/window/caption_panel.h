@@ -10,9 +10,6 @@ namespace headwise {
 inline constexpr const char* cells_have_keys =
     "The arrows now select cells of the map; Esc lets them turn pages again.";
 
-// In a low window the answer replaces the question, so that the stage keeps those lines.
-bool answer_replaces_question(float scale, double window_height);
-
 // The panel's preferred height, in pixels, in a window of this size; 0 if no playlist is being walked. The
 // same before and after the answer.
 double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,

@@ -213,8 +213,7 @@ class Strip {
 void Strip::command_button(const char* id, const char* label, CommandId command, bool enabled) {
   const ButtonLook look = command == CommandId::filmstrip ? ButtonLook::plain : ButtonLook::filled;
   if (text_button(widgets_, id, label, look, enabled)) action_.command = command;
-  ui_probe_item(id);
-  tooltip(widgets_, what_and_keys(command));
+  named_item(widgets_, id, what_and_keys(command));
 }
 
 void Strip::draw_head() {

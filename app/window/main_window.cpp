@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/content/stage_views.h"
-#include "app/session/followed_pin.h"
+#include "app/session/selection.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/palette.h"
 #include "app/window/caption_panel.h"
@@ -19,7 +19,6 @@
 #include "app/window/window_moves.h"
 #include "app/window/window_opening.h"
 #include "app/window/window_pictures.h"
-#include "app/window/window_settings.h"
 #include "app/window/window_training.h"
 
 namespace headwise {

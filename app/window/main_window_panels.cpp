@@ -20,16 +20,14 @@
 #include "app/window/frame_snapshot.h"
 #include "app/window/main_window.h"
 #include "app/window/menu_bar.h"
-#include "app/window/page_undo.h"
-#include "app/window/picture_recording.h"
+#include "app/window/page_text.h"
 #include "app/window/playlist_making.h"
-#include "app/window/presenter_notes.h"
-#include "app/window/status_bar.h"
+#include "app/window/slides.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "app/window/window_layout.h"
+#include "app/window/window_moves.h"
 #include "app/window/window_opening.h"
-#include "app/window/window_settings.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
 #include "core/playlist/lessons.h"
@@ -76,8 +74,8 @@ void draw_panel_tab(const WidgetContext& context, const RectF& strip, int place,
   const bool pressed = ImGui::InvisibleButton(words.id, size);
   const bool focused = focus_stop(context.focus, ImGui::GetID(words.id), FocusKeys::press);
   const bool hovered = ImGui::IsItemHovered(), open = unfolded == panel;
-  ui_probe_item(words.id);
-  tooltip(context, open ? fmt::format("hide {}", words.holds) : fmt::format("show {}", words.holds));
+  named_item(context, words.id,
+             open ? fmt::format("hide {}", words.holds) : fmt::format("show {}", words.holds));
   if (pressed || (focused && press_key_pressed())) unfolded = open ? std::nullopt : std::optional(panel);
 
   const Painter paint = context.painter();
@@ -163,18 +161,6 @@ bool anything_pressed() {
   return std::ranges::any_of(io.KeysDownDuration, down) || std::ranges::any_of(io.MouseDownDuration, down);
 }
 
-StatusInfo status_of(const WindowState& state, double compute_seconds) {
-  StatusInfo info;
-  info.compute_seconds = compute_seconds;
-  if (state.view.recording) {
-    info.waiting = state.view.recording->waiting();
-    info.what = state.view.recording->doing();
-  } else if (state.document.session.computing()) {
-    info.waiting = state.document.session.waiting();
-  }
-  return info;
-}
-
 }  // namespace
 
 ImVec2 MainWindow::menu_padding(const WindowLayout& layout, const Fonts& fonts, float scale) {
@@ -211,29 +197,13 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   if (layout.menu.height > 0.0) {
     begin_focus_part(view.focus, menu_part);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, menu_padding(layout, fonts, scale));
-    take(draw_menu_bar(context, {.undo_label = undo_label(document),
-                                 .redo_label = document.session.redo_label(),
-                                 .playing = view.steps.playing,
-                                 .full_screen = view.full_screen,
-                                 .notes = view.notes,
-                                 .has_answer = document.walk.page && document.walk.answered &&
-                                               !document.walk.shown()->ask.empty(),
-                                 .walking = document.walk.page.has_value(),
-                                 .in_lesson = document.walk.from_program,
-                                 .recent_files = document.recent_files,
-                                 .has_playlist = !document.walk.playlist.pages.empty(),
-                                 .filmstrip = shows_filmstrip(view.settings, document.walk),
-                                 .has_retired_page = !document.walk.retired.empty(),
-                                 .to_open = &view.menu_to_open,
-                                 .first_steps = view.settings.first_steps ? &view.first_steps : nullptr,
-                                 .suggestion = &view.suggestion}));
+    take(draw_menu_bar(context, state_));
     ImGui::PopStyleVar();
     take_suggestion(state_);
   }
+  constexpr ImGuiWindowFlags still = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
   const auto draw_steps = [&] {
-    if (!begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
-                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse))
-      return;
+    if (!begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2), still)) return;
     // The stage lies below it on the full screen, and a panel's own ground below both.
     if (view.full_screen) {
       const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
@@ -253,12 +223,17 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   };
   if (!view.full_screen) draw_steps();
   const WidgetContext widgets = context.widgets();
-  if (begin_panel("panel/training", grounds_, layout.training, px(12), px(3),
-                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    begin_focus_part(view.focus, training_part);
-    draw_place_in_training(state_, widgets);
+  const auto panel = [&](const char* name, Part part, const RectF& rect, float pad_x, float pad_y,
+                         const auto& draw, ImGuiWindowFlags flags = 0) {
+    if (!begin_panel(name, grounds_, rect, px(pad_x), px(pad_y), flags)) return false;
+    begin_focus_part(view.focus, part);
+    draw();
     ImGui::EndChild();
-  }
+    return true;
+  };
+  panel(
+      "panel/training", training_part, layout.training, 12, 3,
+      [&] { draw_place_in_training(state_, widgets); }, still);
   struct Tab {
     bool folded;
     Part part;
@@ -291,53 +266,38 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_setup_panel(context, view.setup), true);
     ImGui::EndChild();
   }
-  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
-    begin_focus_part(view.focus, stage_part);
+  panel("panel/stage", stage_part, layout.stage, layout.small ? 12.0f : 18.0f, layout.small ? 8.0f : 14.0f, [&] {
     stage_.alone = view.full_screen;
     const PlaylistPage* page = document.walk.shown();
     stage_.titled_elsewhere =
         page && !page->title.empty() && selection.step == page->step && selection.view == page->view;
     take(draw_stage(context, stage_));
     view.stage_choices = choices_of(stage_);
-    ImGui::EndChild();
-  }
+  });
   draw_tabs("panel/right_tabs", layout.right_tabs,
             {{layout.folds_inspector, inspector_part, SidePanel::inspector},
              {layout.folds_graph, graph_part, SidePanel::graph}});
-  if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
-    begin_focus_part(view.focus, inspector_part);
+  panel("panel/inspector", inspector_part, layout.inspector, 16, 14, [&] {
     scroll_by_keys(view.focus, inspector_part, px(60));
     if (!context.page_refused) take(draw_inspector(context, view.inspector));
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/graph", grounds_, layout.graph, px(12), px(8))) {
-    begin_focus_part(view.focus, graph_part);
+  });
+  panel("panel/graph", graph_part, layout.graph, 12, 8, [&] {
     if (!context.page_refused) take(draw_graph(context, graph_));
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {
-    begin_focus_part(view.focus, caption_part);
-    take(draw_caption(context, document.walk, view.full_screen));
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/notes", grounds_, layout.notes, px(18), px(10))) {
-    begin_focus_part(view.focus, notes_part);
-    draw_presenter_notes(context, document.walk, view.presented_seconds);
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/filmstrip", grounds_, layout.filmstrip, px(8), px(6),
-                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    begin_focus_part(view.focus, filmstrip_part);
+  });
+  panel("panel/caption", caption_part, layout.caption, 18, 10,
+        [&] { take(draw_caption(context, document.walk, view.full_screen)); });
+  panel("panel/notes", notes_part, layout.notes, 18, 10,
+        [&] { draw_presenter_notes(context, document.walk, view.presented_seconds); });
+  const auto draw_strip = [&] {
     const bool busy = moving_ || view.motion.running || view.recording || document.session.computing();
     take(draw_filmstrip(context, document.walk, busy, filmstrip_));
-    ImGui::EndChild();
-  } else {
+  };
+  if (!panel("panel/filmstrip", filmstrip_part, layout.filmstrip, 8, 6, draw_strip, still))
     filmstrip_.thumbnails.rest();
-  }
   if (view.full_screen) draw_steps();
   draw_tabs("panel/graph_tab", layout.graph_tab, {{true, graph_part, SidePanel::graph}});
   if (begin_bare_panel("panel/status", layout.status)) {
-    draw_status_bar(context, status_of(state_, computation->seconds));
+    draw_status_bar(context, state_, computation->seconds);
     ImGui::EndChild();
   }
   for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);

@@ -1,36 +1,36 @@
 // The menus, built from the command table, and on the right the operator and its sizes.
 #pragma once
 
-#include <span>
+#include <string>
 
 #include "app/panels/panel.h"
 
 namespace headwise {
 
-struct FirstSteps;       // app/window/first_steps.h
-struct ShownSuggestion;  // likewise
+struct PlaylistWalk;
+struct WindowState;
 
-struct MenuBarInfo {
-  std::string undo_label, redo_label;  // empty: nothing to undo or redo
-  bool playing = false;
-  bool full_screen = false;
-  bool notes = false;       // the presenter's notes are shown
-  bool has_answer = false;  // the page's question was answered, or its answer shown
-  bool walking = false;     // through a playlist
-  bool in_lesson = false;   // that is part of the program
-  std::span<const std::string> recent_files = {};
-  bool has_playlist = false;  // loaded, walked or not
-  bool filmstrip = false;     // unfolded
-  bool has_retired_page = false;
-  int* to_open = nullptr;  // menu to open by keyboard in this frame, else −1; the arrow keys set the next one
-  const FirstSteps* first_steps = nullptr;  // progress; null: they are not shown
-  ShownSuggestion* suggestion = nullptr;    // shown in their place; null: none
-};
-
-// Fills the menu bar of the current window.
-PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info);
+// Fills the menu bar of the current ImGui window.
+PanelAction draw_menu_bar(const PanelContext& context, WindowState& window);
 
 // "E 128 · H 8 · D 16 · L 12"; G, S and N too where they differ from H, L and 1.
 std::string sizes_text(const Trace& trace);
+
+// The line along the bottom of the window: what the last edit changed, how long that took,
+// and the number under the mouse. Fills the current ImGui window.
+void draw_status_bar(const PanelContext& context, const WindowState& window, double compute_seconds);
+
+// "computed 9 of 16 tensors in 1.3 ms": the others were shared with the trace before.
+std::string compute_text(const Trace& trace, double seconds);
+
+// The presenter's notes: what the author of a page wrote to be said, with a clock and what comes
+// next. A strip below the stage, for a rehearsal or a screen that the class does not see; its key shows and
+// hides it.
+
+// "4:07", "1:02:30": minutes, or hours, and seconds.
+std::string elapsed_text(double seconds);
+
+// Fills the current ImGui window. `seconds`: since the playlist was begun. Needs a page that is shown.
+void draw_presenter_notes(const PanelContext& context, const PlaylistWalk& walk, double seconds);
 
 }  // namespace headwise

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/error_log.h"
+#include "app/session/kept_work.h"
 #include "app/widgets/painter.h"
 #include "core/picture/picture.h"
 

@@ -1,8 +1,7 @@
 #include "app/window/page_answers.h"
 
-#include <imgui.h>
-
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +17,8 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/answer_bars.h"
+#include "app/window/page_place.h"
 #include "app/window/window_state.h"
 
 namespace headwise {
@@ -107,8 +108,7 @@ void draw_field(const PanelContext& context, PlaylistWalk::Given& given, const P
                                             .wrong = given.unreadable,
                                             .placeholder = piece.tip.c_str()});
   if (typed.changed) given.unreadable = false;
-  ui_probe_item(piece.id.c_str());
-  tooltip(context.widgets(), "your answer; Enter submits it");
+  named_item(context.widgets(), piece.id.c_str(), "your answer; Enter submits it");
   // A clicker goes on from here, too: what was typed is the answer.
   const bool focused = context.focus && context.focus->focused == id;
   const bool goes_on = focused && key_pressed(Key::page_down, false);
@@ -185,33 +185,6 @@ float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const P
   return most + std::round(link) + std::round(row_gap * scale);
 }
 
-float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer) return 0.0f;
-  if (!walk.answered) return answer_controls_height(fonts, scale, wrap, walk, hall);
-  const std::string verdict = answer_verdict(walk);
-  if (verdict.empty()) return 0.0f;
-  const AnswerOption* link = linked_option(walk);
-  const float below =
-      link ? link_shape(fonts, scale, wrap, hall, link_label(*link)).size.y + ImGui::GetStyle().ItemSpacing.y
-           : 0.0f;
-  const float width = hall > 0 ? wrap : verdict_wrap(fonts, scale, wrap);
-  return size_in(verdict_type(fonts, scale, hall, verdict), width, verdict).y + below +
-         std::round(row_gap * scale);
-}
-
-std::string answer_words_now(const PlaylistWalk& walk) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer) return "";
-  if (walk.answered) {
-    const AnswerOption* link = linked_option(walk);
-    return answer_verdict(walk) + (link ? "\n" + link_label(*link) : "");
-  }
-  std::string words;
-  for (const Piece& piece : listed_pieces(walk)) words += piece.text + "\n";
-  return words;
-}
-
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
                           HallUnits hall) {
   const WidgetContext widgets = context.widgets();
@@ -228,8 +201,7 @@ void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float
       const ButtonLook look = piece.kind == PieceKind::show ? ButtonLook::plain : ButtonLook::filled;
       const bool pressed =
           wrapped_button(widgets, piece.id.c_str(), piece.text, piece.shape, look, piece.enabled);
-      ui_probe_item(piece.id.c_str());
-      tooltip(widgets, piece.tip);
+      named_item(widgets, piece.id.c_str(), piece.tip);
       if (pressed) action.answers = piece.press(context, walk.given);
     }
   }
@@ -275,8 +247,7 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
     if (place && place->lesson.empty()) action.page = place->page;
     if (place && !place->lesson.empty()) action.lesson = LessonPage{place->lesson, place->page};
   }
-  ui_probe_item("caption/see");
-  tooltip(widgets, "go to the page about it");
+  named_item(widgets, "caption/see", "go to the page about it");
 }
 
 bool answer_by_head(WindowState& window, Index head) {
@@ -331,6 +302,95 @@ bool answer_by_key(WindowState& window, KeyChord chord) {
   walk.given.made = true;
   reveal_answer(window);
   return true;
+}
+
+namespace {
+
+constexpr float beside_option = 12;  // design units, as app/widgets/button.cpp draws it
+
+// Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it
+// says, to know which letters it needs.
+float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer) return 0.0f;
+  if (!walk.answered) return answer_controls_height(fonts, scale, wrap, walk, hall);
+  const std::string verdict = answer_verdict(walk);
+  if (verdict.empty()) return 0.0f;
+  const AnswerOption* link = linked_option(walk);
+  const float below =
+      link ? link_shape(fonts, scale, wrap, hall, link_label(*link)).size.y + ImGui::GetStyle().ItemSpacing.y
+           : 0.0f;
+  const float width = hall > 0 ? wrap : verdict_wrap(fonts, scale, wrap);
+  return size_in(verdict_type(fonts, scale, hall, verdict), width, verdict).y + below +
+         std::round(row_gap * scale);
+}
+
+std::string answer_words_now(const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page || !page->answer) return "";
+  if (walk.answered) {
+    const AnswerOption* link = linked_option(walk);
+    return answer_verdict(walk) + (link ? "\n" + link_label(*link) : "");
+  }
+  std::string words;
+  for (const Piece& piece : listed_pieces(walk)) words += piece.text + "\n";
+  return words;
+}
+
+}  // namespace
+
+Type heading_type(const Fonts& fonts, float scale, const HallType& type, const std::string& title) {
+  const Type bold = type_at(fonts, scale, type.title, title, true),
+             plain = type_at(fonts, scale, type.title, title);
+  return plain.size > bold.size ? plain : bold;
+}
+
+float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
+                        const PlaylistWalk& walk) {
+  const float wrap = words_beside_bars(scale, width, walk), spacing = ImGui::GetStyle().ItemSpacing.y;
+  const auto height = [&](const std::string& text) {
+    return size_in(type_at(fonts, scale, type.words, text), wrap, text).y;
+  };
+  const std::string& title = walk.shown()->title;
+  float all = 0.0f;
+  if (!title.empty())
+    all += size_in(heading_type(fonts, scale, type, title), wrap, title).y + below_title * scale + spacing;
+  if (!walk.words.ask.empty()) all += height(walk.words.ask) + below_question * scale + spacing;
+  for (const auto& [words, way_back, place] : stage_differences(walk, true))
+    all += height(words) + spacing + (4 + below_question) * scale +
+           button_shape(scale, type_at(fonts, scale, type.words, words), wrap, way_back).size.y + spacing;
+  if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f)
+    all += chart + spacing;
+  const float shows =
+      button_shape(scale, type_at(fonts, scale, type.words, answer_hint), wrap, answer_hint).size.y;
+  if (walk.shown()->answer) all += answer_height_now(fonts, scale, wrap, walk, type.words);
+  if (walk.answered)
+    all += height(walk.words.caption);
+  else if (!walk.shown()->answer)
+    all += shows;
+  return all;
+}
+
+bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,
+                     const PlaylistWalk& walk) {
+  const float wrap = words_beside_bars(scale, width, walk), inside = wrap - 2 * beside_option * scale;
+  const std::string& title = walk.shown()->title;
+  const Type heading = heading_type(fonts, scale, type, title);
+  const auto suits = [&](const std::string& text, float room) {
+    const Type words = type_at(fonts, scale, type.words, text);
+    return words.size >= std::round(type.words * scale) && (title.empty() || heading.size > words.size) &&
+           widest_word(words, text) <= room;
+  };
+  return widest_word(heading, title) <= wrap && suits(walk.words.ask, wrap) &&
+         suits(walk.answered ? walk.words.caption : "", wrap) && suits(answer_words_now(walk), inside);
+}
+
+HallType hall_type(const Fonts& fonts, float scale, float width, float height, const PlaylistWalk& walk) {
+  for (const HallType& type : hall_types)
+    if (hall_type_suits(fonts, scale, width, type, walk) &&
+        hall_words_height(fonts, scale, width, type, walk) <= height)
+      return type;
+  return hall_types.back();
 }
 
 }  // namespace headwise

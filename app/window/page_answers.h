@@ -2,13 +2,16 @@
 // it compares with the key.
 #pragma once
 
-#include <string>
-
 #include <imgui.h>
+
+#include <array>
+#include <string>
 
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
+#include "app/widgets/text_layout.h"
 #include "app/window/answer_kinds.h"
+#include "app/window/playlist_walk.h"
 
 namespace headwise {
 
@@ -20,10 +23,6 @@ using HallUnits = float;
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
                              HallUnits hall = 0);
 float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
-// Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it
-// says, to know which letters it needs.
-float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall);
-std::string answer_words_now(const PlaylistWalk& walk);
 
 // While the page asks. An answer given is kept in walk.given, and action.answers. Controls that have no room
 // side by side stand one below the other.
@@ -46,5 +45,30 @@ bool answer_by_pointing(WindowState& window, const Selection& wanted);
 bool answer_by_key(WindowState& window, KeyChord chord);
 // The same for what is typed in this frame and is no key of its own, such as the bracket of a shape.
 void answer_by_character(WindowState& window);
+
+// How large a page's words are in a hall: as large as their column allows.
+
+// Between the words of a page, in design units: below its title and its question, and for a line on how the
+// stage differs.
+inline constexpr float below_title = 6, below_question = 6, restore_height = 34;
+
+// The type of a page's words in a hall, in design units.
+struct HallType {
+  float words = 15, title = 20;
+};
+// From the largest. Titles are larger than words.
+inline constexpr std::array<HallType, 6> hall_types{
+    {{30, 34}, {27, 32}, {24, 28}, {21, 25}, {18, 20}, {15, 20}}};
+// What the words that are shown take in a column `width` pixels wide; and whether all of them have the
+// letters for this type and no word is wider than the column.
+float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
+                        const PlaylistWalk& walk);
+bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,
+                     const PlaylistWalk& walk);
+// The largest that suits and fits the height.
+HallType hall_type(const Fonts& fonts, float scale, float width, float height, const PlaylistWalk& walk);
+
+// A title's: bold, unless its letters are to be had larger without.
+Type heading_type(const Fonts& fonts, float scale, const HallType& type, const std::string& title);
 
 }  // namespace headwise

@@ -132,7 +132,7 @@ PlaylistWalk::Departure detail_left(const PlaylistWalk& walk, const Selection& o
   if (query.moved && now.view == StageView::query_key_plane && !explores)
     add("the queries of the layer", "a query that was moved");
 
-  const PageChoices chosen = choices_of_page(walk);
+  const DisplayChoices chosen = choices_of_page(walk);
   if (chosen.beside && now.view == StageView::compare && chosen.beside != now.compare_with) {
     // With another mask or scale than the page's, one button compares with something else.
     const CompareChoices there = compare_choices(trace), here = walk.words.comparisons.value_or(there);
@@ -218,10 +218,10 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
   return left;
 }
 
-PageChoices choices_of_page(const PlaylistWalk& walk) {
+DisplayChoices choices_of_page(const PlaylistWalk& walk) {
   if (!walk.page) return {};
   const PlaylistPage& page = *walk.shown();
-  PageChoices choices{page.beside, page.masks_as, {}, {}};
+  DisplayChoices choices{page.beside, page.masks_as, {}, {}};
   if (page.queries_as_columns) choices.queries_as_columns = true;
   if (page.colors_by_head) choices.colors_by_head = true;
   if (walk.from_program) return choices;
@@ -277,11 +277,8 @@ std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool fu
 
 Selection place_of_page(const PlaylistWalk& walk, const Selection& now) {
   Selection place = selection_of(*walk.shown(), walk.answered);
-  const PageChoices choices = choices_of_page(walk);
-  place.compare_with = choices.beside.value_or(now.compare_with);
-  place.mask_convention = choices.masks_as.value_or(now.mask_convention);
-  place.queries_as_columns = choices.queries_as_columns.value_or(now.queries_as_columns);
-  place.colors_by_head = choices.colors_by_head.value_or(now.colors_by_head);
+  const DisplayChoices choices = choices_of_page(walk);
+  DisplayChoices::each([&](auto choice, auto shown) { place.*shown = (choices.*choice).value_or(now.*shown); });
   return place;
 }
 

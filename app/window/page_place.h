@@ -32,14 +32,9 @@ std::optional<PlaylistWalk::Departure> departure_of(const PlaylistWalk& walk, co
 bool answers_on_stage(const PlaylistWalk& walk, const Selection& now, const Trace& trace, bool full_screen);
 // What is compared with where nothing is pinned, and by a page that does not say.
 inline constexpr CompareWith usual_comparison = CompareWith::one_wide_head;
-// The display choices that the page makes; nullopt where the user's own holds: those that its place does not
-// show, and in lessons those that it does not make.
-struct PageChoices {
-  std::optional<CompareWith> beside;
-  std::optional<MaskConvention> masks_as;
-  std::optional<bool> queries_as_columns, colors_by_head;
-};
-PageChoices choices_of_page(const PlaylistWalk& walk);
+// Those that the page makes; nullopt where the user's own holds: those that its place does not show, and in
+// lessons those that it does not make.
+DisplayChoices choices_of_page(const PlaylistWalk& walk);
 // Whether the scenario on the stage is another than the page's.
 bool has_changed_scenario(const PlaylistWalk& walk, const Scenario& shown);
 // "This page is about head 7; the stage shows head 3."

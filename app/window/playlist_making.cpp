@@ -170,14 +170,10 @@ void update_page(WindowState& window) {
   if (!window.document.session.error().empty() || window.document.session.computing())
     return notices.say("The page was not updated: the scenario has an error or is still being computed.");
   PlaylistPage updated = page_of(window);
-  updated.title = page.title;
-  updated.ask = page.ask;
-  updated.caption = page.caption;
+  written_words(updated) = written_words(page);
   updated.ask_step = page.ask_step;
   updated.ask_view = page.ask_view;
-  updated.answer = page.answer;
   updated.keywords = page.keywords;
-  updated.notes = page.notes;
   updated.veil = page.veil;
   ask_at_all_heads(updated);
   if (page == updated) return notices.say("The page shows this already.");
@@ -218,12 +214,7 @@ void put_back_page(WindowState& window) {
   const bool replaced = back.replaced;  // is still being worked on: with its answer
   if (back.replaced && place < pages.size()) {
     // Words written since the update stay.
-    const PlaylistPage words = std::move(pages[place]);
-    back.page.title = words.title;
-    back.page.ask = words.ask;
-    back.page.caption = words.caption;
-    back.page.answer = words.answer;
-    back.page.notes = words.notes;
+    written_words(back.page) = written_words(pages[place]);
     pages[place] = std::move(back.page);
   } else {
     insert_page(walk, place, std::move(back.page));

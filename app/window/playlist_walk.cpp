@@ -11,7 +11,6 @@
 #include "app/window/answer_kinds.h"
 #include "app/window/page_place.h"
 #include "app/window/page_text.h"
-#include "app/window/page_undo.h"
 #include "app/window/window_state.h"
 
 namespace headwise {
@@ -27,12 +26,10 @@ Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Cho
   return std::exchange(own, std::nullopt).value_or(now);
 }
 
-void take_choices(PlaylistWalk& walk, const PageChoices& page, const Selection& now, Selection& place) {
-  place.compare_with = taken(page.beside, now.compare_with, walk.own_compare_with);
-  place.mask_convention = taken(page.masks_as, now.mask_convention, walk.own_masks_as);
-  place.queries_as_columns =
-      taken(page.queries_as_columns, now.queries_as_columns, walk.own_queries_as_columns);
-  place.colors_by_head = taken(page.colors_by_head, now.colors_by_head, walk.own_colors_by_head);
+void take_choices(PlaylistWalk& walk, const DisplayChoices& page, const Selection& now, Selection& place) {
+  DisplayChoices::each([&](auto choice, auto shown) {
+    place.*shown = taken(page.*choice, now.*shown, walk.own_choices.*choice);
+  });
 }
 
 // Whether the page on its way cannot be shown. It stays on its way, in case an edit mends it.

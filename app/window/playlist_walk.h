@@ -4,8 +4,8 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 
-#include "app/panels/answer_mask.h"
 #include "app/panels/panel.h"
 #include "app/panels/veil.h"
 #include "app/session/history.h"
@@ -22,6 +22,27 @@ enum class CommandId : int;
 struct WindowDocument;  // app/window/window_state.h
 struct WindowState;
 
+// Choices of how the stage shows things, which a page may make in the user's place.
+struct DisplayChoices {
+  std::optional<CompareWith> beside;
+  std::optional<MaskConvention> masks_as;
+  std::optional<bool> queries_as_columns, colors_by_head;
+
+  // Calls `visit` with each, and where a place has it.
+  template <class Visit>
+  static void each(Visit visit) {
+    visit(&DisplayChoices::beside, &Selection::compare_with);
+    visit(&DisplayChoices::masks_as, &Selection::mask_convention);
+    visit(&DisplayChoices::queries_as_columns, &Selection::queries_as_columns);
+    visit(&DisplayChoices::colors_by_head, &Selection::colors_by_head);
+  }
+};
+
+// What is written on a page.
+auto written_words(auto& page) {
+  return std::tie(page.title, page.ask, page.caption, page.notes, page.answer);
+}
+
 struct PlaylistWalk {
   Playlist playlist;                // loaded, walked or not; without pages: none
   std::string path;                 // of its file; empty: none yet
@@ -34,7 +55,7 @@ struct PlaylistWalk {
   // The last click, while they are edited, was among them: letters are no commands
   bool typing_in_caption = true;
   std::string words_problem;  // why editing cannot end: a number that cannot be read
-  // What its words were before they were edited, since editing began (app/window/page_undo.h)
+  // What its words were before they were edited, since editing began (app/window/page_text.h)
   struct WordsEdits {
     std::optional<std::size_t> page;
     PlaylistPage seen;  // in the last frame
@@ -60,9 +81,7 @@ struct PlaylistWalk {
   // The text of the current page, with the numbers of the trace.
   struct Words : PageWords {
     TracePtr trace;  // what they were made from
-    std::string ask_written, caption_written, notes_written;
-    std::optional<PageAnswer> answer_written;
-    ScenarioPtr scenario_written;
+    PlaylistPage written;
     // What was changed on the page, "causal mask off"; none: nothing. Empty where the history has forgotten
     // it
     std::optional<std::string> edits;
@@ -142,9 +161,7 @@ struct PlaylistWalk {
   std::optional<History> own_history;
   Selection own_selection;
   // The user's own display choices, while a page overrides them
-  std::optional<MaskConvention> own_masks_as;
-  std::optional<CompareWith> own_compare_with;
-  std::optional<bool> own_queries_as_columns, own_colors_by_head;
+  DisplayChoices own_choices;
   // Where to go once the requested scenario has its trace
   struct Arrival {
     Selection selection;

@@ -5,11 +5,10 @@
 #include <chrono>
 #include <future>
 
-#include "app/platform/event_loop.h"
-#include "app/platform/stop_signals.h"
+#include "app/platform/desktop_program.h"
+#include "app/platform/window.h"
 #include "app/session/answer_check.h"
-#include "app/session/error_log.h"
-#include "app/session/recent_files.h"
+#include "app/session/kept_work.h"
 #include "app/window/main_window.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
@@ -90,8 +89,7 @@ int run_window(const WindowOptions& options) {
                                                                : state.document.session.traced_scenario());
     const auto* known = dynamic_cast<const Error*>(&error);
     if (rescued.empty() || !known) throw;
-    throw Error(known->status(), {.where = "",
-                                  .what = error.what(),
+    throw Error(known->status(), {.what = error.what(),
                                   .remedy = fmt::format("the window's contents are saved in {}", rescued)});
   }
   if (StopOnSignals::wanted()) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <utility>
 
 #include "app/content/motion.h"
@@ -44,8 +43,51 @@ std::vector<SlideName> slide_names(const Playlist& playlist) {
   return names;
 }
 
+PictureRecording::PictureRecording(const char* doing, std::string path, std::size_t count)
+    : path_(std::move(path)), count_(count), doing_(doing) {
+  clock_.begin();
+}
+
+Waiting PictureRecording::waiting() const {
+  Waiting waiting = clock_.waiting();
+  waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once
+  waiting.fraction = static_cast<double>(made_) / static_cast<double>(count_ + 1);
+  return waiting;
+}
+
+MotionRecording::MotionRecording(const WindowState& window, std::string path)
+    : PictureRecording("saving the animation", std::move(path), StagePictures::most_motion_pictures),
+      pictures_(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme),
+      selection_(window.view.selection),
+      computation_(window.document.session.computation()) {
+  selection_.hovered.reset();
+}
+
+bool MotionRecording::advance(WindowState& window) {
+  Selection now = window.view.selection;
+  now.hovered.reset();
+  if (window.document.session.computation() != computation_ || !(now == selection_))
+    throw Error(ExitStatus::cancelled, {.where = path_,
+                                        .what = "the animation was not saved",
+                                        .got = "a change of step, cell or result before the last frame",
+                                        .remedy = "leave the window unchanged until it is saved"});
+  const auto which = static_cast<int>(made_);
+  if (which < StagePictures::motion_count(window)) {
+    pictures_.add_motion_picture(window, which, animation_);
+    ++made_;
+    return true;
+  }
+  write_file_atomically(path_, file_bytes(animation_.finish()));
+  return false;
+}
+
+std::string MotionRecording::done() const {
+  return "Saved " + path_ + ", an animated PNG that browsers and slides can play";
+}
+
 SlideRecording::SlideRecording(Playlist playlist, const std::string& path, Theme theme)
-    : playlist_(std::move(playlist)),
+    : PictureRecording("saving the slides", path, slide_names(playlist).size()),
+      playlist_(std::move(playlist)),
       names_(slide_names(playlist_)),
       window_(preset_scenario("welcome")),
       pictures_(StagePictures::usual_width, StagePictures::usual_height, theme, StagePictures::Look::hall),
@@ -60,43 +102,28 @@ SlideRecording::SlideRecording(Playlist playlist, const std::string& path, Theme
     if (std::filesystem::exists(file, ignored))
       throw Error(ExitStatus::usage, {.where = file,
                                       .what = "a file of this name exists",
-                                      .got = "",
-                                      .expected = "",
                                       .remedy = "choose another name, or another folder"});
-  clock_.begin();
+  path_ = files_.front();
 }
 
 bool SlideRecording::advance(WindowState&) {
-  if (drawn_ < names_.size()) {
-    const SlideName& next = names_[drawn_];
+  if (made_ < count_) {
+    const SlideName& next = names_[made_];
     if (const std::string why = show_slide(window_, playlist_, next.page, next.asks); !why.empty())
       throw Error(ExitStatus::usage, {.where = fmt::format("page {}", next.page + 1), .what = why});
     if (as_pdf_)
       pictures_.add_page(window_, document_);
     else
-      made_.push_back(to_png(pictures_.image(window_)));
-    ++drawn_;
+      slides_.push_back(to_png(pictures_.image(window_)));
+    ++made_;
     return true;
   }
   if (as_pdf_) {
     write_file_atomically(files_.front(), document_.finish());
     return false;
   }
-  for (std::size_t i = 0; i < files_.size(); ++i)
-    write_file_atomically(files_[i],
-                          std::string_view(reinterpret_cast<const char*>(made_[i].data()), made_[i].size()));
+  for (std::size_t i = 0; i < files_.size(); ++i) write_file_atomically(files_[i], file_bytes(slides_[i]));
   return false;
-}
-
-Waiting SlideRecording::waiting() const {
-  Waiting waiting = clock_.waiting();
-  waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once
-  waiting.fraction = static_cast<double>(drawn_) / static_cast<double>(names_.size() + 1);
-  return waiting;
-}
-
-const char* SlideRecording::doing() const {
-  return "saving the slides";
 }
 
 std::string SlideRecording::done() const {

@@ -17,7 +17,6 @@
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_bars.h"
 #include "app/window/frame_snapshot.h"
-#include "app/window/hall_type.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
 #include "core/picture/vector_canvas.h"

@@ -8,20 +8,18 @@
 
 #include "app/content/doc_pages.h"
 #include "app/platform/desktop_program.h"
-#include "app/session/followed_pin.h"
 #include "app/session/head_gains.h"
+#include "app/session/selection.h"
 #include "app/sheets/ask_pages.h"
 #include "app/window/caption_panel.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
 #include "app/window/page_text.h"
-#include "app/window/page_undo.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
 #include "app/window/window_opening.h"
 #include "app/window/window_pictures.h"
-#include "app/window/window_settings.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
 #include "core/playlist/lessons.h"
@@ -166,7 +164,8 @@ void walk_cells(WindowState& window) {
 // Pages of one's own and those of a lesson remember it apart.
 void toggle_filmstrip(WindowState& window) {
   if (window.document.walk.page)
-    toggle_filmstrip(window.view, window.document.walk.from_program);
+    toggle_setting(window.view, window.document.walk.from_program ? &Settings::filmstrip_of_lessons
+                                                                  : &Settings::filmstrip);
   else
     window.view.notices.say(
         "The filmstrip shows the pages of a playlist. Start one with “Add page”, or open one.");
@@ -298,7 +297,8 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     // Settings and the screen
     {CommandId::slower_motion, [](WindowState& window, int) { scale_motion(window.view, 0.5f); }},
     {CommandId::faster_motion, [](WindowState& window, int) { scale_motion(window.view, 2.0f); }},
-    {CommandId::reduce_motion, [](WindowState& window, int) { toggle_reduce_motion(window.view); }},
+    {CommandId::reduce_motion,
+     [](WindowState& window, int) { toggle_setting(window.view, &Settings::reduce_motion); }},
     {CommandId::toggle_theme, [](WindowState& window, int) { toggle_theme(window.view); }},
     {CommandId::larger_text,
      [](WindowState& window, int) { say_text_scale(window.view, window.view.settings.font_scale + 0.125f); }},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include "app/content/doc_pages.h"
@@ -11,7 +12,7 @@
 #include "app/platform/desktop_program.h"
 #include "app/session/answer_check.h"
 #include "app/session/commands.h"
-#include "app/session/recent_files.h"
+#include "app/session/kept_work.h"
 #include "app/window/page_place.h"
 #include "app/window/page_text.h"
 #include "app/window/window_pictures.h"
@@ -84,8 +85,7 @@ void check_not_read(const Scenario& scenario, const fs::path& arrays) {
 
 void save_program(WindowState& window, const std::string& path) {
   if (!path.ends_with(".py")) {
-    throw Error(ExitStatus::usage,
-                {.where = path, .what = "the name of a Python program must end in .py", .remedy = ""});
+    throw Error(ExitStatus::usage, {.where = path, .what = "the name of a Python program must end in .py"});
   }
   const Trace& trace = window.document.session.trace();
   const bool beside = program_array_bytes(trace) > largest_carried_bytes;
@@ -105,7 +105,7 @@ std::string unsaved_sentence(const Session& session) {
 void save_scenario(WindowState& window, const std::string& path) {
   WindowDocument& document = window.document;
   if (!document.session.error().empty())
-    throw Error(ExitStatus::usage, {.where = "", .what = unsaved_sentence(document.session)});
+    throw Error(ExitStatus::usage, {.what = unsaved_sentence(document.session)});
   write_scenario_file(document.session.scenario(), path);
   document.scenario_path = path;
   remember_file(document, path);
@@ -359,41 +359,26 @@ void open_file(WindowState& window, const std::string& path) {
 void accept_file(WindowState& window, const std::string& path) {
   FileDialogState& dialog = window.dialogs.files;
   try {
-    switch (dialog.purpose) {
-      case FileDialogPurpose::open_scenario:
-        open_scenario(window, path);
-        break;
-      case FileDialogPurpose::save_scenario:
-        save_scenario(window, path);
-        break;
-      case FileDialogPurpose::save_program:
-        save_program(window, path);
-        break;
-      case FileDialogPurpose::save_stage_picture:
-        save_stage_picture(window, path);
-        break;
-      case FileDialogPurpose::save_motion:
-        save_motion(window, path);
-        break;
-      case FileDialogPurpose::save_slides:
-        save_slides(window, path);
-        break;
-      case FileDialogPurpose::save_playlist:
-        save_playlist(window, path);
-        break;
-      case FileDialogPurpose::open_training_task:
-        begin_training(window.document.training, window.dialogs.training, {.name = "file", .file = path});
-        if (!window.dialogs.training.error.empty()) {
-          dialog.error = window.dialogs.training.error;
-          return;
-        }
-        break;
-      case FileDialogPurpose::save_training_folder:
-      case FileDialogPurpose::save_training_picture:
-      case FileDialogPurpose::save_training_program:
-      case FileDialogPurpose::save_training_pages:
-        save_training(window, dialog.purpose, path);
-        break;
+    // In the order of FileDialogPurpose, up to what a training is saved as.
+    constexpr void (*accepts[])(WindowState&, const std::string&) = {
+        open_scenario,
+        save_scenario,
+        save_program,
+        save_playlist,
+        save_stage_picture,
+        save_motion,
+        save_slides,
+        [](WindowState& state, const std::string& task) {
+          begin_training(state.document.training, state.dialogs.training, {.name = "file", .file = task});
+        }};
+    const auto purpose = static_cast<std::size_t>(dialog.purpose);
+    if (purpose < std::size(accepts))
+      accepts[purpose](window, path);
+    else
+      save_training(window, dialog.purpose, path);
+    if (dialog.purpose == FileDialogPurpose::open_training_task && !window.dialogs.training.error.empty()) {
+      dialog.error = window.dialogs.training.error;
+      return;
     }
     dialog.open = false;
   } catch (const Error& error) {

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/content/stage_content.h"
 #include "app/content/stage_views.h"
 #include "app/session/commands.h"
-#include "app/window/page_undo.h"
-#include "app/window/picture_recording.h"
+#include "app/window/page_text.h"
 #include "app/window/playlist_walk.h"
+#include "app/window/slides.h"
 #include "app/window/window_state.h"
 #include "app/window/window_training.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -124,6 +126,75 @@ bool turn_page_by_key(WindowState& window, CommandId id) {
     default:
       return false;
   }
+}
+
+namespace {
+
+// Changes them in the window and in their file.
+template <class Change>
+void change_settings(WindowView& view, Change change) {
+  change(view.settings);
+  try {
+    save_settings(view.settings_file, view.settings);
+  } catch (const Error& error) {
+    view.notices.complain(error.what());
+  }
+}
+
+void change_motion_speed(WindowView& view, float speed) {
+  change_settings(view, [&](Settings& settings) {
+    settings.motion_speed = std::clamp(speed, Settings::slowest_motion, Settings::fastest_motion);
+  });
+}
+
+}  // namespace
+
+void scale_motion(WindowView& view, float factor) {
+  change_motion_speed(view, view.settings.motion_speed * factor);
+  view.notices.say(fmt::format("Motion at {:g} × normal speed", view.settings.motion_speed));
+}
+
+void set_motion_speed(WindowView& view, float speed) {
+  if (speed != view.settings.motion_speed) change_motion_speed(view, speed);
+}
+
+void toggle_setting(WindowView& view, bool Settings::*setting) {
+  change_settings(view, [&](Settings& settings) { settings.*setting = !(settings.*setting); });
+}
+
+void toggle_theme(WindowView& view) {
+  constexpr std::array words{"Theme: light.", "Theme: dark.", "Theme: for a projector."};  // by Theme
+  const auto next = (static_cast<std::size_t>(view.settings.theme) + 2) % words.size();
+  change_settings(view, [&](Settings& settings) { settings.theme = static_cast<Theme>(next); });
+  view.notices.say(words[next]);
+}
+
+void scale_text(WindowView& view, float scale) {
+  change_settings(view, [&](Settings& settings) {
+    settings.font_scale = std::clamp(scale, Settings::smallest_font_scale, Settings::largest_font_scale);
+  });
+}
+
+void remember_opening_seen(WindowView& view) {
+  if (view.settings.opening_scene) toggle_setting(view, &Settings::opening_scene);
+}
+
+void remember_suggestion(WindowView& view, Suggestion suggestion) {
+  const auto at = static_cast<std::size_t>(suggestion);
+  if (!view.settings.suggestions_done[at])
+    change_settings(view, [&](Settings& settings) { settings.suggestions_done.set(at); });
+}
+
+void begin_first_steps(WindowView& view) {
+  view.first_steps = {};
+  change_settings(view, [](Settings& settings) {
+    settings.first_steps = true;
+    settings.suggestions_done.reset();
+  });
+}
+
+void finish_first_steps(WindowView& view) {
+  change_settings(view, [](Settings& settings) { settings.first_steps = false; });
 }
 
 }  // namespace headwise

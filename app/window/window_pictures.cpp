@@ -13,7 +13,6 @@
 #include "app/session/computation.h"
 #include "app/stage/mask_bars.h"
 #include "app/window/frame_snapshot.h"
-#include "app/window/picture_recording.h"
 #include "app/window/slides.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_files.h"
@@ -34,6 +33,26 @@ bool hides(const WindowState& window, TensorName tensor) {
   return veil && veil->hides(tensor);
 }
 
+// Which tensor, sequence and head the commands copy; if there is none, a notice says so.
+std::optional<TensorExport> map_to_copy(WindowState& window) {
+  const WindowView& view = window.view;
+  const Trace& trace = window.document.trace_at_hand();
+  const std::optional<StepPicture> picture = shown_picture(trace, view.selection);
+  if (!picture) {
+    window.view.notices.say("This step has no map to copy.");
+    return std::nullopt;
+  }
+  TensorExport what;
+  what.tensor = name_to_export(window, picture->result);
+  if (hides(window, what.tensor)) {
+    window.view.notices.say(hidden_map_words);
+    return std::nullopt;
+  }
+  what.batch = view.selection.batch;
+  what.head = export_head_of(trace, what.tensor, view.selection.head);
+  return what;
+}
+
 }  // namespace
 
 void copy_value(WindowState& window) {
@@ -52,25 +71,6 @@ void copy_value(WindowState& window) {
   window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
   view.notices.say(
       fmt::format("Copied {} ({}[{}])", window.clipboard, to_string(cell->tensor), join(cell->index, ",")));
-}
-
-std::optional<TensorExport> map_to_copy(WindowState& window) {
-  const WindowView& view = window.view;
-  const Trace& trace = window.document.trace_at_hand();
-  const std::optional<StepPicture> picture = shown_picture(trace, view.selection);
-  if (!picture) {
-    window.view.notices.say("This step has no map to copy.");
-    return std::nullopt;
-  }
-  TensorExport what;
-  what.tensor = name_to_export(window, picture->result);
-  if (hides(window, what.tensor)) {
-    window.view.notices.say(hidden_map_words);
-    return std::nullopt;
-  }
-  what.batch = view.selection.batch;
-  what.head = export_head_of(trace, what.tensor, view.selection.head);
-  return what;
 }
 
 void copy_map(WindowState& window, MapText text) {
@@ -131,82 +131,10 @@ void copy_program(WindowState& window) {
 
 namespace {
 
-// Saves the motion into the current step to a file, one picture per frame, so that the window stays
-// responsive and saving can be cancelled.
-
-class MotionRecording : public PictureRecording {
- public:
-  // At slide size and in the window's theme, from what the window shows now.
-  MotionRecording(const WindowState& window, std::string path);
-
-  // Error(cancelled) if the window shows something else by then. Needs a current GL context.
-  bool advance(WindowState& window) override;
-  Waiting waiting() const override;
-  const std::string& path() const override { return path_; }
-  const char* doing() const override;
-  std::string done() const override;
-
- private:
-  std::string path_;
-  StagePictures pictures_;
-  AnimatedPng animation_;
-  Selection selection_;
-  ComputationPtr computation_;
-  int made_ = 0;
-  WaitingClock clock_;
-};
-
-MotionRecording::MotionRecording(const WindowState& window, std::string path)
-    : path_(std::move(path)),
-      pictures_(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme),
-      selection_(window.view.selection),
-      computation_(window.document.session.computation()) {
-  selection_.hovered.reset();
-  clock_.begin();
-}
-
-bool MotionRecording::advance(WindowState& window) {
-  Selection now = window.view.selection;
-  now.hovered.reset();
-  if (window.document.session.computation() != computation_ || !(now == selection_))
-    throw Error(ExitStatus::cancelled, {.where = path_,
-                                        .what = "the animation was not saved",
-                                        .got = "a change of step, cell or result before the last frame",
-                                        .expected = "",
-                                        .remedy = "leave the window unchanged until it is saved"});
-  const int count = StagePictures::motion_count(window);
-  if (made_ < count) {
-    pictures_.add_motion_picture(window, made_++, animation_);
-    return true;
-  }
-  const std::vector<std::uint8_t> bytes = animation_.finish();
-  write_file_atomically(path_, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-  return false;
-}
-
-const char* MotionRecording::doing() const {
-  return "saving the animation";
-}
-
-std::string MotionRecording::done() const {
-  return "Saved " + path_ + ", an animated PNG that browsers and slides can play";
-}
-
-Waiting MotionRecording::waiting() const {
-  Waiting waiting = clock_.waiting();
-  waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once
-  waiting.fraction = static_cast<double>(made_) / (StagePictures::most_motion_pictures + 1);
-  return waiting;
-}
-
 namespace fs = std::filesystem;
 
 StagePictures slide_pictures(const WindowState& window) {
   return {StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme};
-}
-
-std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::string offered(const WindowState& window, const std::string& suffix) {
@@ -258,7 +186,7 @@ void write_stage_picture(WindowState& window, const std::string& path, Theme the
   const ExportFormat format = picture_format(path);
   StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, theme);
   if (format == ExportFormat::png)
-    return write_file_atomically(path, text_of(to_png(pictures.image(window))));
+    return write_file_atomically(path, file_bytes(to_png(pictures.image(window))));
   write_file_atomically(path, format == ExportFormat::svg ? pictures.svg(window) : pictures.pdf(window));
 }
 
@@ -304,7 +232,7 @@ void record_pictures(WindowState& window) {
 void copy_stage_image(WindowState& window) {
   try {
     const std::string path = clipboard_file();
-    write_file_atomically(path, text_of(to_png(slide_pictures(window).image(window))));
+    write_file_atomically(path, file_bytes(to_png(slide_pictures(window).image(window))));
     hand_over(window, "The stage", path);
   } catch (const Error& error) {
     window.view.notices.complain(error.what());

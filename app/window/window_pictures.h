@@ -11,15 +11,11 @@ namespace headwise {
 
 // What the commands copy to the clipboard; each says in a notice what it copied, or why it copied nothing.
 
-struct WindowState;
-
 // The number in the pinned cell or the one under the mouse.
 void copy_value(WindowState& window);
 
 // The result of the step at this head, or the tensor chosen in the graph.
 enum class MapText { table, numpy_array };
-// Which tensor, sequence and head that is; if there is none, a notice says so.
-std::optional<TensorExport> map_to_copy(WindowState& window);
 void copy_map(WindowState& window, MapText text);
 
 // All masks of the selected head, as one boolean array. True has the meaning chosen in the setup, else the

@@ -12,13 +12,11 @@
 #include "app/opening/opening_scene.h"
 #include "app/session/cell_editing.h"
 #include "app/session/comparison_target.h"
-#include "app/session/comparisons.h"
 #include "app/session/explained_cell.h"
 #include "app/session/full_size_runs.h"
 #include "app/session/gradients.h"
 #include "app/session/head_finding.h"
 #include "app/session/live_training.h"
-#include "app/session/reach_of_cell.h"
 #include "app/session/selection.h"
 #include "app/session/session.h"
 #include "app/session/settings.h"
@@ -33,22 +31,20 @@
 #include "app/sheets/heads_question.h"
 #include "app/sheets/heads_sheet.h"
 #include "app/sheets/help_sheet.h"
-#include "app/sheets/log_sheet.h"
 #include "app/stage/stage_navigation.h"
 #include "app/stage/stage_panel.h"
 #include "app/training/training_view.h"
 #include "app/widgets/focus_order.h"
-#include "app/window/first_steps.h"
 #include "app/window/notices.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/window_backup.h"
 #include "app/window/window_layout.h"
+#include "app/window/window_opening.h"
 #include "core/model/files/model_files.h"
 
 namespace headwise {
 
 // Where in a training the model stands that the window shows; kept from frame to frame.
-
 struct PlaceInTraining {
   std::string of;                            // the path of the model that this was looked up for
   std::vector<ModelCheckpoint> checkpoints;  // beside it in its folder, itself among them
@@ -61,8 +57,7 @@ struct PlaceInTraining {
 };
 
 // How the document is viewed: the place, the motion, the settings, and the state of every panel.
-
-class PictureRecording;  // app/window/picture_recording.h
+class PictureRecording;  // app/window/slides.h
 
 // How long playback stays at each step.
 inline constexpr double seconds_per_step = 2.0;
@@ -109,7 +104,6 @@ struct WindowView {
 };
 
 // The sheets and dialogs on top of the window.
-
 struct WindowDialogs {
   HelpSheetState help;
   DocSheetState docs;
@@ -131,7 +125,6 @@ struct WindowDialogs {
 };
 
 // What the window works on, with what is computed from it in the background, and its source and target files.
-
 struct WindowDocument {
   // Throws Error where `first` has no trace. `wake` as in Session.
   explicit WindowDocument(const Scenario& first, const std::function<void()>& wake = {})

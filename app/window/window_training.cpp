@@ -14,7 +14,6 @@
 
 #include "app/training/training_heads.h"
 #include "app/training/training_plot.h"
-#include "app/training/training_timeline.h"
 #include "app/window/window_files.h"
 #include "app/window/window_state.h"
 #include "core/files/file_paths.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "app/content/stage_views.h"
-#include "app/platform/offscreen_frames.h"
+#include "app/platform/picture_surface.h"
 #include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/main_window.h"

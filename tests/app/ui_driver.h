@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/gl/driver.h"
-#include "app/platform/offscreen_frames.h"
+#include "app/platform/picture_surface.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/picture.h"
 
@@ -63,7 +63,7 @@ class UiDriver {
   void rasterise(bool wanted);
   int width() const { return frames_.width(); }
   int height() const { return frames_.height(); }
-  // How many frames were drawn so far (app/platform/offscreen_frames.h).
+  // How many frames were drawn so far (app/platform/picture_surface.h).
   long pictures() const { return frames_.pictures(); }
   void forget_picture() { frames_.forget_picture(); }
   const FrameResult& result() const { return frames_.result(); }

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/session/folder_listing.h"
-#include "app/session/recent_files.h"
+#include "app/session/kept_work.h"
 #include "app/session/settings.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"

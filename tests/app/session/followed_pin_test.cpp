@@ -1,5 +1,5 @@
 // Where a pin goes when the same text is cut into other tokens.
-#include "app/session/followed_pin.h"
+#include "app/session/selection.h"
 
 #include <doctest/doctest.h>
 

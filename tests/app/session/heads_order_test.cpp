@@ -1,4 +1,4 @@
-#include "app/session/heads_order.h"
+#include "app/session/head_finding.h"
 
 #include <doctest/doctest.h>
 

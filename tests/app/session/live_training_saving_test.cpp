@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/session/training_animation.h"
 #include "app/session/training_saving.h"
 #include "core/playlist/playlist.h"
 #include "tests/app/session/small_live_training.h"

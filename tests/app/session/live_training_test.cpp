@@ -8,7 +8,6 @@
 #include <limits>
 #include <thread>
 
-#include "app/session/training_animation.h"
 #include "app/session/training_saving.h"
 #include "core/playlist/playlist.h"
 #include "core/tensor/error.h"

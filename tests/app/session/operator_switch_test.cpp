@@ -1,5 +1,5 @@
 // From multi_head_attention to scaled_dot_product_attention and back.
-#include "app/session/operator_switch.h"
+#include "app/session/cell_editing.h"
 
 #include <doctest/doctest.h>
 

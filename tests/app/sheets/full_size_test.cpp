@@ -4,7 +4,7 @@
 #include <cmath>
 #include <thread>
 
-#include "app/sheets/full_size_maps.h"
+#include "app/sheets/full_size_sheet.h"
 #include "core/reference/reference_backend.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/content/paired_layout.h"
-#include "app/session/loss.h"
+#include "app/session/gradients.h"
 #include "core/trace/rules.h"
 #include "tests/app/stage/stage_trace.h"
 

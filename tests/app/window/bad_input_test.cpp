@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/session/error_log.h"
+#include "app/session/kept_work.h"
 #include "app/window/window_files.h"
 #include "core/scenario/embeddings.h"
 #include "core/scenario/scenario_json.h"

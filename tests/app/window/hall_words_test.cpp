@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/window/hall_type.h"
+#include "app/window/page_answers.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/answers_bench.h"
 

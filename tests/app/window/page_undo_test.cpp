@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "app/session/commands.h"
-#include "app/window/page_undo.h"
+#include "app/window/page_text.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_commands.h"
 #include "core/playlist/lessons.h"

@@ -7,7 +7,7 @@
 #include "app/session/commands.h"
 #include "app/session/folder_listing.h"
 #include "app/window/answer_kinds.h"
-#include "app/window/presenter_notes.h"
+#include "app/window/menu_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_layout.h"
 #include "core/playlist/lessons.h"

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <thread>
 
-#include "app/window/status_bar.h"
+#include "app/window/menu_bar.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
 

@@ -87,9 +87,9 @@ Seen seen_in(WindowBench& bench) {
           bench.session().undo_label(),
           last_edit_notice(bench.window->state().document),
           bench.session().error(),
-          walk.own_masks_as,
-          walk.own_compare_with,
-          walk.own_queries_as_columns,
+          walk.own_choices.masks_as,
+          walk.own_choices.beside,
+          walk.own_choices.queries_as_columns,
           walk.answered,
           bench.ui->names()};
 }

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "app/session/training_animation.h"
+#include "app/session/training_saving.h"
 #include "app/training/training_heads.h"
 #include "app/window/window_files.h"
 #include "tests/app/window/training_bench.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/window/page_undo.h"
+#include "app/window/page_text.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_commands.h"
 #include "tests/app/window/answers_bench.h"
