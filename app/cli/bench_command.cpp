@@ -251,29 +251,30 @@ void add_case(const std::string& backend, const BenchCase& work, int rounds,
   for (const int threads : work.threads) {
     const std::optional<Runner> run = runner(backend, work, threads, warnings);
     if (!run) return;
-    BackendRun told{.backend = backend,
-                    .preset = work.preset,
-                    .embed_dim = sizes.embed_dim,
-                    .num_heads = sizes.heads,
-                    .num_kv_heads = sizes.kv_heads,
-                    .length = sizes.queries,
-                    .op = work.inputs.options.op == Op::multi_head_attention ? "multi_head_attention"
-                                                                             : "scaled_dot_product_attention",
-                    .is_causal = work.inputs.options.is_causal,
-                    .keeps_weights = work.keeps_weights || reference,
-                    .threads = threads};
+    BackendRun entry{.backend = backend,
+                     .preset = work.preset,
+                     .embed_dim = sizes.embed_dim,
+                     .num_heads = sizes.heads,
+                     .num_kv_heads = sizes.kv_heads,
+                     .length = sizes.queries,
+                     .op = work.inputs.options.op == Op::multi_head_attention
+                               ? "multi_head_attention"
+                               : "scaled_dot_product_attention",
+                     .is_causal = work.inputs.options.is_causal,
+                     .keeps_weights = work.keeps_weights || reference,
+                     .threads = threads};
     const auto add = [&](const Runner& runner, const AttentionInputs& inputs, double left) {
-      told.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
-      told.extra_mib = runner.gpu_mib;
+      entry.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
+      entry.extra_mib = runner.gpu_mib;
       turns.at.push_back(runs.size());
       turns.timed.push_back({runner.timed, threads, rounds, peak});
       turns.flops.push_back(left);
-      runs.push_back(told);
+      runs.push_back(entry);
     };
     add(*run, work.inputs, flops);
     if (!work.edited || reference) continue;
     for (const Edit& edit : edits_of(work.inputs, backend)) {
-      told.edit = edit.name;
+      entry.edit = edit.name;
       add(edited_runner(backend, work.inputs, edit.inputs, threads), edit.inputs, edit.flops);
     }
   }
@@ -423,7 +424,7 @@ Report bench_report(const BackendBench& bench) {
 constexpr int largest_side = 16384;
 constexpr int most_threads = 1024, most_repeats = 10000;
 
-Error wrong_together(const std::string& option, const std::string& expected, const std::string& what) {
+Error incompatible_option(const std::string& option, const std::string& expected, const std::string& what) {
   return Error(ExitStatus::usage, {"bench", "incompatible options", option, expected, what});
 }
 
@@ -499,13 +500,14 @@ void run_bench(CommandOptions& options, const Words& words) {
   add_strict_flag(options, backends.strict);
   if (!options.parse(words)) return;
   if (!ui) {
-    if (options.given("--size")) throw wrong_together("--size", "--ui", "it sets the size of the window");
+    if (options.given("--size"))
+      throw incompatible_option("--size", "--ui", "it sets the size of the window");
     return print(bench_report(bench_backends(backends)).printed(json));
   }
   for (const char* option : {"--backend", "--threads", "--repeat"})
-    if (options.given(option)) throw wrong_together(option, "no --ui", "it sets how backends are timed");
+    if (options.given(option)) throw incompatible_option(option, "no --ui", "it sets how backends are timed");
   if (backends.presets.size() > 1)
-    throw wrong_together("--ui", "one --preset", "a window shows only one scenario");
+    throw incompatible_option("--ui", "one --preset", "a window shows only one scenario");
   TraceRequest request;
   request.scenario = backends.presets.empty() ? "welcome" : backends.presets.front();
   request.settings = backends.settings;

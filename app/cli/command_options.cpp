@@ -153,7 +153,7 @@ bool CommandOptions::given(const std::string& name) const {
   return parser_->app.count(name) > 0;
 }
 
-std::string CommandOptions::given_besides(const std::vector<std::string>& names) const {
+std::string CommandOptions::given_option_outside(const std::vector<std::string>& names) const {
   for (const CLI::Option* const option : parser_->app.get_options())
     if (option->count() > 0 && std::ranges::find(names, option->get_name()) == names.end())
       return option->get_name();

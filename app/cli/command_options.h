@@ -54,7 +54,7 @@ class CommandOptions {
   // Whether the option was given.
   bool given(const std::string& name) const;
   // The first option, as defined, that was given and is none of these; empty if there is none.
-  std::string given_besides(const std::vector<std::string>& names) const;
+  std::string given_option_outside(const std::vector<std::string>& names) const;
 
  private:
   struct Parser;

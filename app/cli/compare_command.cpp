@@ -117,7 +117,7 @@ void compare_layers(TraceRequest request, const std::string& layers, const std::
                     Warnings& warnings) {
   const Scenario of_model = named_scenario(request.scenario), scenario = with_settings(request, of_model);
   LayerChoice choice = chosen_layers(request, scenario, layers);
-  tell_text_of_model(request, scenario);
+  print_model_text(request, scenario);
   std::vector<SkippedArray> skipped;
   const std::map<Index, std::vector<StoredTensor>> arrays = arrays_by_layer(theirs, skipped);
   std::vector<Index> compared_layers;
@@ -188,7 +188,7 @@ void run_compare(CommandOptions& options, const Words& words) {
   if (layers.empty()) {
     if (has_gradients(theirs)) request.backward = true;
     const Scenario scenario = requested_scenario(request);
-    tell_text_of_model(request, scenario);
+    print_model_text(request, scenario);
     const Compared compared =
         compared_with(compute_trace(request, scenario, {}, warnings), theirs, comparing, true);
     if (compared.comparison.arrays.empty()) nothing_to_compare(named, compared.comparison.skipped);

@@ -321,10 +321,10 @@ void print_arrays(const InfoRequest& request, const TextModel& opened) {
   if (files.is_one_file() && info.format == "npz")
     for (const UnreadEntry& entry : info.unread) warnings.add(left_out(entry));
   warnings.refuse_where(request.trace.strict);
-  const bool told_as_model = is_model || names_model(path);
+  const bool reports_model = is_model || names_model(path);
   const Report heads = request.wants_heads ? heads_report(request.heads) : Report();
   if (request.wants_heads && !request.json) return print(heads.text);  // without hundreds of tensors first
-  print(arrays_report(path, info, told_as_model ? &opened : nullptr, request.every_tensor,
+  print(arrays_report(path, info, reports_model ? &opened : nullptr, request.every_tensor,
                       request.wants_heads ? &heads.json : nullptr)
             .printed(request.json));
 }

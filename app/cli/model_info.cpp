@@ -124,7 +124,7 @@ std::string named(const AttentionLayer& layer) {
 }
 
 // Whether text can go into the model, and whether it predicts tokens.
-std::string text_goes_in(const TextModel& model) {
+std::string text_support(const TextModel& model) {
   const Transformer* const transformer = model.transformer().get();
   std::string text;
   if (!model.no_text().empty()) text += fmt::format("  cannot read text: {}\n", one_line(model.no_text()));
@@ -199,12 +199,12 @@ std::string model_info_text(const TextModel& model) {
       text += fmt::format("    not computed: {}\n", one_line(warning));
     first = last + 1;
   }
-  if (const std::string told = told_of_layer_count(files, layers); !told.empty())
-    text += fmt::format("  {}\n", told);
+  if (const std::string note = layer_count_note(files, layers); !note.empty())
+    text += fmt::format("  {}\n", note);
   for (const std::string& note : model_notes(files, layers)) text += fmt::format("  {}\n", one_line(note));
   for (const std::string& file : files.missing_files())
     text += fmt::format("  missing: {}\n", one_line(file));
-  return all.empty() ? text : text + text_goes_in(model);
+  return all.empty() ? text : text + text_support(model);
 }
 
 nlohmann::ordered_json model_info_json(const TextModel& model) {
@@ -255,7 +255,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
         {"max_positions", config.max_positions},
         {"no_words", or_null(!model.transformer()->no_words().empty(), model.transformer()->no_words())}};
   }
-  const std::string count_problem = told_of_layer_count(files, layers);
+  const std::string count_problem = layer_count_note(files, layers);
   return {{"config", layers.config != nullptr},
           {"missing_files", files.missing_files()},
           {"layers", list},

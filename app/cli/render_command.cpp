@@ -123,7 +123,7 @@ void run_render(CommandOptions& options, const Words& words) {
       show(window, playlist, wanted.playlist, i, false, warnings);
   warnings.refuse_where(wanted.strict);
   PdfDocument document;
-  StagePictures pictures(size.width, size.height, theme, StagePictures::Look::hall);
+  StagePictures pictures(size.width, size.height, theme, StagePictures::Look::presentation);
   std::optional<StagePictures> moving;  // with what the result is made from: numbers fly from there
   if (wanted.motion) moving.emplace(size.width, size.height, theme);
   std::size_t motions = 0, questions = 0;

@@ -121,7 +121,7 @@ RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
                       const std::vector<TensorName>& only) {
   const Scenario named = named_scenario(request.scenario), scenario = with_settings(request, named);
   const LayerChoice choice = chosen_layers(request, scenario, layers);
-  tell_text_of_model(request, scenario);
+  print_model_text(request, scenario);
   RunFile file;
   Warnings warnings;
   const auto run = [&](Index layer, const TraceRequest& one, const ScenarioInputs* shared) {

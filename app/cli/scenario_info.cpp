@@ -123,7 +123,7 @@ Report layout_report(const LayoutComparison& comparison) {
     rows.push_back(
         {"layout", "matrices", "products", "parameters", "multiply-adds", "max |Δ| output", "einsum"});
   for (const LayoutAnswer& answer : comparison.layouts) {
-    const std::string& why = comparison.not_asked.empty() ? answer.not_possible : comparison.not_asked;
+    const std::string& why = comparison.not_asked.empty() ? answer.impossible_reason : comparison.not_asked;
     if (!why.empty()) {
       rows.push_back({{"layout", choice_name(answer.layout)}, {"possible", false}, {"why", why}});
       continue;
@@ -197,7 +197,7 @@ Report head_width_report(const HeadWidthComparison& c) {
     }
     report.add_rows(rows);
   } else {
-    report.json["why"] = c.not_possible;
+    report.json["why"] = c.impossible_reason;
   }
   report.add_sentences(c.sentences);
   return report;
@@ -218,7 +218,7 @@ Report lookup_report(const LookupComparison& c) {
                   {integer_cell("head", c.head), integer_cell("query", c.query)});
   Json& json = report.json;
   json["possible"] = c.possible();
-  if (!c.possible()) json["why"] = c.not_possible;
+  if (!c.possible()) json["why"] = c.impossible_reason;
   json["winner"] = c.possible() ? Json(c.winner) : Json();
   json["hard"] = c.hard_result;
   json["soft"] = soft_json(c.soft);

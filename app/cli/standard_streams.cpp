@@ -104,7 +104,7 @@ void print_notice(const std::string& text) noexcept {
 }
 
 void Warnings::add(const std::string& warning) {
-  if (!said_.insert(warning).second) return;
+  if (!reported_.insert(warning).second) return;
   all_.push_back(place_.empty() ? warning : fmt::format("{}: {}", place_, warning));
   print_warning(all_.back());
 }

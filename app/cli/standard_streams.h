@@ -60,7 +60,7 @@ class Warnings {
 
  private:
   std::string place_;
-  std::set<std::string> said_;
+  std::set<std::string> reported_;
   std::vector<std::string> all_;
 };
 

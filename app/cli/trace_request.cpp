@@ -54,7 +54,7 @@ void require_used(const std::string& path, const GivenArrays& arrays) {
   std::string meant;
   for (const auto& [name, array] : arrays) {
     there.push_back(one_line(name, 40));
-    if (meant.empty()) meant = given_name_meant(name);
+    if (meant.empty()) meant = nearest_given_name(name);
   }
   refuse_input(path, "nothing in this --input file is used", there.empty() ? "no arrays" : join(there, ", "),
                join(names, ", "),
@@ -145,7 +145,7 @@ void refuse_made_up(const Scenario& scenario, const ScenarioInputs& inputs, cons
   if (names.empty()) return;
   for (const auto& [name, array] : given) {
     if (!is_foreign_name(name)) continue;
-    const std::string meant = given_name_meant(name);
+    const std::string meant = nearest_given_name(name);
     remedies.insert(remedies.begin(), fmt::format("give {} the name that it has here{}", one_line(name, 60),
                                                   meant.empty() ? "" : fmt::format(", {}", meant)));
     break;
@@ -207,7 +207,7 @@ void keep_inputs(const TraceRequest& request, const std::string& output) {
                     "a file that is not read", "choose another name");
 }
 
-void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
+void print_model_text(const TraceRequest& request, const Scenario& scenario) {
   if (names_scenario(request.scenario) || !is_of_model(scenario)) return;
   if (is_array_file(request.scenario) && is_run_file(request.scenario))
     return;  // a run file brings the inputs of its run
@@ -297,13 +297,13 @@ bool names_scenario(const std::string& name) {
 
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
   const Scenario scenario = requested_scenario(request);
-  tell_text_of_model(request, scenario);
+  print_model_text(request, scenario);
   return inputs_of(request, scenario, open_inputs(request.inputs, warnings), warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request, const std::optional<std::vector<TensorName>>& needed) {
   const Scenario scenario = requested_scenario(request);
-  tell_text_of_model(request, scenario);
+  print_model_text(request, scenario);
   Warnings warnings;
   return compute_trace(request, scenario, needed, warnings);
 }

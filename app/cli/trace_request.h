@@ -92,7 +92,7 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
                             const ScenarioInputs* previous = nullptr);
 
 // Says on stderr which text is used if a model is named instead of a scenario and the request gives none.
-void tell_text_of_model(const TraceRequest& request, const Scenario& scenario);
+void print_model_text(const TraceRequest& request, const Scenario& scenario);
 
 // run and compare --layers: which layers of a model to run, and a request for each of them.
 

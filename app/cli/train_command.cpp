@@ -202,7 +202,8 @@ TrainingPlan plan_of(const CommandOptions& options, const TrainWords& words,
 
 // Throws Error(usage) if an option is given that a training has already, which goes on.
 void refuse_settings(const CommandOptions& options) {
-  const std::string name = options.given_besides({"--output", "--steps", "--every", "--keep", "--resume"});
+  const std::string name =
+      options.given_option_outside({"--output", "--steps", "--every", "--keep", "--resume"});
   if (!name.empty())
     refuse_option(name, "a training that goes on has its task and settings already", "",
                   "only --steps, --every and --keep", "leave it out");
@@ -285,7 +286,7 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
     thin_out_checkpoints(request.folder, request.plan.keep);
   };
   const Index steps = request.plan.steps;
-  const std::string goes_on = fmt::format("headwise train -o {} --resume goes on", request.folder);
+  const std::string resume_hint = fmt::format("headwise train -o {} --resume goes on", request.folder);
   // Ctrl+C ends the training after its step, with a checkpoint; a second one ends the program as usual.
   const StopOnSignals stop_on_signals;
   if (!request.resumed) keep();  // as it began
@@ -317,11 +318,11 @@ TrainingOutcome train(const TrainRequest& request, TrainTask task, const Trainin
           ExitStatus::output,
           {.where = "training",
            .what = fmt::format("standard output was closed, so training stopped at step {}", run.step()),
-           .remedy = goes_on});
+           .remedy = resume_hint});
     if (StopOnSignals::wanted())
       throw Error(
           ExitStatus::cancelled,
-          {.where = "training", .what = fmt::format("stopped at step {}", run.step()), .remedy = goes_on});
+          {.where = "training", .what = fmt::format("stopped at step {}", run.step()), .remedy = resume_hint});
   }
   TrainingOutcome outcome;
   outcome.steps = run.step();
@@ -352,8 +353,8 @@ void refuse_folder_in_use(const std::string& folder, const char* remedy) {
 }
 
 // The same training with one change, in a folder within that of the first; and what the two show.
-void train_beside(const TrainWords& wanted, DType dtype, const TrainRequest& request, const TrainTask& task,
-                  const TrainingSettings& settings) {
+void train_variant(const TrainWords& wanted, DType dtype, const TrainRequest& request, const TrainTask& task,
+                   const TrainingSettings& settings) {
   const TrainingChange change = training_change_named("--beside", wanted.beside);
   const std::optional<TrainingSettings> changed = changed_settings(settings, change);
   if (!changed)
@@ -387,7 +388,7 @@ void write_program_of(const CommandOptions& options, const TrainWords& wanted, D
                            plan_of(options, wanted).steps);
     return;
   }
-  const std::string given = options.given_besides({"TASK", "--output", "--steps"});
+  const std::string given = options.given_option_outside({"TASK", "--output", "--steps"});
   if (!given.empty())
     refuse_option(given, "the training in this folder has its task and settings already", "",
                   "only --output and --steps", "leave it out");
@@ -440,7 +441,7 @@ void run_train(CommandOptions& options, const Words& words) {
     held.emplace(request.folder);
     refuse_folder_in_use(request.folder, "add --resume to go on, or choose another folder");
   }
-  if (!wanted.beside.empty()) return train_beside(wanted, dtype, request, task, settings);
+  if (!wanted.beside.empty()) return train_variant(wanted, dtype, request, task, settings);
   refuse_failure(request, train(dtype, request, task, settings));
 }
 

@@ -59,7 +59,7 @@ class Typesetter {
 
  private:
   static bool is_row(const DocBlock& block) {
-    return block.kind == DocBlockKind::table_head || block.kind == DocBlockKind::table_row;
+    return block.kind == DocBlockKind::table_header || block.kind == DocBlockKind::table_row;
   }
 
   double indent(int level) const { return level * line_; }
@@ -124,7 +124,7 @@ class Typesetter {
         left += widths[c] + line_;
       }
       y_ += tallest;
-      if (row.kind == DocBlockKind::table_head) {
+      if (row.kind == DocBlockKind::table_header) {
         for (std::size_t i = first; i < out_.words.size(); ++i) out_.words[i].dim = true;
         out_.rules.push_back(y_ + 0.1 * line_);
         y_ += 0.1 * line_;

@@ -76,7 +76,7 @@ class Reader {
         in_head_ = true;
         break;
       case MD_BLOCK_TR:
-        begin(in_head_ ? DocBlockKind::table_head : DocBlockKind::table_row, 0);
+        begin(in_head_ ? DocBlockKind::table_header : DocBlockKind::table_row, 0);
         blocks_.back().cells.clear();
         break;
       case MD_BLOCK_TH:

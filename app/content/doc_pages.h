@@ -20,7 +20,7 @@ struct DocText {
       -1;  // of a link: the index of the page it leads to. A lesson is led to by the text, its title or a page's
 };
 
-enum class DocBlockKind { heading, paragraph, item, code, table_head, table_row };
+enum class DocBlockKind { heading, paragraph, item, code, table_header, table_row };
 
 struct DocBlock {
   DocBlockKind kind = DocBlockKind::paragraph;

@@ -25,7 +25,7 @@ std::size_t memories_of(const std::vector<MemoryState>& states) {
 }
 
 // The focused float, in a tensor that this step begins or ends with.
-std::optional<Index> looked_at(const MemoryOrder& order, const Trace& trace, const Selection& selection) {
+std::optional<Index> pointed_index(const MemoryOrder& order, const Trace& trace, const Selection& selection) {
   const std::optional<CellRef> cell = focused_cell(trace, selection);
   if (!cell || cell->tensor.gradient) return std::nullopt;
   const auto is = [&](const TracedAxes& traced) {
@@ -78,7 +78,7 @@ std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& sel
   auto matrix = stage_matrix(trace, {result}, {selection.batch, selection.head}, turned);
   if (!matrix || matrix->view.tensor->size() == 0) return std::nullopt;
   scene.matrix = std::move(*matrix);
-  const auto seen = looked_at(scene.order, trace, selection);
+  const auto seen = pointed_index(scene.order, trace, selection);
   scene.example = !seen;
   // A cell in the middle is more instructive than one whose indices are 0.
   const MatrixView& view = scene.matrix.view;

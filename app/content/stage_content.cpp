@@ -40,7 +40,7 @@ ValueRange ValueRanges::of(const TensorPtr& tensor, Index batch, bool probabilit
   }
   const ValueRange range =
       range_of(std::span<const HeatmapSpec>(&spec, tensor->size() > 0 ? 1 : 0), !probabilities, probabilities);
-  forget_dead();
+  drop_expired();
   entries_[key] = {tensor, mask, blocked_at, range};
   return range;
 }
@@ -53,7 +53,7 @@ ValueRange ValueRanges::widest(const TensorPtr& family, int key, Index batch, Va
   return known->second.range;
 }
 
-void ValueRanges::forget_dead() {
+void ValueRanges::drop_expired() {
   std::erase_if(entries_, [](const auto& entry) { return entry.second.tensor.expired(); });
 }
 
@@ -101,7 +101,7 @@ class Builder {
                               picture.above_row_end);
       }
     }
-    say_what_is_empty();
+    explain_emptiness();
     if (!content_.nothing.empty()) return std::move(content_);
     arrange(picture);
     name_axes();
@@ -139,7 +139,7 @@ class Builder {
   }
 
   // One sentence if a size is 0: the formulas still hold, there is just no cell to show.
-  void say_what_is_empty() {
+  void explain_emptiness() {
     const Shape& shape = content_.result->matrix.view.tensor->shape();
     for (const std::optional<StagePart>* operand : {&content_.result, &content_.left, &content_.above}) {
       if (!*operand) continue;

@@ -34,7 +34,7 @@ class ValueRanges {
   ValueRange widest(const TensorPtr& family, int key, Index batch, ValueRange range);
 
   // Drops the ranges of tensors that no longer exist.
-  void forget_dead();
+  void drop_expired();
 
  private:
   struct Entry {

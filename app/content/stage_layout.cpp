@@ -46,7 +46,7 @@ HeadGrid sized_grid(Index heads, RectF area, double scale, double largest, doubl
 }
 
 // In units. Tuned by eye at 1280×720 and 1600×1000 with 12 tokens, 8 heads and embed_dim 128.
-constexpr double hall_line_height = 20.0;
+constexpr double presentation_line_height = 20.0;
 constexpr double widest_cell = 84.0;
 constexpr double tallest_cell = 58.0;
 constexpr double widest_inner_cell = 52.0;
@@ -82,11 +82,11 @@ double operand_share(Index inner, Index outer) {
 }
 
 double widest(const StageShape& shape, double u) {
-  return (shape.hall ? 2.0 : 1.0) * widest_cell * u;
+  return (shape.presentation ? 2.0 : 1.0) * widest_cell * u;
 }
 
 double tallest(const StageShape& shape, double u) {
-  return (shape.hall ? 2.0 : 1.0) * tallest_cell * u;
+  return (shape.presentation ? 2.0 : 1.0) * tallest_cell * u;
 }
 
 // Of the labels below a grid of maps.
@@ -207,7 +207,7 @@ struct Foot {
 };
 
 Foot foot_of(const StageShape& shape, const RectF& area, const Columns& columns, double u) {
-  const double caption = (shape.hall ? hall_line_height : caption_line_units) * u + 4.0 * u;
+  const double caption = (shape.presentation ? presentation_line_height : caption_line_units) * u + 4.0 * u;
   const double result = columns.slanted ? slanted_height(shape.col_label_width, u) : caption;
   double left = 0.0;
   if (shape.left_cols) left = columns.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;

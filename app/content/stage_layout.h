@@ -42,7 +42,7 @@ struct StageShape {
   std::optional<Index> left_cols = {};   // the left operand has the rows of the result
   std::optional<Index> above_rows = {};  // the operand above has the columns of the result
   bool cell_for_cell = false;  // operands have the result's own shape: they get cells of the same size
-  bool hall = false;           // seen from afar: cells up to twice as large, and larger labels
+  bool presentation = false;   // seen from afar: cells up to twice as large, and larger labels
   bool bias_row = false;       // one row between the operand above and the result
   bool low_heads = false;      // thumbnails above the matrices are as low as possible
   int row_figures = 0;         // columns of one number per row, between left operand and result

@@ -112,7 +112,7 @@ StageView next_view(const Scenario& scenario, StageView shown) {
   return next == offered.end() ? offered.front() : *next;
 }
 
-std::string ways_to_look() {
+std::string list_of_views() {
   std::string ways;
   for (const StageViewEntry& entry : views) {
     if (!ways.empty()) ways += ", ";

@@ -45,6 +45,6 @@ std::vector<StageView> offered_views(const Scenario& scenario, StageView shown);
 StageView next_view(const Scenario& scenario, StageView shown);
 
 // "one head with its operands, all heads side by side, …": all views, for a tooltip.
-std::string ways_to_look();
+std::string list_of_views();
 
 }  // namespace headwise

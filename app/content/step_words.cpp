@@ -69,7 +69,7 @@ void without_bias(StepWords& words) {
     words.sentence.erase(at, said.size());
 }
 
-void say_mask(StepWords& words, const StepFacts& facts) {
+void add_mask_sentence(StepWords& words, const StepFacts& facts) {
   const std::optional<double>& fill = facts.options.mask_value;
   const std::string merged = " All masks are merged into this one number per pair.";
   if (!facts.masked) {
@@ -102,7 +102,7 @@ void say_mask(StepWords& words, const StepFacts& facts) {
 }
 
 // "sums to 1" is said only of rows that do.
-void say_rows(StepWords& words, const StepFacts& facts) {
+void add_row_sentence(StepWords& words, const StepFacts& facts) {
   if (const Index n = facts.nan_rows; n > 0)
     words.sentence += n == 1 ? " 1 row of this map has no finite score: it is NaN."
                              : fmt::format(" {} rows of this map have no finite score: they are NaN.", n);
@@ -371,8 +371,8 @@ StepWords step_words(Step step, const StepPicture& picture, const StepFacts& fac
   }
   if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
     without_bias(words);
-  if (step == Step::mask) say_mask(words, facts);
-  if (step == Step::softmax) say_rows(words, facts);
+  if (step == Step::mask) add_mask_sentence(words, facts);
+  if (step == Step::softmax) add_row_sentence(words, facts);
   // Three products, and the stage shows one of them.
   if (step == Step::project && words.formulas.size() == 3 && result == Id::q) words.formulas.resize(1);
   return words;

@@ -8,7 +8,7 @@ namespace {
 
 // Design units
 constexpr double row = 30.0, sentence_end = 5.0, sentence_line = 15.0, gap = 10.0, timeline_height = 46.0,
-                 told_height = 20.0;
+                 readout_height = 20.0;
 constexpr double least_maps = 120.0, least_plot = 82.0, most_plot = 300.0;
 // Of what plot and maps have together; in a low window the maps, which are to be read, need more of it.
 constexpr double plot_share = 0.38, low_plot_share = 0.28, low_until = 380.0;
@@ -46,7 +46,7 @@ TrainingLayout training_layout(const RectF& area, double scale, const TrainingPa
   };
   layout.choices = take(row * scale);
   layout.sentence = take((sentence_end + sentence_line * static_cast<double>(parts.sentence_lines)) * scale);
-  const double fixed = (gap + told_height + row + timeline_height) * scale;
+  const double fixed = (gap + readout_height + row + timeline_height) * scale;
   const double left = std::max((least_maps + least_plot) * scale, area.y + area.height - y - fixed);
   const double share = left < low_until * scale ? low_plot_share : plot_share;
   double plot = std::clamp(share * left, least_plot * scale, most_plot * scale);
@@ -68,7 +68,7 @@ TrainingLayout training_layout(const RectF& area, double scale, const TrainingPa
                    above.width - layout.plot.width - between, above.height};
   y += gap * scale;
   layout.maps = take(left - plot);
-  layout.told = take(told_height * scale);
+  layout.readout = take(readout_height * scale);
   layout.changes = take(row * scale);
   layout.timeline = take(timeline_height * scale);
   return layout;

@@ -17,7 +17,7 @@ struct TrainingLayout {
   RectF plot;      // the curve, with its axis labels
   RectF habits;    // a line for each head, or what a change did
   RectF maps;      // with the line above them
-  RectF told;      // one line: what the mouse is on
+  RectF readout;   // one line: what the mouse is on
   RectF changes;   // change one thing: one row
   RectF timeline;  // the steps
 };

@@ -32,8 +32,8 @@ constexpr std::array software_first{GlPlace::surfaceless, GlPlace::software, GlP
                                     GlPlace::default_display};
 
 void add_version(std::vector<ContextCandidate>& candidates, std::size_t place, GlVersion version) {
-  for (const bool tells_resets : {true, false})
-    candidates.push_back({place, version.major, version.minor, tells_resets});
+  for (const bool reports_resets : {true, false})
+    candidates.push_back({place, version.major, version.minor, reports_resets});
 }
 
 Error no_context(const std::string& what) {
@@ -52,12 +52,13 @@ struct Place {
 };
 
 GlPlace kind_of(EGLDeviceEXT device) {
-  const char* const told = epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_query") ||
-                                   epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")
-                               ? eglQueryDeviceStringEXT(device, EGL_EXTENSIONS)
-                               : nullptr;
-  if (told == nullptr) return GlPlace::unknown;
-  return std::strstr(told, "EGL_MESA_device_software") != nullptr ? GlPlace::software : GlPlace::gpu;
+  const char* const device_extensions = epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_query") ||
+                                                epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")
+                                            ? eglQueryDeviceStringEXT(device, EGL_EXTENSIONS)
+                                            : nullptr;
+  if (device_extensions == nullptr) return GlPlace::unknown;
+  return std::strstr(device_extensions, "EGL_MESA_device_software") != nullptr ? GlPlace::software
+                                                                               : GlPlace::gpu;
 }
 
 bool has_surfaceless() {
@@ -105,7 +106,7 @@ EGLContext make_context(EGLDisplay display, const ContextCandidate& candidate, b
                                  EGL_CONTEXT_MINOR_VERSION,       candidate.minor,
                                  EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
   if (debug) attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
-  if (candidate.tells_resets)
+  if (candidate.reports_resets)
     attributes.insert(attributes.end(),
                       {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
   attributes.push_back(EGL_NONE);

@@ -25,7 +25,7 @@ enum class GlPlace { gpu, software, unknown, surfaceless, default_display };
 struct ContextCandidate {
   std::size_t place = 0;  // among the places given
   int major = 0, minor = 0;
-  bool tells_resets = false;  // the driver reports when it was reset, instead of silently drawing nothing
+  bool reports_resets = false;  // the driver reports when it was reset, instead of silently drawing nothing
   bool operator==(const ContextCandidate&) const = default;
 };
 
@@ -47,7 +47,7 @@ std::optional<ContextCandidate> first_context(std::span<const ContextCandidate> 
 
 // A debug context checks more and reports it (app/gl/driver.h), which takes time: for tests, and where
 // the environment variable HEADWISE_GL_DEBUG is set, as for the window.
-enum class OffscreenDebug { where_set, on };
+enum class OffscreenDebug { from_environment, on };
 
 class OffscreenContext {
  public:
@@ -55,7 +55,7 @@ class OffscreenContext {
   // (app/gl/offscreen_context.h), makes it current in this thread, and gives it a framebuffer of width ×
   // height pixels. Throws Error(no_display) if EGL has none.
   OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures,
-                   OffscreenDebug debug = OffscreenDebug::where_set);
+                   OffscreenDebug debug = OffscreenDebug::from_environment);
   ~OffscreenContext();
   OffscreenContext(const OffscreenContext&) = delete;
   OffscreenContext& operator=(const OffscreenContext&) = delete;

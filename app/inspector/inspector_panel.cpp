@@ -58,7 +58,7 @@ void draw_cell_editor(const PanelContext& context, const CellRef& cell, PanelAct
 
 // How the next step of the watched training changes a parameter's number, in the inspector.
 
-constexpr double until_explained = 0.05;  // seconds to the next look
+constexpr double explanation_poll_seconds = 0.05;  // seconds to the next look
 
 void draw_update_lines(const PanelContext& context, TextColumn& column, const ExplainedCell& explained) {
   ImFont* mono = context.fonts.mono_small;
@@ -103,7 +103,7 @@ void draw_training_update(const PanelContext& context, TextColumn& column, const
   const ExplainedCells::OutcomePtr outcome = model.cells->of(*question);
   if (!outcome) {
     column.paragraph("Computing …", context.palette.text_dim);
-    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, until_explained);
+    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, explanation_poll_seconds);
   } else if (!outcome->answer) {
     column.paragraph(outcome->error, context.palette.error);
   } else if (const TensorPtr shown = context.trace.tensor(cell.tensor);

@@ -368,11 +368,11 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
     column.row("changed by Σ p log₂(p/q)", fmt::format("{:.3f}", change.bits), "bits");
   }
   column.space(4);
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const WordChange& other : change.now) {
     if (other.id == now.id || other.id == before.id) continue;
-    if (std::max(other.before, other.now) < least_told || told == most_others) continue;
-    if (told++ == 0) column.heading("OTHER WORDS: ORIGINAL → CHANGED");
+    if (std::max(other.before, other.now) < least_told || listed == most_others) continue;
+    if (listed++ == 0) column.heading("OTHER WORDS: ORIGINAL → CHANGED");
     column.row(word(other.id),
                fmt::format("{} → {}", probability_text(other.before), probability_text(other.now)));
   }

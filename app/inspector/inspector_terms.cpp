@@ -83,7 +83,7 @@ TermWidths widths_of(const PanelContext& context, const CellTerms& terms, Combin
   return widths;
 }
 
-std::string told(const PanelContext& context, const NamedTerm& term, std::size_t chosen) {
+std::string term_tooltip(const PanelContext& context, const NamedTerm& term, std::size_t chosen) {
   std::string text;
   for (std::size_t i = 0; i < term.factors.size(); ++i) {
     text += fmt::format("{}{} = {}", i > 0 ? "\n× " : "", box_text(context.trace, box_of(term.factors[i])),
@@ -168,7 +168,7 @@ class TermList {
         lit = chosen;
       }
       if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-      tooltip(context_, told(context_, term, chosen));
+      tooltip(context_, term_tooltip(context_, term, chosen));
       if (pressed || (focused && press_key_pressed())) clicked = &term.factors[chosen];
     }
 
@@ -252,7 +252,7 @@ int line_in_focus(const PanelContext& context, int count) {
 
 // A name in the lists, and everything it stands for.
 struct Link {
-  std::string text, told;
+  std::string text, tip;
   std::vector<BoxRef> boxes;  // a click goes to the first
 };
 
@@ -276,7 +276,7 @@ void draw_link_list(const PanelContext& context, TextColumn& column, const char*
     ImGui::SetCursorScreenPos(ImVec2(begin.x + x, begin.y + y + (sans->FontSize - mono->FontSize)));
     const TextColumn::Link link =
         column.link(fmt::format("{}{}", name, i).c_str(), each.text,
-                    tensor_hue(context.palette, each.boxes.front().tensor.id), each.told);
+                    tensor_hue(context.palette, each.boxes.front().tensor.id), each.tip);
     ui_probe(fmt::format("inspector/{}/{}", name, i), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
     for (const BoxRef& box : each.boxes) {
       if (link.hovered) point_at(context, box);
@@ -292,7 +292,7 @@ void draw_link_list(const PanelContext& context, TextColumn& column, const char*
   column.skip(y + line);
 }
 
-std::string told_of(const PanelContext& context, const std::string& text, TensorName tensor) {
+std::string link_tooltip(const PanelContext& context, const std::string& text, TensorName tensor) {
   const TensorPtr values = context.trace.tensor(tensor);
   return fmt::format("{}: {} {}\nclick to show it; {} goes back", text, tensor_entry(tensor.id).what,
                      values ? values->shape().to_string() : "", first_key_text(CommandId::go_back));
@@ -358,7 +358,7 @@ void draw_links(const PanelContext& context, TextColumn& column, const char* nam
   std::vector<Link> links;
   for (const BoxRef& box : boxes) {
     const std::string text = box_text(context.trace, box);
-    links.push_back({text, told_of(context, text, box.tensor), {box}});
+    links.push_back({text, link_tooltip(context, text, box.tensor), {box}});
   }
   draw_link_list(context, column, name, links, most, action);
 }
@@ -386,7 +386,7 @@ void draw_way(const PanelContext& context, TextColumn& column, const char* name,
       if (box.tensor == tensor) link.boxes.push_back(box);
     }
     link.text = fmt::format("{} {}", to_string(tensor), reach_words(context.trace, boxes, tensor));
-    link.told = told_of(context, link.text, tensor);
+    link.tip = link_tooltip(context, link.text, tensor);
     links.push_back(std::move(link));
   }
   draw_link_list(context, column, name, links, links.size(), action);
@@ -396,9 +396,9 @@ void draw_way_back(const PanelContext& context, TextColumn& column, PanelAction&
   if (!context.trail || context.trail->empty()) return;
   const CellRef& cell = context.trail->cell();
   const std::string text = "← " + box_text(context.trace, box_of(cell));
-  const std::string told = fmt::format("{} ({}); trail of {}", command_entry(CommandId::go_back).what,
-                                       all_keys_text(CommandId::go_back), context.trail->size());
-  const TextColumn::Link link = column.link("back", text, context.palette.text_dim, told);
+  const std::string tip = fmt::format("{} ({}); trail of {}", command_entry(CommandId::go_back).what,
+                                      all_keys_text(CommandId::go_back), context.trail->size());
+  const TextColumn::Link link = column.link("back", text, context.palette.text_dim, tip);
   ui_probe_item("inspector/back");
   if (link.hovered) point_at(context, box_of(cell));
   if (link.clicked) action.command = CommandId::go_back;

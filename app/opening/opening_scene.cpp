@@ -159,13 +159,13 @@ OpeningPicture::OpeningPicture(const WidgetContext& context, const OpeningState&
     lines_.push_back({taught + ".", fonts.sans, true, context.px(10)});
   }
   if (roomy && !row().predicted.empty()) {
-    std::string told = fmt::format("Asked what “{}” stands for, the model answers “{}” ({})", query,
-                                   row().predicted, fmt::format("{:.2f}", row().probability));
+    std::string sentence = fmt::format("Asked what “{}” stands for, the model answers “{}” ({})", query,
+                                       row().predicted, fmt::format("{:.2f}", row().probability));
     if (!row().without_head.empty())
-      told += fmt::format("; with this head muted, {}“{}” ({})",
-                          row().without_head == row().predicted ? "still " : "its best guess is ",
-                          row().without_head, fmt::format("{:.2f}", row().probability_without_head));
-    lines_.push_back({told + ".", fonts.sans, true, context.px(10)});
+      sentence += fmt::format("; with this head muted, {}“{}” ({})",
+                              row().without_head == row().predicted ? "still " : "its best guess is ",
+                              row().without_head, fmt::format("{:.2f}", row().probability_without_head));
+    lines_.push_back({sentence + ".", fonts.sans, true, context.px(10)});
   }
   OpeningShape shape;
   shape.text_height = context.px(30 + button_line);

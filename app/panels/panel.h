@@ -59,9 +59,9 @@ struct PanelContext {
   double motion = 1.0;  // progress of the motion into the step; 1: nothing moves (app/content/motion.h)
   bool reduce_motion = false;                           // fade from picture to picture instead
   const ComparisonTarget* comparison_target = nullptr;  // in the Compare view; null while it is computed
-  std::string_view no_gradients = {};  // why the trace has none although they are needed: a sentence
+  std::string_view gradients_refusal = {};  // why the trace has none although they are needed: a sentence
   const TokenPredictions* predictions = nullptr;  // in the Prediction view; null while they are computed
-  std::string_view no_predictions = {};           // the sentence shown meanwhile
+  std::string_view predictions_refusal = {};      // the sentence shown meanwhile
   const Pointed* pointed = nullptr;  // what the mouse pointed at by name in the last frame: it lights up
   Pointed* pointing = nullptr;       // what it points at in this one: panels fill it in
   const Trail* trail = nullptr;      // the way back
@@ -81,7 +81,7 @@ struct PanelContext {
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
   // On the whole screen of a hall, for its back row: `picture` is true then, and labels are as large as this.
-  bool hall = false;
+  bool presentation = false;
   Type labels = {};
   // Once a page has answered: what is right, where it is a place.
   std::optional<Index> right_head = {};

@@ -16,7 +16,7 @@ constexpr int settling_frames = 2;
 PictureSurface::OuterContext::OuterContext()
     : context(ImGui::GetCurrentContext()), texture(context ? ImGui::GetIO().Fonts->TexID : nullptr) {}
 
-void PictureSurface::OuterContext::give_back() const {
+void PictureSurface::OuterContext::restore() const {
   ImGui::SetCurrentContext(context);
   if (context) ImGui::GetIO().Fonts->SetTexID(texture);
 }
@@ -26,19 +26,19 @@ PictureSurface::Outer::Outer() {
   glGetIntegerv(GL_VIEWPORT, viewport.data());
 }
 
-void PictureSurface::Outer::give_back() const {
-  context.give_back();
+void PictureSurface::Outer::restore() const {
+  context.restore();
   glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(framebuffer));
   glViewport(viewport[0], viewport[1], viewport[2], viewport[3]);
 }
 
 PictureSurface::PictureSurface(int width, int height, float scale)
     : framebuffer_("picture", width, height), imgui_(scale) {
-  at_first_.give_back();
+  at_first_.restore();
 }
 
 PictureSurface::~PictureSurface() {
-  away_.back_to = OuterContext();
+  context_removal_.previous = OuterContext();
 }
 
 void PictureSurface::begin() {

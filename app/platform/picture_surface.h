@@ -38,7 +38,7 @@ class PictureSurface {
   // the picture's context may have the same atlas.
   struct OuterContext {
     OuterContext();
-    void give_back() const;
+    void restore() const;
 
     ImGuiContext* context;
     ImTextureID texture;
@@ -46,7 +46,7 @@ class PictureSurface {
   // What was current before, with the framebuffer and its viewport.
   struct Outer {
     Outer();
-    void give_back() const;
+    void restore() const;
 
     OuterContext context;
     int framebuffer = 0;
@@ -55,20 +55,20 @@ class PictureSurface {
   // Restores it at the end of a call, however that ends.
   struct Returning {
     Outer outer;
-    ~Returning() { outer.give_back(); }
+    ~Returning() { outer.restore(); }
   };
   // Makes no ImGui context current (a new one becomes current only if there is none); on destruction the
   // previous one is again.
-  struct Away {
-    Away() { ImGui::SetCurrentContext(nullptr); }
-    ~Away() { back_to.give_back(); }
-    OuterContext back_to;
+  struct ContextRemoval {
+    ContextRemoval() { ImGui::SetCurrentContext(nullptr); }
+    ~ContextRemoval() { previous.restore(); }
+    OuterContext previous;
   };
   void begin();
 
-  // In this order: the members after `away_` make other things current, and are destroyed before it.
+  // In this order: the members after `context_removal_` make other things current, and are destroyed before it.
   Outer at_first_;
-  Away away_;
+  ContextRemoval context_removal_;
   gl::Framebuffer framebuffer_;
   ImGuiLifetime imgui_;
 };
@@ -80,7 +80,7 @@ class OffscreenFrames {
   // width, height > 0, in pixels. The context is current from here on; `fonts` may be shared with others of
   // the same scale. Throws Error(no_display) if EGL has no OpenGL.
   OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts,
-                  OffscreenDebug debug = OffscreenDebug::where_set);
+                  OffscreenDebug debug = OffscreenDebug::from_environment);
   OffscreenFrames(const OffscreenFrames&) = delete;
   OffscreenFrames& operator=(const OffscreenFrames&) = delete;
 

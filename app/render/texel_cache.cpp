@@ -47,7 +47,7 @@ int rank_of(CellKind kind) {
   return 0;
 }
 
-bool more_telling(const Texel& a, const Texel& b, bool diverging) {
+bool more_salient(const Texel& a, const Texel& b, bool diverging) {
   const int rank_a = rank_of(a.kind), rank_b = rank_of(b.kind);
   if (rank_a != rank_b || rank_a != 1) return rank_a > rank_b;
   return diverging ? std::abs(a.value) > std::abs(b.value) : a.value > b.value;
@@ -87,7 +87,7 @@ struct Any {
 };
 
 template <class Reader>
-Texel most_telling(const Reader& read, const HeatmapSpec& spec, const Cells& rows, const Cells& cols,
+Texel most_salient(const Reader& read, const HeatmapSpec& spec, const Cells& rows, const Cells& cols,
                    bool diverging) {
   // Nearly every cell is a finite, unblocked value: those are recognised without determining their kind.
   const auto cell = [&](Index row, Index col) {
@@ -98,7 +98,7 @@ Texel most_telling(const Reader& read, const HeatmapSpec& spec, const Cells& row
   Texel best = cell(rows.first, cols.first);
   for (Index row = rows.first; row < rows.last; ++row)
     for (Index col = cols.first; col < cols.last; ++col)
-      if (const Texel other = cell(row, col); more_telling(other, best, diverging)) best = other;
+      if (const Texel other = cell(row, col); more_salient(other, best, diverging)) best = other;
   return best;
 }
 
@@ -143,7 +143,7 @@ bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows
 
 // The most significant of these columns; none if the sign of two equally large ones decides.
 template <class T>
-std::optional<Texel> most_telling(const T* least, const T* most, Index count, bool diverging) {
+std::optional<Texel> most_salient(const T* least, const T* most, Index count, bool diverging) {
   T low = least[0], high = most[0];
   for (Index i = 1; i < count; ++i) {
     low = least[i] < low ? least[i] : low;
@@ -180,8 +180,8 @@ void read_texels(const Reader& read, const HeatmapSpec& spec, const TexelGrid& g
           for (const Cells& cols : columns) {
             std::optional<Texel> texel;
             const Index at = cols.first - all.first;
-            if (together) texel = most_telling(least + at, most + at, cols.last - cols.first, diverging);
-            *row++ = texel ? *texel : most_telling(read, spec, rows, cols, diverging);
+            if (together) texel = most_salient(least + at, most + at, cols.last - cols.first, diverging);
+            *row++ = texel ? *texel : most_salient(read, spec, rows, cols, diverging);
           }
         }
       });

@@ -47,7 +47,7 @@ class AsyncQuery {
   // Null while the answer is computed. That starts here,
   // or as soon as the cancelled work under way has ended; never waits.
   OutcomePtr of(const Question& question) {
-    take_in();
+    collect_results();
     if (running()) {
       if (is_known(question) || running_ != question) worker_.cancel();
     } else if (!is_known(question)) {
@@ -63,15 +63,15 @@ class AsyncQuery {
     return is_known(question) ? known_ : nullptr;
   }
   // The same if already known; starts nothing.
-  OutcomePtr at_hand(const Question& question) {
-    take_in();
+  OutcomePtr cached(const Question& question) {
+    collect_results();
     return is_known(question) ? known_ : nullptr;
   }
   // The last outcome taken in, for any question; null: none.
   const OutcomePtr& known() const { return known_; }
   // No answer is needed now: cancels the work under way and keeps what is known.
   void rest() {
-    take_in();
+    collect_results();
     worker_.cancel();
   }
   // The same, and discards what is known.
@@ -97,7 +97,7 @@ class AsyncQuery {
         [&] { outcome->answer = std::make_shared<const Answer>(make_(question, before)); }, no_memory_);
     return outcome;
   }
-  void take_in() {
+  void collect_results() {
     if (worker_.ended()) keep_arrived();
   }
   void keep_arrived() {

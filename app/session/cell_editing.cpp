@@ -185,7 +185,7 @@ Scenario as_multi_head_attention(const Scenario& scenario, const std::optional<O
   return to;
 }
 
-std::vector<std::string> left_by_switch(const Scenario& scenario) {
+std::vector<std::string> dropped_by_switch(const Scenario& scenario) {
   std::vector<std::string> left;
   const auto name = [&](bool is_set, const char* what) {
     if (is_set) left.emplace_back(what);

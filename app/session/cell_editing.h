@@ -59,6 +59,6 @@ Scenario as_multi_head_attention(const Scenario& scenario, const std::optional<O
 
 // What as_scaled_dot_product_attention takes away, as one would say it: "heads.gain",
 // "the parameters of the model".
-std::vector<std::string> left_by_switch(const Scenario& scenario);
+std::vector<std::string> dropped_by_switch(const Scenario& scenario);
 
 }  // namespace headwise

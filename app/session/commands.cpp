@@ -120,7 +120,7 @@ std::optional<CommandCall> find_command(KeyChord chord) {
   return std::nullopt;
 }
 
-KeyChord meant_by(KeyChord pressed) {
+KeyChord intended_chord(KeyChord pressed) {
   const bool is_letter = pressed.key >= letter('A') && pressed.key <= letter('Z');
   if (is_letter && pressed.shift && !pressed.ctrl && !pressed.alt && !find_command(pressed))
     pressed.shift = false;
@@ -130,9 +130,9 @@ KeyChord meant_by(KeyChord pressed) {
 std::string chord_text(KeyChord chord) {
   if (chord.key == Key::none) return "";
   // "+" is typed with Shift on most keyboards; saying so would only confuse.
-  const bool say_shift = chord.shift && chord.key != Key::equal;
+  const bool names_shift = chord.shift && chord.key != Key::equal;
   return fmt::format("{}{}{}{}", chord.ctrl ? "Ctrl+" : "", chord.alt ? "Alt+" : "",
-                     say_shift ? "Shift+" : "", key_name(chord.key));
+                     names_shift ? "Shift+" : "", key_name(chord.key));
 }
 
 std::string first_key_text(CommandId id) {
@@ -153,7 +153,7 @@ std::string all_keys_text(CommandId id) {
   return text;
 }
 
-std::string what_and_keys(CommandId id) {
+std::string label_with_keys(CommandId id) {
   const std::string_view what = command_entry(id).what;
   const std::string keys = all_keys_text(id);
   return keys.empty() ? std::string(what) : fmt::format("{} ({})", what, keys);

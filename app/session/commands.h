@@ -177,13 +177,13 @@ struct CommandCall {
 std::optional<CommandCall> find_command(KeyChord chord);
 // The chord meant by the pressed keys: Shift with a letter means the letter, unless that is a chord of its
 // own. The table and the sheet write letters as capitals.
-KeyChord meant_by(KeyChord pressed);
+KeyChord intended_chord(KeyChord pressed);
 
 // "Ctrl+Shift+Z", "←", "0 … 9"; the chords of a command are joined by " or ". Empty without a key.
 std::string chord_text(KeyChord chord);
 std::string first_key_text(CommandId id);
 std::string all_keys_text(CommandId id);
 // "next page (Page Down)": what the command does, with its keys where it has some.
-std::string what_and_keys(CommandId id);
+std::string label_with_keys(CommandId id);
 
 }  // namespace headwise

@@ -25,8 +25,8 @@ ComparisonTarget wide_head(const Computation& present) {
   WideHead wide = one_wide_head(many);
   ComparisonTarget side;
   side.name = fmt::format("1 head of {}", many.options.num_heads * many.options.head_dim);
-  if (!wide.not_possible.empty()) {
-    side.why = wide.not_possible;
+  if (!wide.impossible_reason.empty()) {
+    side.why = wide.impossible_reason;
     return side;
   }
   side.notes = std::move(wide.notes);

@@ -100,7 +100,7 @@ std::string freeze_sentence(const Scenario& before, const Scenario& after, const
 }
 
 // Frozen heads that an unrelated edit has unfrozen.
-std::string let_go_sentence(const Scenario& before, const Trace& after) {
+std::string unfrozen_sentence(const Scenario& before, const Trace& after) {
   const std::vector<Index> heads = frozen_heads_of(before);
   if (heads.empty() || !after.tensors.attn_weights) return "";
   const Shape& shape = after.tensors.attn_weights->shape();
@@ -229,10 +229,10 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
 // `undone`: the label names what no longer holds.
 std::string summary(const std::string& label, bool undone, const Scenario& scenario_before,
                     const Trace& before, const Scenario& scenario_after, const Trace& after) {
-  const bool lets_go = scenario_before.frozen_heads && !scenario_after.frozen_heads &&
-                       without_frozen_heads(scenario_before) != scenario_after;
-  const Cause found = cause(label, lets_go ? without_frozen_heads(scenario_before) : scenario_before, before,
-                            scenario_after, after);
+  const bool unfreezes = scenario_before.frozen_heads && !scenario_after.frozen_heads &&
+                         without_frozen_heads(scenario_before) != scenario_after;
+  const Cause found = cause(label, unfreezes ? without_frozen_heads(scenario_before) : scenario_before,
+                            before, scenario_after, after);
   const std::string output = output_effect(before.tensors.output, after.tensors.output);
   std::string first = found.sentence;
   if (first.empty()) {
@@ -251,8 +251,8 @@ std::string summary(const std::string& label, bool undone, const Scenario& scena
     const std::string what = found.sentence.empty() ? "Undone: " + label + "." : "Undone.";
     text = what + (text.empty() ? "" : " " + text);
   }
-  return text + (lets_go ? let_go_sentence(scenario_before, after)
-                         : weights_effect(before.tensors.attn_weights, after.tensors.attn_weights));
+  return text + (unfreezes ? unfrozen_sentence(scenario_before, after)
+                           : weights_effect(before.tensors.attn_weights, after.tensors.attn_weights));
 }
 
 }  // namespace
@@ -270,7 +270,7 @@ std::string undo_summary(const std::string& label, const Scenario& scenario_befo
 namespace {
 
 constexpr std::int64_t most_gains = 100'000;
-constexpr std::size_t most_edits_told = 3;
+constexpr std::size_t most_listed_edits = 3;
 
 // Keys with a value for each head or cell: several edits of them are several changes.
 bool is_list(const std::string& key) {
@@ -292,28 +292,28 @@ std::string edits_since(const History& history, const std::function<bool(const S
   const auto has = [](const std::vector<std::string>& all, const std::string& one) {
     return std::ranges::find(all, one) != all.end();
   };
-  std::vector<std::string> told, edits;  // the keys of later steps, and the newest edit first
+  std::vector<std::string> reported, edits;  // the keys of later steps, and the newest edit first
   for (std::size_t back = newest; back < base; ++back) {
     const std::string& label = history.step_back(back).label;
     const std::vector<std::string> keys =
         differing_keys(history.step_back(back + 1).scenario, history.step_back(back).scenario);
-    const bool tells = std::ranges::any_of(keys, [&](const std::string& key) {
-      return has(differing, key) && (is_list(key) || !has(told, key));
+    const bool is_reported = std::ranges::any_of(keys, [&](const std::string& key) {
+      return has(differing, key) && (is_list(key) || !has(reported, key));
     });
-    told.insert(told.end(), keys.begin(), keys.end());
-    if (!tells) continue;
+    reported.insert(reported.end(), keys.begin(), keys.end());
+    if (!is_reported) continue;
     const bool any_setting = label == restored_label;
-    const auto tell = [&](const std::string& edit) {
+    const auto add_edit = [&](const std::string& edit) {
       if (!has(edits, edit)) edits.push_back(edit);
     };
-    if (!any_setting && std::ranges::find(keys, label, name_of_key) == keys.end()) tell(label);
+    if (!any_setting && std::ranges::find(keys, label, name_of_key) == keys.end()) add_edit(label);
     for (const std::string& key : keys) {
       if (any_setting ? !has(differing, key) : name_of_key(key) != label) continue;
       const std::string values = value_sentence(key, from, now);
-      tell(values.empty() ? std::string(name_of_key(key)) : values);
+      add_edit(values.empty() ? std::string(name_of_key(key)) : values);
     }
   }
-  const std::size_t more = edits.size() > most_edits_told ? edits.size() - most_edits_told : 0;
+  const std::size_t more = edits.size() > most_listed_edits ? edits.size() - most_listed_edits : 0;
   edits.resize(edits.size() - more);
   std::ranges::reverse(edits);
   return join(edits, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");

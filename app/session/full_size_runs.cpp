@@ -55,7 +55,7 @@ void FinerMaps::begin(std::shared_ptr<const WeightTiles> tiles) {
 }
 
 void FinerMaps::end() {
-  look_away();
+  suspend();
   worker_.stop();
   const std::lock_guard lock(mutex_);
   tiles_.reset();
@@ -74,7 +74,7 @@ std::vector<FinerPiece> FinerMaps::look(const FinerView& view) {
   wanted_.clear();
   std::vector<FinerPiece> pieces;
   if (!tiles_ || !fits(view)) return pieces;
-  ++looks_;
+  ++uses_;
   const AttentionSizes& s = tiles_->sizes();
   const Index side = piece_side(view.block);
   const Index longest = 2 * std::max(s.queries, s.all_keys);
@@ -107,7 +107,7 @@ std::vector<FinerPiece> FinerMaps::look(const FinerView& view) {
   return pieces;
 }
 
-void FinerMaps::look_away() {
+void FinerMaps::suspend() {
   const std::lock_guard lock(mutex_);
   wanted_.clear();
 }
@@ -168,7 +168,7 @@ void FinerMaps::make_pieces(const WeightTiles& tiles) {
 std::shared_ptr<const PyramidLevel> FinerMaps::touch(const Place& place) {
   const auto found = kept_.find(place);
   if (found == kept_.end()) return nullptr;
-  found->second.looked_at = looks_;
+  found->second.last_use = uses_;
   return found->second.blocks;
 }
 
@@ -179,11 +179,11 @@ void FinerMaps::keep(const Place& place, PyramidLevel blocks) {
   std::erase(under_way_, place);
   while (!kept_.empty() && bytes_ + bytes > most_bytes) {
     const auto oldest =
-        std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.looked_at; });
+        std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.last_use; });
     bytes_ -= bytes_of(*oldest->second.blocks);
     kept_.erase(oldest);
   }
-  kept_.emplace(place, Kept{std::move(level), looks_});
+  kept_.emplace(place, Kept{std::move(level), uses_});
   bytes_ += bytes;
   ++arrived_;
 }
@@ -376,7 +376,7 @@ void FullSizeRuns::cancel() {
   arrived_.reset();
 }
 
-void FullSizeRuns::take_in() {
+void FullSizeRuns::collect_results() {
   if (!worker_.ended()) return;
   result_ = std::exchange(arrived_, nullptr);
   if (result_->error.empty()) finer_.begin({result_, result_->tiles.get()});
@@ -388,12 +388,12 @@ void FullSizeRuns::forget() {
 }
 
 bool FullSizeRuns::running() {
-  take_in();
+  collect_results();
   return worker_.busy();
 }
 
 const FullSizeResultPtr& FullSizeRuns::result() {
-  take_in();
+  collect_results();
   return result_;
 }
 

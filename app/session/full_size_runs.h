@@ -66,7 +66,7 @@ class FinerMaps {
   // that does not fit has none.
   std::vector<FinerPiece> look(const FinerView& view);
   // Stops computing. Pieces that have arrived are kept.
-  void look_away();
+  void suspend();
 
   // Changes when pieces have arrived.
   std::uint64_t arrived() const { return arrived_; }
@@ -78,7 +78,7 @@ class FinerMaps {
   using Place = std::tuple<Index, Index, Index, Index>;  // head, block, first row, first column
   struct Kept {
     std::shared_ptr<const PyramidLevel> blocks;
-    std::uint64_t looked_at = 0;
+    std::uint64_t last_use = 0;
   };
 
   void run();
@@ -93,7 +93,7 @@ class FinerMaps {
   std::shared_ptr<const WeightTiles> tiles_;
   std::map<Place, Kept> kept_;
   Index bytes_ = 0;
-  std::uint64_t looks_ = 0;
+  std::uint64_t uses_ = 0;
   std::vector<Place> wanted_;  // the last is computed first
   std::vector<Place> under_way_;
   bool busy_ = false;
@@ -179,7 +179,7 @@ class FullSizeRuns {
   void forget();
 
  private:
-  void take_in();
+  void collect_results();
 
   FullSizeResultPtr result_;
   FullSizeResultPtr arrived_;  // written by the worker

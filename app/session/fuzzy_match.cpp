@@ -91,7 +91,7 @@ std::vector<std::string> query_words(std::string_view query) {
 }
 
 std::vector<std::string> content_words(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 51> untelling{
+  constexpr std::array<std::string_view, 51> stop_words{
       "a",    "an",    "the",   "is",     "are",   "was",  "were",   "be",    "do",  "does", "did",
       "can",  "could", "why",   "how",    "what",  "when", "where",  "which", "who", "of",   "in",
       "on",   "at",    "to",    "by",     "for",   "with", "from",   "and",   "or",  "it",   "its",
@@ -102,7 +102,7 @@ std::vector<std::string> content_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     std::string small = word;
     std::ranges::transform(small, small.begin(), lower);
-    if (std::ranges::find(untelling, small) == untelling.end()) telling.push_back(word);
+    if (std::ranges::find(stop_words, small) == stop_words.end()) telling.push_back(word);
   }
   return telling.empty() ? words : telling;
 }

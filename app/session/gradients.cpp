@@ -46,7 +46,7 @@ void Gradients::rest(const TracePtr& trace) {
   if (work_.known() && work_.known()->question.computation->trace != trace) work_.forget();
 }
 
-TracePtr Gradients::at_hand(const TracePtr& trace) const {
+TracePtr Gradients::cached(const TracePtr& trace) const {
   const auto& known = work_.known();
   const bool is_its = known && known->answer && known->question.computation->trace == trace;
   return is_its ? *known->answer : trace;

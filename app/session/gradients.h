@@ -24,7 +24,7 @@ class Gradients {
   // None are needed: cancels the work under way and releases a pass of any trace but this one.
   void rest(const TracePtr& trace);
   // This trace with its gradients if known, else the trace itself.
-  TracePtr at_hand(const TracePtr& trace) const;
+  TracePtr cached(const TracePtr& trace) const;
   // Why the trace requested last has none: they would not fit in memory. Empty if it has them,
   // or may still get them.
   std::string error() const { return work_.known() ? work_.known()->error : ""; }

@@ -51,8 +51,8 @@ FoundHeads find_heads(const HeadQuestion& question) {
   const auto of_text = [](const EncodedToken& token) { return token.begin < token.end; };
   found.empty = std::ranges::none_of(text.tokens, of_text);
   found.notice = found.empty ? "the text is empty, so nothing was measured" : join(text.notices, "; ");
-  if (const std::string told = heads_without_number(*found.survey); !found.empty && !told.empty())
-    found.notice += (found.notice.empty() ? "" : "; ") + told;
+  if (const std::string note = heads_without_number(*found.survey); !found.empty && !note.empty())
+    found.notice += (found.notice.empty() ? "" : "; ") + note;
   found.no_words = model->transformer()->no_words();
   return found;
 }

@@ -100,13 +100,13 @@ HeadEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int64_
   // An f32 trace is rounded from an f64 one: the latter has the head's true weights.
   const TensorPtr weights = (trace.exact ? *trace.exact : trace).tensors.dropped_weights;
   if (!weights || head < 0 || head >= weights->shape().size(1)) return {scenario, ""};
-  const bool lets_go = is_frozen(scenario, head);
+  const bool unfreezes = is_frozen(scenario, head);
   std::vector<std::int64_t> heads;
   if (scenario.frozen_heads) heads = scenario.frozen_heads->heads;
   std::erase(heads, head);
-  if (!lets_go) heads.push_back(head);
+  if (!unfreezes) heads.push_back(head);
   HeadEdit edit{without_frozen_heads(scenario),
-                fmt::format("{} head {}", lets_go ? "unfreeze" : "freeze", head)};
+                fmt::format("{} head {}", unfreezes ? "unfreeze" : "freeze", head)};
   if (heads.empty()) return edit;
   const bool all_there =
       std::ranges::all_of(heads, [&](std::int64_t h) { return h < weights->shape().size(1); });

@@ -48,7 +48,7 @@ void LiveTraining::stand_at_start(TaskSource source, const TrainingSettings& set
   require_memory(most_bytes(settings), "the past of the training");
   auto run = std::make_unique<Run>(task, settings);
   stop();
-  keep_current();
+  park_current();
   current_ = {};
   current_.number = ++last_number_;
   current_.source = std::move(source);
@@ -72,8 +72,8 @@ void LiveTraining::start_variant(TrainingChange change) {
   stop();
   if (current_.runs.size() > 1 && current_.watched[1].change == change) return start(false, [] {});
   const TrainingSettings settings = changed_settings(current_.watched.front().settings, change).value();
-  std::unique_ptr<ParkedRun> before = take_second(change);
-  park_second();
+  std::unique_ptr<ParkedRun> before = take_parked_variant(change);
+  park_variant();
   current_.number = ++last_number_;
   arrived_->runs.emplace_back();
   if (before) {
@@ -86,9 +86,9 @@ void LiveTraining::start_variant(TrainingChange change) {
   start(false, [this] { keep_point(*current_.runs.back()); });
 }
 
-void LiveTraining::end_beside() {
+void LiveTraining::end_variant() {
   stop();
-  park_second();
+  park_variant();
   answer_.reset();
 }
 
@@ -117,7 +117,7 @@ void LiveTraining::go_to(Index step) {
   start(false, [this, step] {
     for (const auto& run : current_.runs) {
       run->last.reset();
-      run->history.go_to(run->run, std::min(step, run->told));
+      run->history.go_to(run->run, std::min(step, run->recorded));
     }
   });
 }
@@ -129,7 +129,7 @@ void LiveTraining::start(bool playing, std::function<void()> work) {
   error_.clear();
   answer_.reset();
   asked_ = false;
-  standing_.clear();
+  current_states_.clear();
   worker_.start([this, work = std::move(work)] {
     // One processor is left to the window.
     const ThreadLimit limit(std::max(1, available_threads() - 1));
@@ -165,26 +165,26 @@ void LiveTraining::stop() {
   take_arrived();
 }
 
-void LiveTraining::take_in() {
+void LiveTraining::collect_results() {
   const bool ended = worker_.ended();
   if (ended) playing_ = saving_ = false;
   take_arrived();
-  if (!worker_.busy()) answer_if_it_can();
+  if (!worker_.busy()) answer_when_ready();
 }
 
 void LiveTraining::take_arrived() {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < current_.watched.size(); ++i) {
     WatchedRun& run = current_.watched[i];
-    Arrived::OfRun& told = arrived_->runs[i];
-    if (!told.now) continue;
-    run.losses.insert(run.losses.end(), told.losses.begin(), told.losses.end());
-    run.past.insert(run.past.end(), told.past.begin(), told.past.end());
-    std::erase_if(run.past, [&](const TrainingPointPtr& point) { return point->step % told.spacing != 0; });
-    run.now = std::move(told.now);
-    run.last = told.last;
-    run.failure = told.failure;
-    told = {};
+    Arrived::OfRun& arrived = arrived_->runs[i];
+    if (!arrived.now) continue;
+    run.losses.insert(run.losses.end(), arrived.losses.begin(), arrived.losses.end());
+    run.past.insert(run.past.end(), arrived.past.begin(), arrived.past.end());
+    std::erase_if(run.past, [&](const TrainingPointPtr& point) { return point->step % arrived.spacing != 0; });
+    run.now = std::move(arrived.now);
+    run.last = arrived.last;
+    run.failure = arrived.failure;
+    arrived = {};
   }
   tokens_per_second_ = arrived_->tokens_per_second;
   if (!arrived_->error.empty()) error_ = std::exchange(arrived_->error, "");
@@ -192,7 +192,7 @@ void LiveTraining::take_arrived() {
   if (arrived_->answer) answer_ = std::exchange(arrived_->answer, nullptr);
 }
 
-void LiveTraining::answer_if_it_can() {
+void LiveTraining::answer_when_ready() {
   if (asked_ || current_.watched.size() < 2 || !error_.empty()) return;
   if (current_.watched[0].losses_from > 0) return;  // what it did then is not known
   const bool stands_still =
@@ -221,12 +221,12 @@ std::string LiveTraining::write_checkpoint(const std::string& folder, std::size_
 
 void LiveTraining::save(TrainingForm form, const std::string& path, Theme theme, std::size_t run) {
   stop();
-  const std::shared_ptr<const ChangeAnswer> said = answer_;
+  const std::shared_ptr<const ChangeAnswer> answer = answer_;
   start(false, [this, form, path, theme, run, watched = current_.watched[run]] {
     save_here(form, path, theme, *current_.runs[run], watched);
   });
   asked_ = true;  // nothing has changed
-  answer_ = said;
+  answer_ = answer;
   saving_ = true;
 }
 
@@ -235,12 +235,12 @@ TrainingRun<float>& LiveTraining::stopped_run(std::size_t run) {
   return current_.runs[run]->run;
 }
 
-std::shared_ptr<const TrainingState<float>> LiveTraining::standing_state(std::size_t run) {
+std::shared_ptr<const TrainingState<float>> LiveTraining::current_state(std::size_t run) {
   if (worker_.busy()) return nullptr;
-  standing_.resize(current_.runs.size());
-  if (!standing_[run])
-    standing_[run] = std::make_shared<const TrainingState<float>>(current_.runs[run]->run.state());
-  return standing_[run];
+  current_states_.resize(current_.runs.size());
+  if (!current_states_[run])
+    current_states_[run] = std::make_shared<const TrainingState<float>>(current_.runs[run]->run.state());
+  return current_states_[run];
 }
 
 namespace {
@@ -260,34 +260,34 @@ std::string LiveTraining::name() const {
 
 std::vector<KeptTraining> LiveTraining::kept() const {
   std::vector<KeptTraining> kept;
-  for (const auto& aside : aside_) {
+  for (const auto& parked : parked_) {
     Index reached = 0;
-    for (const WatchedRun& run : aside->watched) reached = std::max(reached, run.reached());
-    kept.push_back({aside->number, name_of_source(aside->source), reached, aside->watched.front().settings});
+    for (const WatchedRun& run : parked->watched) reached = std::max(reached, run.reached());
+    kept.push_back({parked->number, name_of_source(parked->source), reached, parked->watched.front().settings});
   }
   return kept;
 }
 
-void LiveTraining::keep_current() {
+void LiveTraining::park_current() {
   if (reached() == 0) return;
-  aside_.insert(aside_.begin(), std::make_unique<ParkedRun>(std::move(current_)));
+  parked_.insert(parked_.begin(), std::make_unique<ParkedRun>(std::move(current_)));
   Index bytes = 0;
   std::size_t fitting = 0;
-  while (fitting < std::min(aside_.size(), most_kept)) {
-    bytes += bytes_of(*aside_[fitting]);
+  while (fitting < std::min(parked_.size(), most_kept)) {
+    bytes += bytes_of(*parked_[fitting]);
     if (fitting > 0 && bytes > most_kept_bytes) break;
     ++fitting;
   }
-  aside_.resize(fitting);
+  parked_.resize(fitting);
 }
 
 void LiveTraining::return_to(int number) {
-  const auto found = std::ranges::find(aside_, number, [](const auto& aside) { return aside->number; });
-  if (found == aside_.end()) return;
+  const auto found = std::ranges::find(parked_, number, [](const auto& parked) { return parked->number; });
+  if (found == parked_.end()) return;
   const std::unique_ptr<ParkedRun> wanted = std::move(*found);
-  aside_.erase(found);
+  parked_.erase(found);
   stop();
-  keep_current();
+  park_current();
   current_ = std::move(*wanted);
   arrived_->runs.clear();
   arrived_->runs.resize(current_.runs.size());
@@ -295,13 +295,13 @@ void LiveTraining::return_to(int number) {
   start(false, [] {});
 }
 
-void LiveTraining::park_second() {
+void LiveTraining::park_variant() {
   if (current_.runs.size() < 2) return;
   if (current_.watched[1].reached() > 0) {
-    auto aside = std::make_unique<ParkedRun>();
-    aside->runs.push_back(std::move(current_.runs[1]));
-    aside->watched.push_back(std::move(current_.watched[1]));
-    current_.seconds.insert(current_.seconds.begin(), std::move(aside));
+    auto parked = std::make_unique<ParkedRun>();
+    parked->runs.push_back(std::move(current_.runs[1]));
+    parked->watched.push_back(std::move(current_.watched[1]));
+    current_.seconds.insert(current_.seconds.begin(), std::move(parked));
     current_.seconds.resize(std::min(current_.seconds.size(), most_seconds));
   }
   current_.runs.resize(1);
@@ -309,13 +309,13 @@ void LiveTraining::park_second() {
   arrived_->runs.resize(1);
 }
 
-std::unique_ptr<LiveTraining::ParkedRun> LiveTraining::take_second(TrainingChange change) {
+std::unique_ptr<LiveTraining::ParkedRun> LiveTraining::take_parked_variant(TrainingChange change) {
   const auto found = std::ranges::find(current_.seconds, std::make_optional(change),
-                                       [](const auto& aside) { return aside->watched.front().change; });
+                                       [](const auto& parked) { return parked->watched.front().change; });
   if (found == current_.seconds.end()) return nullptr;
-  std::unique_ptr<ParkedRun> aside = std::move(*found);
+  std::unique_ptr<ParkedRun> parked = std::move(*found);
   current_.seconds.erase(found);
-  return aside;
+  return parked;
 }
 
 namespace {
@@ -365,7 +365,7 @@ Index first_known(const std::vector<TrainingLoss>& losses) {
 
 }  // namespace
 
-void LiveTraining::begin_saved(const std::string& folder, Index step) {
+void LiveTraining::resume_saved(const std::string& folder, Index step) {
   std::vector<Index> steps = checkpoint_steps(folder);
   if (steps.empty())
     throw Error(ExitStatus::input,
@@ -379,7 +379,7 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
   run.folder = folder;
   run.plan = saved.plan;
   run.curve_before = curve;
-  run.told = saved.step;
+  run.recorded = saved.step;
   WatchedRun& watched = current_.watched.front();
   watched.losses = losses_before(curve, saved.step);
   watched.losses_from = first_known(watched.losses);
@@ -400,7 +400,7 @@ void LiveTraining::begin_saved(const std::string& folder, Index step) {
       for (const Index each : older) take_checkpoint(run, checkpoint_path(folder, each), each);
     });
     run.run.restore(state);
-    run.history.go_to(run.run, std::clamp<Index>(step, 0, run.told));
+    run.history.go_to(run.run, std::clamp<Index>(step, 0, run.recorded));
   });
 }
 
@@ -412,7 +412,7 @@ const std::string& LiveTraining::saved_folder() const {
 void LiveTraining::take_checkpoint(Run& run, const std::string& path, Index step) {
   check_cancelled();
   const SavedRun saved = read_saved_run(path);
-  if (saved.settings != run.run.settings() || saved.step != step || step == 0 || step >= run.told) return;
+  if (saved.settings != run.run.settings() || saved.step != step || step == 0 || step >= run.recorded) return;
   TrainingState<float> state = read_training_state<float>(path, saved);
   run.run.restore(state);
   run.history.hold(std::move(state));

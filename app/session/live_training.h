@@ -91,14 +91,14 @@ class LiveTraining {
   // computed again. It stands at `step`. The losses of the past are those of the folder's curve.csv, as far
   // back as it has all of them. Throws Error(input) if there is no checkpoint, it cannot be read, it computes
   // in f64, or the task's file has changed; Error(usage) as begin(). Then those before are still there.
-  void begin_saved(const std::string& folder, Index step);
+  void resume_saved(const std::string& folder, Index step);
   // The folder that the first one goes on from; empty: it began here.
   const std::string& saved_folder() const;
   // A second one beside the first, from step 0; or, if this change is one of the last two that were trained
   // beside it, that one with its steps. It takes the place of another second one; nothing changes if it is
   // there already. The first one's settings must allow the change.
   void start_variant(TrainingChange change);
-  void end_beside();
+  void end_variant();
 
   // The latest first: at most four, and only the latest if they take more than 512 MiB;
   // the oldest ones are forgotten.
@@ -141,7 +141,7 @@ class LiveTraining {
   const std::string& error() const { return error_; }
 
   // Takes in what has arrived. To be called once a frame.
-  void take_in();
+  void collect_results();
 
   // Stops what is under way, writes FOLDER/checkpoint-STEP of the first run, or of the second, and returns
   // its path. Throws Error(output).
@@ -159,7 +159,7 @@ class LiveTraining {
   TrainingRun<float>& stopped_run(std::size_t run = 0);
 
   // The state where a run stands; null while something is under way.
-  std::shared_ptr<const TrainingState<float>> standing_state(std::size_t run);
+  std::shared_ptr<const TrainingState<float>> current_state(std::size_t run);
 
   // Bytes that such a training keeps at most for its past.
   static Index most_bytes(const TrainingSettings& settings);
@@ -183,12 +183,12 @@ class LiveTraining {
                       const TrainingSettings& settings);  // begin(), but for what is measured then
   void start(bool playing, std::function<void()> work);
   void take_arrived();
-  void answer_if_it_can();
+  void answer_when_ready();
   void stop();
-  void keep_current();  // it is stopped; the next one takes its place
-  void park_second();
+  void park_current();  // it is stopped; the next one takes its place
+  void park_variant();
   // taken from them; null: it is not among them
-  std::unique_ptr<ParkedRun> take_second(TrainingChange change);
+  std::unique_ptr<ParkedRun> take_parked_variant(TrainingChange change);
   static Index bytes_of(const ParkedRun& aside);
   Run* behind(Index last_step);  // the run to take the next step; null: none has one left
   Run* late_by_one();            // the one of two that has one step less than the other; null: neither
@@ -212,15 +212,15 @@ class LiveTraining {
   std::function<void()> wake_;
   ParkedRun current_;
   int last_number_ = 0;
-  std::vector<std::unique_ptr<ParkedRun>> aside_;  // the latest first
+  std::vector<std::unique_ptr<ParkedRun>> parked_;  // the latest first
   bool playing_ = false;
   double tokens_per_second_ = 0.0;
   std::string error_;
   std::shared_ptr<const ChangeAnswer> answer_;
   std::string saved_;
   bool saving_ = false;
-  std::vector<std::shared_ptr<const TrainingState<float>>> standing_;  // of each run, once asked for
-  bool asked_ = false;                                                 // for the answer, where they stand
+  std::vector<std::shared_ptr<const TrainingState<float>>> current_states_;  // of each run, once asked for
+  bool asked_ = false;  // for the answer, where they stand
   std::mutex mutex_;
   std::unique_ptr<Arrived> arrived_;  // under the mutex
   Worker worker_;                     // last: it ends before the rest

@@ -20,7 +20,7 @@ struct LiveTraining::Run {
   std::string folder;                // that the run goes on from; empty: it began here
   std::optional<TrainingPlan> plan;  // of the folder
   std::string curve_before;          // the table of the steps before, with its header
-  Index told = 0;                    // losses, published or not: those of the steps before
+  Index recorded = 0;                // losses, published or not: those of the steps before
   Index points = 0, most_points, spacing = 1;
   Index next_point = 0;  // the next step at which a point is kept
 };

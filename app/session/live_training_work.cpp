@@ -111,11 +111,11 @@ void LiveTraining::take_step_here(Run& run) {
   run.last = run.run.take_step();
   if (!run.last) return;
   run.history.keep(run.run);
-  if (step < run.told) return;  // again, to the same bits
+  if (step < run.recorded) return;  // again, to the same bits
   const BatchResult& batch = run.last->batch;
   run.losses.push_back({static_cast<float>(batch.loss), static_cast<float>(accuracy_of(batch))});
   run.curve.push_back({*run.last, std::nullopt});
-  ++run.told;
+  ++run.recorded;
 }
 
 // Of the states and the points that are kept, as many may be those of checkpoints, the newest one among them.
@@ -150,15 +150,15 @@ void LiveTraining::publish() {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < current_.runs.size(); ++i) {
       Run& run = *current_.runs[i];
-      Arrived::OfRun& told = arrived_->runs[i];
-      told.losses.insert(told.losses.end(), run.losses.begin(), run.losses.end());
-      told.past.insert(told.past.end(), run.past.begin(), run.past.end());
+      Arrived::OfRun& arrived = arrived_->runs[i];
+      arrived.losses.insert(arrived.losses.end(), run.losses.begin(), run.losses.end());
+      arrived.past.insert(arrived.past.end(), run.past.begin(), run.past.end());
       run.losses.clear();
       run.past.clear();
-      told.spacing = run.spacing;
-      told.now = run.now;
-      told.last = run.last;
-      told.failure = run.run.failure();
+      arrived.spacing = run.spacing;
+      arrived.now = run.now;
+      arrived.last = run.last;
+      arrived.failure = run.run.failure();
     }
   }
   if (wake_) wake_();
@@ -230,7 +230,7 @@ void LiveTraining::save_here(TrainingForm form, const std::string& path, Theme t
     case TrainingForm::pages: {
       const std::string folder = std::filesystem::path(path).replace_extension().string();
       write_training_pages(path,
-                           write_checkpoints(run, folder, telling_steps(steps, watched, most_pages), false),
+                           write_checkpoints(run, folder, salient_steps(steps, watched, most_pages), false),
                            watched, called);
       break;
     }

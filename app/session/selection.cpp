@@ -41,7 +41,7 @@ bool same_but_for_head(const CellRef& a, const CellRef& b) {
 
 }  // namespace
 
-Selection look_at(const Preset& preset, Selection selection) {
+Selection place_of_preset(const Preset& preset, Selection selection) {
   selection.head = preset.head;
   if (!preset.weight) return selection;
   const auto [query, key] = *preset.weight;

@@ -44,7 +44,7 @@ struct Selection {
 
 // The place where a preset shows its point: its head, and the weight that it names,
 // at the step that computes it.
-Selection look_at(const Preset& preset, Selection selection);
+Selection place_of_preset(const Preset& preset, Selection selection);
 
 // Whether something at this place needs the backward pass.
 bool wants_gradients(const Selection& selection);

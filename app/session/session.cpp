@@ -57,9 +57,9 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
     if (!continues) end_step();
     return;
   }
-  if (trains_beside_ && waits_for_model(scenario))
+  if (trains_in_background_ && waits_for_model(scenario))
     return await_model({Request::Kind::edit, scenario, label, continues});
-  const Scenario wanted = with_heads_that_fit(with_layer(scenario), label, continues);
+  const Scenario wanted = with_fitting_frozen_heads(with_layer(scenario), label, continues);
   if (wanted == asked_) return;
   Request request{Request::Kind::edit, wanted, label, continues};
   if (error_.empty()) opened_ = false;
@@ -83,8 +83,8 @@ void Session::open(Request request) {
   drop_awaited();
   history_.end_step();
   if (!request.page && request.scenario == asked_ && error_.empty()) return;
-  if (trains_beside_ && waits_for_model(request.scenario)) return await_model(std::move(request));
-  before_letting_go_.reset();
+  if (trains_in_background_ && waits_for_model(request.scenario)) return await_model(std::move(request));
+  before_unfreezing_.reset();
   opened_ = true;
   request.scenario = with_layer(request.scenario);
   if (request.page)
@@ -143,24 +143,24 @@ void Session::take_in_model() {
   if (model_error_.empty()) return edit(request.scenario, request.label, request.continues);
   // It is not tried once more, which may take as long.
   abandon();
-  before_letting_go_.reset();
+  before_unfreezing_.reset();
   opened_ = request.opens;
   asked_ = request.scenario;
   if (request.page) history_.turn_page(request.scenario, request.label, *request.page);
   refuse(std::move(request), sentence_of(model_error_));
 }
 
-Scenario Session::with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues) {
-  if (!continues || label != letting_go_label_) before_letting_go_.reset();
-  const Scenario base = before_letting_go_.value_or(asked_);
-  const bool comes_back = before_letting_go_ && !scenario.frozen_heads;
+Scenario Session::with_fitting_frozen_heads(const Scenario& scenario, const std::string& label, bool continues) {
+  if (!continues || label != unfreezing_label_) before_unfreezing_.reset();
+  const Scenario base = before_unfreezing_.value_or(asked_);
+  const bool comes_back = before_unfreezing_ && !scenario.frozen_heads;
   const Scenario carried = comes_back ? with_frozen_heads_of(scenario, base) : scenario;
   if (!carried.frozen_heads || carried.frozen_heads != base.frozen_heads) return carried;
   // A new number of heads: they are different heads.
   const bool same_heads = carried.attention.num_heads == base.attention.num_heads;
   if (same_heads && frozen_heads_fit(carried, &good_->inputs)) return carried;
-  before_letting_go_ = base;
-  letting_go_label_ = label;
+  before_unfreezing_ = base;
+  unfreezing_label_ = label;
   return without_frozen_heads(carried);
 }
 
@@ -299,7 +299,7 @@ bool Session::poll() {
   const bool model = model_worker_.ended(short_wait);
   if (model) take_in_model();
   const bool result = worker_.ended(short_wait);
-  if (result) take_in();
+  if (result) collect_results();
   return model || result;
 }
 
@@ -308,13 +308,13 @@ void Session::finish() {
     if (model_worker_.finish())
       take_in_model();
     else if (worker_.finish())
-      take_in();
+      collect_results();
     else
       return;
   }
 }
 
-void Session::take_in() {
+void Session::collect_results() {
   ComputationPtr computation = std::exchange(arrived_, nullptr);
   if (const std::optional<Request> request = std::exchange(running_, std::nullopt)) {
     if (computation) {

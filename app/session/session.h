@@ -40,7 +40,7 @@ class Session {
   // Whether a model that has to be trained first (core/files/file_paths.h) is trained in the background:
   // until it is there, the Scenario that asks for it is awaited(), and scenario() and the history stay as
   // they are. Otherwise, and to begin with, open() and edit() wait for it.
-  void train_beside(bool wanted) { trains_beside_ = wanted; }
+  void train_in_background(bool wanted) { trains_in_background_ = wanted; }
 
   // Requests another Scenario. Small ones have their trace when this returns, large ones after a later
   // poll(); one that fails leaves the trace and the history unchanged and sets error(). `label` names the
@@ -92,7 +92,7 @@ class Session {
   };
   // Frozen heads that an edit carries along stay if their weights fit its sizes; else they are unfrozen in
   // the same step, and restored, while that step continues, as soon as they fit again.
-  Scenario with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues);
+  Scenario with_fitting_frozen_heads(const Scenario& scenario, const std::string& label, bool continues);
   void open(Request request);
   void turn_page(Request request);
   // Has the model trained that the request needs, in place of one under way.
@@ -109,14 +109,14 @@ class Session {
   // The request has no trace.
   void refuse(Request request, std::string error);
   void adopt(const Request& request, ComputationPtr computation);
-  void take_in();
+  void collect_results();
 
   Scenario asked_;
   ComputationPtr good_;
   ComputationPtr step_base_;  // where a drag under way started: the summary covers the whole drag
   History history_;
-  std::optional<Scenario> before_letting_go_;  // set if the step under way has unfrozen heads
-  std::string letting_go_label_;               // of that step
+  std::optional<Scenario> before_unfreezing_;  // set if the step under way has unfrozen heads
+  std::string unfreezing_label_;               // of that step
   std::string error_;
   bool opened_ = false;  // the failed scenario was opened: edits fix it, and drop nothing
   std::string last_edit_;
@@ -124,7 +124,7 @@ class Session {
   std::optional<Request> next_;     // to be started when the worker is free
   ComputationPtr arrived_;          // written by the worker; null: it failed
   std::string arrived_error_;       // why
-  bool trains_beside_ = false;
+  bool trains_in_background_ = false;
   std::optional<Request> awaited_;  // until its model is there
   std::string model_error_;         // written by its worker; empty: it is there
   Worker model_worker_;             // cancelled: it does not work for awaited_

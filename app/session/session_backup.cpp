@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *sessions_name = "/sessions", *lock_name = "/lock", *session_name = "/session.json",
-                     *aside_suffix = ".damaged";
+                     *damaged_suffix = ".damaged";
 constexpr std::size_t most_sessions = 8;  // that are kept until they are restored or discarded
 constexpr std::uintmax_t largest_session_file = 1U << 16U;
 
@@ -172,9 +172,9 @@ std::string SessionBackup::text() const {
 }
 
 std::string SessionBackup::set_aside() noexcept {
-  std::string aside = std::exchange(folder_, "") + aside_suffix;
+  std::string aside = std::exchange(folder_, "") + damaged_suffix;
   std::error_code ignored;
-  fs::rename(aside.substr(0, aside.size() - std::string_view(aside_suffix).size()), aside, ignored);
+  fs::rename(aside.substr(0, aside.size() - std::string_view(damaged_suffix).size()), aside, ignored);
   lock_.reset();
   return aside;
 }
@@ -187,7 +187,7 @@ std::optional<SessionBackup> abandoned_session(const std::string& state_folder) 
     std::vector<FoundSession> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(state_folder + sessions_name, ignored)) {
       const std::string folder = entry.path().string();
-      if (entry.is_directory(ignored) && !folder.ends_with(aside_suffix))
+      if (entry.is_directory(ignored) && !folder.ends_with(damaged_suffix))
         found.push_back({folder, fs::last_write_time(folder + session_name, ignored)});
     }
     std::ranges::sort(found, std::greater{}, &FoundSession::written);

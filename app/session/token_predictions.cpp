@@ -33,7 +33,7 @@ Tensor sequence(const Tensor& output, Index n) {
 
 }  // namespace
 
-std::string no_predictions(const Computation& computation) {
+std::string predictions_refusal(const Computation& computation) {
   const Scenario& scenario = computation.scenario;
   const ModelInput* const input = computation.inputs.model_input.get();
   if (!is_of_model(scenario)) {
@@ -72,7 +72,7 @@ WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index b
     known_of_ = question;
     return known_ = std::move(predictions);
   };
-  if (std::string why = no_predictions(*computation); !why.empty()) {
+  if (std::string why = predictions_refusal(*computation); !why.empty()) {
     work_.rest();
     return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, std::move(why)}));
   }

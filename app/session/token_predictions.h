@@ -32,7 +32,7 @@ inline constexpr Index predicted_tokens = 8;
 
 // Why a computation has no predictions: no model, no text, no language-model head; a sentence with the
 // remedy. Empty if it has.
-std::string no_predictions(const Computation& computation);
+std::string predictions_refusal(const Computation& computation);
 
 class PredictionRuns {
  public:

@@ -101,7 +101,7 @@ std::vector<Index> spread_steps(const std::vector<Index>& steps, std::size_t cou
   return spread;
 }
 
-std::vector<Index> telling_steps(const std::vector<Index>& steps, const WatchedRun& run, std::size_t count) {
+std::vector<Index> salient_steps(const std::vector<Index>& steps, const WatchedRun& run, std::size_t count) {
   if (steps.size() <= count || count < 2) return steps;
   // How much has happened until each step: the changes of the loss,
   // and a quarter as much for the time that went by.

@@ -27,7 +27,7 @@ std::vector<Index> spread_steps(const std::vector<Index>& steps, std::size_t cou
 
 // At most `count` of the steps, ascending, with the first and the last: close together where the loss changes
 // much, and never far apart.
-std::vector<Index> telling_steps(const std::vector<Index>& steps, const WatchedRun& run, std::size_t count);
+std::vector<Index> salient_steps(const std::vector<Index>& steps, const WatchedRun& run, std::size_t count);
 
 // The pages of a lesson: the model at each of these checkpoints, all heads side by side of the layer that has
 // the strongest habit at the end, or the last one. `run` gives the words.

@@ -21,7 +21,7 @@ void Worker::start(std::function<void()> work) {
   thread_ = std::thread([this, work = std::move(work)] {
     {
       const CancelScope scope(cancelled_);
-      const ProgressScope told(clock_.progress());
+      const ProgressScope progress_scope(clock_.progress());
       work();
     }
     {

@@ -23,7 +23,7 @@ namespace headwise {
 // What the user is told while something is computed in the background.
 
 // Shorter waits are not worth reporting, and a display that changes just for them is restless.
-inline constexpr double seconds_before_told = 0.3;
+inline constexpr double long_wait_seconds = 0.3;
 // Interval at which the reported progress is updated.
 inline constexpr double seconds_between_words = 0.1;
 
@@ -32,10 +32,10 @@ struct Waiting {
   double fraction = 0.0;  // 0 … 1
   const char* doing = "";
 
-  bool told() const { return seconds >= seconds_before_told; }
+  bool is_long() const { return seconds >= long_wait_seconds; }
   // ": attn_weights, 43 %", to append to a description of the work; empty if it is too early to report.
   std::string text() const {
-    if (!told()) return "";
+    if (!is_long()) return "";
     return fmt::format(": {}{}{:.0f} %", doing, *doing ? ", " : "", 100.0 * std::min(fraction, 1.0));
   }
 };

@@ -222,14 +222,15 @@ void draw_layout_differences(SetupRows& rows) {
 void draw_layer(SetupRows& rows) {
   const ModelInput* const input = rows.context().inputs.model_input.get();
   const std::string& path = *rows.scenario().parameters.file;
-  std::string told = model_name(path);
+  std::string description = model_name(path);
   std::string of;
   if (input) {
     const std::size_t layers = input->model->layers().layers.size();
-    told += fmt::format(": {} layers × {} heads", layers, input->model->transformer()->config().num_heads);
+    description +=
+        fmt::format(": {} layers × {} heads", layers, input->model->transformer()->config().num_heads);
     of = fmt::format("0 to {}", layers - 1);
   }
-  dim_text(rows.widgets(), told);
+  dim_text(rows.widgets(), description);
   named_item(rows.widgets(), "setup/model", path);
   if (is_stored(path)) {
     constexpr std::string_view words = "How it was trained";

@@ -207,7 +207,7 @@ void draw_setup_operator(SetupRows& rows) {
       "(F.scaled_dot_product_attention).";
   if (sdpa && left) {
     what += " Switching back to MHA restores its settings.";
-  } else if (const std::vector<std::string> lost = left_by_switch(rows.scenario()); !sdpa && !lost.empty()) {
+  } else if (const std::vector<std::string> lost = dropped_by_switch(rows.scenario()); !sdpa && !lost.empty()) {
     what += " SDPA drops " + join(lost, ", ") + "; switching back to MHA restores what it drops.";
   }
   int chosen = sdpa ? 1 : 0;

@@ -29,11 +29,11 @@ void SetupRows::edited(const char* id, std::string label, bool continues) {
 }
 
 void SetupRows::draw_errors(const char* id, const std::string& own) {
-  const std::string& told = own.empty() && is_wrong(id) ? context_.error : own;
-  if (told.empty()) return;
-  error_line(widgets_, told);
-  told_error_ = told;
-  if (told == state_.told_error) return;
+  const std::string& message = own.empty() && is_wrong(id) ? context_.error : own;
+  if (message.empty()) return;
+  error_line(widgets_, message);
+  shown_error_ = message;
+  if (message == state_.shown_error) return;
   // A new sentence is made fully visible, even where the panel ends in the middle of it.
   const ImVec2 origin = ImGui::GetWindowPos();
   const float foot = ImGui::GetItemRectMax().y + widgets_.px(6);
@@ -138,7 +138,7 @@ void SetupRows::idle_slider(const RowLabel& label, double value, std::string_vie
 }
 
 PanelAction SetupRows::take() {
-  state_.told_error = told_error_;
+  state_.shown_error = shown_error_;
   if (changed_) action_.scenario = std::move(edited_);
   return std::move(action_);
 }
@@ -214,7 +214,7 @@ void draw_more(SetupRows& rows) {
 }
 
 // A row requested by name is shown, whether rarely used or not.
-void go_to_wanted(const PanelContext& context, SetupState& state) {
+void show_wanted_row(const PanelContext& context, SetupState& state) {
   if (!context.focus || !context.focus->enabled) return;  // the dialog that requested it is still closing
   const std::string row = std::exchange(state.wanted_row, "");
   if (row.empty()) return;
@@ -236,7 +236,7 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
       setup_key);
   constexpr float roomy_height = 860.0f;  // design units: from here on all rows are shown
   state.compact = ImGui::GetWindowHeight() < roomy_height * context.scale;
-  go_to_wanted(context, state);
+  show_wanted_row(context, state);
   SetupRows rows(context, state);
   draw_setup_operator(rows);
   draw_setup_text(rows);

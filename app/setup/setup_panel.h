@@ -28,7 +28,7 @@ struct SetupState {
   std::string wanted_row;     // id of the row requested by name: it is scrolled to and gets the focus
   bool wanted_whole = false;  // its text is selected, so that typing replaces it
   std::string edited_row;     // id of the row edited last: an error sentence is shown below it
-  std::string told_error;     // the sentence below a row in the last frame: a new one is scrolled to
+  std::string shown_error;    // the sentence below a row in the last frame: a new one is scrolled to
   // Gains when typing a new number of heads began: going from 8 to 16 passes through 1, which must not lose
   // the gains of all other heads.
   std::optional<std::vector<double>> gains_before_typing;

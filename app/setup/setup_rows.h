@@ -79,7 +79,7 @@ class SetupRows {
   PanelAction action_;
   bool changed_ = false;
   int left_out_ = 0;
-  std::string told_error_;  // in this frame
+  std::string shown_error_;  // in this frame
 };
 
 // Up to 4096.

@@ -28,7 +28,7 @@ void fit_valid_lens(Scenario& scenario) {
 }
 
 // For a model's layer: the numbers that fit its arrays.
-std::vector<std::int64_t> heads_that_fit(const AttentionLayer& layer) {
+std::vector<std::int64_t> fitting_head_counts(const AttentionLayer& layer) {
   std::vector<std::int64_t> all;
   for (const HeadChoice& choice : head_choices(layer)) all.push_back(choice.num_heads);
   return all;
@@ -142,7 +142,8 @@ void draw_setup_sizes(SetupRows& rows) {
       {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096},
       of_model ? "A trained model has fixed sizes: choose random or hand-made heads to change them." : "");
   if (of_model) draw_other_heads(rows);
-  const std::vector<std::int64_t> head_stops = of_model ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
+  const std::vector<std::int64_t> head_stops =
+                                      of_model ? fitting_head_counts(*layer) : divisors_of(a.embed_dim),
                                   group_stops = group_choices(rows);
   const FieldResult heads =
       rows.integer(setup_row("setup/num_heads"), a.num_heads, {.drag_least = 1, .drag_stops = head_stops});

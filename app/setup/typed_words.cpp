@@ -34,10 +34,11 @@ void read_words(TypedWordsState& state, const std::shared_ptr<const TextModel>& 
   state.model = model;
   state.text = text;
   state.hardly_known.clear();
-  state.told.clear();
+  state.sentences.clear();
   if (!model || !model->tokenizer()) return;
   state.hardly_known = hardly_known_words(*model->tokenizer(), text);
-  for (const HardlyKnownWord& word : state.hardly_known) state.told.push_back(knowledge_sentence(word, text));
+  for (const HardlyKnownWord& word : state.hardly_known)
+    state.sentences.push_back(knowledge_sentence(word, text));
 }
 
 std::vector<TextMark> marks_of(const TypedWordsState& state, const FocusOrder* focus, bool focused) {
@@ -46,7 +47,7 @@ std::vector<TextMark> marks_of(const TypedWordsState& state, const FocusOrder* f
     const HardlyKnownWord& word = state.hardly_known[i];
     // A word still being typed is not yet one that the model does not know.
     if (focused && focus->cursor.at == word.end && !state.offered.empty()) continue;
-    marks.push_back({word.begin, word.end, state.told[i]});
+    marks.push_back({word.begin, word.end, state.sentences[i]});
   }
   return marks;
 }
@@ -220,7 +221,7 @@ void draw_flowing_text(const WidgetContext& context, WordFlow& flow, const std::
     const ImVec2 place = flow.place(std::ceil(width_of(font, word)), word == ".");
     context.painter().text(font, {place.x, std::round(place.y + 0.5f * (flow.line_height() - font->FontSize))},
                            context.palette.text_dim, word);
-    ui_says(word, place);
+    ui_text_probe(word, place);
     at = end + 1;
   }
 }

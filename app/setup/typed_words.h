@@ -25,7 +25,7 @@ struct TypedWordsState {
   std::weak_ptr<const TextModel> model;
   std::string text;
   std::vector<HardlyKnownWord> hardly_known;
-  std::vector<std::string> told;  // a sentence on each
+  std::vector<std::string> sentences;  // a sentence on each
 
   // Of the word that the cursor stands behind.
   std::vector<std::string> offered;  // empty: no list

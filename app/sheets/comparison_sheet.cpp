@@ -96,7 +96,7 @@ void draw_figures(const WidgetContext& context, const char* probe, std::span<con
       draw_cell(font_of(c), c, x, at.y, row.cells[c],
                 row.dim ? context.palette.text_dim : context.palette.text);
       // "attn_weights, largest: 0.95"
-      ui_says(row.cells[0] + ", " + std::string(columns[c].name) + ": " + row.cells[c], {x, at.y});
+      ui_text_probe(row.cells[0] + ", " + std::string(columns[c].name) + ": " + row.cells[c], {x, at.y});
       x += widths[c] + gap;
     }
     const float bar = std::min(context.px(longest_bar), at.x + room - x);

@@ -20,7 +20,7 @@ namespace headwise {
 namespace {
 
 constexpr double closer_per_notch = 1.25, pan_per_press = 0.25;
-constexpr float told_left = 312.0f;  // design units
+constexpr float readout_left = 312.0f;  // design units
 constexpr std::string_view hand_made = "hand-made: ";
 
 // What a head was made for. The model of these sizes has no such heads, and the title says so.
@@ -90,7 +90,7 @@ void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& 
                                    theme, &finer));
   } else {
     // The pyramid has a block for (nearly) every pixel: that limit is the one for all heads.
-    finer.look_away();
+    finer.suspend();
     for (Index h = 0; h < s.heads; ++h)
       state.parts.push_back(
           map_part(result, h, {0, s.queries}, {0, s.all_keys}, state.statistic, pixels, theme));
@@ -106,7 +106,7 @@ PlaneGeometry plane_of(const MapPart& part, double x, double y, double side) {
 }
 
 void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
-              FullSizeMapsState& state, RectF area, std::string& told) {
+              FullSizeMapsState& state, RectF area, std::string& readout) {
   const Painter paint = context.painter();
   ImFont* font = context.fonts.small;
   const double title = 1.35 * font->FontSize;
@@ -129,7 +129,7 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
     const MapPart& part = state.parts[i];
     const PlaneGeometry& plane = geometry[i];
     const std::string name = name_of(result, part.head);
-    ui_says("head " + name, corner(plane));
+    ui_text_probe("head " + name, corner(plane));
     paint.text(font, {corner(plane).x, corner(plane).y - float(title)}, context.palette.text_dim,
                fitted_text(without_origin(name, font, grid.side), font, float(grid.side)));
     ImGui::PushID(static_cast<int>(i));
@@ -140,7 +140,7 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
     if (item.hovered) {
       paint.outline(plane, context.palette.focus, paint.px(1.5f));
       if (const auto cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y))
-        told = map_cell_text(result, part, cell->first, cell->second);
+        readout = map_cell_text(result, part, cell->first, cell->second);
     }
     if (item.pressed) {
       state.head = part.head;
@@ -170,7 +170,7 @@ void move_view(const PanelContext& context, FullSizeMapsState& state, const Plan
 }
 
 void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
-              FullSizeMapsState& state, RectF area, std::string& told) {
+              FullSizeMapsState& state, RectF area, std::string& readout) {
   const Painter paint = context.painter();
   const AttentionSizes& s = result.tiles->sizes();
   const double left = paint.px(84), below = paint.px(58);
@@ -207,13 +207,13 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
   if (cell) {
     const RectF box = plane.cell(cell->first, cell->second);
     paint.outline(Box(box).grown(1), context.palette.focus, std::max(1.0f, paint.px(1.5f)));
-    told = map_cell_text(result, part, cell->first, cell->second);
+    readout = map_cell_text(result, part, cell->first, cell->second);
   }
   move_view(context, state, plane, s, hovered, active, focused);
 }
 
 // Whose weights the maps are of: a model gives only its sizes. Returns the height of the line.
-float draw_whose_weights(const PanelContext& context, const FullSizeResult& result, const RectF& area) {
+float draw_weights_source(const PanelContext& context, const FullSizeResult& result, const RectF& area) {
   ImFont* font = context.fonts.small;
   const std::string text =
       fmt::format("Only the sizes are those of {}: {}, {}.", model_sizes()[result.request.model].name,
@@ -256,7 +256,7 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
 }
 
 // In one line or, if too long, in two, the queries above the keys with their number.
-void draw_window_notices(const PanelContext& context, const std::string& told, const RectF& area) {
+void draw_window_notices(const PanelContext& context, const std::string& readout, const RectF& area) {
   constexpr std::string_view arrow = " → ";
   ImFont* font = context.fonts.small;
   const auto left = float(area.x), width = float(area.width);
@@ -264,10 +264,10 @@ void draw_window_notices(const PanelContext& context, const std::string& told, c
   const auto line = [&](std::string_view text, float y) {
     context.painter().text(font, {left, y}, context.palette.text, fitted_text(std::string(text), font, width));
   };
-  const std::size_t half = told.find(arrow);
-  if (half == std::string::npos || fitted_text(told, font, width) == told) return line(told, lower);
-  line(std::string_view(told).substr(0, half), lower - 1.1f * font->FontSize);
-  line(std::string_view(told).substr(half + 1), lower);
+  const std::size_t half = readout.find(arrow);
+  if (half == std::string::npos || fitted_text(readout, font, width) == readout) return line(readout, lower);
+  line(std::string_view(readout).substr(0, half), lower - 1.1f * font->FontSize);
+  line(std::string_view(readout).substr(half + 1), lower);
 }
 
 // The weights of a query sum to 1: over thousands of keys most are small, and black in colours that end at 1.
@@ -289,7 +289,7 @@ std::string made_up_weights(const FullSizeRequest& request) {
 void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
                          FullSizeMapsState& state, RectF area) {
   if (!state.top_is_chosen) state.top = first_top(result.tiles->sizes().all_keys);
-  const double line = draw_whose_weights(context, result, area);
+  const double line = draw_weights_source(context, result, area);
   area = {area.x, area.y + line, area.width, std::max(0.0, area.height - line)};
   ImGui::SetCursorScreenPos({float(area.x), float(area.y)});
   if (state.head) draw_way_back(context, result, state);
@@ -310,11 +310,11 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
                  : std::string("Every drawn cell is a single weight here, so there is nothing to choose."));
   const double used = ImGui::GetItemRectMax().y - area.y + context.px(8), foot = context.px(48);
   RectF maps{area.x, area.y + used, area.width, std::max(0.0, area.height - used - foot)};
-  std::string told;
+  std::string readout;
   if (state.head)
-    draw_one(context, result, finer, state, maps, told);
+    draw_one(context, result, finer, state, maps, readout);
   else
-    draw_all(context, result, finer, state, maps, told);
+    draw_all(context, result, finer, state, maps, readout);
   if (state.parts.empty()) return;
 
   const MapPart& part = state.parts.front();
@@ -343,8 +343,9 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
       "Upper end of the colour range: further right, small weights become bright, and all weights above "
       "the end look the same.");
   draw_window_notices(
-      context, told, {area.x + context.px(told_left), y, area.width - context.px(told_left), context.px(12)});
-  if (!told.empty())
+      context, readout,
+      {area.x + context.px(readout_left), y, area.width - context.px(readout_left), context.px(12)});
+  if (!readout.empty())
     ui_probe("full_size/told", {float(area.x), float(y)}, {float(area.x + area.width), float(y + foot)});
 }
 

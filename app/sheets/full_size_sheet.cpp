@@ -277,7 +277,7 @@ MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellR
         return part;
       }
     }
-    finer->look_away();
+    finer->suspend();
   }
   std::size_t i = 0;  // the coarsest that still has a block for every pixel
   while (i + 1 < levels.size() && static_cast<double>(levels[i + 1].block) <= cells_per_pixel) ++i;

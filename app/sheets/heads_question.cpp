@@ -150,16 +150,16 @@ std::optional<HeadsAnswer> draw_heads_question(const WidgetContext& context, Hea
                  {.width = context.px(field_width), .wrong = !chosen, .placeholder = "a number"});
   ui_probe_item("heads_question/number");
   chosen = typed_choice(question);
-  const std::string told = chosen ? choice_text(*chosen) : no_choice_text(question);
+  const std::string sentence = chosen ? choice_text(*chosen) : no_choice_text(question);
   const float beside = at.x + context.px(field_width + 12);
   const ImVec2 below = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({beside, at.y + context.px(4)});
   if (chosen) {
-    context.painter().text(context.fonts.sans, ImGui::GetCursorScreenPos(), context.palette.text_dim, told);
+    context.painter().text(context.fonts.sans, ImGui::GetCursorScreenPos(), context.palette.text_dim, sentence);
     ImGui::SetCursorScreenPos(below);
   } else {
     ImGui::SetCursorScreenPos(below);
-    error_line(context, told);
+    error_line(context, sentence);
   }
   ImGui::Dummy({1, context.px(6)});
 

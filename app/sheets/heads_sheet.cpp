@@ -66,9 +66,9 @@ void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQ
     draw_progress(widgets, finding.muting.waiting(), heads);
     return;
   }
-  const bool known = finding.muting.at_hand(question) != nullptr;
+  const bool known = finding.muting.cached(question) != nullptr;
   if (known && error.empty()) {
-    const auto& muted = finding.muting.at_hand(question)->answer->muting->heads;
+    const auto& muted = finding.muting.cached(question)->answer->muting->heads;
     const bool no_number =
         std::ranges::all_of(muted, [](const MutedHead& head) { return head.positions == 0; });
     dim_sentence(
@@ -175,7 +175,7 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
   } else {
     const FoundHeads& found = *outcome->answer;
     if (finding.to_mute && *finding.to_mute != *question) finding.to_mute.reset();
-    const auto muted = finding.to_mute ? finding.muting.of(*question) : finding.muting.at_hand(*question);
+    const auto muted = finding.to_mute ? finding.muting.of(*question) : finding.muting.cached(*question);
     if (muted) finding.to_mute.reset();
     if (draw_above(context, finding, *question, found, muted ? muted->error : "",
                    is_stored(context.scenario.parameters.file.value_or("")))) {

@@ -46,7 +46,7 @@ constexpr std::string_view words_of_training =
 
 constexpr int question_handicap = 6;  // less than a letter that follows another scores (session/fuzzy_match)
 
-std::string what_it_does(const CommandEntry& entry, const Session& session, const std::string& undo_label) {
+std::string effect_of(const CommandEntry& entry, const Session& session, const std::string& undo_label) {
   const auto named = [](const std::string& label, std::string_view nothing) {
     return label.empty() ? std::string(nothing) : label;
   };
@@ -60,7 +60,7 @@ void add_commands(std::vector<PaletteEntry>& entries, const Session& session, co
        {Menu::file, Menu::edit, Menu::view, Menu::teach, Menu::help, Menu::keyboard, Menu::none}) {
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu || entry.key_count > 1) continue;
-      entries.push_back({std::string(entry.name), what_it_does(entry, session, undo_label),
+      entries.push_back({std::string(entry.name), effect_of(entry, session, undo_label),
                          all_keys_text(entry.id), CommandCall{entry.id},
                          std::string(entry.id == CommandId::train ? words_of_training : "")});
     }
@@ -119,7 +119,7 @@ std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view tex
 
 // Scattered letters match almost every long name: at most half of them may neither begin a word nor follow
 // the previous one.
-bool is_telling(const FuzzyMatch& match, std::string_view text) {
+bool is_compact_match(const FuzzyMatch& match, std::string_view text) {
   std::size_t strewn = 0;
   for (std::size_t i = 0; i < match.places.size(); ++i) {
     const std::size_t at = match.places[i];
@@ -133,7 +133,7 @@ bool is_telling(const FuzzyMatch& match, std::string_view text) {
 std::optional<int> word_score(const std::string& word, const PaletteEntry& entry,
                               std::vector<std::size_t>& places) {
   std::optional<int> score;
-  if (const auto name = fuzzy_match(word, entry.name); name && is_telling(*name, entry.name)) {
+  if (const auto name = fuzzy_match(word, entry.name); name && is_compact_match(*name, entry.name)) {
     score = name->score + found_in_name;
     places.insert(places.end(), name->places.begin(), name->places.end());
   }

@@ -85,7 +85,7 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
                         std::span<const HeadStatistics> statistics, Index count, const RectF& area, int least) {
   shape.note_lines = least;
   MapGrid plain = map_grid(count, shape, area, context.scale);
-  if (context.hall) {  // the maps and their names alone, each column named
+  if (context.presentation) {  // the maps and their names alone, each column named
     if (!plain.col_labels ||
         plain.map_width >= closest_columns * context.scale * static_cast<double>(shape.cols))
       return plain;
@@ -148,9 +148,9 @@ std::vector<std::string> words_of(const PanelContext& context, const HeadMap& ma
 }
 
 // A grid of the maps of all heads (or of all key/value heads), each with its number and notes above it.
-class View {
+class AllHeadsView {
  public:
-  View(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area)
+  AllHeadsView(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area)
       : context_(context),
         result_(*content.result),
         area_(area),
@@ -179,13 +179,13 @@ class View {
   PanelAction draw(std::optional<CellRef>& under_mouse) const {
     PanelAction action;
     draw_planes();
-    const HeadMap* looked_at = nullptr;  // the map with the cell under the mouse
+    const HeadMap* pointed_map = nullptr;  // the map with the cell under the mouse
     for (std::size_t i = 0; i < maps_.size(); ++i) {
       const HeadMap& map = maps_[i];
       draw_marks(map);
-      if (const auto cell = cell_looked_at(context_, fmt::format("map{}", i), map.part, map.plane)) {
+      if (const auto cell = pointed_cell(context_, fmt::format("map{}", i), map.part, map.plane)) {
         under_mouse = cell;
-        looked_at = &map;
+        pointed_map = &map;
       }
       ui_probe("stage/map", static_cast<int>(i), map.plane);
       draw_labels(map, static_cast<Index>(i));
@@ -198,9 +198,9 @@ class View {
     }
     draw_bar(action);
     // Pinning a cell of another head also selects that head.
-    if (looked_at && cell_pressed(context_) && count_ == query_heads_) {
+    if (pointed_map && cell_pressed(context_) && count_ == query_heads_) {
       action.selection = context_.selection;
-      action.selection->head = looked_at->head;
+      action.selection->head = pointed_map->head;
     }
     return action;
   }
@@ -284,7 +284,9 @@ class View {
   double notes() const { return note_line_units * context_.scale * shape_.note_lines; }
   double title() const { return title_height_units * context_.scale; }
   // Between name and map, for the frame of the right head.
-  double frame_room() const { return context_.hall || context_.right_head ? 5.0 * context_.scale : 0.0; }
+  double frame_room() const {
+    return context_.presentation || context_.right_head ? 5.0 * context_.scale : 0.0;
+  }
 
   const PanelContext& context_;
   const StagePart& result_;
@@ -331,7 +333,7 @@ std::vector<std::string> head_words(const PanelContext& context, const HeadStati
 
 PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse) {
-  return View(context, state, content, area).draw(under_mouse);
+  return AllHeadsView(context, state, content, area).draw(under_mouse);
 }
 
 }  // namespace headwise

@@ -106,7 +106,7 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
 }
 
 // Why there is no other side to draw; else empty.
-std::string no_other_side(const PanelContext& context, TensorName name) {
+std::string target_refusal(const PanelContext& context, TensorName name) {
   const ComparisonTarget* side = context.comparison_target;
   if (!side) return "computing the other side …";
   if (!side->computation) {
@@ -352,7 +352,7 @@ class CompareMaps {
     std::vector<std::string> words{map.title, brief};  // no word of them is cut while one of them fits
     if (i < 2) {
       const StagePart& part = i == 0 ? other_ : present_;
-      const float tensor = width_of(context_.hall ? font : context_.fonts.mono_small, name_) + 6 * u;
+      const float tensor = width_of(context_.presentation ? font : context_.fonts.mono_small, name_) + 6 * u;
       for (const std::string& side : words)
         if (width_of(font, side + ":") + tensor <= room)
           return draw_part_title(context_, part, map.plane, room, side + ":");
@@ -386,7 +386,7 @@ class CompareMaps {
     if (map.place.col_labels)
       head = draw_part_column_labels(context_, map.part, map.plane, marks, map.place.slanted);
     const auto first = focus_.value_or(std::pair<Index, Index>());
-    if (const auto cell = plane_cell_looked_at(context_, map.probe, map.plane, first)) hovered = cell;
+    if (const auto cell = pointed_plane_cell(context_, map.probe, map.plane, first)) hovered = cell;
     return head;
   }
 
@@ -446,7 +446,7 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
     state.cell.reset();
     return action;
   };
-  if (const std::string why = no_other_side(context, present.matrix.name); !why.empty()) return say(why);
+  if (const std::string why = target_refusal(context, present.matrix.name); !why.empty()) return say(why);
   const ComparisonTarget& side = *context.comparison_target;
   const Trace& trace = *side.computation->trace;
   Selection there = selection_within(context.selection, trace);

@@ -38,9 +38,9 @@ std::vector<Figure> figures_of(const PanelContext& context) {
   return figures;
 }
 
-class View {
+class ElementwiseView {
  public:
-  View(const PanelContext& context, const StageContent& scores, RectF area, double top, Index query)
+  ElementwiseView(const PanelContext& context, const StageContent& scores, RectF area, double top, Index query)
       : context_(context), q_(*scores.left), k_(*scores.above), area_(area), top_(top), query_(query) {
     place();
   }
@@ -71,10 +71,10 @@ class View {
     const auto title = [&](const PlaneGeometry& over, const char* few, const std::string& all, Rgba8 color,
                            const std::string& shape = "", std::optional<Id> tensor = {}) {
       const ImVec2 at(float(over.x), float(over.y) - mono->FontSize - 5);
-      const bool whole = !context_.hall && width_of(mono, all) <= float(over.width);
+      const bool whole = !context_.presentation && width_of(mono, all) <= float(over.width);
       const std::string text = whole ? all : few;
       const float end = paint.text_within(float(over.width), mono, at, color, text).max.x;
-      ui_says(text, at);
+      ui_text_probe(text, at);
       if (tensor) name_tensor(context_, {*tensor}, {at.x, at.y - 1}, {end, at.y + mono->FontSize + 2});
       const float gap = 7.0f * context_.scale;
       if (!shape.empty() && end + gap + width_of(mono, shape) <= float(over.x + over.width))
@@ -89,11 +89,11 @@ class View {
     title(keys_, "k of each key", "k: every key's row", palette.k, keys_shape, k_.matrix.name.id);
     title(products_, "q ∘ k", "q ∘ k: elementwise product", palette.text, keys_shape);
 
-    if (const auto hit = plane_cell_looked_at(context_, "query", strip_))
+    if (const auto hit = pointed_plane_cell(context_, "query", strip_))
       under_mouse = cell_at(q_.matrix, query_, hit->second);
-    if (const auto hit = plane_cell_looked_at(context_, "keys", keys_))
+    if (const auto hit = pointed_plane_cell(context_, "keys", keys_))
       under_mouse = cell_at(k_.matrix, hit->second, hit->first);
-    if (const auto hit = plane_cell_looked_at(context_, "products", products_))
+    if (const auto hit = pointed_plane_cell(context_, "products", products_))
       under_mouse = cell(Id::scores, hit->first);
     ui_probe("stage/keys", keys_);
     ui_probe("stage/products", products_);
@@ -117,7 +117,7 @@ class View {
                               ? 0.0
                               : label_width(context_, context_.inputs.labels.key, rows) + 10 * u;
     figures_ = figures_of(context_);
-    const double figure = (context_.hall ? 76 : 62) * u, gap = 26 * u;
+    const double figure = (context_.presentation ? 76 : 62) * u, gap = 26 * u;
     const double room = area_.width - labels - 2 * gap - figure * static_cast<double>(figures_.size());
     fits_ = room >= 80 * u;
     const double plane = std::max(40 * u, std::min(room / 2, 26 * u * static_cast<double>(width)));
@@ -155,7 +155,7 @@ class View {
   void draw_figures(std::optional<CellRef>& under_mouse) const {
     const Painter paint = context_.painter();
     ImFont* mono = figure_font();
-    ImFont* small = context_.hall ? context_.fonts.sans : context_.fonts.small;
+    ImFont* small = context_.presentation ? context_.fonts.sans : context_.fonts.small;
     for (const Figure& figure : figures_) {
       const PlaneGeometry rows = plane_geometry(figure.rect, key_count(), 1);
       const auto right = float(figure.rect.x + figure.rect.width);
@@ -180,9 +180,9 @@ class View {
         paint.text_beside(type, {right - 2 * context_.scale, Box(box).middle().y},
                           crossed ? context_.palette.text_dim : context_.palette.text,
                           figure_text(figure, key), Align::right);
-        if (crossed) ui_says("×", corner(box));
+        if (crossed) ui_text_probe("×", corner(box));
       }
-      if (const auto hit = plane_cell_looked_at(context_, figure.caption, rows))
+      if (const auto hit = pointed_plane_cell(context_, figure.caption, rows))
         under_mouse = cell(figure.id, hit->first);
       ui_probe(fmt::format("stage/figure/{}", tensor_entry(figure.id).name), rows);
     }
@@ -222,7 +222,7 @@ class View {
   // in a hall as large as there is room.
   ImFont* figure_font() const {
     const Fonts& fonts = context_.fonts;
-    if (!context_.hall || figures_.empty()) return fonts.mono_small;
+    if (!context_.presentation || figures_.empty()) return fonts.mono_small;
     const double pitch = figures_.front().rect.height / static_cast<double>(std::max<Index>(key_count(), 1));
     for (ImFont* font : {fonts.formula, fonts.caption, fonts.sans}) {
       if (font->FontSize + 2.0f * context_.scale > pitch) continue;
@@ -242,7 +242,9 @@ class View {
                                            : decimal_text(value, 2);
   }
 
-  ImFont* title_font() const { return context_.hall ? context_.fonts.sans : context_.fonts.mono_small; }
+  ImFont* title_font() const {
+    return context_.presentation ? context_.fonts.sans : context_.fonts.mono_small;
+  }
 
   // A matrix of the selected head, as stored.
   StagePart part_of(Id id, Index row_begin = 0, Index row_end = 0) const {
@@ -323,7 +325,7 @@ PanelAction draw_elementwise(const PanelContext& context, ElementwiseState& stat
     state.products_q_offset = q.flat(query, 0);
     state.products_k_offset = k.offset;
   }
-  const View view(context, scores, area, area.y + height + 8 * context.scale, query);
+  const ElementwiseView view(context, scores, area, area.y + height + 8 * context.scale, query);
   if (view.fits()) {
     view.draw(state.products, under_mouse);
   } else {

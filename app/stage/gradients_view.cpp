@@ -195,7 +195,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
   area.y += used;
   area.height = std::max(0.0, area.height - used);
   if (!has_backward_pass(context.trace)) {
-    draw_stage_sentence(context, std::string(context.no_gradients), area);
+    draw_stage_sentence(context, std::string(context.gradients_refusal), area);
     return action;
   }
   const std::vector<GradientPair> pairs = gradient_pairs(context.trace, content, state.ranges);
@@ -228,7 +228,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
       const auto clicked = draw_part_column_labels(context, *each.part, each.plane, marks, each.slanted);
       if (clicked) head = clicked;
     }
-    if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
+    if (const auto cell = pointed_cell(context, each.name, *each.part, each.plane)) under_mouse = cell;
     if (each.bar.height > 0) {
       const HeatmapSpec& spec = each.part->spec;
       each.bar_end = draw_color_bar(paint, each.bar, spec.color_map, context.theme, spec.range,

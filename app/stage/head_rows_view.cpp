@@ -72,7 +72,7 @@ class HeadRowsView {
     draw_names_stop(layout, action);
 
     const std::optional<CellRef> focused = focused_cell(context_.trace, context_.selection);
-    const auto hit = plane_cell_looked_at(context_, "head rows cells", plane);
+    const auto hit = pointed_plane_cell(context_, "head rows cells", plane);
     const auto cell = [&](Index row, Index key) {
       return CellRef{{TensorId::attn_weights}, {context_.selection.batch, state_.first_row + row, query_, key}};
     };
@@ -268,7 +268,7 @@ class HeadRowsView {
     }
     ImFont* font = context_.fonts.sans;
     const std::string words =
-        context_.predictions ? context_.predictions->why : std::string(context_.no_predictions);
+        context_.predictions ? context_.predictions->why : std::string(context_.predictions_refusal);
     ImVec2 at = corner(layout.words);
     for (const TextLine& line : text_layouts().of(words, *font, float(layout.words.width))) {
       context_.painter().text(font, at, context_.palette.text_dim,
@@ -293,7 +293,7 @@ bool has_head_rows_view(const Trace& trace) {
 
 PanelAction draw_head_rows(const PanelContext& context, HeadRowsState& state, RectF area,
                            std::optional<CellRef>& under_mouse) {
-  state.telling = telling_position(context);
+  state.telling = salient_position(context);
   return HeadRowsView(context, state, area).draw(under_mouse);
 }
 

@@ -116,8 +116,8 @@ std::string caption_text(const PanelContext& context, float width) {
   if (context.scenario.parameters.source != ParameterSource::model) return caption;
   const auto purpose = head_description(context, context.selection.head);
   if (!purpose) return caption;
-  const std::string told = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
-  return fits(font, told, width) ? told : caption;
+  const std::string label = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
+  return fits(font, label, width) ? label : caption;
 }
 
 // Above the thumbnails; at the end of its line the choice of colours, if the line has room for both.
@@ -410,7 +410,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   tooltip(context, named ? fmt::format("show head {}", number) : "show this head");
   constexpr float least_shrunk = 0.82f;
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
-  if (context.hall) {  // as large as its line has room for, below the frame around the map
+  if (context.presentation) {  // as large as its line has room for, below the frame around the map
     const Fonts& fonts = context.fonts;
     for (ImFont* larger :
          {chosen ? fonts.title : fonts.caption, chosen ? fonts.bold : fonts.sans, fonts.sans, fonts.small}) {
@@ -451,10 +451,10 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
                                  const std::vector<StagePart>& parts, const std::vector<HeadName>& names) {
   PanelAction action;
   draw_caption(context, grid.caption, action);
-  const bool told = !context.veil || !context.veil->hides({TensorId::attn_weights});
+  const bool visible = !context.veil || !context.veil->hides({TensorId::attn_weights});
   for (Index head = 0; head < context.trace.options.num_heads; ++head) {
     const auto at = static_cast<std::size_t>(head);
-    const HeadName name = told && at < names.size() ? names[at] : HeadName{};
+    const HeadName name = visible && at < names.size() ? names[at] : HeadName{};
     draw_thumbnail(context, grid.thumbnail(head), head, at < parts.size() ? &parts[at] : nullptr, name.reason,
                    action);
     if (grid.name_form)

@@ -227,7 +227,7 @@ void draw_mask_bars(const PanelContext& context, const StageContent& content, co
   const auto room = float(area.x + area.width - place->rect.x);
   const std::string words = fitted_clauses(row_caption(context, pair, now, was), small, room);
   paint.text(small, {corner(place->rect).x, corner(place->rect).y}, palette.text_dim, words);
-  ui_says(words, corner(place->rect));
+  ui_text_probe(words, corner(place->rect));
   ui_probe("stage/mask_bars", place->rect);
 }
 

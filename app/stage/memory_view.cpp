@@ -41,7 +41,7 @@ std::string narrowed(const std::string& text, ImFont* font, float width) {
   return width_of(font, text) <= width ? text : fitted_text(without_spaces(text), font, width);
 }
 
-const char* what_it_does(const MemoryState& state, std::size_t i) {
+const char* effect_of(const MemoryState& state, std::size_t i) {
   if (i == 0) return "the tensor as it was made: row by row, its last axis contiguous";
   if (state.copied) return "rewrites every float, row by row: the only operation here that moves floats";
   if (state.code.starts_with(".contiguous")) return "its floats already lie row by row: nothing is copied";
@@ -134,7 +134,7 @@ class Table {
     ImGui::PopID();
     tooltip(context_, wrong ? fmt::format("{}: the right shape, but a different float in this cell",
                                           scene_.order.wrong_code)
-                            : std::string(what_it_does(shown, state)));
+                            : std::string(effect_of(shown, state)));
     ui_probe("stage/" + id, {x, at_.y}, {x + room, at_.y + line});
     if (wrong) {
       const float left = x - 8.0f * context_.scale;
@@ -169,9 +169,9 @@ Span span_of(Index total, double length, double least, Index chosen) {
   return {std::clamp<Index>(chosen - count / 2, 0, total - count), count};
 }
 
-class View {
+class MemoryView {
  public:
-  View(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene, RectF area)
+  MemoryView(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene, RectF area)
       : context_(context), state_(state), scene_(scene), area_(area), paint_(context.painter()) {}
 
   PanelAction draw(std::optional<CellRef>& under_mouse) {
@@ -179,7 +179,7 @@ class View {
     const float u = context_.scale;
     auto y = float(area_.y);
     place();
-    give_way();
+    fit_height();
     Table(context_, scene_, {float(area_.x), y}, float(area_.width), short_table_).draw();
     y = words(y + memory_table_height(context_, short_table_) + 6.0f * u, true) + 4.0f * u;
     const float strips = memory_strips_height(context_, strips_);
@@ -192,7 +192,7 @@ class View {
     const MemoryReading right{scene_, state_.window, right_, false, looked_at()};
     draw_reading_cells(context_, right);
     labels(right_);
-    draw_reading_words(context_, right, has_wrong() ? width + float(gap_) * 0.5f : width, says_owners_);
+    draw_reading_words(context_, right, has_wrong() ? width + float(gap_) * 0.5f : width, shows_owners_);
     StagePart part{scene_.matrix, {}, 0, nullptr, nullptr, 0, 0};
     part.col_block = head_block(context_.trace, scene_.matrix.col_axis);
     if (state_.window.rows == scene_.matrix.view.rows && state_.window.cols == scene_.matrix.view.cols)
@@ -205,7 +205,7 @@ class View {
     if (has_wrong()) {
       const MemoryReading wrong{scene_, state_.window, wrong_, true, looked_at()};
       draw_reading_cells(context_, wrong);
-      draw_reading_words(context_, wrong, width, says_owners_);
+      draw_reading_words(context_, wrong, width, shows_owners_);
       corners(wrong_, "stage/memory/misread");
       if (const auto cell = under("misread", wrong_)) under_mouse = cell;
       wrong_float = float_of(scene_.order.wrong, scene_.order.wrong.size() - 1, scene_.cell);
@@ -248,27 +248,27 @@ class View {
 
   // In a low stage the text is dropped first, then the enlarged floats, lines of the table, the copy's
   // memory, the memory: the matrix and its formulas are the point of the view.
-  void give_way() {
+  void fit_height() {
     const double u = context_.scale, line = context_.fonts.mono_small->FontSize * 1.3;
     const bool tall = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;
     strips_ = {scene_.memories(), true};
-    says_what_happens_ = tall || scene_.order.refusal.empty();
+    shows_effect_ = tall || scene_.order.refusal.empty();
     const auto rows = [&] {
       const double top = words(0.0f, false) + memory_table_height(context_, short_table_) + 10.0 * u;
       const double below = memory_strips_height(context_, strips_) + 6.0 * u;
       return static_cast<Index>((area_.height - top - below - (title_lines + formula_lines_) * line) /
                                 (least_row_units * u));
     };
-    if (state_.hall) {
-      says_what_happens_ = strips_.floats = false;
+    if (state_.presentation) {
+      shows_effect_ = strips_.floats = false;
       short_table_ = true;
     }
     const Index wanted = std::min(scene_.matrix.view.rows, wanted_rows);
-    if (rows() < wanted) says_what_happens_ = false;
+    if (rows() < wanted) shows_effect_ = false;
     if (rows() < wanted) strips_.floats = false;
     if (rows() < wanted) short_table_ = true;
     if (rows() < std::min(wanted, few_rows)) strips_.lanes = 1;
-    if (rows() < 1) says_refusal_ = false;
+    if (rows() < 1) shows_refusal_ = false;
     if (rows() < 1) strips_.lanes = 0;
   }
 
@@ -279,9 +279,9 @@ class View {
     const ImFont* mono = context_.fonts.mono_small;
     const double line = mono->FontSize * 1.3;
     double height = grids_.height - (title_lines + formula_lines_) * line;
-    says_owners_ =
+    shows_owners_ =
         height - line >= roomy_row_units * u * static_cast<double>(view.rows) && scene_.order.heads > 0;
-    if (says_owners_) height -= line;
+    if (shows_owners_) height -= line;
     // What the mouse points at must not move.
     std::optional<std::pair<Index, Index>> pinned;
     if (context_.selection.pinned) {
@@ -332,8 +332,8 @@ class View {
       y += size_in(small, width, text).y + 3.0f * context_.scale;
     };
     const MemoryOrder& order = scene_.order;
-    if (says_what_happens_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
-    if (says_refusal_ && !order.refusal.empty())
+    if (shows_effect_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
+    if (shows_refusal_ && !order.refusal.empty())
       write(fmt::format("{} raises an error: {}", order.refused_code, order.refusal), context_.palette.warning);
     return y;
   }
@@ -372,7 +372,7 @@ class View {
   }
 
   std::optional<CellRef> under(std::string_view name, const PlaneGeometry& plane) const {
-    const auto cell = plane_cell_looked_at(context_, name, plane);
+    const auto cell = pointed_plane_cell(context_, name, plane);
     if (!cell) return std::nullopt;
     return cell_at(scene_.matrix, cell->first + state_.window.row_begin,
                    cell->second + state_.window.col_begin);
@@ -431,9 +431,9 @@ class View {
   RectF grids_;  // what titles, cells and formulas of both share
   double label_width_ = 0.0, grid_width_ = 0.0, gap_ = 0.0;
   int formula_lines_ = 1;
-  bool says_owners_ = false;  // whose number the float is, below its formula
+  bool shows_owners_ = false;  // whose number the float is, below its formula
   // What fits next to the matrix.
-  bool says_what_happens_ = true, says_refusal_ = true, short_table_ = false;
+  bool shows_effect_ = true, shows_refusal_ = true, short_table_ = false;
   MemoryStripParts strips_;
   PlaneGeometry right_, wrong_;
 };
@@ -442,7 +442,7 @@ class View {
 
 PanelAction draw_memory(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene,
                         RectF area, std::optional<CellRef>& under_mouse) {
-  return View(context, state, scene, area).draw(under_mouse);
+  return MemoryView(context, state, scene, area).draw(under_mouse);
 }
 
 }  // namespace headwise

@@ -156,7 +156,7 @@ StageShape shape_of(const PanelContext& context, const StageContent& content,
   if (content.above) shape.above_rows = content.above->matrix.view.rows;
   if (content.mask_to_come) shape.above_rows = shape.rows;
   shape.cell_for_cell = content.cell_for_cell;
-  shape.hall = context.hall;
+  shape.presentation = context.presentation;
   shape.bias_row = content.bias.has_value();
   if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
   if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);

@@ -54,8 +54,8 @@ RectF small_rect(const RectF& whole, std::size_t i, std::size_t count, double sc
 }
 
 // Outlines the selected head's matrix; several query heads share one of k and v.
-void draw_chosen_small(const PanelContext& context, const StageContent& content,
-                       const std::vector<StagePart>& small, const RectF& whole) {
+void outline_selected_head(const PanelContext& context, const StageContent& content,
+                           const std::vector<StagePart>& small, const RectF& whole) {
   const Index sharing = std::max<Index>(1, context.trace.options.num_heads / static_cast<Index>(small.size()));
   const auto at = static_cast<std::size_t>(context.selection.head / sharing);
   if (at >= small.size()) return;
@@ -185,18 +185,18 @@ struct Drawn {
 // moving in from the previous step, and there is no result yet. `final_layout`: where all comes to rest.
 // While the left operand is on its way over the place of the result,
 // the result's words and the sign between the two wait.
-class View {
+class OneHeadView {
  public:
-  View(const PanelContext& context, const StageContent& content, const StageLayout& layout,
-       const StageLayout& final_layout, const RectF& area, bool entering)
+  OneHeadView(const PanelContext& context, const StageContent& content, const StageLayout& layout,
+              const StageLayout& final_layout, const RectF& area, bool entering)
       : context_(context),
         content_(content),
         layout_(layout),
         area_(area),
         entering_(entering),
-        left_on_its_way_(entering && layout.left && final_layout.left &&
-                         layout.left->x + layout.left->width >
-                             final_layout.left->x + final_layout.left->width + context.scale) {
+        left_is_moving_(entering && layout.left && final_layout.left &&
+                        layout.left->x + layout.left->width >
+                            final_layout.left->x + final_layout.left->width + context.scale) {
     const auto add = [&](std::string name, const StagePart& part, const RectF& rect) {
       drawn_.push_back({std::move(name), &part, part_plane(rect, part)});
     };
@@ -236,15 +236,15 @@ class View {
         if (context_.answer_mask && context_.answer_mask->asks && is_pair_map(each.part->matrix)) {
           draw_mask_to_paint(context_, *each.part, plane);
         } else if (cells) {
-          const auto cell = plane_cell_looked_at(context_, each.name, plane);
+          const auto cell = pointed_plane_cell(context_, each.name, plane);
           draw_veil(context_, plane_rect(plane), {&plane, cell, "hidden until you point at a cell"});
           if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
         } else if (context_.points_at_tensors) {
-          const auto cell = plane_cell_looked_at(context_, each.name, plane);
-          draw_veil(context_, plane_rect(plane), {.told = "hidden; a click answers with it"});
+          const auto cell = pointed_plane_cell(context_, each.name, plane);
+          draw_veil(context_, plane_rect(plane), {.caption = "hidden; a click answers with it"});
           if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
         } else if (context_.veil->mask && !context_.answer_mask) {
-          draw_veil(context_, plane_rect(plane), {.told = "no mask to paint"});
+          draw_veil(context_, plane_rect(plane), {.caption = "no mask to paint"});
         } else {
           draw_veil(context_, plane_rect(plane));
         }
@@ -252,21 +252,21 @@ class View {
       }
       if (is_result(each) && context_.answer_mask && !entering_)
         draw_wrong_pairs(context_, *each.part, plane);
-      if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;
+      if (const auto cell = pointed_cell(context_, each.name, *each.part, plane)) under_mouse = cell;
     }
-    if (!small_.empty()) draw_chosen_small(context_, content_, small_, *layout_.above);
+    if (!small_.empty()) outline_selected_head(context_, content_, small_, *layout_.above);
     if (content_.mask_to_come) draw_mask_to_come(context_, *content_.result, *layout_.above, under_mouse);
   }
 
   // Under the veil a cell is known to no other panel: only the labels of its row and column tell where it is.
-  void look_at(const CellRef& cell) { marks_.push_back({box_of(cell), MarkKind::cell}); }
+  void mark_cell(const CellRef& cell) { marks_.push_back({box_of(cell), MarkKind::cell}); }
 
   // Titles and labels; returns the head whose number was clicked.
   std::optional<Index> draw_words() const {
     PlaneGeometry titled = result();
     if (!layout_.col_figures.empty()) titled.y = static_cast<int>(std::round(layout_.col_figures.front().y));
     std::optional<Index> head;
-    if (!left_on_its_way_) {
+    if (!left_is_moving_) {
       draw_part_title(context_, *content_.result, titled, float(right_ - layout_.result.x));
       head = draw_part_column_labels(context_, *content_.result, result(), marks_, layout_.slanted);
     }
@@ -302,7 +302,7 @@ class View {
   std::optional<Index> draw_left_words() const {
     const StagePart& part = *content_.left;
     const PlaneGeometry& left = drawn_[1].plane;
-    const double end = left_on_its_way_              ? right_
+    const double end = left_is_moving_               ? right_
                        : layout_.row_figures.empty() ? layout_.result.x
                                                      : layout_.row_figures.front().x;
     // The captions of the rows above the result share the title line.
@@ -312,7 +312,7 @@ class View {
     const auto row = marked_row(part.matrix, marks_);
     draw_part_row_labels(context_, part, left, row ? row : marked_row(content_.result->matrix, marks_));
     const auto head = draw_part_column_labels(context_, part, left, marks_, layout_.left_slanted);
-    if (!content_.sign.empty() && !left_on_its_way_) draw_sign(context_, content_.sign, *layout_.left, end);
+    if (!content_.sign.empty() && !left_is_moving_) draw_sign(context_, content_.sign, *layout_.left, end);
     return head;
   }
 
@@ -336,7 +336,7 @@ class View {
   const StageLayout& layout_;
   const RectF area_;
   const bool entering_;
-  const bool left_on_its_way_;
+  const bool left_is_moving_;
   const double right_ = area_.x + area_.width;
   std::vector<StageMark> marks_ =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
@@ -358,12 +358,12 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (before && before->result)
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, names, area));
   const bool entering = content.veiled || (before && context.motion < entering_share);
-  View view(context, content, layout, final_layout, area, entering);
+  OneHeadView view(context, content, layout, final_layout, area, entering);
   state.shown = ShownMap{content.result->matrix.name, content.result->matrix.transposed, view.result(),
                          content.result->spec.color_map, content.result->spec.range};
   PanelAction action = view.draw_planes(state.head_ranges, names);
   view.draw_overlays(under_mouse);
-  if (content.veiled && under_mouse) view.look_at(*under_mouse);
+  if (content.veiled && under_mouse) view.mark_cell(*under_mouse);
   if (const auto head = view.draw_words()) action.selection = looking_at_head(context, *head);
   if ((content.row_figures || content.col_figures) && !entering)
     draw_figures(context, state, content, layout);

@@ -25,16 +25,16 @@ constexpr double heads_units = 92.0, side_units = 56.0;    // strip of thumbnail
 constexpr double low_heads_units = 62.0, low_side = 30.0;  // if there is little height
 constexpr double least_details = 120.0;                    // below the list, if they do not fit next to it
 constexpr float row_units = 24.0f, least_row_units = 19.0f, row_units_of_picture = 34.0f;
-constexpr double least_told = 5e-4;        // a less probable token would be shown as 0.000
-constexpr double told_bits = 5e-4;         // changes below the displayed precision are no change
-constexpr std::size_t longest_task = 300;  // bytes of the sentence
+constexpr double least_shown_probability = 5e-4;  // a less probable token would be shown as 0.000
+constexpr double least_shown_bits = 5e-4;         // changes below the displayed precision are no change
+constexpr std::size_t longest_task = 300;         // bytes of the sentence
 
-bool says_another_word(const PredictionChange& change) {
+bool predicts_another_word(const PredictionChange& change) {
   return !change.before.empty() && !change.now.empty() && change.before[0].id != change.now[0].id;
 }
 
 // The position of the query whose weight, score … is focused, or of a row of the output.
-std::optional<Index> position_looked_at(const PanelContext& context) {
+std::optional<Index> pointed_position(const PanelContext& context) {
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   if (!cell || cell->tensor.gradient) return std::nullopt;
   const TensorPtr tensor = context.trace.tensor(cell->tensor);
@@ -47,10 +47,10 @@ std::optional<Index> position_looked_at(const PanelContext& context) {
   return std::nullopt;
 }
 
-class View {
+class PredictionView {
  public:
   // `weights` is needed by draw() alone.
-  View(const PanelContext& context, const StageContent* weights, const TokenPredictions& predictions)
+  PredictionView(const PanelContext& context, const StageContent* weights, const TokenPredictions& predictions)
       : context_(context),
         weights_(weights),
         predictions_(predictions),
@@ -65,10 +65,12 @@ class View {
  private:
   float u() const { return context_.scale; }
   // For the back row of a hall, larger.
-  ImFont* words_font() const { return context_.hall ? context_.fonts.caption : context_.fonts.sans; }
-  ImFont* bold_font() const { return context_.hall ? context_.fonts.title : context_.fonts.bold; }
-  ImFont* number_font() const { return context_.hall ? context_.fonts.sans : context_.fonts.mono_small; }
-  ImFont* small_font() const { return context_.hall ? context_.fonts.sans : context_.fonts.small; }
+  ImFont* words_font() const { return context_.presentation ? context_.fonts.caption : context_.fonts.sans; }
+  ImFont* bold_font() const { return context_.presentation ? context_.fonts.title : context_.fonts.bold; }
+  ImFont* number_font() const {
+    return context_.presentation ? context_.fonts.sans : context_.fonts.mono_small;
+  }
+  ImFont* small_font() const { return context_.presentation ? context_.fonts.sans : context_.fonts.small; }
   Index length() const { return static_cast<Index>(predictions_.positions.size()); }
   const PredictionChange& at(Index position) const {
     return predictions_.positions[static_cast<std::size_t>(position)];
@@ -93,7 +95,7 @@ class View {
 };
 
 // The sentences above the list; returns their height.
-double View::summary(RectF area) const {
+double PredictionView::summary(RectF area) const {
   ImFont* font = words_font();
   const auto width = float(area.width);
   float y = float(area.y);
@@ -123,10 +125,10 @@ double View::summary(RectF area) const {
   for (Index i = 0; i < length(); ++i) {
     no_number += std::isnan(at(i).bits) ? 1 : 0;
     changed += has_changed(at(i)) ? 1 : 0;
-    other_word += says_another_word(at(i)) ? 1 : 0;
+    other_word += predicts_another_word(at(i)) ? 1 : 0;
     if (at(i).bits > at(most).bits) most = i;
   }
-  const std::string told =
+  const std::string text =
       no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN, so no word can be chosen.",
                                   no_number, length())
       : changed == 0
@@ -134,12 +136,12 @@ double View::summary(RectF area) const {
                         context_.picture ? "" : ": mute a head, or change its mask, to see the effect")
           : fmt::format("Changed at {} of {} positions, another word at {}; most {} “{}”, by {:.2f} bits.",
                         changed, length(), other_word, place(), token(most, font), at(most).bits);
-  sentence(told, changed == 0 ? context_.palette.text_dim : context_.palette.text, "prediction/told");
+  sentence(text, changed == 0 ? context_.palette.text_dim : context_.palette.text, "prediction/told");
   return static_cast<double>(y) - area.y + 0.5 * static_cast<double>(font->FontSize);
 }
 
-void View::token_and_probability(float x, float y, float room, const WordChange& of, double probability,
-                                 Rgba8 color) const {
+void PredictionView::token_and_probability(float x, float y, float room, const WordChange& of,
+                                           double probability, Rgba8 color) const {
   ImFont* font = words_font();
   ImFont* mono = number_font();
   const bool is_number = !std::isnan(probability);  // else all tokens are alike, and there is no first one
@@ -150,7 +152,7 @@ void View::token_and_probability(float x, float y, float room, const WordChange&
   paint_.text_beside(mono, {x + room, y}, context_.palette.text_dim, number, Align::right);
 }
 
-void View::row(Index position, const RectF& line, bool chosen) const {
+void PredictionView::row(Index position, const RectF& line, bool chosen) const {
   const PredictionChange& change = at(position);
   const Palette& palette = context_.palette;
   const ImVec2 min = corner(line), max = far_corner(line);
@@ -166,7 +168,7 @@ void View::row(Index position, const RectF& line, bool chosen) const {
   token_and_probability(min.x + token_room + gap, y, side, change.before[0], change.before[0].before,
                         changed_ ? palette.text_dim : palette.text);
   if (!changed_) return;
-  const bool other = says_another_word(change);
+  const bool other = predicts_another_word(change);
   token_and_probability(min.x + token_room + 2 * gap + side, y, side - 6 * u(), change.now[0],
                         change.now[0].now,
                         other                 ? palette.focus
@@ -175,7 +177,7 @@ void View::row(Index position, const RectF& line, bool chosen) const {
 }
 
 // The likely tokens of one position, currently most probable first, with a bar for each side.
-void View::details(Index position, RectF area) const {
+void PredictionView::details(Index position, RectF area) const {
   const PredictionChange& change = at(position);
   const Palette& palette = context_.palette;
   ImFont* font = words_font();
@@ -211,10 +213,10 @@ void View::details(Index position, RectF area) const {
   for (const WordChange& word : change.before) {
     if (std::ranges::find(words, word.id, &WordChange::id) == words.end()) words.push_back(word);
   }
-  const auto is_told = [](const WordChange& word) {
-    return word.before >= least_told || word.now >= least_told;
+  const auto is_listed = [](const WordChange& word) {
+    return word.before >= least_shown_probability || word.now >= least_shown_probability;
   };
-  std::erase_if(words, [&](const WordChange& word) { return !is_told(word); });  // NaN is not
+  std::erase_if(words, [&](const WordChange& word) { return !is_listed(word); });  // NaN is not
   // A token that has become unlikely is listed where it was likely.
   std::ranges::stable_sort(words, std::greater{},
                            [](const WordChange& word) { return std::max(word.before, word.now); });
@@ -244,7 +246,7 @@ void View::details(Index position, RectF area) const {
   }
 }
 
-PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse) {
+PanelAction PredictionView::draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
   const bool low = area.height < 3.6 * heads_units * u();
   const double strip = low ? low_heads_units : heads_units;
@@ -278,7 +280,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const double room = all ? height : height - 0.5 * static_cast<double>(small->FontSize);
   const Index rows = std::clamp<Index>(static_cast<Index>(room / pitch), 1, length());
   const RectF lines{area.x, top, list_width, pitch * static_cast<double>(rows)};
-  std::optional<Index> looked_at = position_looked_at(context_);
+  std::optional<Index> looked_at = pointed_position(context_);
   // A task asks for what comes late in its text.
   if (!looked_at && !input_.model->task().what.empty()) looked_at = predicted_position(context_);
   if (looked_at && looked_at != state.wanted &&
@@ -322,25 +324,25 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
 }  // namespace
 
 bool has_changed(const PredictionChange& change) {
-  return !(change.bits < told_bits);  // NaN has
+  return !(change.bits < least_shown_bits);  // NaN has
 }
 
-Index telling_position(const PanelContext& context) {
+Index salient_position(const PanelContext& context) {
   if (!context.predictions || context.predictions->positions.empty()) return 0;
   const ModelInput& input = *context.predictions->of->inputs.model_input;
-  return telling_position(*context.predictions, predicted_token(input.model->transformer()->config()));
+  return salient_position(*context.predictions, predicted_token(input.model->transformer()->config()));
 }
 
 Index predicted_position(const PanelContext& context) {
-  const std::optional<Index> looked_at = position_looked_at(context);
-  return looked_at ? *looked_at : telling_position(context);
+  const std::optional<Index> looked_at = pointed_position(context);
+  return looked_at ? *looked_at : salient_position(context);
 }
 
-Index telling_position(const TokenPredictions& predictions, PredictedToken kind) {
+Index salient_position(const TokenPredictions& predictions, PredictedToken kind) {
   const std::vector<PredictionChange>& all = predictions.positions;
   const auto most =
       std::ranges::max_element(all, {}, [](const PredictionChange& change) { return change.bits; });
-  if (most != all.end() && most->bits >= told_bits) return most - all.begin();
+  if (most != all.end() && most->bits >= least_shown_bits) return most - all.begin();
   const ModelText& text = predictions.of->inputs.model_input->text;
   const bool compares = kind == PredictedToken::in_place;
   for (std::size_t i = 0; compares && i < all.size() && i < text.ids.size(); ++i)
@@ -353,15 +355,16 @@ PanelAction draw_prediction(const PanelContext& context, PredictionState& state,
                             RectF area, std::optional<CellRef>& under_mouse) {
   const TokenPredictions* const predictions = context.predictions;
   if (!predictions || predictions->positions.empty()) {
-    draw_stage_sentence(context, predictions ? predictions->why : std::string(context.no_predictions), area);
+    draw_stage_sentence(context, predictions ? predictions->why : std::string(context.predictions_refusal),
+                        area);
     return {};
   }
-  state.telling = telling_position(context);
-  return View(context, &weights, *predictions).draw(state, area, under_mouse);
+  state.telling = salient_position(context);
+  return PredictionView(context, &weights, *predictions).draw(state, area, under_mouse);
 }
 
 void draw_predicted_words(const PanelContext& context, Index position, RectF area) {
-  View(context, nullptr, *context.predictions).details(position, area);
+  PredictionView(context, nullptr, *context.predictions).details(position, area);
 }
 
 }  // namespace headwise

@@ -176,8 +176,8 @@ class PlaneDrawing {
                        static_cast<double>(reach)});
       labels.push_back({fitted, color, font});
     };
-    ImFont* small = context_.hall ? context_.fonts.caption : context_.fonts.small;
-    ImFont* bold = context_.hall ? context_.fonts.title : context_.fonts.bold;
+    ImFont* small = context_.presentation ? context_.fonts.caption : context_.fonts.small;
+    ImFont* bold = context_.presentation ? context_.fonts.title : context_.fonts.bold;
     add(at(shown_.tip()), 6.0f * u(),
         drawable_text(token_at(context_.inputs.labels.query, shown_.query, "q"), bold), palette_.q, bold);
     if (shown_.other)
@@ -253,10 +253,11 @@ RowColumns columns_of(const PanelContext& context, const RectF& rows) {
   return columns;
 }
 
-void write_right(const PanelContext& context, float end, float middle, const std::string& text, Rgba8 color) {
+void write_right_aligned(const PanelContext& context, float end, float middle, const std::string& text,
+                         Rgba8 color) {
   ImFont* mono = context.fonts.mono_small;
   context.painter().text_beside(mono, {end, middle}, color, text, Align::right);
-  ui_says(text, {end, middle});
+  ui_text_probe(text, {end, middle});
 }
 
 // Three decimals, however small: the column is as wide.
@@ -281,7 +282,7 @@ void draw_weight_bar(const PanelContext& context, const RowColumns& columns, flo
 }  // namespace
 
 std::string key_name(const PanelContext& context, Index key) {
-  const ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
+  const ImFont* font = context.presentation ? context.fonts.caption : context.fonts.small;
   return drawable_text(token_at(context.inputs.labels.key, key, "k"), font);
 }
 
@@ -322,18 +323,19 @@ std::optional<Index> draw_query_key_rows(const PanelContext& context, const Show
                : blocked ? palette.text_dim
                          : palette.text,
                name);
-    write_right(context, columns.score_end, middle, decimal_text(shown.now.scores[key], 2),
-                blocked ? palette.text_dim : palette.text);
+    write_right_aligned(context, columns.score_end, middle, decimal_text(shown.now.scores[key], 2),
+                        blocked ? palette.text_dim : palette.text);
     const float half = 0.28f * pitch;
     draw_weight_bar(context, columns, middle - half, middle + half, shown.computed.weights[key],
                     shown.now.weights[key], shown.moved());
-    write_right(context, columns.number_end, middle, blocked ? "masked" : weight_text(shown.now.weights[key]),
-                blocked ? palette.text_dim : palette.text);
+    write_right_aligned(context, columns.number_end, middle,
+                        blocked ? "masked" : weight_text(shown.now.weights[key]),
+                        blocked ? palette.text_dim : palette.text);
     ui_probe("qk/row", static_cast<int>(keys[i]), {float(layout.rows.x), top},
              {columns.number_end, top + pitch});
   }
   const PlaneGeometry cells = plane_geometry(layout.rows, layout.row_count, 1);
-  const auto hit = plane_cell_looked_at(context, "plane rows", cells);
+  const auto hit = pointed_plane_cell(context, "plane rows", cells);
   if (!hit) return std::nullopt;
   return keys[static_cast<std::size_t>(std::clamp<Index>(hit->first, 0, std::ssize(keys) - 1))];
 }

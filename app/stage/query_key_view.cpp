@@ -149,7 +149,7 @@ class PlaneView {
     if (key_) under_mouse = cell(TensorId::scores, *key_);
     if (const auto row = draw_query_key_rows(context_, shown))
       under_mouse = cell(TensorId::attn_weights, *row);
-    write_line(told(shown), "qk/told", context_.palette.text_dim,
+    write_line(query_sentence(shown), "qk/told", context_.palette.text_dim,
                layout_.plane.y + layout_.plane.height + 5.0 * u());
     return action;
   }
@@ -302,7 +302,7 @@ class PlaneView {
   }
 
   // Below the plane: the pair under the mouse, else what can be done here.
-  std::string told(const ShownQuery& shown) const {
+  std::string query_sentence(const ShownQuery& shown) const {
     if (shown.other)
       return fmt::format("query “{}”: click to show its scores, drag to move its arrow",
                          query_name(context_, *shown.other));
@@ -349,7 +349,7 @@ PanelAction draw_query_key(const PanelContext& context, QueryKeyState& state, co
   }
   if (!state.no_plane.empty()) {
     draw_stage_sentence(context, state.no_plane, area);
-    ui_says(state.no_plane, corner(area));
+    ui_text_probe(state.no_plane, corner(area));
     return action;
   }
   PanelAction own = PlaneView(context, state, area).draw(under_mouse);

@@ -128,9 +128,9 @@ class AxisLight {
 
 }  // namespace
 
-std::optional<std::pair<Index, Index>> plane_cell_looked_at(const PanelContext& context,
-                                                            std::string_view name, const PlaneGeometry& plane,
-                                                            std::pair<Index, Index> first) {
+std::optional<std::pair<Index, Index>> pointed_plane_cell(const PanelContext& context, std::string_view name,
+                                                          const PlaneGeometry& plane,
+                                                          std::pair<Index, Index> first) {
   const auto whole = [](Index index) { return static_cast<int>(index); };
   const ImGuiID id = map_id(name);
   const auto reached =
@@ -142,13 +142,13 @@ std::optional<std::pair<Index, Index>> plane_cell_looked_at(const PanelContext& 
   return plane.cell_at(mouse.x, mouse.y);
 }
 
-std::optional<CellRef> cell_looked_at(const PanelContext& context, std::string_view name,
-                                      const StagePart& part, const PlaneGeometry& plane) {
+std::optional<CellRef> pointed_cell(const PanelContext& context, std::string_view name, const StagePart& part,
+                                    const PlaneGeometry& plane) {
   std::pair<Index, Index> first{0, 0};
   if (const auto& pinned = context.selection.pinned) {
     if (const auto box = drawn_box(part.matrix, box_of(*pinned))) first = {box->row_begin, box->col_begin};
   }
-  const auto cell = plane_cell_looked_at(context, name, plane, first);
+  const auto cell = pointed_plane_cell(context, name, plane, first);
   if (!cell) return std::nullopt;
   return cell_at(part.matrix, cell->first, cell->second);
 }

@@ -22,12 +22,12 @@ namespace headwise {
 
 // For a plane of cells; `name` distinguishes it from the other planes drawn,
 // `first` is where the arrow keys start.
-std::optional<std::pair<Index, Index>> plane_cell_looked_at(const PanelContext& context,
-                                                            std::string_view name, const PlaneGeometry& plane,
-                                                            std::pair<Index, Index> first = {0, 0});
+std::optional<std::pair<Index, Index>> pointed_plane_cell(const PanelContext& context, std::string_view name,
+                                                          const PlaneGeometry& plane,
+                                                          std::pair<Index, Index> first = {0, 0});
 // For a part of the stage; the arrow keys start at the pinned cell if it is visible.
-std::optional<CellRef> cell_looked_at(const PanelContext& context, std::string_view name,
-                                      const StagePart& part, const PlaneGeometry& plane);
+std::optional<CellRef> pointed_cell(const PanelContext& context, std::string_view name, const StagePart& part,
+                                    const PlaneGeometry& plane);
 
 // The line reached with the arrow keys, of `count` lines that fill a rectangle, which is one tab stop; none
 // where the mouse decides.

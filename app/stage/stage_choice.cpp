@@ -57,8 +57,8 @@ ImVec2 draw_query_choice(const PanelContext& context, Index& chosen, Index query
                          PanelAction& action, ImVec2 at) {
   constexpr std::array<std::string_view, 2> ways{"‹", "›"};
   const Painter paint = context.painter();
-  ImFont* sans = context.hall ? context.fonts.caption : context.fonts.sans;
-  ImFont* bold = context.hall ? context.fonts.title : context.fonts.bold;
+  ImFont* sans = context.presentation ? context.fonts.caption : context.fonts.sans;
+  ImFont* bold = context.presentation ? context.fonts.title : context.fonts.bold;
   const float height = segmented_control_size(context, ways).y;
   const float y = std::round(at.y + 0.5f * (height - sans->FontSize)), gap = 8 * context.scale;
   paint.text(sans, {at.x, y}, context.palette.text_dim, "query");
@@ -76,7 +76,7 @@ ImVec2 draw_query_choice(const PanelContext& context, Index& chosen, Index query
   }
   const std::string name = query_name(context, query);
   paint.text(bold, {right, std::round(y + 0.5f * (sans->FontSize - bold->FontSize))}, context.palette.q, name);
-  ui_says("query " + name, {right, y});
+  ui_text_probe("query " + name, {right, y});
   return {right + width_of(bold, name) - at.x, height};
 }
 

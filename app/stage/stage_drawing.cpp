@@ -247,8 +247,8 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   const Painter paint = context.painter();
   const Palette& palette = context.palette;
   // For the back row of a hall, all that the line over a matrix has room for.
-  ImFont* mono = context.hall ? context.fonts.mono : context.fonts.mono_small;
-  ImFont* small = context.hall ? context.fonts.sans : context.fonts.small;
+  ImFont* mono = context.presentation ? context.fonts.mono : context.fonts.mono_small;
+  ImFont* small = context.presentation ? context.fonts.sans : context.fonts.small;
   const float baseline = std::floor(float(plane.y) - 7.0f * context.scale);
   float x = float(plane.x);
   const float end = x + width;
@@ -340,7 +340,7 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
 
 double row_label_width(const PanelContext& context, const StagePart& part, Index rows) {
   if (!part.row_labels) return 0.0;
-  const ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
+  const ImFont* font = context.presentation ? context.fonts.sans : context.fonts.small;
   const double title = width_of(font, axis_title(part.matrix.row_axis, "↓"));
   return std::max<double>(label_width(context, *part.row_labels, rows), title);
 }
@@ -357,7 +357,7 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
   const Painter paint = context.painter();
   draw_row_labels(paint, plane, *part.row_labels, chosen, followed_label(context, part, false));
   // Above the labels, in the line of the matrix's title.
-  ImFont* small = context.hall ? context.fonts.sans : context.fonts.small;
+  ImFont* small = context.presentation ? context.fonts.sans : context.fonts.small;
   const std::string rows = axis_title(part.matrix.row_axis, "↓");
   const ImVec2 title(float(plane.x) - 8.0f * context.scale - width_of(small, rows),
                      float(plane.y) - 7.0f * context.scale - small->Ascent);

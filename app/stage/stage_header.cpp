@@ -58,16 +58,17 @@ void draw_turn(const PanelContext& context, Selection& selection, ImVec2 at) {
 
 // While the current layer does not reproduce everything its model computes, says so above the numbers.
 void draw_not_computed(const PanelContext& context, float width) {
-  const std::vector<std::string>& told = context.inputs.not_computed;
-  if (told.empty()) return;
+  const std::vector<std::string>& reasons = context.inputs.not_computed;
+  if (reasons.empty()) return;
   ImFont* font = context.fonts.small;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const std::string more = told.size() > 1 ? fmt::format("  (+{} more)", told.size() - 1) : "";
+  const std::string more = reasons.size() > 1 ? fmt::format("  (+{} more)", reasons.size() - 1) : "";
   const std::string line =
-      fitted_text("Not as the model computes it: " + told.front(), font, width - width_of(font, more)) + more;
+      fitted_text("Not as the model computes it: " + reasons.front(), font, width - width_of(font, more)) +
+      more;
   context.painter().text(font, at, context.palette.warning, line);
   ImGui::Dummy({width_of(font, line), font->FontSize});
-  named_item(context, "stage/not_computed", join(told, "\n\n"));
+  named_item(context, "stage/not_computed", join(reasons, "\n\n"));
 }
 
 // Title and question, below them the line of controls. If that line has no room for the tensors of the step,
@@ -89,7 +90,7 @@ class Header {
     draw_title();
     ImGui::SetCursorScreenPos(ImVec2(origin_.x, origin_.y + context_.fonts.title->FontSize + 8.0f * unit_));
     if (context_.picture) {
-      draw_head_of_picture();
+      draw_picture_header();
     } else {
       draw_beside_title();
       choose_view();
@@ -143,7 +144,7 @@ class Header {
   }
 
   // In a picture there is nothing to click: the line says which head it shows.
-  void draw_head_of_picture() {
+  void draw_picture_header() {
     ImFont* sans = context_.fonts.sans;
     const std::string head = names_head_ ? head_line(context_, selection_.head) : "";
     write(ImGui::GetCursorScreenPos(), fitted_text(head, sans, width_));
@@ -165,7 +166,7 @@ class Header {
     int chosen = static_cast<int>(std::ranges::find(offered_, selection_.view) - offered_.begin());
     if (stage_choice(context_, "view", whole_names_ ? view_names_ : short_names_, chosen, width_))
       selection_.view = offered_[static_cast<std::size_t>(chosen)];
-    tooltip(context_, fmt::format("ways to look at this step: {} ({})", ways_to_look(),
+    tooltip(context_, fmt::format("ways to look at this step: {} ({})", list_of_views(),
                                   first_key_text(CommandId::toggle_view)));
   }
 
@@ -285,7 +286,7 @@ class Header {
 
 }  // namespace
 
-void draw_head_in_hall(const PanelContext& context) {
+void draw_presented_head(const PanelContext& context) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = 16.0f * context.scale;
   ImGui::Dummy({1, height});
@@ -296,7 +297,7 @@ void draw_head_in_hall(const PanelContext& context) {
   const std::string shown = fitted_text(head, type.font, width * type.font->FontSize / type.size);
   context.painter().text(type, at, context.palette.text, shown);
   ui_probe("stage/hall_head", at, {at.x + width_in(type, shown), at.y + type.size});
-  ui_says(head, at);
+  ui_text_probe(head, at);
 }
 
 Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush,

@@ -16,6 +16,6 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
 
 // In a hall, above a stage whose page has its title beside it: which head the stage shows.
 // The steps come down to here.
-void draw_head_in_hall(const PanelContext& context);
+void draw_presented_head(const PanelContext& context);
 
 }  // namespace headwise

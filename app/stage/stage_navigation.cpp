@@ -58,7 +58,7 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
     ImGui::SetCursorPosY(y);
     if (sign_button(context, button.id, button.sign, side, button.label, button.enabled))
       action.command = button.command;
-    named_item(context, button.id, what_and_keys(button.command));
+    named_item(context, button.id, label_with_keys(button.command));
     // "play" is the shorter word: the steps beside it stay where they are.
     const bool plays = button.command == CommandId::play && labelled && !state.playing;
     const float shorter = width_of(context.fonts.sans, "pause") - width_of(context.fonts.sans, "play");

@@ -81,7 +81,7 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
 }
 
 // A cell reached with the arrow keys stays focused when Tab moves on to what the inspector says about it.
-bool stays_looked_at(const PanelContext& context, const StageState& state) {
+bool stays_focused(const PanelContext& context, const StageState& state) {
   return state.by_keys && context.focus && context.focus->focused != 0 && !context.focus->mouse_moved;
 }
 
@@ -115,7 +115,7 @@ RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
 
 // For the back row: the largest type that the rows of the maps have room for, as far as that is known before
 // they are placed. Where they turn out to be closer, their labels are smaller.
-Type hall_labels(const PanelContext& context, const StageContent& content, const RectF& area) {
+Type presentation_label_type(const PanelContext& context, const StageContent& content, const RectF& area) {
   constexpr double share = 0.8;  // of the height, for the maps of a column
   const StageView view = context.selection.view;
   const Index rows = content.result ? content.result->matrix.view.rows : context.trace.options.num_heads;
@@ -191,7 +191,7 @@ PanelAction draw_view(StageFrame& frame) {
       return draw_compare(context, state.compare, content, state.ranges, area, mouse);
     case StageView::memory:
       if (!content.nothing.empty()) break;
-      state.memory.hall = state.alone;
+      state.memory.presentation = state.alone;
       if (const auto scene = memory_scene(context.trace, frame.selection, context.scenario.inputs.batch_first))
         return draw_memory(context, state.memory, *scene, area, mouse);
       return {};
@@ -281,7 +281,7 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
       const bool unpins = selection.pinned == under_mouse;
       selection.pinned = unpins ? std::nullopt : under_mouse;
     }
-  } else if (state.hovering && !stays_looked_at(context, state)) {
+  } else if (state.hovering && !stays_focused(context, state)) {
     selection.hovered.reset();
   }
   state.hovering = under_mouse || (state.hovering && selection.hovered);
@@ -354,8 +354,8 @@ std::optional<Index> chosen_query(const StageChoices& choices, StageView view) {
 }
 
 Index first_query(const StageChoices& choices, StageView view) {
-  if (view == StageView::head_rows) return choices.rows_telling;
-  return view == StageView::prediction ? choices.predicted_telling : 0;
+  if (view == StageView::head_rows) return choices.rows_salient;
+  return view == StageView::prediction ? choices.predicted_salient : 0;
 }
 
 bool has_moved_query(const StageChoices& choices, const Selection& at) {
@@ -379,13 +379,13 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   if (cell_pressed(given)) state.mouse_at_rest.reset();
   context.mouse_rests = state.mouse_at_rest.has_value();
   if (given.selection.spotlight) context.lit = &lit;
-  if (state.alone) context.picture = context.hall = true;
+  if (state.alone) context.picture = context.presentation = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
   if (context.page_refused) {
     const RectF whole{origin.x, origin.y, available.x, available.y};
-    const std::string told = nothing_to_draw(context, whole);
-    draw_stage_sentence(context, told, whole);
-    ui_says(told, origin);
+    const std::string sentence = nothing_to_draw(context, whole);
+    draw_stage_sentence(context, sentence, whole);
+    ui_text_probe(sentence, origin);
     return {};
   }
 
@@ -416,12 +416,12 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
 
   Selection selection = context.selection;
   if (state.alone && state.titled_elsewhere)
-    draw_head_in_hall(context);
+    draw_presented_head(context);
   else
     selection = draw_stage_header(context, content, state.brush.shape, state.title);
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
   const RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
-  if (state.alone) context.labels = hall_labels(context, content, area);
+  if (state.alone) context.labels = presentation_label_type(context, content, area);
   StageFrame frame{context, state, selection, content, before ? &*before : nullptr, area};
   PanelAction action;
   if (const std::string nothing = nothing_to_draw(context, area); !nothing.empty()) {

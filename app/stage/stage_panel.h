@@ -72,7 +72,7 @@ struct StageChoices {
   std::optional<Index> rows_query;
   Index first_head = 0;
   // In Rows and Prediction: the position that the prediction tells most about, with which they begin
-  Index rows_telling = 0, predicted_telling = 0;
+  Index rows_salient = 0, predicted_salient = 0;
 };
 StageChoices choices_of(const StageState& state);
 void take_choices(StageState& state, const StageChoices& choices);

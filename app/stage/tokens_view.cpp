@@ -50,7 +50,7 @@ struct TokenFocus {
   std::optional<Index> query, key;
 };
 
-constexpr double widest_pitch_units = 34.0, widest_in_hall_units = 64.0;
+constexpr double widest_pitch_units = 34.0, widest_presentation_units = 64.0;
 constexpr float smallest_label = 0.8f;  // of the usual text
 
 std::optional<Index> TokenColumn::token_at(ImVec2 mouse, float reach) const {
@@ -66,8 +66,8 @@ TokenColumns token_columns(const PanelContext& context, const MatrixView& weight
   const float label_room = std::min(0.25f * width, 150.0f * u);
   const auto height = float(std::max(1.0, area.height - 16.0 * u));
   const auto longest = float(std::max<Index>({weights.rows, weights.cols, 1}));
-  const float pitch =
-      std::min(height / longest, float(context.hall ? widest_in_hall_units : widest_pitch_units) * u);
+  const float pitch = std::min(
+      height / longest, float(context.presentation ? widest_presentation_units : widest_pitch_units) * u);
   const float span = std::clamp(width - 2 * label_room - 16 * u, 60.0f * u, 460.0f * u);
   const float left = float(area.x) + label_room, top = float(area.y) + 14 * u;
   const TokenLabels& labels = context.inputs.labels;
@@ -83,7 +83,7 @@ void draw_token_captions(const PanelContext& context, const TokenColumns& column
   const float u = context.scale, y = float(columns.top) - 4 * u;
   const auto caption = [&](const TokenColumn& column, const char* text, Rgba8 color) {
     ImFont* bold = context.fonts.bold;
-    const float size = context.hall ? bold->FontSize : context.fonts.small->FontSize;
+    const float size = context.presentation ? bold->FontSize : context.fonts.small->FontSize;
     const float x = column.right ? column.x + 8 * u : column.x - 8 * u - width_of(bold, text);
     context.painter().text({bold, size}, {x, y}, color, text);
   };
@@ -103,7 +103,7 @@ void draw_token_captions(const PanelContext& context, const TokenColumns& column
 // Draws the labels of one column, in `room` pixels; while one is chosen, the others are dimmed.
 void draw_token_labels(const PanelContext& context, const TokenColumn& column, std::optional<Index> chosen,
                        float room) {
-  const Type large = context.hall && column.labels
+  const Type large = context.presentation && column.labels
                          ? label_type(context.fonts, context.scale, column.pitch, *column.labels)
                          : Type(context.fonts.sans);
   ImFont* font = large.size > context.fonts.sans->FontSize ? large.font : context.fonts.sans;
@@ -138,7 +138,7 @@ void draw_token_labels(const PanelContext& context, const TokenColumn& column, s
 }
 
 // Returns the query or key under the mouse, or reached with the arrow keys; both null if there is none.
-TokenFocus token_looked_at(const PanelContext& context, const TokenColumns& columns) {
+TokenFocus pointed_token(const PanelContext& context, const TokenColumns& columns) {
   const auto reached = [&](const char* name, const TokenColumn& column) {
     const float x = column.right ? column.x : column.x - columns.label_room;
     const RectF labels{x, column.top, columns.label_room, column.bottom() - column.top};
@@ -169,14 +169,14 @@ float draw_choices(const PanelContext& context, const TokenLines& lines, ImVec2 
   constexpr auto ways = TokenLines::way_names;
   int share = *lines.share, way = lines.per_key ? 1 : 0;
   const std::string before = "lines for the strongest", between = "of the attention that each";
-  ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
+  ImFont* font = context.presentation ? context.fonts.sans : context.fonts.small;
   if (context.picture) {  // nothing to choose: what was chosen
     const bool every = share + 1 == static_cast<int>(share_names.size());
-    const std::string told = fmt::format(
+    const std::string sentence = fmt::format(
         "lines for {} {} {}",
         every ? "all" : "the strongest " + std::string(share_names[static_cast<std::size_t>(share)]), between,
         ways[static_cast<std::size_t>(way)]);
-    context.painter().text(font, at, context.palette.text_dim, fitted_text(told, font, width));
+    context.painter().text(font, at, context.palette.text_dim, fitted_text(sentence, font, width));
     return font->FontSize;
   }
   const float gap = 8.0f * context.scale;
@@ -224,7 +224,7 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Tok
                 const TokenColumn& keys, const TokenFocus& focus) {
   const Painter paint = context.painter();
   const Palette& palette = context.palette;
-  ImFont* mono = context.hall ? context.fonts.caption : context.fonts.mono_small;
+  ImFont* mono = context.presentation ? context.fonts.caption : context.fonts.mono_small;
   const float bow = 0.4f * (keys.x - queries.x);
   const bool focused = focus.query || focus.key;
   const auto count = static_cast<double>(state.lines.lines.size());
@@ -403,13 +403,13 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   lines.share = shown_share(lines, std::max(view.rows, view.cols));
   top += draw_choices(context, lines, at, width, action) + 6.0 * u;
   find_lines(view, lines, state);
-  if (!context.hall) draw_statistics(context, state, {at.x, float(top)}, width);
-  top += (context.hall ? 0.0f : context.fonts.small->FontSize) + 12.0 * u;
+  if (!context.presentation) draw_statistics(context, state, {at.x, float(top)}, width);
+  top += (context.presentation ? 0.0f : context.fonts.small->FontSize) + 12.0 * u;
 
   const TokenColumns columns = token_columns(context, view, {area.x, top, area.width, bottom - top});
   const auto& [queries, keys, room, captions_top] = columns;
   draw_token_captions(context, columns, map.matrix);
-  const TokenFocus focus = focus_on(context, map.matrix, token_looked_at(context, columns), under_mouse);
+  const TokenFocus focus = focus_on(context, map.matrix, pointed_token(context, columns), under_mouse);
   draw_lines(context, state, queries, keys, focus);
   draw_token_labels(context, queries, focus.query, room - 8 * u);
   draw_token_labels(context, keys, focus.key, room - 8 * u);

@@ -92,11 +92,11 @@ void draw_veil(const PanelContext& context, const RectF& area, const VeiledCells
   paint.fill(area, palette.control);
   paint.outline(area, palette.border, line);
   if (shown.cells) draw_borders(context, *shown.cells);
-  if (shown.told) {
+  if (shown.caption) {
     const float room = float(area.width) - 12.0f * context.scale;
     ImFont* sign = context.fonts.title;
-    ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
-    const std::string words = fitted_clauses(shown.told, font, room);
+    ImFont* font = context.presentation ? context.fonts.caption : context.fonts.small;
+    const std::string words = fitted_clauses(shown.caption, font, room);
     const ImVec2 middle(float(area.x + area.width / 2), float(area.y + area.height / 2));
     paint.text(sign, {middle.x, middle.y - sign->FontSize}, palette.text, "?", Align::middle);
     paint.say(font, {middle.x, middle.y + 2 * context.scale}, palette.text_dim, words, Align::middle);
@@ -108,7 +108,7 @@ void draw_veil(const PanelContext& context, const RectF& area, const VeiledCells
 
 void draw_mask_to_paint(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane) {
   AnswerMask& mask = *context.answer_mask;
-  const auto cell = plane_cell_looked_at(context, "result", plane);
+  const auto cell = pointed_plane_cell(context, "result", plane);
   paint_pairs(context, part, cell, mask);
   draw_veil(context, plane_rect(plane),
             {&plane, {}, mask.touched ? nullptr : "hidden: paint the pairs that are blocked"});

@@ -23,7 +23,7 @@ void veil_result(const Veil& veil, StageContent& content);
 struct VeiledCells {
   const PlaneGeometry* cells = nullptr;
   std::optional<std::pair<Index, Index>> cell = {};
-  const char* told = "hidden until you answer";  // null: nothing
+  const char* caption = "hidden until you answer";  // null: nothing
 };
 void draw_veil(const PanelContext& context, const RectF& area, const VeiledCells& shown = {});
 

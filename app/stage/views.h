@@ -354,7 +354,7 @@ std::optional<Index> draw_memory_strips(const PanelContext& context, MemoryStrip
 // floats, and below both the memory itself as one row of floats.
 
 struct MemoryViewState {
-  bool hall = false;  // for the back row: the matrices above all, few words around them
+  bool presentation = false;  // for the back row: the matrices above all, few words around them
   MemoryWindow window;
   // The tensor that `window` was made from; kept until another is shown.
   std::weak_ptr<const Tensor> window_of;
@@ -380,12 +380,12 @@ struct PredictionState {
 
 // The position whose predictions are shown when none is selected: where most has changed, else where the
 // model predicts a token other than the one in its place, else the last.
-Index telling_position(const TokenPredictions& predictions, PredictedToken kind);
+Index salient_position(const TokenPredictions& predictions, PredictedToken kind);
 
 // The same for what the window shows; 0 without predictions.
-Index telling_position(const PanelContext& context);
+Index salient_position(const PanelContext& context);
 
-// The position whose predictions are shown: that of the selected query, else telling_position.
+// The position whose predictions are shown: that of the selected query, else salient_position.
 // context.predictions must have positions.
 Index predicted_position(const PanelContext& context);
 

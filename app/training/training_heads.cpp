@@ -228,7 +228,7 @@ std::optional<TrainedHead> draw_run(const PanelContext& context, const LiveTrain
     if (item.hovered) {
       paint.outline(place.plane, context.palette.focus, paint.px(1.5f));
       if (const auto cell = place.plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y))
-        state.told = cell_words(training, place.spec, cell->first, cell->second);
+        state.readout = cell_words(training, place.spec, cell->first, cell->second);
     }
     if (item.pressed) pressed = TrainedHead{run_index, place.layer, place.head};
   }
@@ -281,7 +281,7 @@ double least_habits_height(const PanelContext& context, const TrainModelConfig& 
 }
 
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
-                          std::string& told) {
+                          std::string& readout) {
   const TrainingPointPtr now = run.measured_now();
   if (!now) return;
   ImGui::SetCursorScreenPos({float(area.x), float(area.y)});
@@ -301,10 +301,10 @@ void draw_training_habits(const PanelContext& context, const WatchedRun& run, co
       draw_row(context, run, *now, layer, head, row, steps);
       ui_probe(fmt::format("training/habit/{}", trained_head_name(layer, head)), row);
       if (!ImGui::IsMouseHoveringRect(corner(row), far_corner(row))) continue;
-      told = "head " + trained_head_name(layer, head) + ", mean weight on";
+      readout = "head " + trained_head_name(layer, head) + ", mean weight on";
       for (int i = 0; i < habit_count; ++i)
         if (const auto value = habit_of(of_head(*now, layer, head), static_cast<Habit>(i)))
-          told += fmt::format("{} {}: {:.2f}", i ? "," : "", what[static_cast<std::size_t>(i)], *value);
+          readout += fmt::format("{} {}: {:.2f}", i ? "," : "", what[static_cast<std::size_t>(i)], *value);
     }
   ImGui::Dummy({float(width), float(static_cast<double>(rows) * pitch)});
   ImGui::EndChild();

@@ -31,7 +31,7 @@ double least_habits_height(const PanelContext& context, const TrainModelConfig& 
 
 // A row for each head of a run, over steps 0 … `steps`, in a region that scrolls.
 void draw_training_habits(const PanelContext& context, const WatchedRun& run, const RectF& area, Index steps,
-                          std::string& told);
+                          std::string& readout);
 
 // The runs side by side. Returns the head whose map was pressed.
 std::optional<TrainedHead> draw_training_heads(const PanelContext& context, const LiveTraining& training,

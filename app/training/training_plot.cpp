@@ -217,11 +217,11 @@ void draw_training_plot(const PanelContext& context, const LiveTraining& trainin
                                                             scale.inside.width * static_cast<double>(steps)));
   const Index reached = std::clamp<Index>(step_at_mouse, 0, training.reached());
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
-    state.told = fmt::format("at the pointer, step {}", reached);
+    state.readout = fmt::format("at the pointer, step {}", reached);
     for (const WatchedRun& run : training.runs())
       if (const TrainingLoss* loss = run.loss_at(reached))
-        state.told += fmt::format("   {}: batch loss {:.4f}, batch accuracy {:.1f} %", label_of_run(run),
-                                  loss->loss, 100.0f * loss->accuracy);
+        state.readout += fmt::format("   {}: batch loss {:.4f}, batch accuracy {:.1f} %", label_of_run(run),
+                                     loss->loss, 100.0f * loss->accuracy);
   }
   if (ImGui::IsItemActive()) state.target = reached;
 }
@@ -259,7 +259,7 @@ std::vector<FirstNamed> first_named_heads(const WatchedRun& run) {
 // A dot above the line for each of them, in the colour of what it does; those that would lie over one another
 // stand side by side.
 void draw_first_named(const PanelContext& context, const WatchedRun& run, const auto& x_of, float y,
-                      float right, std::string& told) {
+                      float right, std::string& readout) {
   const Painter paint = context.painter();
   const float radius = paint.px(mark_radius), reach = radius + paint.px(1);
   float free_from = 0.0f;
@@ -271,8 +271,8 @@ void draw_first_named(const PanelContext& context, const WatchedRun& run, const 
     const std::string name = trained_head_name(mark.layer, mark.head);
     ui_probe(fmt::format("training/named/{}", name), from, to);
     if (ImGui::IsMouseHoveringRect(from, to))
-      told = fmt::format("step {}: head {} is named for the first time, {}", mark.step, name,
-                         habit_name(mark.habit));
+      readout = fmt::format("step {}: head {} is named for the first time, {}", mark.step, name,
+                            habit_name(mark.habit));
   }
 }
 
@@ -332,7 +332,7 @@ TimelineMove draw_training_timeline(const PanelContext& context, const LiveTrain
   paint.dot({x_of(step), y}, paint.px(thumb_radius), context.palette.text);
 
   if (!training.runs().empty())
-    draw_first_named(context, training.runs().front(), x_of, y - paint.px(mark_above), right, state.told);
+    draw_first_named(context, training.runs().front(), x_of, y - paint.px(mark_above), right, state.readout);
 
   ImFont* font = context.fonts.mono_small;
   const std::string at = fmt::format("step {}", step);
@@ -366,7 +366,7 @@ CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const 
   const float y = float(area.y) + widgets.px(strip_text_down), gap = widgets.px(strip_gap);
   auto right = float(area.x + area.width);
   const bool in_view = strip.watched || strip.goes_on;
-  if (in_view || strip.can_go_on) {
+  if (in_view || strip.resumable) {
     const std::string_view words = in_view ? back_words : on_words;
     const float width = text_link_width(widgets, words);
     ImGui::SetCursorScreenPos({right - width, y});

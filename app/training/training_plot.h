@@ -36,7 +36,7 @@ struct CheckpointStrip {
   Index shown = 0, count = 1;
   bool watched = false;    // its training is in the training view
   bool goes_on = false;    // it has gone on there from these checkpoints
-  bool can_go_on = false;  // it could
+  bool resumable = false;  // it could
   std::size_t page = 0;    // the page of a playlist that it was looked into from, counted from 1; 0: none
 };
 

@@ -57,9 +57,9 @@ void return_to_training(LiveTraining& training, TrainingViewState& state, int nu
 
 // Goes on with a training in a folder; `state.saved` says from where. Where it cannot and none has begun, a
 // task is to be chosen.
-void go_on_with_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved) {
+void resume_training(LiveTraining& training, TrainingViewState& state, const SavedTraining& saved) {
   try {
-    training.begin_saved(saved.folder, saved.step);
+    training.resume_saved(saved.folder, saved.step);
     state.task = training.name();
     state.error.clear();
     const WatchedRun& run = training.runs().front();
@@ -127,7 +127,7 @@ std::optional<TrainingToSave> draw_save_choice(const PanelContext& context, cons
 }
 
 // A training that has come further elsewhere goes on as long again.
-Index goes_on_to(const LiveTraining& training) {
+Index target_step(const LiveTraining& training) {
   return (training.reached() / longest_training + 1) * longest_training;
 }
 
@@ -152,7 +152,7 @@ std::optional<TrainingToSave> draw_choices(const PanelContext& context, LiveTrai
       draw_save_choice(context, training, state, right, float(area.y));
   ImGui::SetCursorScreenPos({right - size.x, float(area.y)});
   if (segmented_control(paint, "pace", pace_names, state.pace) && training.playing())
-    training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));
+    training.play(paces[static_cast<std::size_t>(state.pace)], target_step(training));
   named_item(paint, "training/pace",
              "How many steps are taken a second. What is learned does not depend on it.");
   const std::string per_second = "steps a second";
@@ -179,10 +179,10 @@ void move(LiveTraining& training, const TrainingViewState& state, TimelineMove w
       if (training.playing())
         training.pause();
       else
-        training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));
+        training.play(paces[static_cast<std::size_t>(state.pace)], target_step(training));
       return;
     case TimelineMove::step:
-      if (training.step() < goes_on_to(training)) training.take_step();
+      if (training.step() < target_step(training)) training.take_step();
       return;
     case TimelineMove::back:
       training.go_to(std::max<Index>(0, training.step() - 1));
@@ -210,7 +210,7 @@ void begin_change(LiveTraining& training, TrainingViewState& state, TrainingChan
   training.start_variant(change);
   state.target.reset();
   state.beside = 1;
-  training.play(paces[static_cast<std::size_t>(state.pace)], goes_on_to(training));
+  training.play(paces[static_cast<std::size_t>(state.pace)], target_step(training));
 }
 
 // The habits of the heads; beside another training, those of both and what the change did.
@@ -229,7 +229,8 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
     }
     draw_habit_legend(context, at, right);
     return draw_training_habits(context, training.runs().front(),
-                                {area.x, area.y + title, area.width, area.height - title}, steps, state.told);
+                                {area.x, area.y + title, area.width, area.height - title}, steps,
+                                state.readout);
   }
   // A new answer comes to the front, and goes when training goes on.
   const bool answered = training.answer() != nullptr;
@@ -249,7 +250,7 @@ void draw_beside_plot(const PanelContext& context, const LiveTraining& training,
   const RectF below{area.x, area.y + used, area.width, area.height - used};
   if (state.beside == 2) return draw_change_answer(context, training, below);
   draw_training_habits(context, training.runs()[static_cast<std::size_t>(state.beside)], below, steps,
-                       state.told);
+                       state.readout);
 }
 
 constexpr std::array<std::string_view, 2> below_names{"heads", "one number"};
@@ -350,14 +351,13 @@ void begin_training(LiveTraining& training, TrainingViewState& state, TaskSource
 TrainingAction draw_training_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
                                   TrainingViewState& state) {
   TrainingAction action;
-  training.take_in();
+  training.collect_results();
   if (!state.open) {
     if (training.playing()) training.pause();
     return action;
   }
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  if (const auto saved = std::exchange(state.goes_on, std::nullopt))
-    go_on_with_training(training, state, *saved);
+  if (const auto saved = std::exchange(state.goes_on, std::nullopt)) resume_training(training, state, *saved);
   if (!training.begun() && state.error.empty()) begin_training(training, state, {.name = state.task});
   if (!begin_overlay(context, "overlay/training", "Train: watch it learn", state.open,
                      {.width = std::min(sheet_width, (display.x - context.px(around)) / context.scale),
@@ -380,7 +380,7 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     const double from = layout.plot.y + context.px(10);
     draw_setup(context, training, state, {area.x, from, area.width, area.y + area.height - from});
   } else if (training.begun()) {
-    state.told.clear();
+    state.readout.clear();
     const Index steps = last_step_shown(training.reached());
     TimelineMove wanted = draw_training_timeline(context, training, state, layout.timeline, steps);
     draw_training_plot(context, training, state, layout.plot, steps);
@@ -388,21 +388,21 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     draw_below_choice(context, state, layout.maps);
     const std::size_t run = training.runs().size() > 1 && state.beside == 1 ? 1 : 0;
     if (state.below == 0)
-      action.look_inside = draw_training_heads(context, training, state, layout.maps);
+      action.inspect_head = draw_training_heads(context, training, state, layout.maps);
     else
-      draw_update_view(context, training, cells, state.update, run, layout.maps, state.told);
+      draw_update_view(context, training, cells, state.update, run, layout.maps, state.readout);
     if (training.playing() || !training.error().empty()) state.saved.clear();
     if (training.saving())
-      state.told = "Saving …";
+      state.readout = "Saving …";
     else if (!state.saved.empty())
-      state.told = state.saved;
-    else if (state.told.empty())
-      state.told = figures_of(training);
-    context.painter().say(context.fonts.small, corner(layout.told), context.palette.text,
-                          fitted_text(state.told, context.fonts.small, float(layout.told.width)));
+      state.readout = state.saved;
+    else if (state.readout.empty())
+      state.readout = figures_of(training);
+    context.painter().say(context.fonts.small, corner(layout.readout), context.palette.text,
+                          fitted_text(state.readout, context.fonts.small, float(layout.readout.width)));
     const ChangesRowAction changed = draw_training_changes(context, training, state, layout.changes);
     if (changed.begin) begin_change(training, state, *changed.begin);
-    if (changed.end) training.end_beside();
+    if (changed.end) training.end_variant();
     if (wanted == TimelineMove::none) wanted = timeline_keys(context);
     if (training.saving()) wanted = TimelineMove::none;  // a save that is given up leaves half a folder
     if (wanted != TimelineMove::none) {

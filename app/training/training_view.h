@@ -63,7 +63,7 @@ struct TrainingViewState {
   std::string error;          // why the last task could not begin
   std::size_t saved_run = 0;  // that the file dialog asks a place for
   std::string saved;          // what was saved last, until training goes on
-  std::string told;           // what the mouse is on, a line
+  std::string readout;        // what the mouse is on, a line
 };
 
 // What to save, and as what.
@@ -73,9 +73,9 @@ struct TrainingToSave {
 };
 
 struct TrainingAction {
-  std::optional<TrainedHead> look_inside;  // open the model of this step, at this head
-  std::optional<TrainingToSave> save;      // ask where to
-  bool own_task = false;                   // ask for a file to train on
+  std::optional<TrainedHead> inspect_head;  // open the model of this step, at this head
+  std::optional<TrainingToSave> save;       // ask where to
+  bool own_task = false;                    // ask for a file to train on
 };
 
 // Begins a training with these settings, or with the task's usual ones; where it cannot, `state.error` says

@@ -67,7 +67,7 @@ HeatmapSpec update_spec(const UpdatePicture& picture, Theme theme) {
 
 // The pictures side by side, each with its name; returns the width that they took.
 double draw_pictures(const PanelContext& context, const ExplainedCell& cell, UpdateViewState& state,
-                     const RectF& area, std::string& told) {
+                     const RectF& area, std::string& readout) {
   const Painter paint = context.painter();
   const std::vector<UpdatePicture> pictures = pictures_shown(cell);
   const double gap = paint.px(picture_gap), title = paint.px(picture_title);
@@ -106,8 +106,8 @@ double draw_pictures(const PanelContext& context, const ExplainedCell& cell, Upd
                : std::nullopt;
     if (keyed) at = {keyed->first, keyed->second};
     if (at)
-      told = fmt::format("{}: {} [{}, {}] = {:.6g}", pictures[i].name, pictures[i].what, at->first,
-                         at->second, spec.values.value(at->first, at->second));
+      readout = fmt::format("{}: {} [{}, {}] = {:.6g}", pictures[i].name, pictures[i].what, at->first,
+                            at->second, spec.values.value(at->first, at->second));
     if (at && pictures[i].of_parameter && (pressed || (keyed && context.focus->cell_pressed)))
       state.place = CellPlace{at->first, at->second};
     x += std::max(width, std::min(most_width, static_cast<double>(paint.px(70)))) + gap;
@@ -147,7 +147,7 @@ void draw_lines(const PanelContext& context, const ExplainedCell& cell, const st
 }  // namespace
 
 void draw_update_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
-                      UpdateViewState& state, std::size_t run, const RectF& area, std::string& told) {
+                      UpdateViewState& state, std::size_t run, const RectF& area, std::string& readout) {
   const TrainingSettings& settings = training.runs()[run].settings;
   const std::vector<TrainParameter> parameters = train_parameters(settings.model);
   auto chosen = std::ranges::find(parameters, state.parameter, &TrainParameter::name);
@@ -169,7 +169,7 @@ void draw_update_view(const PanelContext& context, LiveTraining& training, Expla
   const double used = context.px(choice_height);
   const RectF below{area.x, area.y + used, area.width, area.height - used};
   ImGui::SetCursorScreenPos(corner(below));
-  const auto standing = training.standing_state(run);
+  const auto standing = training.current_state(run);
   if (!standing) {
     dim_sentence(context,
                  training.playing()
@@ -200,8 +200,8 @@ void draw_update_view(const PanelContext& context, LiveTraining& training, Expla
   // The pictures stand at the left, the words beside them.
   const double text = std::min(0.5 * below.width, static_cast<double>(context.px(words_width)));
   const double gap = context.px(2 * picture_gap);
-  const double used_width = draw_pictures(context, *outcome->answer, state,
-                                          {below.x, below.y, below.width - text - gap, below.height}, told);
+  const double used_width = draw_pictures(
+      context, *outcome->answer, state, {below.x, below.y, below.width - text - gap, below.height}, readout);
   const std::string of = training.runs().size() > 1 ? label_of_run(training.runs()[run]) + ". " : "";
   draw_lines(context, *outcome->answer, of,
              {below.x + used_width + gap, below.y, below.width - used_width - gap, below.height});

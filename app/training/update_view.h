@@ -16,6 +16,6 @@ struct UpdateViewState {
 // `run`: of the trainings, that whose number is shown. Starts the work that it shows,
 // and writes what the mouse is on into `told`.
 void draw_update_view(const PanelContext& context, LiveTraining& training, ExplainedCells& cells,
-                      UpdateViewState& state, std::size_t run, const RectF& area, std::string& told);
+                      UpdateViewState& state, std::size_t run, const RectF& area, std::string& readout);
 
 }  // namespace headwise

@@ -23,7 +23,7 @@ constexpr float closest_turned = 18.0f;
 constexpr float usual_label = 15.0f;        // design units
 constexpr float most_column_label = 18.0f;  // of larger ones, the slanted words would take too much height
 // Lines of type between two labels: of rows, of slanted columns, of columns whose words run down
-constexpr double hall_row = 1.1, hall_column = 1.3, hall_upright = 0.88;
+constexpr double lines_per_row = 1.1, lines_per_column = 1.3, lines_per_upright_column = 0.88;
 constexpr float least_turned = 11.0f,
                 least_row = 8.0f;  // design units of type, of those that run down and of rows
 constexpr std::size_t most_measured = 256;
@@ -73,8 +73,8 @@ std::string fitted_label(const WidgetContext& context, const std::string& label,
 }
 
 // The labels of a hall where their lines leave room for them, else smaller ones; nothing outside a hall.
-Type hall_type(const WidgetContext& context, double pitch, double lines, float most,
-               const std::vector<std::string>& labels) {
+Type presentation_label_type(const WidgetContext& context, double pitch, double lines, float most,
+                             const std::vector<std::string>& labels) {
   if (!context.labels.font) return {};
   const auto room = float(pitch / lines);
   Type type = context.labels;
@@ -87,8 +87,8 @@ Type in_bold(const WidgetContext& context, const Type& type, const std::string& 
   return bold.size >= type.size ? bold : type;
 }
 
-float hall_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count,
-                       const Type& type) {
+float presentation_label_width(const WidgetContext& context, const std::vector<std::string>& labels,
+                               Index count, const Type& type) {
   float widest = 0.0f;
   const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
   const std::size_t step = shown / most_measured + 1;
@@ -157,12 +157,12 @@ std::string drawable_text(const std::string& text, const ImFont* font) {
 float column_label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
   if (!context.labels.font || context.labels.size <= context.px(most_column_label))
     return label_width(context, labels, count);
-  return hall_label_width(context, labels, count,
-                          type_at(context.fonts, context.scale, most_column_label, ""));
+  return presentation_label_width(context, labels, count,
+                                  type_at(context.fonts, context.scale, most_column_label, ""));
 }
 
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
-  if (context.labels.font) return hall_label_width(context, labels, count, context.labels);
+  if (context.labels.font) return presentation_label_width(context, labels, count, context.labels);
   float widest = 0.0f;
   const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
   const float most = context.px(longest_label_units);
@@ -177,12 +177,12 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
 void draw_row_labels(const Painter& paint, const PlaneGeometry& plane, const std::vector<std::string>& labels,
                      std::optional<Index> chosen, std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
-  Type large = hall_type(paint, pitch, hall_row, FLT_MAX, labels);
+  Type large = presentation_label_type(paint, pitch, lines_per_row, FLT_MAX, labels);
   double closest = paint.px(closest_rows);
   // A little smaller before every second one is left out.
-  if (const float fits = std::floor(float(pitch / hall_row)); large.font && fits >= paint.px(least_row)) {
+  if (const float fits = std::floor(float(pitch / lines_per_row)); large.font && fits >= paint.px(least_row)) {
     large.size = std::min(large.size, fits);
-    closest = std::min<double>(closest, hall_row * large.size);
+    closest = std::min<double>(closest, lines_per_row * large.size);
   }
   const Index step = step_for(pitch, closest);
   const bool others_dim = !large.font || chosen;  // from the back row, dim words are hard to read
@@ -210,8 +210,8 @@ void draw_column_labels(const Painter& paint, const PlaneGeometry& plane,
                         std::optional<MarkedLabel> marked) {
   const double pitch = static_cast<double>(plane.width) / static_cast<double>(std::max<Index>(plane.cols, 1));
   const bool upright = degrees > 89.0f;
-  const double lines = upright ? hall_upright : degrees > 0 ? hall_column : 0.5;
-  Type large = hall_type(paint, pitch, lines, paint.px(most_column_label), labels);
+  const double lines = upright ? lines_per_upright_column : degrees > 0 ? lines_per_column : 0.5;
+  Type large = presentation_label_type(paint, pitch, lines, paint.px(most_column_label), labels);
   // A little smaller before every second one is left out.
   if (const float fits = std::floor(float(pitch / lines));
       degrees > 0 && large.font && fits >= paint.px(least_turned))

@@ -7,6 +7,7 @@
 
 #include "app/widgets/painter.h"
 #include "core/picture/picture.h"
+#include "core/picture/picture_builder.h"
 #include "core/picture/plane_rule.h"
 
 namespace headwise {

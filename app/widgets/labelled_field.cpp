@@ -87,7 +87,7 @@ void begin_row(const WidgetContext& context, const RowLabel& label, float contro
     for (const std::string_view shown : {key, last}) {
       if (width_of(mono, shown) > key_room) continue;
       draw_text(mono, key_at, context.palette.text_dim, shown);
-      ui_says(shown, key_at);
+      ui_text_probe(shown, key_at);
       break;
     }
   }
@@ -141,7 +141,7 @@ constexpr const char* kind_of(double) {
 }
 
 // The result of a drag by this many steps.
-double dragged_to(double from, int steps, const FieldOptions& options) {
+double dragged_value(double from, int steps, const FieldOptions& options) {
   if (!options.drag_stops.empty()) {
     const auto& stops = options.drag_stops;
     const auto at = std::ranges::lower_bound(stops, static_cast<std::int64_t>(from)) - stops.begin();
@@ -174,7 +174,7 @@ std::optional<double> dragged_number(const WidgetContext& context, ImGuiID id, d
   const float moved = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0.0f).x / context.px(drag_pixels);
   const int steps = static_cast<int>(std::clamp(std::trunc(moved), -1e6f, 1e6f));
   if (steps == 0 && (std::isnan(value) || value == focus.drag_from)) return std::nullopt;
-  return dragged_to(focus.drag_from, steps, options);
+  return dragged_value(focus.drag_from, steps, options);
 }
 
 template <class T>

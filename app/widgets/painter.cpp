@@ -15,7 +15,7 @@ Box Painter::text(const Type& type, ImVec2 at, const Ink& ink, std::string_view 
 
 Box Painter::say(const Type& type, ImVec2 at, const Ink& ink, std::string_view words, Align align) const {
   const Box box = text(type, at, ink, words, align);
-  ui_says(words, {std::floor(box.min.x), std::floor(box.min.y)});
+  ui_text_probe(words, {std::floor(box.min.x), std::floor(box.min.y)});
   return box;
 }
 

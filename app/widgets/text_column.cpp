@@ -205,7 +205,7 @@ void TextColumn::heading(std::string_view text) {
 }
 
 void TextColumn::paragraph(std::string_view text, Rgba8 color) {
-  ui_says(text, cursor());
+  ui_text_probe(text, cursor());
   ImFont* font = context_.fonts.sans;
   const Painter paint = context_.painter();
   const float line = std::round(font->FontSize * 1.38f);
@@ -235,8 +235,9 @@ void TextColumn::row(std::string_view name, std::string_view number, std::string
   ImFont* small = context_.fonts.small;
   const Painter paint = context_.painter();
   const ImVec2 at = cursor();
-  ui_says(std::string(name).append(": ").append(number), at);
-  if (!remark.empty()) ui_says(std::string(name).append(": ").append(number).append(" ").append(remark), at);
+  ui_text_probe(std::string(name).append(": ").append(number), at);
+  if (!remark.empty())
+    ui_text_probe(std::string(name).append(": ").append(number).append(" ").append(remark), at);
   const float line = std::round(sans->FontSize * 1.42f);
   const float remark_width = remark.empty() ? 0.0f : width_of(small, remark) + context_.px(8);
   const float number_x = at.x + width_ - remark_width - width_of(mono, number);
@@ -288,7 +289,7 @@ bool TextColumn::code(const char* id, const std::vector<Line>& lines, std::strin
   return pressed;
 }
 
-TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 color, std::string_view told) {
+TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 color, std::string_view tip) {
   ImFont* font = context_.fonts.mono_small;
   const ImVec2 at = cursor();
   const ImVec2 size(width_of(font, text), std::round(font->FontSize * 1.45f));
@@ -301,7 +302,7 @@ TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 c
   paint.text(font, at, color, text);
   const float y = std::floor(at.y + font->FontSize + context_.px(2)) + 0.5f;
   paint.line({at.x, y}, {at.x + size.x, y}, link.hovered ? color : context_.palette.text_faint, context_.scale);
-  tooltip(context_, told);
+  tooltip(context_, tip);
   return link;
 }
 

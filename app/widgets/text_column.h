@@ -59,7 +59,7 @@ class TextColumn {
   struct Link {
     bool clicked = false, hovered = false;
   };
-  Link link(const char* id, std::string_view text, Rgba8 color, std::string_view told = {});
+  Link link(const char* id, std::string_view text, Rgba8 color, std::string_view tip = {});
 
   // The upper left corner of the next line on the screen, and the line height of ImGui's items.
   ImVec2 cursor() const;

@@ -33,7 +33,7 @@ ImGuiStorage& memory() {
 
 // How long the mouse has been on the item. ImGui counts that for items with an ID; over plain text it is the
 // time since the mouse moved.
-double rested_seconds() {
+double hover_seconds() {
   if (GImGui->HoveredId != 0) return static_cast<double>(GImGui->HoveredIdTimer);
   const ImGuiID x = ImGui::GetID("tooltip/x"), y = ImGui::GetID("tooltip/y"),
                 since = ImGui::GetID("tooltip/since");
@@ -52,7 +52,7 @@ bool any_key_down() {
 }
 
 // Whether a click or a key has dismissed it since the mouse arrived here.
-bool sent_away(double rested) {
+bool is_dismissed(double rested) {
   const double now = ImGui::GetTime(),
                came = now - rested - 0.5 * static_cast<double>(ImGui::GetIO().DeltaTime);
   const ImGuiID key = ImGui::GetID("tooltip/key");
@@ -139,8 +139,8 @@ void tooltip(const WidgetContext& context, std::string_view text) {
                      context.focus->explained == item.ID;
   if (!asked) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown()) return;
-    const double rested = rested_seconds();
-    if (sent_away(rested)) return;
+    const double rested = hover_seconds();
+    if (is_dismissed(rested)) return;
     if (rested < delay_seconds) return wake_after(context, delay_seconds - rested);
     const double left =
         delay_seconds + least_seconds + seconds_a_letter * static_cast<double>(text.size()) - rested;

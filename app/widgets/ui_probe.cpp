@@ -38,7 +38,7 @@ void ui_probe_item(std::string_view name, int index) {
   if (listener != nullptr) ui_probe(name, index, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
-void ui_says(std::string_view words, ImVec2 at) {
+void ui_text_probe(std::string_view words, ImVec2 at) {
   if (listener != nullptr) ui_probe(fmt::format("says/{}", words), at, at);
 }
 

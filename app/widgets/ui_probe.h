@@ -35,7 +35,7 @@ inline void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max) {
 void ui_probe_item(std::string_view name);
 void ui_probe_item(std::string_view name, int index);
 // The text written here, as "says/THIS STEP", so that tests read what the user reads.
-void ui_says(std::string_view words, ImVec2 at);
+void ui_text_probe(std::string_view words, ImVec2 at);
 
 // The work that a frame does, by name, so that a test can verify that what is not shown costs nothing.
 // Outside tests a call costs one comparison.

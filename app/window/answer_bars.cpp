@@ -19,7 +19,7 @@ namespace headwise {
 namespace {
 
 // Design units
-constexpr float hall_chart_height = 200, chart_gap = 24;
+constexpr float presentation_chart_height = 200, chart_gap = 24;
 constexpr float chart_height = 170, least_words = 380, least_chart = 280, most_chart = 520, bar_pitch = 36;
 constexpr float caption_line = 20, ticks = 16;
 constexpr float slant = 40.0f;  // degrees
@@ -54,7 +54,7 @@ Chart chart_in(const PanelContext& context, const std::vector<std::string>& labe
   Chart chart;
   chart.degrees = widest + 4 * u <= pitch ? 0.0f : slant;
   const float turned = chart.degrees * 3.14159265f / 180.0f;
-  const float line = context.hall ? context.labels.size : context.fonts.small->FontSize;
+  const float line = context.presentation ? context.labels.size : context.fonts.small->FontSize;
   const float below = 6 * u + line + std::sin(turned) * widest, right = std::cos(turned) * widest * 0.7f;
   const float top = caption_line * u;
   chart.plane = plane_geometry({std::floor(at.x + ticks * u), std::floor(at.y + top),
@@ -96,7 +96,7 @@ void draw_with_keys(PlaylistWalk::Given& given) {
 
 void draw_axis(const PanelContext& context, const Chart& chart) {
   const Painter paint = context.painter();
-  ImFont* font = context.hall ? context.fonts.sans : context.fonts.small;
+  ImFont* font = context.presentation ? context.fonts.sans : context.fonts.small;
   const float left = static_cast<float>(chart.plane.x),
               right = static_cast<float>(chart.plane.x + chart.plane.width);
   const float line = std::max(1.0f, std::round(context.scale));
@@ -149,11 +149,11 @@ std::string caption_of(const PlaylistWalk& walk, std::optional<std::size_t> bar,
 
 }  // namespace
 
-BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool hall) {
+BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool presentation) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer || !page->answer->is_weights() || walk.edits_words) return {};
   BarsRoom room;
-  room.height = std::round((hall ? hall_chart_height : chart_height) * scale);
+  room.height = std::round((presentation ? presentation_chart_height : chart_height) * scale);
   const float count = static_cast<float>(std::max<std::size_t>(walk.words.weight_labels.size(), 8));
   const float wanted = std::clamp(count * bar_pitch, least_chart, most_chart) * scale;
   const float left = wrap - least_words * scale;
@@ -172,7 +172,7 @@ float words_beside_bars(float scale, float width, const PlaylistWalk& walk) {
 void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImFont* font = context.hall ? context.fonts.caption : context.fonts.small;
+  ImFont* font = context.presentation ? context.fonts.caption : context.fonts.small;
   const Painter paint = context.painter();
   const auto say = [&](ImVec2 place, const std::string& text) {
     paint.say(font, place, paint.palette.text_dim, fitted_clauses(text, font, size.x));

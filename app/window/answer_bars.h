@@ -13,7 +13,7 @@ struct BarsRoom {
   float beside = 0.0f, below = 0.0f;
   float height = 0.0f;
 };
-BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool hall = false);
+BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool presentation = false);
 
 // What a chart beside the words leaves to them, in a panel `width` pixels wide.
 float words_beside_bars(float scale, float width, const PlaylistWalk& walk);

@@ -21,13 +21,13 @@ using Given = PlaylistWalk::Given;
 using Pieces = std::vector<Piece>;
 
 constexpr Index most_head_buttons = 64;
-constexpr const char* gives_typed = "submit your answer, then show the result (Enter)";
+constexpr const char* submit_tip = "submit your answer, then show the result (Enter)";
 
 Piece note(std::string text) {
   return {PieceKind::note, std::move(text)};
 }
 
-std::string said_number(double number) {
+std::string number_words(double number) {
   const double size = std::abs(number);
   if (number != std::floor(number) || size >= 1e9) return live_number(number);
   return fmt::format("{}{:.0f}", number < 0.0 ? "−" : "", size);
@@ -76,7 +76,7 @@ Pieces typed_pieces(const PlaylistWalk& walk, const char* wanted, const char* un
   };
   Pieces pieces{{PieceKind::field, "", "caption/number", wanted, true, press}};
   if (!unit.empty()) pieces.push_back(note(unit));
-  pieces.push_back({PieceKind::button, "answer", "caption/give", given.unreadable ? unreadable : gives_typed,
+  pieces.push_back({PieceKind::button, "answer", "caption/give", given.unreadable ? unreadable : submit_tip,
                     !given.typed.empty(), press});
   if (given.unreadable) pieces.push_back({PieceKind::error, unreadable});
   return pieces;
@@ -107,24 +107,24 @@ AnswerInput begin_typing(PlaylistWalk& walk, int) {
 }
 
 // With the author's reason behind it, if there is one.
-std::string with_why(const std::string& verdict, const PageWords& words) {
+std::string with_reason(const std::string& verdict, const PageWords& words) {
   return words.why.empty() ? verdict : verdict + " " + words.why;
 }
 
 std::string number_verdict(const PageAnswer& answer, const PageWords& words, const Given& given) {
   const AnswerKey& key = words.key;
-  const std::string said = fmt::format("You said {}", said_number(given.number));
-  if (key.waits) return with_why(said + ". The right number takes too long to be computed here.", words);
+  const std::string said = fmt::format("You said {}", number_words(given.number));
+  if (key.waits) return with_reason(said + ". The right number takes too long to be computed here.", words);
   if (!key.number)
-    return with_why(said + ". As the page is now, there is no right number to compare it with.", words);
+    return with_reason(said + ". As the page is now, there is no right number to compare it with.", words);
   const std::string is = with_unit(key.shown, answer);
   const double off = given.number - *key.number;
-  if (off == 0.0) return with_why(said + ": right.", words);
+  if (off == 0.0) return with_reason(said + ": right.", words);
   if (is_right(answer, *key.number, given.number))
-    return with_why(fmt::format("{}: right, it is {}.", said, is), words);
-  return with_why(fmt::format("{}; it is {}: {} too {}.", said, is, said_number(std::abs(off)),
-                              off > 0.0 ? "high" : "low"),
-                  words);
+    return with_reason(fmt::format("{}: right, it is {}.", said, is), words);
+  return with_reason(fmt::format("{}; it is {}: {} too {}.", said, is, number_words(std::abs(off)),
+                                 off > 0.0 ? "high" : "low"),
+                     words);
 }
 
 std::string shape_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
@@ -417,7 +417,7 @@ std::string choice_verdict(const PageWords& words, std::size_t given) {
     return fmt::format("You chose {}. As the page is now, no single option is right.", named(given));
   if (*words.key.option == given) return fmt::format("You chose {}: right.", named(given));
   // Why it is wrong comes before the right one, about which it would be read otherwise.
-  const std::string& why = words.whys[given];
+  const std::string& why = words.reasons[given];
   if (why.empty()) return fmt::format("You chose {}; it is {}.", named(given), named(*words.key.option));
   return fmt::format("You chose {}: wrong. {} Answer: {}.", named(given), why, named(*words.key.option));
 }

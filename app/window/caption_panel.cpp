@@ -33,10 +33,10 @@ constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 
 constexpr float least_beside_side = 120;  // beside the side
 constexpr float side_row = 26;            // of its buttons, and of the field of the title
 constexpr float least_height = 96, most_height = 260, writing_height = 182;
-constexpr int caption_lines = 3;       // of the field for typing a caption
-constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
-constexpr float most_large_lines = 3;  // of text in large type, in a low window
-constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
+constexpr int caption_lines = 3;         // of the field for typing a caption
+constexpr double low_window = 640;       // like a projector's window, 1280×720 with its larger text
+constexpr float most_large_lines = 3;    // of text in large type, in a low window
+constexpr float presentation_foot = 40;  // below the words in a hall: the number of the page
 
 float wrap_of(float scale, double panel_width) {
   return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
@@ -65,7 +65,7 @@ void draw_pages_button(const PanelContext& context, ImVec2 line, PanelAction& ac
   ImGui::SetCursorScreenPos({line.x + widgets.px(side_width - 16) - width, line.y - above});
   if (text_button(widgets, "caption/pages", "pages", ButtonLook::plain))
     action.command = CommandId::filmstrip;
-  named_item(widgets, "caption/pages", what_and_keys(CommandId::filmstrip));
+  named_item(widgets, "caption/pages", label_with_keys(CommandId::filmstrip));
 }
 
 // The playlist's title, with the way to begin it again once answers were given;
@@ -78,7 +78,7 @@ void draw_side_title(const PanelContext& context, const PlaylistWalk& walk, cons
   const float width = widgets.px(side_width - 16);
   if (walk.followed_from) {
     if (text_link(widgets, "caption/follow_back", fmt::format("back to page {}", *walk.followed_from + 1),
-                  what_and_keys(CommandId::go_back)))
+                  label_with_keys(CommandId::go_back)))
       action.command = CommandId::go_back;
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width, font->FontSize});
@@ -123,7 +123,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   const float side = std::round(widgets.px(side_row));
   const auto step = [&](const char* id, ButtonSign sign, CommandId command, bool enabled) {
     if (sign_button(widgets, id, sign, side, "", enabled)) action.command = command;
-    named_item(widgets, id, what_and_keys(command));
+    named_item(widgets, id, label_with_keys(command));
     ImGui::SameLine(0, widgets.px(2));
   };
   step("caption/back", ButtonSign::back, CommandId::previous_page, *walk.page > 0);
@@ -173,7 +173,7 @@ void draw_difference(const PanelContext& context, float wrap, const Type& type,
   const ImVec2 at = ImGui::GetCursorScreenPos();
   put_text(type, context.palette.text_dim, wrap, difference.words);
   ui_probe_item(difference.place ? "caption/elsewhere" : "caption/changed");
-  ui_says(difference.words, at);
+  ui_text_probe(difference.words, at);
   const auto shape = button_shape(context.scale, type, wrap, difference.way_back);
   if (has_way_back_beside(context.scale, type, wrap, difference))
     ImGui::SetCursorScreenPos({at.x + width_in(type, difference.words) + widgets.px(12),
@@ -187,15 +187,15 @@ void draw_difference(const PanelContext& context, float wrap, const Type& type,
   }
   named_item(widgets, id,
              difference.place ? "shows again what this page is about; your changes stay"
-                              : what_and_keys(CommandId::restore_page));
+                              : label_with_keys(CommandId::restore_page));
 }
 
 // The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
-void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, const HallType* hall,
-                PanelAction& action) {
+void draw_words(const PanelContext& context, PlaylistWalk& walk, float width,
+                const PresentationType* presentation, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const float wrap = words_beside_bars(context.scale, width, walk);
-  const BarsRoom room = answer_bars_room(context.scale, width, walk, hall != nullptr);
+  const BarsRoom room = answer_bars_room(context.scale, width, walk, presentation != nullptr);
   if (room.beside > 0.0f) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::SetCursorScreenPos({at.x + width - room.beside, at.y});
@@ -207,17 +207,17 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
   const double window_height = ImGui::GetIO().DisplaySize.y;
   ImFont* usual = words_font(context.fonts, context.scale, wrap, window_height, walk);
   const auto type = [&](const std::string& text) {
-    return hall ? type_at(context.fonts, context.scale, hall->words, text) : own_size(usual);
+    return presentation ? type_at(context.fonts, context.scale, presentation->words, text) : own_size(usual);
   };
-  const HallUnits units = hall ? hall->words : 0;
+  const PresentationUnits units = presentation ? presentation->words : 0;
   const bool has_answer = !walk.words.caption.empty() || page.answer;
   const bool replaced =
-      !hall && walk.answered && has_answer && answer_replaces_question(context.scale, window_height);
+      !presentation && walk.answered && has_answer && answer_replaces_question(context.scale, window_height);
   const bool asks = !walk.words.ask.empty() && !replaced;
   if (!page.title.empty()) {
-    put_text(
-        hall ? heading_type(context.fonts, context.scale, *hall, page.title) : own_size(context.fonts.title),
-        context.palette.text, wrap, page.title);
+    put_text(presentation ? heading_type(context.fonts, context.scale, *presentation, page.title)
+                          : own_size(context.fonts.title),
+             context.palette.text, wrap, page.title);
     ui_probe_item("caption/heading");
     ImGui::Dummy({1, widgets.px(below_title) - gap});
   }
@@ -228,7 +228,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
     ImGui::Dummy({1, widgets.px(below_question) - gap});
   }
   if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
-  const std::vector<StageDifference> differences = stage_differences(walk, hall != nullptr);
+  const std::vector<StageDifference> differences = stage_differences(walk, presentation != nullptr);
   for (const StageDifference& difference : differences) {
     draw_difference(context, wrap, type(difference.words), difference, action);
     ImGui::SetCursorPosY(std::round(ImGui::GetCursorPosY() + widgets.px(4)));
@@ -244,7 +244,7 @@ void draw_words(const PanelContext& context, PlaylistWalk& walk, float width, co
   } else if (page.answer) {
     draw_answer_controls(context, walk, wrap, action, units);
   } else {
-    const Type hint = hall ? type(answer_hint) : own_size(context.fonts.small);
+    const Type hint = presentation ? type(answer_hint) : own_size(context.fonts.small);
     if (wrapped_button(widgets, "caption/answer", answer_hint,
                        button_shape(context.scale, hint, wrap, answer_hint), ButtonLook::plain))
       action.answers = true;
@@ -297,7 +297,7 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, Pa
 // nothing goes on. In a lesson that was visited from one's own pages the way back to them comes first, and on
 // a page to which a link led, the way back to where it was followed. While a page is on its way Escape
 // cancels that.
-std::string hall_foot_text(const PlaylistWalk& walk, bool on_map, ImFont* font, float room) {
+std::string presentation_foot_text(const PlaylistWalk& walk, bool on_map, ImFont* font, float room) {
   const std::string back = "Esc: arrows turn pages again";
   if (on_map)
     return width_of(font, cells_have_keys) <= room ? cells_have_keys : fitted_text(back, font, room);
@@ -305,7 +305,7 @@ std::string hall_foot_text(const PlaylistWalk& walk, bool on_map, ImFont* font, 
   const bool waits = walk.words.gives_up;
   const bool last = *walk.page + 1 == pages && (walk.answered || waits);
   const std::string count = fmt::format("{} of {}{}", *walk.page + 1, pages, last ? ", the last page" : "");
-  const bool goes_on = !last, visits = !waits && (walk.interrupted || walk.followed_from);
+  const bool has_next = !last, visits = !waits && (walk.interrupted || walk.followed_from);
   const std::string next = fmt::format("{} goes on", first_key_text(CommandId::next_page));
   const std::string leaves =
       waits ? "Esc cancels"
@@ -313,20 +313,20 @@ std::string hall_foot_text(const PlaylistWalk& walk, bool on_map, ImFont* font, 
           ? fmt::format("{} leads back to page {}", first_key_text(CommandId::go_back), *walk.followed_from + 1)
       : visits ? fmt::format("{} leads back to your pages", first_key_text(CommandId::walk_playlist))
                : "Esc leaves full screen";
-  const std::string shorter = fmt::format("{} · {}", count, goes_on && !visits ? next : leaves);
-  const std::string all = goes_on ? fmt::format("{} · {}, {}", count, next, leaves) : shorter;
+  const std::string shorter = fmt::format("{} · {}", count, has_next && !visits ? next : leaves);
+  const std::string all = has_next ? fmt::format("{} · {}, {}", count, next, leaves) : shorter;
   for (const std::string& text : {all, shorter, visits ? leaves : count})
     if (width_of(font, text) <= room) return text;
   return fitted_text(count, font, room);
 }
 
-void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+void draw_presentation_words(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   walk.words_have_focus = false;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const HallType type =
-      hall_type(context.fonts, context.scale, room.x, room.y - hall_foot * context.scale, walk);
+  const PresentationType type = presentation_type(context.fonts, context.scale, room.x,
+                                                  room.y - presentation_foot * context.scale, walk);
   PanelContext large = context;
-  large.hall = true;
+  large.presentation = true;
   large.labels = type_at(context.fonts, context.scale, 18.0f, "");
   draw_words(large, walk, room.x, &type, action);
   ImFont* font = context.fonts.small;
@@ -337,7 +337,7 @@ void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelActio
   const float link = draw_take_back_link(large.widgets(), walk, {at.x + line, at.y - context.px(2)}, action);
   const bool on_map = context.focus && focuses_map(*context.focus);
   const std::string shown =
-      hall_foot_text(walk, on_map, font, line - link - (link > 0.0f ? 12 * context.scale : 0.0f));
+      presentation_foot_text(walk, on_map, font, line - link - (link > 0.0f ? 12 * context.scale : 0.0f));
   const Box box = context.painter().say(font, at, context.palette.text_dim, shown);
   ui_probe("caption/page", box.min, box.max);
 }
@@ -393,12 +393,12 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }
 
-PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool hall) {
+PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool presentation) {
   PanelAction action;
   if (!walk.page) return action;
   const WidgetContext widgets = context.widgets();
-  if (hall && !walk.edits_words) {
-    draw_hall_words(context, walk, action);
+  if (presentation && !walk.edits_words) {
+    draw_presentation_words(context, walk, action);
     return action;
   }
   if (!walk.edits_words)

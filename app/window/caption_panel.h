@@ -17,6 +17,6 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
 
 // Fills the current ImGui window. A caption being typed is stored in the page at once. `hall`: a column
 // beside the stage, of the words and the page's number alone.
-PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool hall);
+PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool presentation);
 
 }  // namespace headwise

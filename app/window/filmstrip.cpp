@@ -56,7 +56,7 @@ struct PageThumbnails::Maker {
       : window(preset_scenario("hand_made")),
         factor(std::max(1, (least_drawn_width + width - 1) / width)),
         pictures(factor * width, factor * height, theme) {
-    window.document.session.train_beside(true);
+    window.document.session.train_in_background(true);
   }
 
   void open(PlaylistPage next) {
@@ -76,9 +76,9 @@ struct PageThumbnails::Maker {
     if (document.walk.arrival) return false;
     FrameSnapshot looked(window);
     looked.add_gradients(window);
-    looked.add_other_side(document);
+    looked.add_comparison_target(document);
     looked.add_predictions(document);
-    return !looked.tells_of_waiting;
+    return !looked.shows_waiting;
   }
 
   // Empty if the page cannot be shown.
@@ -213,7 +213,7 @@ class Strip {
 void Strip::command_button(const char* id, const char* label, CommandId command, bool enabled) {
   const ButtonLook look = command == CommandId::filmstrip ? ButtonLook::plain : ButtonLook::filled;
   if (text_button(widgets_, id, label, look, enabled)) action_.command = command;
-  named_item(widgets_, id, what_and_keys(command));
+  named_item(widgets_, id, label_with_keys(command));
 }
 
 void Strip::draw_head() {

@@ -17,11 +17,11 @@ namespace headwise {
 struct FrameSnapshot {
   ComputationPtr computation;
   TracePtr trace;  // the computation's, or the same with gradients; an empty one where the page is refused
-  std::string no_gradients;
-  bool tells_of_waiting = false;  // shows a sentence that will change shortly
+  std::string gradients_refusal;
+  bool shows_waiting = false;  // shows a sentence that will change shortly
   ComparisonTargetPtr comparison_target;
   WordPredictionsPtr predictions;
-  std::string no_predictions;
+  std::string predictions_refusal;
   std::optional<WatchedModel> watched;
   Scenario scenario;
   std::string error, last_edit;
@@ -66,17 +66,17 @@ struct FrameSnapshot {
       state.view.selection = selection = selection_within(selection, *trace);
     } else {
       const std::string why = gradients.error();
-      no_gradients = why.empty() ? told("computing the gradients", gradients.waiting()) : why;
+      gradients_refusal = why.empty() ? waiting_sentence("computing the gradients", gradients.waiting()) : why;
     }
   }
 
   // The same for the comparison view.
-  void add_other_side(WindowDocument& document) {
+  void add_comparison_target(WindowDocument& document) {
     if (selection.view != StageView::compare) return document.comparison_targets.rest();
     comparison_target = document.comparison_targets.of(computation, selection.compare_with);
     if (comparison_target) return;
     ComparisonTarget none;
-    none.why = told("computing the other side", document.comparison_targets.waiting());
+    none.why = waiting_sentence("computing the other side", document.comparison_targets.waiting());
     comparison_target = std::make_shared<const ComparisonTarget>(std::move(none));
   }
 
@@ -86,7 +86,8 @@ struct FrameSnapshot {
                        (selection.view == StageView::head_rows && offers_prediction(scenario));
     if (!shown) return document.predictions.rest();
     predictions = document.predictions.of(computation, selection.batch);
-    if (!predictions) no_predictions = told("computing the predicted words", document.predictions.waiting());
+    if (!predictions)
+      predictions_refusal = waiting_sentence("computing the predicted words", document.predictions.waiting());
   }
 
   // Not while the training view is open, which asks for explanations of its own.
@@ -95,9 +96,9 @@ struct FrameSnapshot {
   }
 
   // "computing the gradients: scores, 43 % (Escape cancels)"
-  std::string told(const char* what, const Waiting& waiting) {
-    tells_of_waiting = true;
-    return waiting.told() ? what + waiting.text() + " (Escape cancels)" : std::string(what) + " …";
+  std::string waiting_sentence(const char* what, const Waiting& waiting) {
+    shows_waiting = true;
+    return waiting.is_long() ? what + waiting.text() + " (Escape cancels)" : std::string(what) + " …";
   }
 
   // A pinned cell keeps its reach lit while the mouse is over others.
@@ -108,7 +109,7 @@ struct FrameSnapshot {
 
   PanelContext context(WindowView& view, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
                        double& wake_after) const {
-    if (tells_of_waiting) wake_after = std::min(wake_after, seconds_between_words);
+    if (shows_waiting) wake_after = std::min(wake_after, seconds_between_words);
     return {.scenario = scenario,
             .inputs = computation->inputs,
             .trace = *trace,
@@ -124,9 +125,9 @@ struct FrameSnapshot {
             .motion = view.motion.progress,
             .reduce_motion = view.settings.reduce_motion,
             .comparison_target = comparison_target.get(),
-            .no_gradients = no_gradients,
+            .gradients_refusal = gradients_refusal,
             .predictions = predictions.get(),
-            .no_predictions = no_predictions,
+            .predictions_refusal = predictions_refusal,
             .pointed = &view.pointed,
             .pointing = &view.pointing,
             .trail = &view.trail,

@@ -73,7 +73,7 @@ void MainWindow::take_keys() {
     const bool enlarges = state_.dialogs.training.open && entry.id == CommandId::full_screen;
     if (overlay && !closes && !enlarges) continue;
     for (const KeyChord& first : entry.keys) {
-      if (first.key == Key::none || first != meant_by({first.key, io.KeyCtrl, io.KeyShift, io.KeyAlt}))
+      if (first.key == Key::none || first != intended_chord({first.key, io.KeyCtrl, io.KeyShift, io.KeyAlt}))
         continue;
       for (int argument = 0; argument < entry.key_count; ++argument) {
         const KeyChord chord{static_cast<Key>(static_cast<int>(first.key) + argument), first.ctrl,
@@ -92,10 +92,10 @@ void MainWindow::take_keys() {
   if (!overlay) unfold_by_other_keys(state_);
 }
 
-void MainWindow::show_steps_of_hall(double seconds, double& wake_after) {
+void MainWindow::show_presentation_steps(double seconds, double& wake_after) {
   WindowView& view = state_.view;
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
-  view.steps_seen = view.steps_shown > 0.0 ? view.steps_seen + seconds : 0.0;
+  view.steps_visible_seconds = view.steps_shown > 0.0 ? view.steps_visible_seconds + seconds : 0.0;
   if (!view.full_screen)
     view.steps_shown = 0.0;
   else if (moved.x != 0.0f || moved.y != 0.0f)
@@ -151,7 +151,7 @@ double MainWindow::take_input(const FrameInput& input) {
   opening_ =
       advance_opening(view.opening, input.seconds * view.settings.motion_speed, view.settings.reduce_motion);
   take_keys();
-  show_steps_of_hall(input.seconds, wake_after);
+  show_presentation_steps(input.seconds, wake_after);
   play(input.seconds, wake_after);
   // What a key has just requested, if it takes no longer than a frame.
   take_results();
@@ -202,8 +202,8 @@ void MainWindow::draw_window_notices(const WidgetContext& widgets, const WindowL
     logged_ = lasting;
   }
   const ComputationPtr& now = state_.document.session.computation();
-  if (now != told_ && now->shortened) view.notices.say(now->shortened->note);
-  told_ = now;
+  if (now != reported_ && now->shortened) view.notices.say(now->shortened->note);
+  reported_ = now;
   draw_focus_ring(widgets);
   // The caption says why a page cannot be shown.
   const std::string shown = state_.document.walk.refused() ? "" : lasting;
@@ -286,7 +286,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const WindowLayout layout =
       window_layout(size.x, size.y, scale,
                     {.stage_only = view.stage_only,
-                     .hall = view.full_screen,
+                     .presentation = view.full_screen,
                      .steps_over = view.steps_shown > 0.0 || focused_part(view.focus) == steps_part,
                      .caption_height = caption_height(fonts, scale, beside_filmstrip, size.y, document.walk),
                      .writes_caption = document.walk.edits_words,

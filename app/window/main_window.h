@@ -60,7 +60,7 @@ class MainWindow {
   void take_keys();
   void take_results();  // what the background threads have finished
   // On the full screen the steps are there while the mouse moves, and a moment longer.
-  void show_steps_of_hall(double seconds, double& wake_after);
+  void show_presentation_steps(double seconds, double& wake_after);
   void play(double seconds, double& wake_after);
   void take_dropped(const FrameInput& input);
   // Keys, dropped files, playback: everything that happens before drawing.
@@ -83,7 +83,7 @@ class MainWindow {
 
   WindowState state_;
   ComputationPtr shown_;
-  ComputationPtr told_;                     // the one whose text was reported as too long, if any
+  ComputationPtr reported_;                 // the one whose text was reported as too long, if any
   std::optional<std::size_t> walked_page_;  // of the last frame
   std::string logged_;                      // the persistent error last written to the log
   bool moving_ = false;                     // a motion went on in this frame

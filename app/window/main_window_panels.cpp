@@ -152,7 +152,7 @@ void take_suggestion(WindowState& window) {
   if (suggestion == Suggestion::cross_attention) window.view.setup.wanted_row = "setup/attention";
 }
 
-constexpr double seconds_until_steps_listen = 0.12;  // on the full screen, after they came over the stage
+constexpr double seconds_to_step_input = 0.12;  // on the full screen, after they came over the stage
 
 // A key of any kind, or a button of the mouse, has gone down.
 bool anything_pressed() {
@@ -172,7 +172,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   WindowView& view = state_.view;
   FrameSnapshot looked(state_);
   looked.add_gradients(state_);
-  looked.add_other_side(document);
+  looked.add_comparison_target(document);
   looked.add_predictions(document);
   looked.add_training(state_);
   Selection& selection = looked.selection;
@@ -215,9 +215,9 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     view.steps.speed = view.settings.motion_speed;
     // A click where the steps have only just come was meant for what lies below them.
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left))
-      view.steps_deaf = view.full_screen && view.steps_seen < seconds_until_steps_listen;
+      view.steps_ignore_input = view.full_screen && view.steps_visible_seconds < seconds_to_step_input;
     PanelAction of_steps = draw_step_bar(context, view.steps);
-    if (!view.steps_deaf) take(std::move(of_steps));
+    if (!view.steps_ignore_input) take(std::move(of_steps));
     set_motion_speed(view, view.steps.speed);
     ImGui::EndChild();
   };
@@ -344,10 +344,10 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   const TrainingAction trained =
       draw_training_view(looked.context(view, heatmaps_, fonts, scale, wake_after), document.training,
                          document.explained_cells, dialogs.training);
-  if (trained.look_inside) look_inside(state_, *trained.look_inside);
+  if (trained.inspect_head) inspect_head(state_, *trained.inspect_head);
   if (trained.own_task) ask_for_training_task(state_);
   if (trained.save) ask_for_training(state_, *trained.save);
-  tell_of_saved_training(state_);
+  notify_of_saved_training(state_);
   const PanelAction led = draw_heads_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after),
                                            document.head_finding, dialogs.heads);
   if (const std::optional<HeadsAnswer> answer = draw_heads_question(widgets, dialogs.heads_question))

@@ -149,7 +149,7 @@ void draw_presets(const PanelContext& context, PanelAction& action) {
       action.scenario = preset_scenario(preset.name);
       action.edit_label = "open " + std::string(preset.name);
       action.opens = true;
-      action.selection = look_at(preset, context.selection);
+      action.selection = place_of_preset(preset, context.selection);
     }
     ui_probe_item(fmt::format("menu/preset/{}", preset.name));
   }
@@ -363,9 +363,9 @@ void draw_status_bar(const PanelContext& context, const WindowState& window, dou
     // What was computed is of another page.
   } else if (!waiting) {
     put_right(compute_text(context.trace, compute_seconds), context.palette.text_dim, "status/time");
-  } else if (!waiting->told()) {
+  } else if (!waiting->is_long()) {
     put_right(what + " …", context.palette.text_dim, "status/time");
-    wake_again(widgets, seconds_before_told - waiting->seconds);
+    wake_again(widgets, long_wait_seconds - waiting->seconds);
   } else {
     const float end = right;
     put_right(what + waiting->text() + " · Escape cancels", context.palette.text, "status/time");
@@ -404,7 +404,7 @@ float write_below(const Type& type, Rgba8 ink, ImVec2 at, float wrap, const std:
   draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(ink), wrap, text);
   const float height = size_in(type, wrap, text).y;
   ui_probe(name, at, {at.x + wrap, at.y + height});
-  ui_says(text, at);
+  ui_text_probe(text, at);
   return at.y + height;
 }
 

@@ -26,12 +26,12 @@ namespace {
 
 constexpr float row_gap = 6;  // design units
 
-Type control_type(const Fonts& fonts, float scale, HallUnits hall, const std::string& text) {
-  return hall > 0 ? type_at(fonts, scale, hall, text) : own_size(fonts.small);
+Type control_type(const Fonts& fonts, float scale, PresentationUnits presentation, const std::string& text) {
+  return presentation > 0 ? type_at(fonts, scale, presentation, text) : own_size(fonts.small);
 }
 
-ImFont* field_font(const Fonts& fonts, HallUnits hall) {
-  return hall >= 24 ? fonts.formula : hall >= 18 ? fonts.caption : fonts.sans;
+ImFont* field_font(const Fonts& fonts, PresentationUnits presentation) {
+  return presentation >= 24 ? fonts.formula : presentation >= 18 ? fonts.caption : fonts.sans;
 }
 
 bool is_button(const Piece& piece) {
@@ -43,13 +43,14 @@ constexpr float piece_height = 26, between_pieces = 6, typed_width = 120, least_
                 field_air = 14;
 constexpr float usual_number = 15;  // the type of a field that is typed_width wide
 
-ImVec2 piece_size(const Fonts& fonts, float scale, float wrap, HallUnits hall, const Piece& piece) {
+ImVec2 piece_size(const Fonts& fonts, float scale, float wrap, PresentationUnits presentation,
+                  const Piece& piece) {
   if (is_button(piece)) return piece.shape.size;
   if (piece.kind == PieceKind::field) {
-    ImFont* font = field_font(fonts, hall);
-    const float width = std::round(typed_width * std::max(1.0f, hall / usual_number) * scale);
+    ImFont* font = field_font(fonts, presentation);
+    const float width = std::round(typed_width * std::max(1.0f, presentation / usual_number) * scale);
     return {std::min(width, wrap),
-            std::round(hall > 0 ? font->FontSize + field_air * scale : piece_height * scale)};
+            std::round(presentation > 0 ? font->FontSize + field_air * scale : piece_height * scale)};
   }
   const ImVec2 text = size_in(piece.shape.type, wrap, piece.text);
   return {std::ceil(text.x), std::round(text.y + note_air * scale)};
@@ -58,17 +59,17 @@ ImVec2 piece_size(const Fonts& fonts, float scale, float wrap, HallUnits hall, c
 // Side by side, in as many lines as they need; the options of a hall that do not fit on one line in a column.
 // `height` gets what they take.
 std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
-                                 HallUnits hall, float& height) {
+                                 PresentationUnits presentation, float& height) {
   std::vector<Piece> pieces = listed_pieces(walk);
   const float gap = std::round(between_pieces * scale);
   float in_one_line = -gap;
   for (Piece& piece : pieces) {
-    const Type type = control_type(fonts, scale, hall, piece.text);
+    const Type type = control_type(fonts, scale, presentation, piece.text);
     if (is_button(piece))
       piece.shape = button_shape(scale, type, wrap, piece.text);
     else
       piece.shape = {type, {}};
-    piece.shape.size = piece_size(fonts, scale, wrap, hall, piece);
+    piece.shape.size = piece_size(fonts, scale, wrap, presentation, piece);
     if (piece.kind == PieceKind::option) in_one_line += piece.shape.size.x + gap;
   }
   // A unit is read with its number.
@@ -84,7 +85,7 @@ std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, co
     line = 0.0f;
   };
   for (Piece& piece : pieces) {
-    piece.own_line = hall > 0 && piece.kind == PieceKind::option && in_one_line > wrap;
+    piece.own_line = presentation > 0 && piece.kind == PieceKind::option && in_one_line > wrap;
     if (piece.own_line) piece.shape.size.x = std::floor(wrap);
     if (piece.own_line || at.x + piece.shape.size.x > wrap) next_line();
     piece.at = at;
@@ -97,25 +98,25 @@ std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, co
   return pieces;
 }
 
-void draw_field(const PanelContext& context, PlaylistWalk::Given& given, const Piece& piece, HallUnits hall,
-                PanelAction& action) {
+void draw_field(const PanelContext& context, PlaylistWalk::Given& given, const Piece& piece,
+                PresentationUnits presentation, PanelAction& action) {
   const ImGuiID id = ImGui::GetID(piece.id.c_str());
   if (std::exchange(given.wants_focus, false) && context.focus)
     take_focus(*context.focus, id, given.typed.size());
   const TextFieldResult typed = text_field(context.widgets(), piece.id.c_str(), given.typed,
                                            {.width = piece.shape.size.x,
-                                            .font = field_font(context.fonts, hall),
+                                            .font = field_font(context.fonts, presentation),
                                             .wrong = given.unreadable,
                                             .placeholder = piece.tip.c_str()});
   if (typed.changed) given.unreadable = false;
   named_item(context.widgets(), piece.id.c_str(), "your answer; Enter submits it");
   // A clicker goes on from here, too: what was typed is the answer.
   const bool focused = context.focus && context.focus->focused == id;
-  const bool goes_on = focused && key_pressed(Key::page_down, false);
+  const bool advances = focused && key_pressed(Key::page_down, false);
   if (focused && key_pressed(Key::page_up, false)) action.command = CommandId::previous_page;
-  if (typed.entered || (goes_on && !given.typed.empty()))
+  if (typed.entered || (advances && !given.typed.empty()))
     action.answers = piece.press(context, given);
-  else if (goes_on)
+  else if (advances)
     action.answers = true;
 }
 
@@ -126,13 +127,13 @@ void draw_words_between(const PanelContext& context, const Piece& piece, ImVec2 
   draw_text_in(ImGui::GetWindowDrawList(), piece.shape.type, {at.x, std::round(at.y + below)},
                im_color(error ? context.palette.error : context.palette.text_dim), wrap, piece.text);
   if (error)
-    ui_says(piece.text, at);
+    ui_text_probe(piece.text, at);
   else
     ui_probe("caption/point", at, {at.x + piece.shape.size.x, at.y + piece.shape.size.y});
 }
 
-Type verdict_type(const Fonts& fonts, float scale, HallUnits hall, const std::string& text) {
-  return hall > 0 ? type_at(fonts, scale, hall, text) : own_size(fonts.sans);
+Type verdict_type(const Fonts& fonts, float scale, PresentationUnits presentation, const std::string& text) {
+  return presentation > 0 ? type_at(fonts, scale, presentation, text) : own_size(fonts.sans);
 }
 
 // Beside it stands the link that takes the answer back.
@@ -143,8 +144,9 @@ float verdict_wrap(const Fonts& fonts, float scale, float wrap) {
 }
 
 // A link to a page.
-ButtonShape link_shape(const Fonts& fonts, float scale, float wrap, HallUnits hall, const std::string& label) {
-  return button_shape(scale, control_type(fonts, scale, hall, label), wrap, label);
+ButtonShape link_shape(const Fonts& fonts, float scale, float wrap, PresentationUnits presentation,
+                       const std::string& label) {
+  return button_shape(scale, control_type(fonts, scale, presentation, label), wrap, label);
 }
 
 std::string link_label(const AnswerOption& option) {
@@ -164,11 +166,11 @@ const AnswerOption* linked_option(const PlaylistWalk& walk) {
 }  // namespace
 
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
-                             HallUnits hall) {
+                             PresentationUnits presentation) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return 0.0f;
   float height = 0.0f;
-  placed_pieces(fonts, scale, wrap, walk, hall, height);
+  placed_pieces(fonts, scale, wrap, walk, presentation, height);
   return height + ImGui::GetStyle().ItemSpacing.y;
 }
 
@@ -186,15 +188,15 @@ float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const P
 }
 
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
-                          HallUnits hall) {
+                          PresentationUnits presentation) {
   const WidgetContext widgets = context.widgets();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   float height = 0.0f;
-  for (const Piece& piece : placed_pieces(context.fonts, context.scale, wrap, walk, hall, height)) {
+  for (const Piece& piece : placed_pieces(context.fonts, context.scale, wrap, walk, presentation, height)) {
     const ImVec2 at{origin.x + piece.at.x, origin.y + piece.at.y};
     ImGui::SetCursorScreenPos(at);
     if (piece.kind == PieceKind::field) {
-      draw_field(context, walk.given, piece, hall, action);
+      draw_field(context, walk.given, piece, presentation, action);
     } else if (!is_button(piece)) {
       draw_words_between(context, piece, at);
     } else {
@@ -221,27 +223,27 @@ float draw_take_back_link(const WidgetContext& widgets, const PlaylistWalk& walk
 }
 
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
-                         PanelAction& action, HallUnits hall) {
+                         PanelAction& action, PresentationUnits presentation) {
   const std::string verdict = answer_verdict(walk);
   if (verdict.empty()) return;
   const WidgetContext widgets = context.widgets();
-  const Type type = verdict_type(context.fonts, context.scale, hall, verdict);
+  const Type type = verdict_type(context.fonts, context.scale, presentation, verdict);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = hall > 0 ? wrap : verdict_wrap(context.fonts, context.scale, wrap);
-  if (hall == 0) {  // on the full screen it stands at the foot
+  const float width = presentation > 0 ? wrap : verdict_wrap(context.fonts, context.scale, wrap);
+  if (presentation == 0) {  // on the full screen it stands at the foot
     draw_take_back_link(widgets, walk, {at.x + wrap, at.y}, action);
     ImGui::SetCursorScreenPos(at);
   }
   const float height = size_in(type, width, verdict).y, spacing = ImGui::GetStyle().ItemSpacing.y;
   draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(ink), width, verdict);
   ui_probe("caption/verdict", at, {at.x + width, at.y + height});
-  ui_says(verdict, at);
+  ui_text_probe(verdict, at);
   ImGui::Dummy({wrap, height + widgets.px(row_gap) - spacing});
   const AnswerOption* link = linked_option(walk);
   if (!link) return;
   const std::string label = link_label(*link);
   if (wrapped_button(widgets, "caption/see", label,
-                     link_shape(context.fonts, context.scale, wrap, hall, label))) {
+                     link_shape(context.fonts, context.scale, wrap, presentation, label))) {
     const std::optional<TitledPage> place = page_titled(walk.playlist, link->see);
     action.follows_link = true;
     if (place && place->lesson.empty()) action.page = place->page;
@@ -310,18 +312,19 @@ constexpr float beside_option = 12;  // design units, as app/widgets/button.cpp 
 
 // Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it
 // says, to know which letters it needs.
-float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk, HallUnits hall) {
+float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
+                        PresentationUnits presentation) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return 0.0f;
-  if (!walk.answered) return answer_controls_height(fonts, scale, wrap, walk, hall);
+  if (!walk.answered) return answer_controls_height(fonts, scale, wrap, walk, presentation);
   const std::string verdict = answer_verdict(walk);
   if (verdict.empty()) return 0.0f;
   const AnswerOption* link = linked_option(walk);
-  const float below =
-      link ? link_shape(fonts, scale, wrap, hall, link_label(*link)).size.y + ImGui::GetStyle().ItemSpacing.y
-           : 0.0f;
-  const float width = hall > 0 ? wrap : verdict_wrap(fonts, scale, wrap);
-  return size_in(verdict_type(fonts, scale, hall, verdict), width, verdict).y + below +
+  const float below = link ? link_shape(fonts, scale, wrap, presentation, link_label(*link)).size.y +
+                                 ImGui::GetStyle().ItemSpacing.y
+                           : 0.0f;
+  const float width = presentation > 0 ? wrap : verdict_wrap(fonts, scale, wrap);
+  return size_in(verdict_type(fonts, scale, presentation, verdict), width, verdict).y + below +
          std::round(row_gap * scale);
 }
 
@@ -339,14 +342,14 @@ std::string answer_words_now(const PlaylistWalk& walk) {
 
 }  // namespace
 
-Type heading_type(const Fonts& fonts, float scale, const HallType& type, const std::string& title) {
+Type heading_type(const Fonts& fonts, float scale, const PresentationType& type, const std::string& title) {
   const Type bold = type_at(fonts, scale, type.title, title, true),
              plain = type_at(fonts, scale, type.title, title);
   return plain.size > bold.size ? plain : bold;
 }
 
-float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
-                        const PlaylistWalk& walk) {
+float presentation_words_height(const Fonts& fonts, float scale, float width, const PresentationType& type,
+                                const PlaylistWalk& walk) {
   const float wrap = words_beside_bars(scale, width, walk), spacing = ImGui::GetStyle().ItemSpacing.y;
   const auto height = [&](const std::string& text) {
     return size_in(type_at(fonts, scale, type.words, text), wrap, text).y;
@@ -371,8 +374,8 @@ float hall_words_height(const Fonts& fonts, float scale, float width, const Hall
   return all;
 }
 
-bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,
-                     const PlaylistWalk& walk) {
+bool presentation_type_suits(const Fonts& fonts, float scale, float width, const PresentationType& type,
+                             const PlaylistWalk& walk) {
   const float wrap = words_beside_bars(scale, width, walk), inside = wrap - 2 * beside_option * scale;
   const std::string& title = walk.shown()->title;
   const Type heading = heading_type(fonts, scale, type, title);
@@ -385,12 +388,13 @@ bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallTyp
          suits(walk.answered ? walk.words.caption : "", wrap) && suits(answer_words_now(walk), inside);
 }
 
-HallType hall_type(const Fonts& fonts, float scale, float width, float height, const PlaylistWalk& walk) {
-  for (const HallType& type : hall_types)
-    if (hall_type_suits(fonts, scale, width, type, walk) &&
-        hall_words_height(fonts, scale, width, type, walk) <= height)
+PresentationType presentation_type(const Fonts& fonts, float scale, float width, float height,
+                                   const PlaylistWalk& walk) {
+  for (const PresentationType& type : presentation_types)
+    if (presentation_type_suits(fonts, scale, width, type, walk) &&
+        presentation_words_height(fonts, scale, width, type, walk) <= height)
       return type;
-  return hall_types.back();
+  return presentation_types.back();
 }
 
 }  // namespace headwise

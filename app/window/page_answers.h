@@ -17,20 +17,20 @@ namespace headwise {
 
 // In a hall, controls and verdict have the type of the page's words: this many design units high. 0:
 // not in a hall.
-using HallUnits = float;
+using PresentationUnits = float;
 
 // Of the controls while the page asks and of its longest verdict; 0 if the page takes no answer. In pixels.
 float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
-                             HallUnits hall = 0);
+                             PresentationUnits presentation = 0);
 float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
 
 // While the page asks. An answer given is kept in walk.given, and action.answers. Controls that have no room
 // side by side stand one below the other.
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
-                          HallUnits hall = 0);
+                          PresentationUnits presentation = 0);
 // Once it has: the verdict, with a link to the page that goes into what was wrong.
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
-                         PanelAction& action, HallUnits hall = 0);
+                         PanelAction& action, PresentationUnits presentation = 0);
 
 // "answer again", which ends at `end`: takes back an answer that was given or shown. Returns its width; 0
 // where there is none.
@@ -53,22 +53,23 @@ void answer_by_character(WindowState& window);
 inline constexpr float below_title = 6, below_question = 6, restore_height = 34;
 
 // The type of a page's words in a hall, in design units.
-struct HallType {
+struct PresentationType {
   float words = 15, title = 20;
 };
 // From the largest. Titles are larger than words.
-inline constexpr std::array<HallType, 6> hall_types{
+inline constexpr std::array<PresentationType, 6> presentation_types{
     {{30, 34}, {27, 32}, {24, 28}, {21, 25}, {18, 20}, {15, 20}}};
 // What the words that are shown take in a column `width` pixels wide; and whether all of them have the
 // letters for this type and no word is wider than the column.
-float hall_words_height(const Fonts& fonts, float scale, float width, const HallType& type,
-                        const PlaylistWalk& walk);
-bool hall_type_suits(const Fonts& fonts, float scale, float width, const HallType& type,
-                     const PlaylistWalk& walk);
+float presentation_words_height(const Fonts& fonts, float scale, float width, const PresentationType& type,
+                                const PlaylistWalk& walk);
+bool presentation_type_suits(const Fonts& fonts, float scale, float width, const PresentationType& type,
+                             const PlaylistWalk& walk);
 // The largest that suits and fits the height.
-HallType hall_type(const Fonts& fonts, float scale, float width, float height, const PlaylistWalk& walk);
+PresentationType presentation_type(const Fonts& fonts, float scale, float width, float height,
+                                   const PlaylistWalk& walk);
 
 // A title's: bold, unless its letters are to be had larger without.
-Type heading_type(const Fonts& fonts, float scale, const HallType& type, const std::string& title);
+Type heading_type(const Fonts& fonts, float scale, const PresentationType& type, const std::string& title);
 
 }  // namespace headwise

@@ -268,9 +268,9 @@ std::vector<StageDifference> stage_differences(const PlaylistWalk& walk, bool fu
   const PlaylistWalk::Words& words = walk.words;
   const bool no_mask = walk.asking() && words.edits && walk.shown()->answer &&
                        walk.shown()->answer->is_mask() && !words.key.mask;
-  const bool tells = words.edits && (full_screen || !walk.from_program || no_mask);
-  const std::string what = tells && !words.edits->empty() ? fmt::format(": {}.", *words.edits) : ".";
-  if (tells || words.changed(walk.answered))
+  const bool shows_edits = words.edits && (full_screen || !walk.from_program || no_mask);
+  const std::string what = shows_edits && !words.edits->empty() ? fmt::format(": {}.", *words.edits) : ".";
+  if (shows_edits || words.changed(walk.answered))
     all.push_back({page_changed_text + what, page_restore_text, false});
   return all;
 }

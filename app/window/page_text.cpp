@@ -33,12 +33,12 @@ void refresh_words(WindowDocument& document) {
     words = {};
     return;
   }
-  const TracePtr trace = document.gradients.at_hand(session.trace_ptr());
+  const TracePtr trace = document.gradients.cached(session.trace_ptr());
   words.gives_up = false;
   // On the way to a page the trace is still the previous page's.
   if (walk.arrival && (session.computing() || walk.refused())) {
     words = {};
-    words.gives_up = session.awaited() || session.waiting().told();
+    words.gives_up = session.awaited() || session.waiting().is_long();
     if (!page->notes.empty()) words.notes = "…";
     if (!session.computing()) {
       (walk.asking() ? words.ask : words.caption) = refused_words(walk);
@@ -100,22 +100,23 @@ bool words_are_readable(WindowState& window) {
 namespace {
 
 // Nothing was edited since the page was opened.
-bool stands_at_page(const Session& session) {
+bool is_unedited_page(const Session& session) {
   return session.history().step_back(0).page && session.scenario() == session.history().current();
 }
 
 // The page before was left with edits, to which undo leads back.
 bool left_edits_before(const PlaylistWalk& walk, const History& history) {
-  if (walk.edits_words || !walk.came_from || walk.came_from->page >= walk.playlist.pages.size() ||
+  if (walk.edits_words || !walk.earlier_page || walk.earlier_page->page >= walk.playlist.pages.size() ||
       !history.before())
     return false;  // whoever writes a page stays on it
-  if (history.step_back(1).page || is_scenario_of(walk.playlist.pages[walk.came_from->page], *history.before()))
+  if (history.step_back(1).page ||
+      is_scenario_of(walk.playlist.pages[walk.earlier_page->page], *history.before()))
     return false;
   std::size_t back = 1;
   while (back < history.steps_back() && !history.step_back(back).page) ++back;
   // By what it shows: its place may have changed since.
   return history.step_back(back).page &&
-         is_scenario_of(walk.playlist.pages[walk.came_from->page], history.step_back(back).scenario);
+         is_scenario_of(walk.playlist.pages[walk.earlier_page->page], history.step_back(back).scenario);
 }
 
 // What was edited last are the words that are being written.
@@ -131,7 +132,7 @@ std::string undo_label(const WindowDocument& document) {
   const Session& session = document.session;
   if (edited_words_last(walk, session.history())) return "edit the words";
   if (walk.refused()) return "";  // what was done before belongs to another page
-  if (!walk.page || !stands_at_page(session)) return session.undo_label();
+  if (!walk.page || !is_unedited_page(session)) return session.undo_label();
   if (walk.just_removed) return "remove the page";
   return left_edits_before(walk, session.history()) ? "turn the page" : "";
 }
@@ -140,9 +141,9 @@ bool undo_to_page_before(WindowState& window) {
   const PlaylistWalk& walk = window.document.walk;
   const Session& session = window.document.session;
   const History& history = session.history();
-  if (!walk.page || walk.just_removed || !stands_at_page(session) || !left_edits_before(walk, history))
+  if (!walk.page || walk.just_removed || !is_unedited_page(session) || !left_edits_before(walk, history))
     return false;
-  const PlaylistWalk::CameFrom from = *walk.came_from;
+  const PlaylistWalk::EarlierPage from = *walk.earlier_page;
   const Scenario scenario = *history.before();
   const PlaylistPage& page = walk.playlist.pages[from.page];
   std::string edit = edits_since(
@@ -156,7 +157,7 @@ bool undo_to_page_before(WindowState& window) {
 bool drop_refused_edit(WindowState& window) {
   Session& session = window.document.session;
   const PlaylistWalk& walk = window.document.walk;
-  if (session.error().empty() || walk.refused() || (walk.page && stands_at_page(session))) return false;
+  if (session.error().empty() || walk.refused() || (walk.page && is_unedited_page(session))) return false;
   return session.undo();
 }
 

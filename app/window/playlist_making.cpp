@@ -75,7 +75,7 @@ bool compares_with_pinned(const WindowState& window) {
   return now.view == StageView::compare && now.compare_with == CompareWith::pinned;
 }
 
-void tell_that_pinned_is_not_kept(WindowState& window) {
+void notify_pinned_not_kept(WindowState& window) {
   window.view.notices.say(
       "A page cannot keep a pinned result: this one compares with one wide head. "
       "To compare with something else, choose it above the maps, then “Update page”.");
@@ -92,7 +92,7 @@ void make_own(WindowState& window) {
 // The places of pages change: what was updated can no longer be found by its place, nor the page before.
 void forget_updates(PlaylistWalk& walk) {
   std::erase_if(walk.retired, [](const PlaylistWalk::Retired& each) { return each.replaced; });
-  walk.came_from.reset();
+  walk.earlier_page.reset();
 }
 
 // False, and says so, if there is no room for another page.
@@ -146,7 +146,7 @@ void add_page(WindowState& window) {
     }
     write_caption(walk);
   }
-  if (of_pinned) tell_that_pinned_is_not_kept(window);
+  if (of_pinned) notify_pinned_not_kept(window);
 }
 
 void duplicate_page(WindowState& window) {
@@ -181,7 +181,7 @@ void update_page(WindowState& window) {
   make_own(window);
   walk.arrival_notice = window.document.session.last_edit();
   notices.say(fmt::format("Page {} now shows what the window shows. {}", *walk.page + 1, put_back_hint()));
-  if (compares_with_pinned(window)) tell_that_pinned_is_not_kept(window);
+  if (compares_with_pinned(window)) notify_pinned_not_kept(window);
 }
 
 void remove_page(WindowState& window) {
@@ -197,7 +197,7 @@ void remove_page(WindowState& window) {
   walk.retired.push_back({std::move(pages[place]), place, false});
   pages.erase(pages.begin() + static_cast<std::ptrdiff_t>(place));
   if (walk.page) show_page(window, std::min(place, pages.size() - 1));
-  walk.came_from.reset();  // it is there no more
+  walk.earlier_page.reset();  // it is there no more
   walk.just_removed = walk.page.has_value();
   make_own(window);
   window.view.notices.say(fmt::format("Page {} was removed. {}", place + 1, put_back_hint()));
@@ -298,7 +298,7 @@ void reopen_scenario(WindowState& window) {
   }
 }
 
-bool keep_what_is_left(const WindowDocument& document) {
+bool keep_all_unsaved(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
   bool kept = true;
   if (walk.changed && !walk.playlist.pages.empty()) kept = keep_playlist(document.kept_folder, walk.playlist);

@@ -32,6 +32,6 @@ void reopen_playlist(WindowState& window);
 void reopen_scenario(WindowState& window);
 
 // Called once, before the window closes: keeps what is unsaved. False if something could not be kept.
-bool keep_what_is_left(const WindowDocument& document);
+bool keep_all_unsaved(const WindowDocument& document);
 
 }  // namespace headwise

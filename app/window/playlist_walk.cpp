@@ -82,7 +82,7 @@ bool keep_unsaved(const WindowDocument& document) {
   return walk.changed && !walk.playlist.pages.empty() && keep_playlist(document.kept_folder, walk.playlist);
 }
 
-bool is_of(const PlaylistWalk::Kept& kept, const PlaylistPage& page) {
+bool belongs_to(const PlaylistWalk::Kept& kept, const PlaylistPage& page) {
   return kept.title == page.title && kept.ask == page.ask && kept.answer == page.answer &&
          (kept.scenario == page.scenario || *kept.scenario == *page.scenario);
 }
@@ -92,7 +92,7 @@ void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
     walk.given.made = true;
     if (walk.given.sum_of_bars() > 0.0) walk.given.scale_bars();
   }
-  std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return is_of(kept, page); });
+  std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return belongs_to(kept, page); });
   walk.kept.push_back({page.scenario, page.title, page.ask, page.answer, walk.given});
 }
 
@@ -103,7 +103,7 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
   const bool other = !(playlist == walk.playlist);
   const bool kept = other && keep_unsaved(window.document);
   if (other) walk.retired.clear();
-  walk.looked_from.reset();
+  walk.left_page.reset();
   const bool from_own = !walk.page;
   if (from_own) {
     walk.own_history = window.document.session.history();
@@ -115,7 +115,7 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
   walk.changed = false;
   show_page(window, std::min(page, walk.playlist.pages.size() - 1));
   if (from_own && walk.arrival) walk.arrival->from_own = true;
-  if (other) walk.came_from.reset();  // its pages are no longer loaded
+  if (other) walk.earlier_page.reset();  // its pages are no longer loaded
   if (kept) {
     window.view.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
                                         command_entry(CommandId::reopen_playlist).name));
@@ -123,7 +123,7 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
 }
 
 // The user's own pages take the place of the lesson that was visited from them.
-void take_up_interrupted(PlaylistWalk& walk) {
+void resume_interrupted(PlaylistWalk& walk) {
   PlaylistWalk::Interrupted own = *std::exchange(walk.interrupted, std::nullopt);
   walk.playlist = std::move(own.playlist);
   walk.path = std::move(own.path);
@@ -135,7 +135,7 @@ void take_up_interrupted(PlaylistWalk& walk) {
 }
 
 // The page has asked, and its answer is in sight.
-bool tells_answer(const PlaylistWalk& walk) {
+bool shows_answer(const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   return page && walk.answered && !walk.edits_words && !page->ask.empty() && page->answer;
 }
@@ -202,11 +202,11 @@ AnswerMask* answer_mask(PlaylistWalk& walk) {
 }
 
 std::optional<Index> right_head(const PlaylistWalk& walk) {
-  return tells_answer(walk) ? walk.words.key.head : std::nullopt;
+  return shows_answer(walk) ? walk.words.key.head : std::nullopt;
 }
 
 std::optional<RightCells> right_cells(const PlaylistWalk& walk) {
-  if (!tells_answer(walk)) return {};
+  if (!shows_answer(walk)) return {};
   const PlaylistPage& page = *walk.shown();
   const AnswerKey& key = walk.words.key;
   if (!page.answer->tensor || (!key.row && !key.column)) return {};
@@ -243,8 +243,8 @@ void show_page(WindowState& window, std::size_t page, PageEntry entry) {
   const bool from_own = walk.arrival && walk.arrival->from_own;
   // A page that never arrived is no place to go back to.
   if (!walk.arrival)
-    walk.came_from =
-        walk.page ? std::optional(PlaylistWalk::CameFrom{*walk.page, walk.answered}) : std::nullopt;
+    walk.earlier_page =
+        walk.page ? std::optional(PlaylistWalk::EarlierPage{*walk.page, walk.answered}) : std::nullopt;
   walk.followed_from.reset();
   // What the keys pointed at on a map has been left.
   if (window.view.full_screen || focuses_map(window.view.focus)) release_focus(window.view.focus);
@@ -255,7 +255,7 @@ void show_page(WindowState& window, std::size_t page, PageEntry entry) {
   walk.just_removed = false;
   window.view.notices.dismiss_all();  // notices about the previous page
   const PlaylistPage& shown = walk.playlist.pages[page];
-  const auto kept = std::ranges::find_if(walk.kept, [&](const auto& each) { return is_of(each, shown); });
+  const auto kept = std::ranges::find_if(walk.kept, [&](const auto& each) { return belongs_to(each, shown); });
   const bool known = kept != walk.kept.end();
   walk.given = known && kept->given.made ? kept->given : PlaylistWalk::Given{};
   walk.answered = entry == PageEntry::answered || shown.ask.empty() || walk.given.made ||
@@ -279,10 +279,10 @@ bool give_up_page(WindowState& window) {
   if (!document.session.cancel()) return false;
   if (!walk.arrival || !walk.page) return true;
   walk.arrival.reset();
-  const auto from = walk.came_from;
+  const auto from = walk.earlier_page;
   if (from && from->page < walk.playlist.pages.size()) {
     show_page(window, from->page, entry_with(from->answered));
-    walk.came_from = from;  // with what was edited there
+    walk.earlier_page = from;  // with what was edited there
   } else {
     step_out(window);
   }
@@ -292,13 +292,13 @@ bool give_up_page(WindowState& window) {
 
 std::string last_edit_notice(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
-  const std::string& told = document.session.last_edit();
-  return walk.arrival || told == walk.arrival_notice ? "" : told;
+  const std::string& notice = document.session.last_edit();
+  return walk.arrival || notice == walk.arrival_notice ? "" : notice;
 }
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page,
                 bool unsaved) {
-  if (PlaylistWalk& walk = window.document.walk; walk.interrupted) take_up_interrupted(walk);
+  if (PlaylistWalk& walk = window.document.walk; walk.interrupted) resume_interrupted(walk);
   window.document.walk.kept.clear();
   window.view.presented_seconds = 0.0;
   walk_on(window, std::move(playlist), path, page, path.empty() && !unsaved);
@@ -348,7 +348,7 @@ void follow_to_page(WindowState& window, std::size_t page) {
   window.document.walk.followed_from = from;
 }
 
-bool follow_back(WindowState& window) {
+bool return_from_link(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.page || !walk.followed_from || *walk.followed_from >= walk.playlist.pages.size()) return false;
   show_page(window, *walk.followed_from, PageEntry::back);
@@ -358,9 +358,9 @@ bool follow_back(WindowState& window) {
 void leave_walk(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   keep_own_edits(window.document);
-  walk.looked_from.reset();
+  walk.left_page.reset();
   if (!walk.page) return;
-  if (walk.interrupted) take_up_interrupted(walk);
+  if (walk.interrupted) resume_interrupted(walk);
   walk.left_at = *walk.page;
   walk.page.reset();
   walk.edits_words = false;
@@ -383,9 +383,9 @@ void step_out(WindowState& window) {
     return leave_walk(window);
   }
   const bool answered = walk.interrupted->answered;
-  take_up_interrupted(walk);
+  resume_interrupted(walk);
   show_page(window, *walk.page, entry_with(answered));
-  walk.came_from.reset();  // a page of the lesson
+  walk.earlier_page.reset();  // a page of the lesson
   window.view.notices.say(fmt::format("Back on page {} of your playlist.", *walk.page + 1));
 }
 
@@ -423,12 +423,12 @@ void end_writing(WindowState& window) {
   if (std::exchange(window.document.walk.edits_words, false)) take_back_answer(window);
 }
 
-void look_away(WindowState& window) {
+void suspend_page(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.page) return;
-  walk.looked_from =
-      PlaylistWalk::LookedFrom{*walk.page, walk.answered, *std::exchange(walk.own_history, std::nullopt),
-                               std::exchange(walk.own_selection, {})};
+  walk.left_page =
+      PlaylistWalk::LeftPage{*walk.page, walk.answered, *std::exchange(walk.own_history, std::nullopt),
+                             std::exchange(walk.own_selection, {})};
   walk.left_at = *walk.page;
   walk.page.reset();
   walk.arrival.reset();
@@ -437,10 +437,10 @@ void look_away(WindowState& window) {
   take_choices(walk, {}, selection, selection);
 }
 
-bool come_back(WindowState& window) {
+bool resume_page(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
-  if (!walk.looked_from || walk.page) return false;
-  PlaylistWalk::LookedFrom from = *std::exchange(walk.looked_from, std::nullopt);
+  if (!walk.left_page || walk.page) return false;
+  PlaylistWalk::LeftPage from = *std::exchange(walk.left_page, std::nullopt);
   walk.own_history = std::move(from.own_history);
   walk.own_selection = std::move(from.own_selection);
   show_page(window, from.page, entry_with(from.answered));
@@ -451,7 +451,7 @@ void take_back_answer(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   const PlaylistPage* page = walk.shown();
   if (!page || !walk.answered || page->ask.empty() || walk.edits_words) return;
-  std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return is_of(kept, *page); });
+  std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return belongs_to(kept, *page); });
   walk.given = {};
   walk.answered = false;
   window.view.steps.playing = false;
@@ -465,7 +465,7 @@ void start_over(WindowState& window) {
   walk.kept.clear();
   walk.given = {};
   walk.left_at = 0;
-  walk.looked_from.reset();
+  walk.left_page.reset();
   if (walk.page) show_page(window, 0);
   window.view.presented_seconds = 0.0;
   window.view.notices.say(walk.page ? "The answers given are forgotten; this is the first page."

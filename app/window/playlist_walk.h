@@ -149,13 +149,13 @@ struct PlaylistWalk {
   std::optional<Interrupted> interrupted;
 
   // The page from which a training was looked into, with what the walk goes on with when it comes back
-  struct LookedFrom {
+  struct LeftPage {
     std::size_t page = 0;
     bool answered = true;
     History own_history;
     Selection own_selection;
   };
-  std::optional<LookedFrom> looked_from;
+  std::optional<LeftPage> left_page;
 
   // The user's own place, restored on leaving
   std::optional<History> own_history;
@@ -175,11 +175,11 @@ struct PlaylistWalk {
   std::optional<Arrival> arrival;
   // The page shown before the current one, where whoever gives up waiting for this one goes back to; none:
   // the user's own place, or own pages
-  struct CameFrom {
+  struct EarlierPage {
     std::size_t page = 0;
     bool answered = true;
   };
-  std::optional<CameFrom> came_from;
+  std::optional<EarlierPage> earlier_page;
   std::string arrival_notice;  // summary of the edit made by opening the page
 
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
@@ -242,7 +242,7 @@ void show_page(WindowState& window, std::size_t page, PageEntry entry = PageEntr
 // Follows the link of a wrong option to the page about it; go_back leads back.
 void follow_to_page(WindowState& window, std::size_t page);
 // Back to the page whose link led here; false if none did.
-bool follow_back(WindowState& window);
+bool return_from_link(WindowState& window);
 // Restores the current page's own settings and place, as an edit that can be undone; an answer already
 // revealed stays revealed. Does nothing if no playlist is being walked.
 void restore_page(WindowState& window);
@@ -255,11 +255,11 @@ void present(WindowState& window);
 // A class sees the page, not the fields it is written in, and is asked its question. Does nothing while no
 // page is written.
 void end_writing(WindowState& window);
-// Leaves the page for another scenario, of a training that is looked into; come_back returns to it. Does
+// Leaves the page for another scenario, of a training that is looked into; resume_page returns to it. Does
 // nothing without a page.
-void look_away(WindowState& window);
-// Back to the page that look_away left; false if there is none.
-bool come_back(WindowState& window);
+void suspend_page(WindowState& window);
+// Back to the page that suspend_page left; false if there is none.
+bool resume_page(WindowState& window);
 // Takes back the answer given to the page's question, which it asks again. Does nothing if it asks none, or
 // still asks.
 void take_back_answer(WindowState& window);

@@ -45,10 +45,10 @@ int run_window(const WindowOptions& options) {
   ImGuiLifetime imgui(drawn_fonts.get());
   MainWindow main_window(at_once ? asked : welcome, Window::wake);
   WindowState& state = main_window.state();
-  state.document.session.train_beside(true);
+  state.document.session.train_in_background(true);
   if (!options.path && !options.lesson) {
     const Preset& preset = preset_named(options.preset.value_or("welcome"));
-    state.view.selection = look_at(preset, state.view.selection);
+    state.view.selection = place_of_preset(preset, state.view.selection);
     state.view.opened_on_result = preset.weight.has_value();
   }
   state.view.setup.builder.drawn =
@@ -66,7 +66,7 @@ int run_window(const WindowOptions& options) {
   if (!loaded.notice.empty()) state.view.notices.complain(loaded.notice);
   if (opens_scenario) {
     state.document.scenario_path = *options.path;
-    tell_of_opened(state, asked);
+    notify_of_opened(state, asked);
   }
   if (!options.path && !options.preset && !options.lesson && options.intro && loaded.settings.opening_scene)
     show_opening(state);
@@ -100,7 +100,7 @@ int run_window(const WindowOptions& options) {
          .what = "ended by a signal",
          .remedy = unsaved_work(state.document).any() ? "unsaved work is offered at the next start" : ""});
   }
-  if (keep_what_is_left(state.document)) state.document.backup.close();
+  if (keep_all_unsaved(state.document)) state.document.backup.close();
   return 0;
 }
 

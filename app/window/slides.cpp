@@ -50,7 +50,7 @@ PictureRecording::PictureRecording(const char* doing, std::string path, std::siz
 
 Waiting PictureRecording::waiting() const {
   Waiting waiting = clock_.waiting();
-  waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once
+  waiting.seconds = std::max(waiting.seconds, long_wait_seconds);  // it is never finished at once
   waiting.fraction = static_cast<double>(made_) / static_cast<double>(count_ + 1);
   return waiting;
 }
@@ -90,7 +90,8 @@ SlideRecording::SlideRecording(Playlist playlist, const std::string& path, Theme
       playlist_(std::move(playlist)),
       names_(slide_names(playlist_)),
       window_(preset_scenario("welcome")),
-      pictures_(StagePictures::usual_width, StagePictures::usual_height, theme, StagePictures::Look::hall),
+      pictures_(StagePictures::usual_width, StagePictures::usual_height, theme,
+                StagePictures::Look::presentation),
       as_pdf_(picture_format(path) == ExportFormat::pdf) {
   const std::string stem = path.ends_with(".png") ? path.substr(0, path.size() - 4) : path;
   if (as_pdf_)

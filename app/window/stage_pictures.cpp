@@ -151,7 +151,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   FrameSnapshot looked(window);
   looked.selection.hovered.reset();
   looked.add_gradients(window);
-  looked.add_other_side(document);
+  looked.add_comparison_target(document);
   looked.add_predictions(document);
   double wake_after = 0.0;
   PanelContext context = looked.context(window.view, heatmaps_, fonts, scale, wake_after);
@@ -192,7 +192,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
     ImGui::PopStyleVar();
     stage_.title = of_page ? document.walk.shown()->title : "";
     take_choices(stage_, window.view.stage_choices);
-    stage_.alone = look_ == Look::hall;
+    stage_.alone = look_ == Look::presentation;
     draw_stage(context, stage_);
     ImGui::EndChild();
   }

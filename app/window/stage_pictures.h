@@ -24,7 +24,7 @@ class StagePictures {
 
   // What the window shows, or what a hall would see of it on a full screen: the map that the step makes,
   // with larger labels.
-  enum class Look { window, hall };
+  enum class Look { window, presentation };
 
   // Pixels, each in [least_side, largest_side]. Needs a current GL context, here and in every call.
   StagePictures(int width, int height, Theme theme, Look look = Look::window);

@@ -79,12 +79,12 @@ double WindowBackup::observe(const WindowDocument& document, std::string& error)
   if (!own_) return std::numeric_limits<double>::infinity();
   constexpr double soon = 0.1;
   const auto now = std::chrono::steady_clock::now();
-  const std::chrono::duration<double> left = looked_ + interval - now;
+  const std::chrono::duration<double> left = last_check_ + interval - now;
   if (left.count() > 0.0) return left.count();
   if (worker_.busy() && !worker_.ended()) return soon;
-  if (!write_error_.empty() && write_error_ != told_error_) error = write_error_;
-  told_error_ = write_error_;
-  looked_ = now;
+  if (!write_error_.empty() && write_error_ != reported_error_) error = write_error_;
+  reported_error_ = write_error_;
+  last_check_ = now;
   auto work = std::make_shared<const UnsavedWork>(unsaved_work(document));
   if (*work == *written_ && write_error_.empty()) return std::numeric_limits<double>::infinity();
   written_ = std::move(work);

@@ -39,8 +39,8 @@ class WindowBackup {
 
   std::unique_ptr<SessionBackup> own_, offered_;  // own_ is null: nothing is backed up
   std::shared_ptr<const UnsavedWork> written_ = std::make_shared<UnsavedWork>();
-  std::chrono::steady_clock::time_point looked_;
-  std::string write_error_, told_error_;  // the first is the worker's while it is busy
+  std::chrono::steady_clock::time_point last_check_;
+  std::string write_error_, reported_error_;  // the first is the worker's while it is busy
   Worker worker_;
 };
 

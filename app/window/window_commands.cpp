@@ -94,7 +94,7 @@ void redo(WindowState& window) {
   go_through_history(window, &Session::redo);
 }
 
-void say_text_scale(WindowView& view, float scale) {
+void notify_text_scale(WindowView& view, float scale) {
   scale_text(view, scale);
   view.notices.dismiss_all();  // the size before
   view.notices.say(fmt::format("Type size {:.0f} %", 100.0 * static_cast<double>(view.settings.font_scale)));
@@ -102,7 +102,7 @@ void say_text_scale(WindowView& view, float scale) {
 
 void go_back(WindowState& window) {
   WindowView& view = window.view;
-  if (view.trail.empty() && follow_back(window)) return;
+  if (view.trail.empty() && return_from_link(window)) return;
   if (const std::optional<Selection> place = view.trail.back())
     view.selection = *place;
   else
@@ -301,10 +301,10 @@ constexpr std::array<CommandHandler, command_count> handlers{{
      [](WindowState& window, int) { toggle_setting(window.view, &Settings::reduce_motion); }},
     {CommandId::toggle_theme, [](WindowState& window, int) { toggle_theme(window.view); }},
     {CommandId::larger_text,
-     [](WindowState& window, int) { say_text_scale(window.view, window.view.settings.font_scale + 0.125f); }},
+     [](WindowState& window, int) { notify_text_scale(window.view, window.view.settings.font_scale + 0.125f); }},
     {CommandId::smaller_text,
-     [](WindowState& window, int) { say_text_scale(window.view, window.view.settings.font_scale - 0.125f); }},
-    {CommandId::normal_text, [](WindowState& window, int) { say_text_scale(window.view, 1.0f); }},
+     [](WindowState& window, int) { notify_text_scale(window.view, window.view.settings.font_scale - 0.125f); }},
+    {CommandId::normal_text, [](WindowState& window, int) { notify_text_scale(window.view, 1.0f); }},
     {CommandId::stage_only, [](WindowState& window, int) { toggle_stage_only(window); }},
     {CommandId::full_screen,
      [](WindowState& window, int) {
@@ -398,8 +398,8 @@ void perform(WindowState& window, const PaletteEntry& entry) {
     window.view.setup.edited_row.clear();
     window.document.session.open(preset_scenario(preset->name), "open " + preset->name);
     window.document.scenario_path.clear();
-    window.view.selection = selection_within(look_at(preset_named(preset->name), window.view.selection),
-                                             window.document.session.trace());
+    window.view.selection = selection_within(
+        place_of_preset(preset_named(preset->name), window.view.selection), window.document.session.trace());
   }
   if (const auto* brush = std::get_if<BrushShape>(&entry.target)) {
     if (const std::string refusal = painting_refusal(window.document.session.trace()); !refusal.empty())

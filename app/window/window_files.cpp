@@ -66,7 +66,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   window.view.selection = selection_within(window.view.selection, document.session.trace());
   document.scenario_path = path;
   remember_file(document, path);
-  tell_of_opened(window, scenario);
+  notify_of_opened(window, scenario);
 }
 
 // A program's arrays must not overwrite those that the scenario reads.
@@ -182,29 +182,29 @@ std::string layer_sentence(const Scenario& scenario) {
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   const AttentionLayers& layers = model->layers();
   const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();
-  const bool says_words = reads_text && model->transformer()->no_words().empty();
+  const bool predicts_words = reads_text && model->transformer()->no_words().empty();
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
-  std::string told = fmt::format(
+  std::string notice = fmt::format(
       "{}: layer {} of {}, {}{}. Its parameters are the model's; {}. Choose other layers under PARAMETERS.",
       model_name(path), scenario.parameters.layer, layers.layers.size(), layer.family->name,
       layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
-      !text        ? "the inputs are random"
-      : says_words ? "the inputs are what it computes from the text; the Prediction view shows its words"
-      : reads_text ? "the inputs are what it computes from the text"
-                   : "the tokens are embedded without it");
-  if (const std::string count = told_of_layer_count(model->files(), layers); !count.empty())
-    told += fmt::format(" {}.", count);
-  if (reads_text && !text) told += " Set inputs to text to run your own words through the model.";
+      !text            ? "the inputs are random"
+      : predicts_words ? "the inputs are what it computes from the text; the Prediction view shows its words"
+      : reads_text     ? "the inputs are what it computes from the text"
+                       : "the tokens are embedded without it");
+  if (const std::string count = layer_count_note(model->files(), layers); !count.empty())
+    notice += fmt::format(" {}.", count);
+  if (reads_text && !text) notice += " Set inputs to text to run your own words through the model.";
   if (heads_are_assumed(scenario, layer)) {
-    told += fmt::format(
+    notice += fmt::format(
         " No config.json gives the number of heads: {} are assumed. Set num_heads to the right number.",
         scenario.attention.num_heads);
   }
-  return told;
+  return notice;
 }
 
 // Says what was taken from arrays, and what they cannot tell.
-void tell_of_arrays(WindowState& window, const Scenario& scenario) {
+void notify_of_arrays(WindowState& window, const Scenario& scenario) {
   if (is_of_model(scenario)) return window.view.notices.say(layer_sentence(scenario));
   if (is_array_file(window.document.scenario_path) && is_run_file(window.document.scenario_path))
     return window.view.notices.say(fmt::format("This is the run that wrote {}.",
@@ -220,12 +220,12 @@ void tell_of_arrays(WindowState& window, const Scenario& scenario) {
 
 }  // namespace
 
-void tell_of_opened(WindowState& window, const Scenario& scenario) {
+void notify_of_opened(WindowState& window, const Scenario& scenario) {
   window.dialogs.heads_question = {};
   if (is_of_model(scenario))
     ask_heads(window.dialogs.heads_question, scenario,
               path_from(scenario.origin.folder, *scenario.parameters.file));
-  if (!window.dialogs.heads_question.open) tell_of_arrays(window, scenario);
+  if (!window.dialogs.heads_question.open) notify_of_arrays(window, scenario);
 }
 
 void take_heads(WindowState& window, const std::optional<HeadChoice>& heads) {
@@ -235,7 +235,7 @@ void take_heads(WindowState& window, const std::optional<HeadChoice>& heads) {
     scenario.origin.written.insert(num_heads_path);
     window.document.session.edit(scenario, "num_heads");
   }
-  tell_of_arrays(window, scenario);
+  notify_of_arrays(window, scenario);
 }
 
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {

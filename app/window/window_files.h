@@ -42,7 +42,7 @@ std::string rescue_scenario(const Scenario& scenario);
 
 // For a scenario that was opened: reports what was taken from arrays, and what they cannot tell; nothing for
 // one with other inputs. If nothing says how many heads a model's layer has, the user is asked first.
-void tell_of_opened(WindowState& window, const Scenario& scenario);
+void notify_of_opened(WindowState& window, const Scenario& scenario);
 // Takes the answer: that many heads, as an edit; none: the assumed number stays and is reported.
 void take_heads(WindowState& window, const std::optional<HeadChoice>& heads);
 // A playlist is shown page by page, starting at its first. A scenario file becomes the current scenario, an

@@ -10,9 +10,9 @@ namespace {
 constexpr double least_roomy_width = 1400, least_roomy_height = 800;
 constexpr double roomy_margin = 12, small_margin = 6, roomy_gap = 10, small_gap = 6;
 constexpr double stage_only_margin = 8, stage_only_width = 1000, stage_only_height = 580;
-constexpr double most_enlarged = 6.0;     // beyond it, fonts would not fit in a texture
-constexpr double highest_caption = 0.45;  // of the window
-constexpr double hall_caption = 0.32;     // of its width
+constexpr double most_enlarged = 6.0;                // beyond it, fonts would not fit in a texture
+constexpr double highest_caption = 0.45;             // of the window
+constexpr double presentation_caption_share = 0.32;  // of its width
 // In a low window, as with type of 200 %, the stage needs all of the height: the caption stands beside it.
 constexpr double caption_below_from_height = 440, caption_beside_from_width = 560, low_caption = 0.38;
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
@@ -134,10 +134,12 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     top = px(menu_height);
   }
   // In a hall they lie over the stage, whose left edge is known further below.
-  if (!wishes.hall) layout.steps = rect_of(left, top, right - left, std::min(px(steps_height), height - top));
-  if (!wishes.hall) top += px(steps_height) + px(gap);
+  if (!wishes.presentation)
+    layout.steps = rect_of(left, top, right - left, std::min(px(steps_height), height - top));
+  if (!wishes.presentation) top += px(steps_height) + px(gap);
   // Beside a page's words there is no room for it.
-  if (wishes.training && !(wishes.hall && wishes.caption_height > 0.0) && units_high >= training_from_height) {
+  if (wishes.training && !(wishes.presentation && wishes.caption_height > 0.0) &&
+      units_high >= training_from_height) {
     layout.training = rect_of(left, top, right - left, px(training_height));
     top += px(training_height) + px(gap);
   }
@@ -164,8 +166,8 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     left += px(filmstrip_width) + px(gap);
   }
   double stage_left = left, stage_right = right;
-  if (wishes.hall && wishes.caption_height > 0.0) {
-    const double wide = std::round(hall_caption * (right - left));
+  if (wishes.presentation && wishes.caption_height > 0.0) {
+    const double wide = std::round(presentation_caption_share * (right - left));
     layout.caption = rect_of(left, top, wide, bottom - top);
     stage_left += wide + px(gap);
   } else if (wishes.caption_height > 0.0 && !wishes.writes_caption && !wishes.stage_only &&
@@ -183,7 +185,7 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     bottom -= high + px(gap);
   }
 
-  if (wishes.hall && wishes.steps_over)
+  if (wishes.presentation && wishes.steps_over)
     layout.steps = rect_of(stage_left, top, stage_right - stage_left, std::min(px(steps_height), height - top));
 
   Room room{stage_left, stage_right, top, bottom};

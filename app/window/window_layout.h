@@ -25,7 +25,7 @@ struct LayoutWishes {
   bool stage_only = false;  // only the steps, the stage and a caption
   // For a hall: the stage fills the window, a caption stands left of it, and the steps lie over its top, but
   // not over the caption's, while `steps_over`.
-  bool hall = false, steps_over = false;
+  bool presentation = false, steps_over = false;
   double caption_height = 0.0;  // pixels; a caption replaces the graph
   bool writes_caption = false;  // it holds the fields that it is written in, which need the whole width
   std::optional<SidePanel> unfolded = {};  // of those without room of their own: shown all the same

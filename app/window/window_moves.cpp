@@ -68,19 +68,19 @@ void unpin(WindowState& window) {
   if (view.recording) {
     view.notices.say("Cancelled. " + view.recording->path() + " was not written.");
     view.recording.reset();
-  } else if ((document.session.awaited() || document.session.waiting().told()) && give_up_page(window)) {
+  } else if ((document.session.awaited() || document.session.waiting().is_long()) && give_up_page(window)) {
     release_focus(view.focus);
-  } else if ((wants_gradients(selection) && document.gradients.waiting().told()) ||
-             (selection.view == StageView::compare && document.comparison_targets.waiting().told()) ||
+  } else if ((wants_gradients(selection) && document.gradients.waiting().is_long()) ||
+             (selection.view == StageView::compare && document.comparison_targets.waiting().is_long()) ||
              ((selection.view == StageView::prediction || selection.view == StageView::head_rows) &&
-              document.predictions.waiting().told())) {
+              document.predictions.waiting().is_long())) {
     selection.view = StageView::one_head;  // a view that is not shown is not computed
   } else if (view.focus.focused != 0) {
     release_focus(view.focus);
     if (view.full_screen) view.notices.dismiss_all();  // on what its keys did
     // A field that loses the focus shows the value that has a result.
     drop_refused_edit(window);
-  } else if (view.full_screen && looks_inside(window) && come_back(window)) {  // to the page, still presented
+  } else if (view.full_screen && is_inspecting(window) && resume_page(window)) {  // to the page, still presented
   } else if (view.full_screen) {
     view.full_screen = view.stage_only = false;
   } else if (view.steps.playing) {
@@ -94,7 +94,7 @@ void unpin(WindowState& window) {
   } else if (selection.pinned) {
     selection.pinned.reset();
     view.trail.clear();
-  } else if (looks_inside(window) && come_back(window)) {
+  } else if (is_inspecting(window) && resume_page(window)) {
   } else if (selection.spotlight) {
     selection.spotlight = false;
   } else if (selection.tensor) {

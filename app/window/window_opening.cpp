@@ -120,9 +120,9 @@ void draw_opening_over(const WindowState& window, const WidgetContext& context, 
 
 namespace {
 
-constexpr const char* what_it_is = "See multi-head attention happen:";
-constexpr const char* where_to_ask = "questions: Help";
-constexpr const char* where_to_train = "watch heads learn: N";
+constexpr const char* introduction = "See multi-head attention happen:";
+constexpr const char* ask_hint = "questions: Help";
+constexpr const char* training_hint = "watch heads learn: N";
 constexpr const char* things[] = {"press Space to watch it happen", "point at a number", "click to pin it",
                                   "type your own sentence"};
 constexpr float gap_units = 16.0f;
@@ -138,7 +138,7 @@ void FirstSteps::observe(const Selection& before, const Selection& now, bool sen
 
 namespace {
 
-float things_width(const PanelContext& context) {
+float hints_width(const PanelContext& context) {
   ImFont* font = context.fonts.small;
   const float gap = gap_units * context.scale;
   float width = -gap;
@@ -149,7 +149,7 @@ float things_width(const PanelContext& context) {
 }  // namespace
 
 float first_steps_width(const PanelContext& context) {
-  return things_width(context) + gap_units * context.scale + width_of(context.fonts.small, where_to_ask);
+  return hints_width(context) + gap_units * context.scale + width_of(context.fonts.small, ask_hint);
 }
 
 void draw_first_steps(const PanelContext& context, const FirstSteps& done, float left, float right, float y) {
@@ -157,21 +157,21 @@ void draw_first_steps(const PanelContext& context, const FirstSteps& done, float
   ImFont* font = context.fonts.small;
   const Painter paint = context.painter();
   const float gap = gap_units * context.scale, room = right - left;
-  float wanted = things_width(context);
+  float wanted = hints_width(context);
   if (wanted > room) return;
   const bool with_questions = first_steps_width(context) <= room;
   if (with_questions) wanted = first_steps_width(context);
-  const float training = gap + width_of(font, where_to_train);
+  const float training = gap + width_of(font, training_hint);
   const bool with_training = with_questions && wanted + training <= room;
   if (with_training) wanted += training;
-  const float heading = width_of(font, what_it_is) + gap;
+  const float heading = width_of(font, introduction) + gap;
   const bool with_heading = heading + wanted <= room;
   float x = std::round(left + 0.5f * (room - wanted - (with_heading ? heading : 0.0f)));
   const float top = std::round(y - 0.5f * font->FontSize);
   const auto put = [&](const char* text, Rgba8 ink) { x = paint.text(font, {x, top}, ink, text).max.x; };
   ui_probe("first_steps", {x, top}, {x + wanted, top + font->FontSize});
   if (with_heading) {
-    put(what_it_is, context.palette.text_dim);
+    put(introduction, context.palette.text_dim);
     x += gap;
   }
   for (std::size_t i = 0; i < std::size(things); ++i) {
@@ -182,13 +182,13 @@ void draw_first_steps(const PanelContext& context, const FirstSteps& done, float
     x += gap;
   }
   if (with_questions) {
-    ui_probe("first_steps/questions", {x, top}, {x + width_of(font, where_to_ask), top + font->FontSize});
-    put(where_to_ask, context.palette.text_dim);
+    ui_probe("first_steps/questions", {x, top}, {x + width_of(font, ask_hint), top + font->FontSize});
+    put(ask_hint, context.palette.text_dim);
   }
   if (with_training) {
     x += gap;
-    ui_probe("first_steps/training", {x, top}, {x + width_of(font, where_to_train), top + font->FontSize});
-    put(where_to_train, context.palette.text_dim);
+    ui_probe("first_steps/training", {x, top}, {x + width_of(font, training_hint), top + font->FontSize});
+    put(training_hint, context.palette.text_dim);
   }
 }
 

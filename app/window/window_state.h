@@ -48,7 +48,7 @@ namespace headwise {
 struct PlaceInTraining {
   std::string of;                            // the path of the model that this was looked up for
   std::vector<ModelCheckpoint> checkpoints;  // beside it in its folder, itself among them
-  bool can_go_on = false;                    // the training can be gone on with: Headwise wrote them
+  bool resumable = false;                    // the training can be gone on with: Headwise wrote them
   // where the watched training's models are written that are looked into; empty: none yet
   std::string folder;
   int number = 0;  // LiveTraining::number() of that training
@@ -79,8 +79,8 @@ struct WindowView {
   bool stage_only = false;   // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;  // and on the whole screen, for a hall: the map and the caption alone
   double steps_shown = 0.0;  // seconds that the steps still lie over the full screen after the mouse moved
-  double steps_seen = 0.0;   // seconds since they came there
-  bool steps_deaf =
+  double steps_visible_seconds = 0.0;  // seconds since they came there
+  bool steps_ignore_input =
       false;  // the mouse was pressed where they had just come: its release is for what was there before
   bool arrived = false;            // a page has taken its place, since the last frame
   bool blank = false;              // the screen is dark until a key or the mouse is pressed
@@ -139,7 +139,7 @@ struct WindowDocument {
         head_finding(wake) {}
 
   // The session's trace, with its gradients if they are available.
-  const Trace& trace_at_hand() const { return *gradients.at_hand(session.trace_ptr()); }
+  const Trace& trace_at_hand() const { return *gradients.cached(session.trace_ptr()); }
 
   Session session;
   Comparisons comparisons;

@@ -87,7 +87,7 @@ std::string written_checkpoint(LiveTraining& training, const std::string& folder
 }
 
 // Whether the model is a checkpoint of the folder that the watched training goes on from.
-bool goes_on_from(const LiveTraining& training, const std::string& path) {
+bool is_resumed_checkpoint(const LiveTraining& training, const std::string& path) {
   if (path.empty() || training.saved_folder().empty()) return false;
   std::error_code ignored;
   return fs::absolute(path, ignored)
@@ -109,7 +109,7 @@ void find_checkpoints(PlaceInTraining& place, const std::string& path) {
   if (place.of == path) return;
   place.of = path;
   place.checkpoints = path.empty() ? std::vector<ModelCheckpoint>{} : sibling_checkpoints(path);
-  place.can_go_on = !place.checkpoints.empty() && is_there(place.checkpoints.back().path + "/training.json");
+  place.resumable = !place.checkpoints.empty() && is_there(place.checkpoints.back().path + "/training.json");
 }
 
 // Of place.checkpoints, that of the model at `path`; the first if it is none of them.
@@ -146,7 +146,7 @@ void follow_asked_step(WindowState& window) {
 
 }  // namespace
 
-void look_inside(WindowState& window, const TrainedHead& head) {
+void inspect_head(WindowState& window, const TrainedHead& head) {
   WindowDocument& document = window.document;
   LiveTraining& training = document.training;
   try {
@@ -158,7 +158,7 @@ void look_inside(WindowState& window, const TrainedHead& head) {
     const std::string path = written_checkpoint(training, place.folder, head.run);
     Scenario scenario = scenario_of_file(path);
     scenario.parameters.layer = head.layer;
-    look_away(window);
+    suspend_page(window);
     window.view.setup.edited_row.clear();
     const Index step = training.runs()[head.run].step();
     document.session.open(scenario, fmt::format("look inside step {}", step));
@@ -190,7 +190,7 @@ void toggle_training(WindowState& window) {
   PlaceInTraining& place = window.view.place_in_training;
   const std::string path = model_path(window.document.session.scenario());
   find_checkpoints(place, path);
-  if (place.can_go_on) view.goes_on = saved_training(place, path);
+  if (place.resumable) view.goes_on = saved_training(place, path);
   if (view.task != no_task) return;
   view.error.clear();
   view.task = TrainingViewState{}.task;
@@ -222,7 +222,7 @@ void save_training(WindowState& window, FileDialogPurpose purpose, const std::st
                                 window.dialogs.training.saved_run);
 }
 
-void tell_of_saved_training(WindowState& window) {
+void notify_of_saved_training(WindowState& window) {
   TrainingViewState& view = window.dialogs.training;
   if (view.waits && !window.dialogs.files.open) {
     view.waits = false;
@@ -234,7 +234,7 @@ void tell_of_saved_training(WindowState& window) {
   }
 }
 
-bool looks_inside(const WindowState& window) {
+bool is_inspecting(const WindowState& window) {
   return is_watched(window, model_path(window.document.session.scenario()));
 }
 
@@ -243,7 +243,7 @@ std::optional<WatchedModel> watched_model(WindowState& window, const Scenario& s
   const PlaceInTraining& place = window.view.place_in_training;
   const LiveTraining& training = window.document.training;
   const bool looked_into = is_watched(window, path);
-  if (!looked_into && !goes_on_from(training, path)) return std::nullopt;
+  if (!looked_into && !is_resumed_checkpoint(training, path)) return std::nullopt;
   const std::string& folder = looked_into ? place.folder : training.saved_folder();
   const std::size_t run = looked_into ? place.run : 0;
   return WatchedModel{.training = training.number(),
@@ -274,7 +274,7 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
   const RectF area{at.x, at.y, room.x, room.y};
   CheckpointStrip strip;
   if (is_watched(window, path)) {
-    training.take_in();
+    training.collect_results();
     const WatchedRun& run = training.runs()[place.run];
     const Index step = place.target.value_or(step_in_path(path));
     strip = {.name = fmt::format("{}, {}", training.name(), label_of_run(run)),
@@ -282,7 +282,7 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
              .shown = step,
              .count = run.reached() + 1,
              .watched = true};
-    if (const auto& from = window.document.walk.looked_from) strip.page = from->page + 1;
+    if (const auto& from = window.document.walk.left_page) strip.page = from->page + 1;
   } else {
     const std::size_t index = shown_checkpoint(place, path);
     strip = {
@@ -290,12 +290,12 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
         .place = fmt::format("step {} of {}", place.checkpoints[index].step, place.checkpoints.back().step),
         .shown = static_cast<Index>(index),
         .count = std::ssize(place.checkpoints),
-        .goes_on = place.can_go_on && training.saved_folder() == saved_training(place, path).folder,
-        .can_go_on = place.can_go_on};
+        .goes_on = place.resumable && training.saved_folder() == saved_training(place, path).folder,
+        .resumable = place.resumable};
   }
   const CheckpointStripAction action = draw_checkpoint_strip(widgets, strip, area);
   if (action.to_page) {
-    come_back(window);
+    resume_page(window);
     return;
   }
   if (action.to_training) {

@@ -17,7 +17,7 @@ struct WindowState;
 // Writes the model of the step where the run stands as a checkpoint, and opens it at this head, on the
 // example that the training view shows. A notice says why where that fails; the training view then stays.
 // From a page of a playlist, Escape and the line lead back.
-void look_inside(WindowState& window, const TrainedHead& head);
+void inspect_head(WindowState& window, const TrainedHead& head);
 
 // Opens the training view, or closes it. Before any training has begun,
 // the one that the scenario's model is a checkpoint of goes on.
@@ -30,10 +30,10 @@ void ask_for_training(WindowState& window, const TrainingToSave& wanted);
 void ask_for_training_task(WindowState& window);
 void save_training(WindowState& window, FileDialogPurpose purpose, const std::string& path);
 // Once a frame: says what was saved, and comes back to the training view from the dialog.
-void tell_of_saved_training(WindowState& window);
+void notify_of_saved_training(WindowState& window);
 
 // Whether the scenario's model is one of the watched training that was looked into.
-bool looks_inside(const WindowState& window);
+bool is_inspecting(const WindowState& window);
 // The scenario's model if it is a step of the watched training,
 // looked into or a checkpoint that it goes on from.
 std::optional<WatchedModel> watched_model(WindowState& window, const Scenario& scenario);

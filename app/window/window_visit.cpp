@@ -170,7 +170,7 @@ class Visit {
     }
     press(false);
     settle();
-    take_all_back();
+    undo_all();
   }
 
   void paint_mask() {
@@ -190,7 +190,7 @@ class Visit {
     press(false);
     settle();
     if (has("stage/brush/look")) click("stage/brush/look");
-    take_all_back();
+    undo_all();
   }
 
   void type() {
@@ -205,7 +205,7 @@ class Visit {
     }
     tap(Key::escape);
     settle();
-    take_all_back();
+    undo_all();
   }
 
   void go_through_views() {
@@ -238,7 +238,7 @@ class Visit {
     }
   }
 
-  void take_all_back() {
+  void undo_all() {
     while (window_.state().document.session.undo()) settle();
   }
 
@@ -254,7 +254,7 @@ class Visit {
     frames_.push(KeyChanged{left_ctrl, false});
     follow("mute a head", [&] { frames_.push(KeyChanged{'M', true}); });
     frames_.push(KeyChanged{'M', false});
-    take_all_back();
+    undo_all();
     if (has("setup/gain")) {
       const UiRect track = probes_.at("setup/gain");
       move(inside(track, 0.5, 0.5));
@@ -263,21 +263,21 @@ class Visit {
       follow("drag a gain", [&] { move(inside(track, 0.3, 0.5)); });
       press(false);
       settle();
-      take_all_back();
+      undo_all();
     }
     follow("set a number of the input", [&] { set_number("query", {0, 0, 0}); });
-    take_all_back();
+    undo_all();
     follow("set a parameter", [&] { set_number("out_proj.weight", {0, 0}); });
-    take_all_back();
+    undo_all();
     follow("set a parameter of q", [&] { set_number("in_proj_weight", {0, 0}); });
-    take_all_back();
+    undo_all();
     go_to(Step::scale);
     if (has("setup/scale")) {
       click("setup/scale");
       follow("type a scale", [&] { frames_.push(TextEntered{U'1'}); });
       tap(Key::escape);
       settle();
-      take_all_back();
+      undo_all();
     }
     if (has("setup/text")) {
       click("setup/text");
@@ -286,7 +286,7 @@ class Visit {
       follow("type a letter", [&] { frames_.push(TextEntered{U's'}); });
       tap(Key::escape);
       settle();
-      take_all_back();
+      undo_all();
     }
   }
 
@@ -303,14 +303,14 @@ class Visit {
     settle();
     const Scenario before = session().scenario();
     edit();
-    Clock::time_point told = Clock::now();
+    Clock::time_point last_report = Clock::now();
     double used = processor_seconds();
     while (frames_.pending()) {
-      told = Clock::now();
+      last_report = Clock::now();
       used = processor_seconds();
       frame();
     }
-    Clock::time_point last = told;
+    Clock::time_point last = last_report;
     int frames = 0;
     while (session().scenario() == before || !(window_.shown()->scenario == session().scenario())) {
       const int most = session().scenario() == before ? frames_of_a_change : frame_limit;
@@ -321,7 +321,7 @@ class Visit {
       last = Clock::now();
       frame();
     }
-    const double seconds = seconds_since(told);
+    const double seconds = seconds_since(last_report);
     report_.edits.push_back({name, frames, seconds, static_cast<int>(std::ceil(seconds / frame_seconds)),
                              processor_seconds() - used, session().trace().computed.size()});
     settle();

@@ -149,7 +149,7 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   wide_options.frozen_heads.clear();
   t.frozen_weights = nullptr;
   if (has_rotary_embedding(o) && s.heads > 1) {
-    wide.not_possible =
+    wide.impossible_reason =
         "rotary position embedding rotates pairs of columns within each head, and one wide head pairs "
         "different columns";
     return wide;
@@ -157,7 +157,7 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   if (t.attn_mask) {
     t.attn_mask = mask_of_all_heads(inputs, s);
     if (!t.attn_mask) {
-      wide.not_possible = fmt::format(
+      wide.impossible_reason = fmt::format(
           "attn_mask blocks different keys in different heads, and one head cannot have {} masks", s.heads);
       return wide;
     }
@@ -283,7 +283,7 @@ void compare_gradients(HeadWidthComparison& c, const AttentionInputs& many) {
   }
 }
 
-std::string why_they_coincide(const HeadWidthComparison& c, Index keys) {
+std::string coincidence_reason(const HeadWidthComparison& c, Index keys) {
   if (c.many.heads == 1) return "there is only one head";
   if (keys == 0) return "there is no key";
   if (keys == 1) return "there is a single key: every softmax gives it weight 1";
@@ -296,11 +296,11 @@ std::string why_they_coincide(const HeadWidthComparison& c, Index keys) {
 std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
   const std::string names = fmt::format("{} heads of {} and one head of {}", c.many.heads, c.many.head_dim,
                                         c.many.heads * c.many.head_dim);
-  if (!c.possible()) return {fmt::format("{} cannot be compared here: {}.", names, c.not_possible)};
+  if (!c.possible()) return {fmt::format("{} cannot be compared here: {}.", names, c.impossible_reason)};
   std::vector<std::string> sentences;
   if (c.coincide) {
     sentences.push_back(fmt::format("Here {} give the same output, max |Δ| {:.2g}: {}.", names,
-                                    c.output.difference, why_they_coincide(c, keys)));
+                                    c.output.difference, coincidence_reason(c, keys)));
   } else {
     const double maps = *std::ranges::max_element(c.map_differences);
     const auto gradient = std::ranges::max_element(c.gradients, {}, [](const TensorDistance& d) {
@@ -339,7 +339,7 @@ HeadWidthComparison compare_head_width(const Trace& trace) {
   const AttentionInputs many = plain(traced_inputs(trace), c.left_out);
   const WideHead wide = one_wide_head(many);
   c.many = case_of(many);
-  c.not_possible = wide.not_possible;
+  c.impossible_reason = wide.impossible_reason;
   c.notes = wide.notes;
   const Index keys = attention_sizes(many).all_keys;
   if (!c.possible()) {

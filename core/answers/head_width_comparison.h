@@ -14,7 +14,7 @@ namespace headwise {
 // The same parameters read as one head: the inputs of an operator with H = G = 1, D′ = H·D and Dv′ = H·Dv.
 
 struct WideHead {
-  std::string not_possible;        // a reason; then there are no inputs
+  std::string impossible_reason;   // a reason; then there are no inputs
   std::vector<std::string> notes;  // plain sentences on what could not be kept identical
   AttentionInputs inputs;
 };
@@ -47,7 +47,7 @@ struct HeadsCase {
 };
 
 struct HeadWidthComparison {
-  std::string not_possible;  // why one head cannot do what the many do; then only `many` has its sizes
+  std::string impossible_reason;  // why one head cannot do what the many do; then only `many` has its sizes
   std::vector<std::string> left_out;  // what was disabled in both: "dropout", "the head gains" …
   std::vector<std::string> notes;     // what one head cannot share: repeated key/value heads, ALiBi's slope
   HeadsCase many, wide;
@@ -60,7 +60,7 @@ struct HeadWidthComparison {
   bool coincide = false;                  // the outputs agree up to rounding
   std::vector<std::string> sentences;
 
-  bool possible() const { return not_possible.empty(); }
+  bool possible() const { return impossible_reason.empty(); }
 };
 
 // Both are computed by the reference, forward and backward (loss = Σ output), without anything that acts on

@@ -129,7 +129,7 @@ LayoutAnswer answer_for(ProjectionLayout layout, const LayoutRun& run, std::opti
   LayoutAnswer answer;
   answer.layout = layout;
   if (layout == ProjectionLayout::packed && !can_be_packed(inputs.options, run.parameters())) {
-    answer.not_possible = why_not_packed(inputs);
+    answer.impossible_reason = why_not_packed(inputs);
     return answer;
   }
   const std::vector<ProjectionMatrix> matrices = projection_matrices(layout, inputs.options, run.parameters());
@@ -178,7 +178,8 @@ std::vector<std::string> in_words(const LayoutComparison& comparison, const Atte
       "They cost the same {} multiply-adds, in {}{} or {}: fewer, larger products just run faster.",
       count_text(separate.multiply_adds), packed.possible() ? products_text(packed) + ", " : "",
       products_text(separate), products_text(per_head)));
-  if (!packed.possible()) sentences.push_back("Packed is not possible here: " + packed.not_possible + ".");
+  if (!packed.possible())
+    sentences.push_back("Packed is not possible here: " + packed.impossible_reason + ".");
   const TraceTensors& t = inputs.tensors;
   if (t.static_k || t.static_v) {
     sentences.push_back(fmt::format("{} replaces the result of its matrix, which is not used.",

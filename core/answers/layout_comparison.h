@@ -33,7 +33,7 @@ struct MatrixGroup {
 
 struct LayoutAnswer {
   ProjectionLayout layout{};
-  std::string not_possible;  // why this layout is impossible here; then nothing below is filled in
+  std::string impossible_reason;  // why this layout is impossible here; then nothing below is filled in
   std::vector<MatrixGroup> matrices;
   Index matrix_count = 0;
   Index weights = 0, biases = 0;  // numbers in the matrices, and in their biases
@@ -44,7 +44,7 @@ struct LayoutAnswer {
   double projection_difference = 0.0;
   double output_difference = 0.0;
 
-  bool possible() const { return not_possible.empty(); }
+  bool possible() const { return impossible_reason.empty(); }
   Index parameters() const { return weights + biases; }
 };
 

@@ -94,7 +94,7 @@ SoftLookup soft_lookup(const Row& row, double temperature, Index winner) {
   return soft;
 }
 
-std::string why_no_winner(const Row& row) {
+std::string no_winner_reason(const Row& row) {
   if (row.keys() == 0) return "there is no key to look up";
   for (Index key = 0; key < row.keys(); ++key) {
     if (std::isnan(row.score(key))) return fmt::format("the score of key {} is NaN", key);
@@ -104,7 +104,7 @@ std::string why_no_winner(const Row& row) {
 }
 
 std::vector<std::string> in_words(const LookupComparison& c) {
-  if (!c.possible()) return {fmt::format("There is no hard look-up here: {}.", c.not_possible)};
+  if (!c.possible()) return {fmt::format("There is no hard look-up here: {}.", c.impossible_reason)};
   std::vector<std::string> sentences{
       fmt::format("A dictionary would return the value of key {} alone. Attention takes {:.1f} % of its "
                   "weight from it and the rest from the other keys: max |soft − hard| is {:.3g}.",
@@ -144,9 +144,9 @@ LookupComparison compare_lookups(const Trace& trace, Index batch, Index head, In
   for (Index key = 0; key < row.keys(); ++key) c.scores.push_back(row.score(key));
   c.soft = soft_lookup(row, 1.0, c.winner);
   if (std::ranges::find(trace.options.frozen_heads, head) != trace.options.frozen_heads.end()) {
-    c.not_possible = fmt::format("head {} is frozen: its weights are fixed and not looked up", head);
+    c.impossible_reason = fmt::format("head {} is frozen: its weights are fixed and not looked up", head);
   } else if (c.winner < 0) {
-    c.not_possible = why_no_winner(row);
+    c.impossible_reason = no_winner_reason(row);
   } else {
     c.equals = std::ranges::count(c.scores, row.score(c.winner));
     for (Index w = 0; w < row.width(); ++w) c.hard_result.push_back(row.value(c.winner, w));

@@ -22,7 +22,7 @@ struct SoftLookup {
 
 struct LookupComparison {
   Index batch = 0, head = 0, query = 0;
-  std::string not_possible;         // why there is no hard look-up: no key, every key blocked, NaN in the row
+  std::string impossible_reason;    // why there is no hard look-up: no key, every key blocked, NaN in the row
   Index winner = -1;                // the key with the largest masked score, the first if tied
   Index equals = 0;                 // how many keys have that score; more than 1: the limit is their mean
   std::vector<double> scores;       // masked_scores of the row, S′
@@ -31,7 +31,7 @@ struct LookupComparison {
   std::vector<SoftLookup> cooler;   // at lookup_temperatures
   std::vector<std::string> sentences;
 
-  bool possible() const { return not_possible.empty(); }
+  bool possible() const { return impossible_reason.empty(); }
 };
 
 // The temperatures of `cooler`. They divide the input of the softmax, masks included, so that every row ends

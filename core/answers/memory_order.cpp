@@ -108,7 +108,7 @@ class Builder {
     MemoryOrder order = keys == Id::k_rotary ? made(keys) : split(Id::k, keys);
     Operations operations(std::move(order.states));
     Operations wrong(operations.states());
-    const std::size_t at_hand = operations.states().size();
+    const std::size_t state_count = operations.states().size();
     operations.transpose_matrix();
     const Shape shape = operations.layout().shape();
     order.refusal = wrong.layout().view_refusal(shape);
@@ -118,7 +118,7 @@ class Builder {
     order.wrong = wrong.take();
     order.states = operations.take();
     order.result.axes = {0, 1, 3, 2};
-    order.head_state = at_hand - 1;
+    order.head_state = state_count - 1;
     return order;
   }
 

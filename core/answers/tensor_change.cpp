@@ -13,7 +13,7 @@
 namespace headwise {
 namespace {
 
-bool same(double a, double b) {
+bool equal_or_both_nan(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
@@ -144,7 +144,7 @@ TensorChange tensor_change(const MatrixView& before, const MatrixView& after) {
       const bool finite = std::isfinite(a) && std::isfinite(b);
       if (!std::isfinite(b)) ++change.not_finite;
       if (finite) squares_before += a * a;
-      if (same(a, b)) continue;
+      if (equal_or_both_nan(a, b)) continue;
       ++change.changed;
       if (!finite) {
         ++change.mismatches;
@@ -188,7 +188,7 @@ TensorPtr difference_of(const MatrixView& before, const MatrixView& after) {
   for (Index row = 0; row < after.rows; ++row) {
     for (Index col = 0; col < after.cols; ++col) {
       const double a = before.value(row, col), b = after.value(row, col);
-      difference.set_flat(row * after.cols + col, same(a, b) ? 0.0 : b - a);
+      difference.set_flat(row * after.cols + col, equal_or_both_nan(a, b) ? 0.0 : b - a);
     }
   }
   return std::make_shared<const Tensor>(std::move(difference));

@@ -17,7 +17,7 @@ namespace headwise {
 namespace {
 
 // Whether it is a GPU error: no context or shaders; a GPU that was reset or is out of memory.
-bool is_of_the_gpu(const Backend& backend, const Error& error) {
+bool is_gpu_error(const Backend& backend, const Error& error) {
   return backend.id == BackendId::gl &&
          (error.status() == ExitStatus::no_display || error.status() == ExitStatus::memory);
 }
@@ -40,7 +40,7 @@ BackendId compute_with_fallback(
         return backend.id;
       }
     } catch (const Error& error) {
-      if (!is_of_the_gpu(backend, error)) throw;
+      if (!is_gpu_error(backend, error)) throw;
       reason = error.what();
     }
     refused(reason, backend_of(static_cast<BackendId>(id - 1)));  // the reference refuses nothing

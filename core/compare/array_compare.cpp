@@ -71,15 +71,15 @@ void read_types(ComparedArray& array, Op op) {
   if (!mask || array.ours->dtype() == array.theirs->dtype()) return;
   const bool blocks = true_blocks(id, op);
   const char* sense = blocks ? "True read as -inf" : "False read as -inf";
-  std::string said;
+  std::string note;
   if (is_float(array.ours->dtype()) && array.theirs->dtype() == DType::boolean) {
     array.theirs = as_bias(*array.theirs, blocks);
-    said = sense;
+    note = sense;
   } else if (array.ours->dtype() == DType::boolean && !is_zero_or_one(*array.theirs)) {
     array.ours = as_bias(*array.ours, blocks);
-    said = std::string("ours is bool: ") + sense;
+    note = std::string("ours is bool: ") + sense;
   }
-  if (!said.empty()) array.reading += (array.reading.empty() ? "" : ", ") + said;
+  if (!note.empty()) array.reading += (array.reading.empty() ? "" : ", ") + note;
 }
 
 std::string with_sizes(const Shape& shape) {
@@ -183,7 +183,7 @@ bool fits(const Trace& trace, TensorName name, const GivenArray& stored, bool ba
 
 // PyTorch's own source calls the heads' output attn_output before they are merged, and the weights of each
 // head attn_output_weights before they are averaged: if only that fits, that is meant.
-TensorName meant_tensor(const Trace& trace, TensorName name, const StoredTensor& stored, bool batch_first) {
+TensorName intended_tensor(const Trace& trace, TensorName name, const StoredTensor& stored, bool batch_first) {
   const bool attn_output = stored.name == "attn_output" || stored.name == "attn_output.grad";
   const TensorName inner{attn_output ? Id::head_output : Id::dropped_weights, name.gradient};
   if (!attn_output && name.id != Id::attn_output_weights) return name;
@@ -282,7 +282,7 @@ ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor
       comparison.skipped.push_back({stored.name, reason});
       continue;
     }
-    name = meant_tensor(ours, *name, stored, options.batch_first);
+    name = intended_tensor(ours, *name, stored, options.batch_first);
     if (!ours.tensor(*name)) {
       comparison.skipped.push_back({stored.name, why_absent(ours, *name)});
       continue;

@@ -94,7 +94,7 @@ std::vector<TensorId> replaced(const AttentionInputs& before, const AttentionInp
 }
 
 // What is left to do after the variant's change.
-ProgramVariant stages_of(ProgramVariant variant) {
+ProgramVariant without_change(ProgramVariant variant) {
   variant.change = nullptr;
   return variant;
 }
@@ -119,7 +119,7 @@ PairsOfFirst tried_with(const VariantTrials& trials, std::span<const ProgramVari
       ++result.tried;
       const bool behind = ahead && !second.change && comes_before(first, second, true);
       if (behind && !after.tried(second, &*ahead).all) return;
-      const TrialResult trial = after.tried(joined(stages_of(first), second));
+      const TrialResult trial = after.tried(joined(without_change(first), second));
       if (!trial.all) return;
       result.found.emplace_back(joined(first, second), trial);
       result.names.push_back(std::minmax(first.text, second.text));
@@ -191,7 +191,8 @@ FoundVariants tried_fits_beside(const VariantTrials& trials, std::span<const Pro
         const auto add = [&](bool turned) {
           fits.push_back(fit);
           fits.back().with = [&first, with = fit.with, turned](const std::vector<double>& numbers) {
-            return turned ? joined(with(numbers), stages_of(first)) : joined(stages_of(first), with(numbers));
+            return turned ? joined(with(numbers), without_change(first))
+                          : joined(without_change(first), with(numbers));
           };
         };
         add(false);

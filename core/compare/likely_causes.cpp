@@ -48,7 +48,8 @@ std::vector<StoredTensor> stored_as(const VariantSearch& search, const NarrowTyp
 }
 
 // Whether the arrays after this one agree, or follow from it: then what explains this one explains them all.
-bool rest_follows(const VariantSearch& search, const ArrayComparison& comparison, const ComparedArray& first) {
+bool explains_later_arrays(const VariantSearch& search, const ArrayComparison& comparison,
+                           const ComparedArray& first) {
   const auto differs = [](const ComparedArray& array) { return !array.agrees(); };
   if (std::ranges::count_if(comparison.arrays, differs) == 1) return true;
   const TensorPtr own = search.ours.tensor(first.tensor);
@@ -67,7 +68,8 @@ std::vector<LikelyCause> causes_of(const VariantSearch& search, const ArrayCompa
   const ComparedArray& first = *comparison.first_difference();
   if (!causes.empty() || !first.theirs) return causes;
   causes = causes_in_numbers(search.ours, first);
-  if (is_given(search.ours, first.tensor) || (!causes.empty() && rest_follows(search, comparison, first)))
+  if (is_given(search.ours, first.tensor) ||
+      (!causes.empty() && explains_later_arrays(search, comparison, first)))
     return causes;
   return causes_in_pairs(search, comparison, &tried);
 }
@@ -104,7 +106,7 @@ std::string without_evidence(const Trace& ours, const ComparedArray& array, cons
 bool is_evidence(const VariantSearch& search, const ArrayComparison& comparison,
                  std::vector<std::string>& facts) {
   bool any = false;
-  std::vector<std::pair<std::string, std::vector<std::string>>> said;  // what is said, and of which arrays
+  std::vector<std::pair<std::string, std::vector<std::string>>> stated;  // what is said, and of which arrays
   for (const ComparedArray& array : comparison.arrays) {
     if (array.agrees()) continue;
     const auto stored = std::ranges::find(search.theirs, array.stored_name, &StoredTensor::name);
@@ -114,11 +116,11 @@ bool is_evidence(const VariantSearch& search, const ArrayComparison& comparison,
         is_read ? without_evidence(search.ours, array, *stored->array.tensor()) : std::string();
     any = any || text.empty();
     if (text.empty()) continue;
-    auto same = std::ranges::find(said, text, &std::pair<std::string, std::vector<std::string>>::first);
-    if (same == said.end()) same = said.insert(said.end(), {text, {}});
+    auto same = std::ranges::find(stated, text, &std::pair<std::string, std::vector<std::string>>::first);
+    if (same == stated.end()) same = stated.insert(stated.end(), {text, {}});
     same->second.push_back(to_string(array.tensor));
   }
-  for (const auto& [text, names] : said)
+  for (const auto& [text, names] : stated)
     facts.push_back(
         fmt::format("{} of theirs {} {}", join(names, ", "), names.size() == 1 ? "is" : "are each", text));
   return any;

@@ -273,7 +273,7 @@ VariantTrials::VariantTrials(const VariantSearch& search, const ArrayComparison&
     std::vector<double> sizes(static_cast<std::size_t>(width), 0.0);
     for (Index i = 0; i < array.theirs->size(); ++i)
       sizes[static_cast<std::size_t>(i % width)] += std::abs(array.theirs->flat(i));
-    telling_column_ = std::ranges::max_element(sizes) - sizes.begin();
+    largest_column_ = std::ranges::max_element(sizes) - sizes.begin();
   }
 }
 
@@ -357,8 +357,8 @@ TrialResult VariantTrials::tried(const ProgramVariant& variant, const Trace* giv
         if (const Array* output = projected_next(stages, result.agreeing)) {
           const Index width = output->read->shape().size(2);
           for (Index row = 0; row < output->read->size() / width; ++row)
-            if (differ(projected_cell(so_far.tensors, row, telling_column_),
-                       output->read->flat(row * width + telling_column_), output->tolerance))
+            if (differ(projected_cell(so_far.tensors, row, largest_column_),
+                       output->read->flat(row * width + largest_column_), output->tolerance))
               return false;
         }
       }

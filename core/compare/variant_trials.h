@@ -84,7 +84,7 @@ class VariantTrials {
   AttentionInputs inputs_;     // what it was computed from, in f64
   std::vector<Array> arrays_;  // values first, then gradients
   std::size_t first_ = 0, values_ = 0;
-  Index telling_column_ = 0;  // of the output of theirs: the one with the largest numbers
+  Index largest_column_ = 0;  // of the output of theirs: the one with the largest numbers
 };
 
 // Variants under which everything agrees.

@@ -194,8 +194,8 @@ LazyArrayFile::LazyArrayFile(const std::string& path)
       places_(std::make_unique<Places>()) {
   if (info_.format == "safetensors") places_->safetensors = open_safetensors(*file_);
   if (info_.format == "npz") {
-    std::vector<UnreadEntry> told;  // as in info_
-    places_->entries = array_entries(*file_, read_zip_directory(*file_), &told);
+    std::vector<UnreadEntry> unread;  // as in info_
+    places_->entries = array_entries(*file_, read_zip_directory(*file_), &unread);
   }
   for (std::size_t i = 0; i < info_.arrays.size(); ++i) by_name_.emplace(info_.arrays[i].name, i);
 }

@@ -40,7 +40,7 @@ struct PanelTask : QueryPlace {
   // [strips][64], if the weights are kept: per strip, the `maximum` at that time, later the factor of its weights; and `shrink`.
   float *maxima, *shrinks;
   Index step;
-  bool look_behind, adds;
+  bool reads_masked, adds;
   std::array<KeyReach, rows_at_once> reach;
   Index from, to;  // the keys that any of the queries looks at, `from` at the beginning of a strip
 };
@@ -81,9 +81,9 @@ bool finite_queries(const FusedAttention& a, const PanelTask& t) {
   return finite;
 }
 
-// With `look_behind`, every query looks at every key: what a mask blocks is not finite, and matters.
-// `scratch` as in fused_attention_task.
-PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, bool look_behind) {
+// With `reads_masked`, every query looks at every key: what a mask blocks is not finite, and matters.
+// `scratch` as in run_fused_attention_task.
+PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, bool reads_masked) {
   PanelTask t{};
   static_cast<QueryPlace&>(t) = query_place(a, task);
   t.g = t.h / (a.heads / a.kv_heads);
@@ -106,12 +106,12 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, bool l
   std::fill_n(t.totals, rows_at_once * widest_vector, 0.0f);
   std::fill_n(t.maximum, rows_at_once, -infinity);
 
-  t.look_behind = look_behind;
-  t.adds = a.masks && a.masks->adds(t.look_behind);
+  t.reads_masked = reads_masked;
+  t.adds = a.masks && a.masks->adds(t.reads_masked);
   t.from = a.all_keys;
   for (Index r = 0; r < t.rows; ++r) {
     KeyReach& reach = t.reach[static_cast<std::size_t>(r)];
-    reach = a.masks && !t.look_behind ? a.masks->reach(t.n, t.first + r) : KeyReach{0, a.all_keys};
+    reach = a.masks && !t.reads_masked ? a.masks->reach(t.n, t.first + r) : KeyReach{0, a.all_keys};
     if (reach.to <= reach.from) continue;
     t.from = std::min(t.from, reach.from);
     t.to = std::max(t.to, reach.to);
@@ -219,8 +219,8 @@ void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index 
                       .column_reach = whole ? nullptr : reach.end,
                       .largest = found > 0 ? t.largest : nullptr,
                       .largest_columns = found,
-                      .ahead = a.v.row(t.n, t.g, from),
-                      .ahead_count = count * a.v.step});
+                      .prefetch = a.v.row(t.n, t.g, from),
+                      .prefetch_count = count * a.v.step});
   if (!only_scaled) adjust_scores(a, t, scores, from, count);
   a.kernels.softmax({.scores = scores,
                      .step = t.step,
@@ -247,8 +247,8 @@ void add_values(const FusedAttention& a, const PanelTask& t, Index from, Index c
     sum.by_row = shrink;
   }
   if (from + count < t.to) {
-    sum.ahead = a.k.panel(t.n, t.g, (from + count) / panel_lanes);
-    sum.ahead_count = std::min(keys_at_once, t.to - from - count) * a.head_dim;
+    sum.prefetch = a.k.panel(t.n, t.g, (from + count) / panel_lanes);
+    sum.prefetch_count = std::min(keys_at_once, t.to - from - count) * a.head_dim;
   }
   a.kernels.multiply(sum);
 }
@@ -295,7 +295,7 @@ void finish_strips(const FusedAttention& a, const PanelTask& t) {
 }
 
 // Keys in no strip get 0, or NaN if the row is NaN.
-void keep_nothing_else(const FusedAttention& a, const PanelTask& t) {
+void fill_unvisited_keys(const FusedAttention& a, const PanelTask& t) {
   for (Index r = 0; r < t.rows; ++r) {
     float* const row = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys;
     a.kernels.write(nullptr, std::min(t.from, t.to), t.factor[r], row);
@@ -330,8 +330,8 @@ void attend(const FusedAttention& a, const PanelTask& t) {
 
 // A head's part of a panel of concat, from `rows` times `by_row` (null: 1). The gain comes after it, so that
 // head_output times the gain has the same bits.
-void join_head(const FusedAttention& a, const QueryPlace& at, const float* rows, Index step,
-               const float* by_row) {
+void concat_head(const FusedAttention& a, const QueryPlace& at, const float* rows, Index step,
+                 const float* by_row) {
   float* const to = a.concat->panel(at.n, at.p) + at.h * a.v_head_dim * panel_lanes;
   for (Index d = 0; at.rows < panel_lanes && d < a.v_head_dim; ++d)
     std::fill_n(to + d * panel_lanes, panel_lanes, 0.0f);
@@ -352,7 +352,7 @@ void attend_frozen(const FusedAttention& a, PanelTask& t, const FrozenHead& froz
 }
 
 // Whether masked keys must be read too, because a NaN or an infinity may be among them.
-bool must_look_behind(const FusedAttention& a) {
+bool must_read_masked(const FusedAttention& a) {
   return a.masks && !a.finite.load(std::memory_order_relaxed);
 }
 
@@ -369,8 +369,8 @@ void search_values(const FusedAttention& a, const PanelTask& t) {
 }
 
 // The panel's weighted sums and their divisors.
-PanelTask attended(const FusedAttention& a, Index task, float* scratch, bool look_behind) {
-  PanelTask t = panel_task(a, task, scratch, look_behind);
+PanelTask attended(const FusedAttention& a, Index task, float* scratch, bool reads_masked) {
+  PanelTask t = panel_task(a, task, scratch, reads_masked);
   const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
   if (t.from >= t.to) std::fill_n(t.sums, rows_at_once * a.v.step, 0.0f);
   if (frozen.weights) {
@@ -397,18 +397,18 @@ HeadPlace fused_attention_head(const FusedAttention& a, Index task) {
   return {head / a.heads, head % a.heads};
 }
 
-void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
-  const bool look_behind = must_look_behind(a);
-  PanelTask t = attended(a, task, scratch, look_behind);
+void run_fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
+  const bool reads_masked = must_read_masked(a);
+  PanelTask t = attended(a, task, scratch, reads_masked);
   // Queries are checked once the products have brought them into the L1 cache,
   // because they are almost always finite.
-  if (a.masks && !look_behind && !finite_queries(a, t)) t = attended(a, task, scratch, true);
+  if (a.masks && !reads_masked && !finite_queries(a, t)) t = attended(a, task, scratch, true);
   if (a.searches_values) search_values(a, t);
   if (a.attn_weights) {
-    keep_nothing_else(a, t);
+    fill_unvisited_keys(a, t);
     a.kernels.written();
   }
-  if (a.concat) join_head(a, t, t.sums, a.v.step, t.factor);
+  if (a.concat) concat_head(a, t, t.sums, a.v.step, t.factor);
   if (a.head_output) {
     float* const to = a.head_output + ((t.n * a.heads + t.h) * a.queries + t.first) * a.v_head_dim;
     for (Index r = 0; r < t.rows; ++r)
@@ -417,10 +417,10 @@ void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
   }
 }
 
-void fused_concat_task(const FusedAttention& a, const float* head_output, Index task) {
+void run_fused_concat_task(const FusedAttention& a, const float* head_output, Index task) {
   const QueryPlace at = query_place(a, task);
-  join_head(a, at, head_output + ((at.n * a.heads + at.h) * a.queries + at.first) * a.v_head_dim,
-            a.v_head_dim, nullptr);
+  concat_head(a, at, head_output + ((at.n * a.heads + at.h) * a.queries + at.first) * a.v_head_dim,
+              a.v_head_dim, nullptr);
 }
 
 Index fused_attention_scratch(const FusedAttention& a) {

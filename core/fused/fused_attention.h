@@ -60,9 +60,9 @@ HeadPlace fused_attention_head(const FusedAttention& attention, Index task);
 Index fused_attention_scratch(const FusedAttention& attention);
 
 // Throws Error(cancelled) within some tens of microseconds.
-void fused_attention_task(const FusedAttention& attention, Index task, float* scratch);
+void run_fused_attention_task(const FusedAttention& attention, Index task, float* scratch);
 
 // The same panel of concat, from the head_output (N,H,L,Dv) of an earlier run.
-void fused_concat_task(const FusedAttention& attention, const float* head_output, Index task);
+void run_fused_concat_task(const FusedAttention& attention, const float* head_output, Index task);
 
 }  // namespace headwise

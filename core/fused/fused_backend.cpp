@@ -326,19 +326,20 @@ class FusedForward {
   TaskPhase tasks_of(const FusedProjection& projection, Index& count) {
     count += fused_projection_tasks(projection);
     return {fused_projection_tasks(projection), [this, projection](Index task, int worker) {
-              keys_.note(fused_projection_task(projection, task, projecting_.of(worker)));
+              keys_.note(run_fused_projection_task(projection, task, projecting_.of(worker)));
             }};
   }
 
   TaskPhase tasks_of(const FusedAttention& attention, FusedScratch& room) {
     tasks_.attentions += fused_attention_tasks(attention);
     return {fused_attention_tasks(attention),
-            [&, this](Index task, int worker) { fused_attention_task(attention, task, room.of(worker)); }};
+            [&, this](Index task, int worker) { run_fused_attention_task(attention, task, room.of(worker)); }};
   }
 
   TaskPhase concat_of(const FusedAttention& attention, const Tensor& head_output) {
-    return {fused_attention_tasks(attention),
-            [&](Index task, int) { fused_concat_task(attention, head_output.values<float>().data(), task); }};
+    return {fused_attention_tasks(attention), [&](Index task, int) {
+              run_fused_concat_task(attention, head_output.values<float>().data(), task);
+            }};
   }
 
   FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {

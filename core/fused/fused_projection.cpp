@@ -65,8 +65,8 @@ bool make_panel(const FusedProjection& projection, Index n, Index p, Index first
                                  : bias ? Begin::bias
                                         : Begin::zero,
                         .by_row = bias ? bias + from : nullptr,
-                        .ahead = p + 1 < x.count ? x.panel(n, p + 1) : nullptr,
-                        .ahead_count = depth * panel_lanes});
+                        .prefetch = p + 1 < x.count ? x.panel(n, p + 1) : nullptr,
+                        .prefetch_count = depth * panel_lanes});
     }
     return !projection.asks_finite || kernels.finite(out, count * panel_lanes);
   };
@@ -123,7 +123,7 @@ Index fused_projection_scratch() {
   return features_at_once * panel_lanes;
 }
 
-bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch) {
+bool run_fused_projection_task(const FusedProjection& projection, Index task, float* scratch) {
   const auto [n, first_panel] = fused_projection_reads_from(projection, task);
   const Index end = std::min(projection.x.count, first_panel + panels_of_task(projection));
   const Index first = task / tasks_of_features(projection) * features_at_once;

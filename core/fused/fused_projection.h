@@ -45,7 +45,7 @@ Index fused_projection_scratch();  // floats per worker
 
 // y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False if one of them is NaN or
 // infinite and the projection checks for that.
-bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch);
+bool run_fused_projection_task(const FusedProjection& projection, Index task, float* scratch);
 
 // What a run of the fused backend reuses from the previous one.
 

@@ -47,8 +47,8 @@ struct FusedProduct {
   float* largest = nullptr;
   Index largest_columns = 0;
   // What is needed next, prefetched into the L2 cache meanwhile; null: nothing.
-  const float* ahead = nullptr;
-  Index ahead_count = 0;
+  const float* prefetch = nullptr;
+  Index prefetch_count = 0;
   // A second destination of the left side, written past the caches because it is not read soon: left(r,
   // k)·kept_factor[r] at kept[r·kept_row + k]; 0·kept_factor[r] where a row's depth need not be computed.
   // Rows only (left_depth 1); null: nowhere.

@@ -14,7 +14,7 @@ constexpr int tile_columns = tile_vectors * vector;
 
 // What a tile prefetches meanwhile, one step of its depth at a time: what the caller needs next, and the rows
 // of the next tile.
-struct Ahead {
+struct Prefetch {
   const float* wanted;
   Index wanted_step, rows_step;
 };
@@ -53,13 +53,13 @@ inline void keep(const float* const* left, Index at, Index part, const Kept& kep
 // otherwise counting and address arithmetic displace multiply-adds.
 template <LeftSide Side, bool Keeps, int Rows, int Vectors>
 inline void steps(const FusedProduct& p, const float* const* first, const float* right, Index depth,
-                  const Ahead& ahead, const Kept& kept, Sums<Rows, Vectors>& sum) {
+                  const Prefetch& prefetch, const Kept& kept, Sums<Rows, Vectors>& sum) {
   constexpr bool known = Side != LeftSide::any;
   const Index left_depth = Side == LeftSide::rows ? 1 : Side == LeftSide::lanes ? panel_lanes : p.left_depth;
   const Index right_depth = known ? panel_lanes : p.right_depth;
   const float* left[Rows];
   for (int r = 0; r < Rows; ++r) left[r] = Side == LeftSide::lanes ? first[0] + r : first[r];
-  const float *wanted = ahead.wanted, *rows = first[0] + Rows * p.left_row;
+  const float *wanted = prefetch.wanted, *rows = first[0] + Rows * p.left_row;
   Index at = 0, k = 0;
   if constexpr (known) {
     constexpr int together = steps_together;
@@ -67,11 +67,11 @@ inline void steps(const FusedProduct& p, const float* const* first, const float*
 #pragma GCC unroll 4
       for (int i = 0; i < together; ++i) {
         step<Rows, Vectors>(left, at + i * left_depth, right + i * right_depth, sum);
-        if (i % 2 == 0) __builtin_prefetch(rows + i * ahead.rows_step, 0, 3);
+        if (i % 2 == 0) __builtin_prefetch(rows + i * prefetch.rows_step, 0, 3);
       }
       __builtin_prefetch(wanted, 0, 2);
-      wanted += together * ahead.wanted_step;
-      rows += together * ahead.rows_step;
+      wanted += together * prefetch.wanted_step;
+      rows += together * prefetch.rows_step;
       at += together * left_depth;
       right += together * right_depth;
       if constexpr (Keeps) {  // of the last whole vector
@@ -85,15 +85,15 @@ inline void steps(const FusedProduct& p, const float* const* first, const float*
     step<Rows, Vectors>(left, at, right, sum);
     __builtin_prefetch(wanted, 0, 2);
     __builtin_prefetch(rows, 0, 3);
-    wanted += ahead.wanted_step;
-    rows += ahead.rows_step;
+    wanted += prefetch.wanted_step;
+    rows += prefetch.rows_step;
     at += left_depth;
     right += right_depth;
   }
 }
 
 template <int Rows, int Vectors>
-void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahead& ahead) {
+void tile(const FusedProduct& p, Index row, Index column, Index depth, const Prefetch& prefetch) {
   const float* left[Rows];
   for (int r = 0; r < Rows; ++r) left[r] = p.left + (row + r) * p.left_row;
   const float* right = p.right + column / panel_lanes * p.right_panel + column % panel_lanes;
@@ -123,15 +123,15 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahe
   Index behind = 0;  // what remains to be written to `kept`
   if (panels && p.left_depth == 1) {
     if (keeps && is_aligned(kept.out) && p.kept_row % vector == 0) {
-      steps<LeftSide::rows, true, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
+      steps<LeftSide::rows, true, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
       behind = depth / vector * vector;
     } else {
-      steps<LeftSide::rows, false, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
+      steps<LeftSide::rows, false, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
     }
   } else if (panels && p.left_row == 1 && p.left_depth == panel_lanes) {
-    steps<LeftSide::lanes, false, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
+    steps<LeftSide::lanes, false, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
   } else {
-    steps<LeftSide::any, false, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
+    steps<LeftSide::any, false, Rows, Vectors>(p, left, right, depth, prefetch, kept, sum);
   }
   for (int r = 0; keeps && r < Rows; ++r) {
     write(left[r] + behind, depth - behind, kept.factor[r], kept.out + r * kept.row + behind);
@@ -152,7 +152,7 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahe
   }
 }
 
-using Tile = void (*)(const FusedProduct& p, Index row, Index column, Index depth, const Ahead& ahead);
+using Tile = void (*)(const FusedProduct& p, Index row, Index column, Index depth, const Prefetch& prefetch);
 
 template <int Rows>
 constexpr Tile tile_of(int vectors) {
@@ -200,11 +200,12 @@ inline Index furthest(const std::int32_t* reach, Index rows, Index most) {
 void multiply(const FusedProduct& p) {
   const Index made = ((p.rows + tile_rows - 1) / tile_rows) * ((p.columns + tile_columns - 1) / tile_columns);
   // Spread evenly over all steps of all tiles; if nothing is needed next, prefetches what is already there.
-  Ahead ahead{p.ahead ? p.ahead : p.right, p.ahead && p.depth > 0 ? p.ahead_count / (made * p.depth) + 1 : 0,
-              p.depth > 0 ? tile_rows * p.left_row / p.depth : 0};
+  Prefetch prefetch{p.prefetch ? p.prefetch : p.right,
+                    p.prefetch && p.depth > 0 ? p.prefetch_count / (made * p.depth) + 1 : 0,
+                    p.depth > 0 ? tile_rows * p.left_row / p.depth : 0};
   for (Index column = 0; column < p.columns; column += tile_columns) {
     Index rows = 0;
-    for (Index row = 0; row < p.rows; row += rows, ahead.wanted += ahead.wanted_step * p.depth) {
+    for (Index row = 0; row < p.rows; row += rows, prefetch.wanted += prefetch.wanted_step * p.depth) {
       // the last two tiles have similar heights: a low one waits for its sums
       const Index left = p.rows - row;
       rows = left >= 2 * tile_rows ? tile_rows : left > tile_rows ? (left + 1) / 2 : left;
@@ -213,7 +214,7 @@ void multiply(const FusedProduct& p) {
       Index columns = end - column;
       if (columns <= 0) continue;
       columns = columns < tile_columns ? columns : tile_columns;
-      tiles.of[rows][(columns + vector - 1) / vector](p, row, column, depth, ahead);
+      tiles.of[rows][(columns + vector - 1) / vector](p, row, column, depth, prefetch);
     }
   }
 }

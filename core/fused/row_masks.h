@@ -22,10 +22,10 @@ class RowMasks {
            Index all_keys);
 
   // Whether keys are blocked or biased other than by each query's reach: then `fill` gives the values. With
-  // `look_behind` blocked keys are never skipped, because a NaN behind a mask still counts.
-  bool adds(bool look_behind) const { return look_behind ? any_ : adds_; }
+  // `reads_masked` blocked keys are never skipped, because a NaN behind a mask still counts.
+  bool adds(bool reads_masked) const { return reads_masked ? any_ : adds_; }
 
-  // Keys outside this range are blocked for this query. Only without `look_behind`.
+  // Keys outside this range are blocked for this query. Only without `reads_masked`.
   KeyReach reach(Index n, Index query) const;
 
   // bias[key − from] for keys [from, to): what the masks add for a query of head h.

@@ -94,7 +94,7 @@ void GlForward::finish() {
   while (state_->work.advance(state_->run.slices, true)) {
     check_cancelled();
     check_gpu();
-    const ProgressPart told(progress(), progress());
+    const ProgressPart part(progress(), progress());
   }
   check_gpu();
 }

@@ -24,24 +24,24 @@ struct Mapped {
 
 }  // namespace
 
-GLuint Landing::Kind::create() {
+GLuint ReadbackBuffer::Kind::create() {
   GLuint name = 0;
   glGenBuffers(1, &name);
   glBindBuffer(GL_COPY_WRITE_BUFFER, name);  // only binding creates an object that can be labelled
   return name;
 }
 
-Landing::Landing(Index words) : buffer_("numbers read back") {
+ReadbackBuffer::ReadbackBuffer(Index words) : buffer_("numbers read back") {
   glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
   glBufferData(GL_COPY_WRITE_BUFFER, static_cast<GLsizeiptr>(4 * words), nullptr, GL_STREAM_READ);
 }
 
-void Landing::forget() {
+void ReadbackBuffer::forget() {
   if (fence_ != nullptr) glDeleteSync(fence_);
   fence_ = nullptr;
 }
 
-void Landing::fetch(const StorageBuffer& from, Index first, Index count) {
+void ReadbackBuffer::fetch(const StorageBuffer& from, Index first, Index count) {
   glBindBuffer(GL_COPY_WRITE_BUFFER, buffer_.name());
   from.copy_to(GL_COPY_WRITE_BUFFER, first, count);
   forget();
@@ -52,8 +52,8 @@ void Landing::fetch(const StorageBuffer& from, Index first, Index count) {
 
 // The fence is needed: right after a dispatch NVIDIA's driver (580.159) let glGetBufferSubData read what was
 // there before the copy.
-void Landing::hand_over(const std::function<void(std::span<const std::byte>)>& take,
-                        const std::function<void()>& while_waiting) {
+void ReadbackBuffer::hand_over(const std::function<void(std::span<const std::byte>)>& take,
+                               const std::function<void()>& while_waiting) {
   while (glClientWaitSync(fence_, 0, nanoseconds_between_questions) == GL_TIMEOUT_EXPIRED) while_waiting();
   while_waiting();
   check_gpu();
@@ -71,16 +71,16 @@ void read_back(const StorageBuffer& from, Index size,
                const std::function<void(Index piece, std::span<const float> numbers)>& take) {
   if (from.count() == 0) return;
   const Index room = std::min(size, from.count()), pieces = (from.count() + size - 1) / size;
-  std::array<Landing, 2> landings{Landing(room), Landing(pieces > 1 ? room : 1)};
+  std::array<ReadbackBuffer, 2> readbacks{ReadbackBuffer(room), ReadbackBuffer(pieces > 1 ? room : 1)};
   check_gpu();
   const auto fetch = [&](Index piece) {
-    landings[static_cast<std::size_t>(piece % 2)].fetch(from, piece * size,
-                                                        std::min(size, from.count() - piece * size));
+    readbacks[static_cast<std::size_t>(piece % 2)].fetch(from, piece * size,
+                                                         std::min(size, from.count() - piece * size));
   };
   fetch(0);
   for (Index piece = 0; piece < pieces; ++piece) {
     if (piece + 1 < pieces) fetch(piece + 1);
-    landings[static_cast<std::size_t>(piece % 2)].hand_over(
+    readbacks[static_cast<std::size_t>(piece % 2)].hand_over(
         [&](std::span<const std::byte> bytes) {
           take(piece, {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)});
         },

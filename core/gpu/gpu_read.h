@@ -13,12 +13,12 @@
 namespace headwise {
 
 // Memory that the GPU writes and the CPU reads, and the fence between the two.
-class Landing {
+class ReadbackBuffer {
  public:
-  explicit Landing(Index words);  // of 32 bits
-  ~Landing() { forget(); }
-  Landing(const Landing&) = delete;
-  Landing& operator=(const Landing&) = delete;
+  explicit ReadbackBuffer(Index words);  // of 32 bits
+  ~ReadbackBuffer() { forget(); }
+  ReadbackBuffer(const ReadbackBuffer&) = delete;
+  ReadbackBuffer& operator=(const ReadbackBuffer&) = delete;
 
   // Begins to copy words [first, first + count) of `from`, after everything dispatched; they fit in.
   void fetch(const StorageBuffer& from, Index first, Index count);

@@ -71,9 +71,9 @@ Error not_measured() {
 
 }  // namespace
 
-SliceTime slice_time(double told, double waited) {
-  const bool ticks = told > 0.0 && (waited < shortest_judged || told > waited * least_share);
-  return {ticks ? std::min(told, waited) : waited, ticks && told <= waited};
+SliceTime slice_time(double clocked, double waited) {
+  const bool ticks = clocked > 0.0 && (waited < shortest_judged || clocked > waited * least_share);
+  return {ticks ? std::min(clocked, waited) : waited, ticks && clocked <= waited};
 }
 
 GpuSpeed::GpuSpeed(const GpuLimits& limits)

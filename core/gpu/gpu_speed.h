@@ -17,7 +17,7 @@ struct SliceTime {
 
 // By the GPU's clock (GL_TIME_ELAPSED) if what it told can be true of a slice that the program waited for so
 // long, both in milliseconds: software may tell the machine's uptime, or leave out what shaders compute.
-SliceTime slice_time(double told, double waited);
+SliceTime slice_time(double clocked, double waited);
 
 // Belongs to the context that is current when it is made, which must be able to compute and be current for
 // every call. All throw Error(no_display), Error(memory), and what check_gpu()

@@ -45,7 +45,7 @@ void GpuRate::measure(const Sample& sample, double milliseconds) {
   } else if (sample.alone || !measured_) {
     speed_ = std::max(speed_, group_speed);
   }
-  const double kept = sample.goes_on ? kept_behind_another : kept_alone;
+  const double kept = sample.may_overlap ? kept_behind_another : kept_alone;
   work_ = kept * work_ + sample.work;
   time_ = kept * time_ + milliseconds;
   const double now = work_ / std::max(time_, shortest_sample);
@@ -149,7 +149,7 @@ void GpuWork::end_part() {
 }
 
 GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work, Index least,
-                          bool tells_time) const {
+                          bool is_timed) const {
   const Index left = job.units - next_unit_;
   const double groups = static_cast<double>(job.groups);
   Fit fit;
@@ -165,7 +165,7 @@ GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work,
     const Index steps = job.steps_done(next_unit_ + fit.units, part.first_step, part.first_step + part.steps);
     const double unit = job.work * static_cast<double>(steps);
     const double charged = job.work * std::max(static_cast<double>(steps), steps_of_nothing);
-    const bool enough = fit.units >= least && !(tells_time && fit.work == 0.0);
+    const bool enough = fit.units >= least && !(is_timed && fit.work == 0.0);
     if (enough && fit.charged + charged > most_work) break;
     fit.work += unit;
     fit.charged += charged;
@@ -177,8 +177,8 @@ GpuWork::Fit GpuWork::fit(const GpuJob& job, const Part& part, double most_work,
 // What is dispatched next is timed with the dispatch before it where both are of one kind and nothing stands
 // between them: a driver may not begin the second before the end of the first if each is timed.
 void GpuWork::hand_over(Slice& slice, GpuRate& rate, const GpuRate::Sample& sample) {
-  const bool goes_on = !barrier_due_ && last_rate_ == &rate;
-  if (goes_on && !slice.pieces.empty() && !slice.pieces.back().sample.one_unit) {
+  const bool may_overlap = !barrier_due_ && last_rate_ == &rate;
+  if (may_overlap && !slice.pieces.empty() && !slice.pieces.back().sample.one_unit) {
     GpuRate::Sample& whole = slice.pieces.back().sample;
     whole.work += sample.work;
     whole.largest_group = std::max(whole.largest_group, sample.largest_group);
@@ -188,7 +188,7 @@ void GpuWork::hand_over(Slice& slice, GpuRate& rate, const GpuRate::Sample& samp
   if (std::exchange(barrier_due_, false)) queue_->barrier();
   queue_->begin_piece();
   slice.pieces.push_back({&rate, sample});
-  slice.pieces.back().sample.goes_on = goes_on;
+  slice.pieces.back().sample.may_overlap = may_overlap;
   last_rate_ = &rate;
 }
 

@@ -38,8 +38,8 @@ class GpuRate {
     double work = 0.0, largest_group = 0.0;
     bool alone =
         false;  // nothing else was running when it began: else it may have started in the tail of another piece
-    bool one_unit = false;  // all of its groups began at once
-    bool goes_on = false;   // it may have begun beside the sample before, which is of the same kind
+    bool one_unit = false;     // all of its groups began at once
+    bool may_overlap = false;  // it may have begun beside the sample before, which is of the same kind
   };
   void measure(const Sample& sample, double milliseconds);
 
@@ -143,7 +143,7 @@ class GpuWork {
   GpuRate rate_of(const GpuJob& job) const;
   Index steps_of(const GpuJob& job, Index first) const;
   // At least so many units, and as long as they do nothing, if they are to tell a time.
-  Fit fit(const GpuJob& job, const Part& part, double most_work, Index least, bool tells_time) const;
+  Fit fit(const GpuJob& job, const Part& part, double most_work, Index least, bool is_timed) const;
   bool in_flight(const GpuRate& rate) const;
   void hand_over(Slice& slice, GpuRate& rate, const GpuRate::Sample& sample);
   void fill(Slice& slice, double milliseconds);

@@ -112,12 +112,12 @@ void StorageBuffer::read(Index first, std::span<float> numbers) const {
 // memory for a while, where shaders are slower to see it.
 void StorageBuffer::read_bytes(Index first, std::span<std::byte> bytes) const {
   if (bytes.empty()) return;
-  Landing landing(static_cast<Index>(std::min(bytes.size(), most_staged_bytes)) / word_bytes);
+  ReadbackBuffer readback(static_cast<Index>(std::min(bytes.size(), most_staged_bytes)) / word_bytes);
   for (std::size_t done = 0; done < bytes.size(); done += most_staged_bytes) {
     const auto part = bytes.subspan(done, std::min(most_staged_bytes, bytes.size() - done));
-    landing.fetch(*this, first + static_cast<Index>(done) / word_bytes,
-                  static_cast<Index>(part.size()) / word_bytes);
-    landing.hand_over([&](std::span<const std::byte> found) { std::ranges::copy(found, part.begin()); });
+    readback.fetch(*this, first + static_cast<Index>(done) / word_bytes,
+                   static_cast<Index>(part.size()) / word_bytes);
+    readback.hand_over([&](std::span<const std::byte> found) { std::ranges::copy(found, part.begin()); });
   }
 }
 

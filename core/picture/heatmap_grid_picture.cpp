@@ -298,8 +298,8 @@ struct Slot {
   PictureBuilder head, block;
 };
 
-PictureBuilder slot_head(const HeatmapSpec& spec, const HeatmapContents& contents, bool own_bar, double width,
-                         double size, const PictureOptions& options) {
+PictureBuilder slot_header(const HeatmapSpec& spec, const HeatmapContents& contents, bool own_bar,
+                           double width, double size, const PictureOptions& options) {
   PictureBuilder head;
   const std::string name = shorten(spec.title, FontFace::sans, size, std::max(width, 12 * size));
   head.add(TextItem{{0, text_ascent * size}, name, FontFace::sans, size, picture_ink(spec.theme).text});
@@ -401,8 +401,8 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
                            last_of_column};
     HeatmapSpec spec = specs[i];
     spec.digits = spec.digits && cells <= most_cells_with_digits;
-    slots.push_back({slot_head(spec, contents[i], !one_range, plane_pixels(spec.values.cols, cell_pixels),
-                               name_size, options),
+    slots.push_back({slot_header(spec, contents[i], !one_range, plane_pixels(spec.values.cols, cell_pixels),
+                                 name_size, options),
                      heatmap_block(spec, contents[i], cell_pixels, {name_size, type.label}, parts)});
   }
   const MatrixView& values = specs.front().values;

@@ -40,16 +40,16 @@ std::vector<PixelCells> pixel_cells(Index count, int pixels) {
 // Decides between cells that share a pixel: the class first, within values the distance from the neutral. Not
 // the position in the table: cells beyond a fixed range are distinguished, so that a range can change without
 // choosing again.
-struct Telling {
+struct CellPriority {
   int rank = 0;  // 0 blocked, 1 value, 2 ±inf, 3 NaN
   double distance = 0.0;
-  auto operator<=>(const Telling&) const = default;
+  auto operator<=>(const CellPriority&) const = default;
 };
 
 // A cell as painted.
 struct CellPaint {
   CellKind kind = CellKind::blocked;
-  Telling telling;
+  CellPriority priority;
   Rgba8 color, ink;
 };
 
@@ -67,10 +67,10 @@ class CellPainter {
     for (Index row = rows.first; row < rows.last; ++row) {
       for (Index col = cols.first; col < cols.last; ++col) {
         const CellKind kind = cell_kind(spec_, row, col);
-        const Telling telling = telling_of(kind, row, col);
-        if (!first && !(telling > best.telling)) continue;
+        const CellPriority priority = priority_of(kind, row, col);
+        if (!first && !(priority > best.priority)) continue;
         first = false;
-        best = {kind, telling, color_of(kind, row, col), {}};
+        best = {kind, priority, color_of(kind, row, col), {}};
       }
     }
     if (best.kind == CellKind::blocked)
@@ -81,7 +81,7 @@ class CellPainter {
   }
 
  private:
-  Telling telling_of(CellKind kind, Index row, Index col) const {
+  CellPriority priority_of(CellKind kind, Index row, Index col) const {
     if (kind == CellKind::nan) return {3, 0.0};
     if (kind == CellKind::minus_inf || kind == CellKind::plus_inf) return {2, 0.0};
     if (kind == CellKind::blocked) return {0, 0.0};

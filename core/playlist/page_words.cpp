@@ -41,7 +41,7 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
   if (!words.key.problem.empty()) return words;
   for (const AnswerOption& option : page.answer->options) {
     words.options.push_back(live_text(option.text, subject, answers));
-    words.whys.push_back(live_text(option.why, subject, answers));
+    words.reasons.push_back(live_text(option.why, subject, answers));
   }
   words.why = live_text(page.answer->why, subject, answers);
   words.key = answer_key(*page.answer, subject, answers);

@@ -16,7 +16,7 @@ struct PageWords {
   // A claim no longer holds because the page was changed: "You changed this page." then replaces it.
   bool ask_changed = false, caption_changed = false;
   // Of the page's answer, if it takes one: the options as shown, why each is wrong, and which is right.
-  std::vector<std::string> options, whys;
+  std::vector<std::string> options, reasons;
   std::string why;  // of a number: why it is right
   AnswerKey key;
   std::vector<std::string> weight_labels;  // of a row of weights: its tokens, or their indices

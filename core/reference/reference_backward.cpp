@@ -121,10 +121,10 @@ class Backward {
     join(TensorId::q, g_.q_heads, t_.q, "H·D");
     join(TensorId::k, g_.k_heads, t_.k, "G·D");
     join(TensorId::v, g_.v_heads, t_.v, "G·Dv");
-    const std::array<Way, 3> ways{
-        Way{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
-        Way{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},
-        Way{Projection::v, g_.v, t_.value, t_.v_proj_weight, t_.static_v != nullptr},
+    const std::array<BackwardPath, 3> ways{
+        BackwardPath{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
+        BackwardPath{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},
+        BackwardPath{Projection::v, g_.v, t_.value, t_.v_proj_weight, t_.static_v != nullptr},
     };
     appended_rows();
     if (t_.static_k) {
@@ -142,7 +142,7 @@ class Backward {
  private:
   // The backward path of one of q, k and v to what it was projected from; `replaced`:
   // by static_k or static_v.
-  struct Way {
+  struct BackwardPath {
     Projection which;
     TensorPtr grad_rows;  // (N,L,H·D) or (N,S′,…), with the appended rows
     TensorPtr x, own_weight;
@@ -232,19 +232,19 @@ class Backward {
   }
 
   // (N,S,…): without the appended ones
-  TensorPtr projected_rows(const Way& way) {
+  TensorPtr projected_rows(const BackwardPath& way) {
     if (way.which == Projection::q || sizes_.all_keys == sizes_.keys) return way.grad_rows;
     TensorPtr& rows = projected_rows_[static_cast<std::size_t>(way.which)];
     if (!rows) rows = kept(leading_rows(*way.grad_rows, sizes_.keys));
     return rows;
   }
 
-  LinearRows weight_rows(const Way& way) const {
+  LinearRows weight_rows(const BackwardPath& way) const {
     return in_projection_rows(way.which, o_, t_.in_proj_weight.get(), way.own_weight.get(),
                               t_.in_proj_bias.get());
   }
 
-  Tensor input_gradient(const Way& way) {
+  Tensor input_gradient(const BackwardPath& way) {
     if (way.replaced) return Tensor(way.x->shape(), dtype_);
     return linear_input_gradient(*projected_rows(way), weight_rows(way), way.x->shape());
   }
@@ -262,9 +262,9 @@ class Backward {
   }
 
   // One tensor for all three if the parameters are packed, otherwise one each; the bias is always packed.
-  void project_parameters(const std::array<Way, 3>& ways) {
+  void project_parameters(const std::array<BackwardPath, 3>& ways) {
     std::vector<TensorPtr> weight_sources, bias_sources;
-    for (const Way& way : ways) {
+    for (const BackwardPath& way : ways) {
       weight_sources.push_back(way.replaced ? nullptr : way.grad_rows);
       weight_sources.push_back(way.replaced ? nullptr : way.x);
       bias_sources.push_back(way.replaced ? nullptr : way.grad_rows);
@@ -273,7 +273,7 @@ class Backward {
       stage(TensorId::in_proj_weight, weight_sources, [&] {
         Tensor gradient(t_.in_proj_weight->shape(), dtype_);
         for (std::size_t i = 0; i < ways.size(); ++i) {
-          const Way& way = ways[i];
+          const BackwardPath& way = ways[i];
           const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(ways));
           if (!way.replaced)
             linear_weight_gradient(*projected_rows(way), *way.x, gradient, weight_rows(way).first_weight_row);
@@ -283,7 +283,7 @@ class Backward {
     }
     constexpr std::array own_weights{TensorId::q_proj_weight, TensorId::k_proj_weight, TensorId::v_proj_weight};
     for (std::size_t i = 0; i < ways.size(); ++i) {
-      const Way& way = ways[i];
+      const BackwardPath& way = ways[i];
       if (!way.own_weight) continue;
       stage(own_weights[i], {weight_sources[2 * i], weight_sources[2 * i + 1]}, [&] {
         Tensor gradient(way.own_weight->shape(), dtype_);
@@ -294,7 +294,7 @@ class Backward {
     if (t_.in_proj_bias) {
       stage(TensorId::in_proj_bias, bias_sources, [&] {
         Tensor gradient(t_.in_proj_bias->shape(), dtype_);
-        for (const Way& way : ways) {
+        for (const BackwardPath& way : ways) {
           if (!way.replaced)
             linear_bias_gradient(*projected_rows(way), gradient, weight_rows(way).first_bias_entry);
         }
@@ -304,16 +304,16 @@ class Backward {
   }
 
   // Gradients that arrive along several paths are added up.
-  void project_inputs(const std::array<Way, 3>& ways) {
+  void project_inputs(const std::array<BackwardPath, 3>& ways) {
     const bool is_self_attention = t_.key == t_.query && t_.value == t_.query;
-    const auto sources_of = [&](const Way& way) -> std::vector<TensorPtr> {
+    const auto sources_of = [&](const BackwardPath& way) -> std::vector<TensorPtr> {
       if (way.replaced) return {nullptr, nullptr};
       return {way.grad_rows, way.own_weight ? way.own_weight : t_.in_proj_weight};
     };
     std::vector<TensorPtr> sources = sources_of(ways[0]);
     sources.push_back(g_.residual_output);
     if (is_self_attention) {
-      for (const Way* way : {&ways[1], &ways[2]}) {
+      for (const BackwardPath* way : {&ways[1], &ways[2]}) {
         for (TensorPtr& source : sources_of(*way)) sources.push_back(std::move(source));
       }
     }

@@ -305,7 +305,7 @@ SequenceAxes sequence_axes(const std::string& name, const Tensor& array, bool ba
   return {shape.size(batch_first ? 0 : 1), shape.size(batch_first ? 1 : 0), shape.size(2)};
 }
 
-void enter_sequences(const SizeCollector& arrays, GivenSizes& sizes, bool batch_first) {
+void collect_sequence_sizes(const SizeCollector& arrays, GivenSizes& sizes, bool batch_first) {
   const Tensor* first = nullptr;
   std::string first_name;
   const auto enter = [&](const char* name, std::optional<SizeFact>& length, const char* letter,
@@ -346,7 +346,7 @@ std::string width_remedy(const Shape& matrix, const std::optional<SizeFact>& fac
                 : "";
 }
 
-void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
+void collect_parameter_sizes(const SizeCollector& arrays, GivenSizes& sizes) {
   const auto width = [&](const char* name, std::optional<SizeFact>& fact, const char* what) {
     const Tensor* array = arrays.array(name);
     if (array == nullptr) return;
@@ -381,7 +381,7 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
   }
 }
 
-void enter_heads(const SizeCollector& arrays, GivenSizes& sizes) {
+void collect_head_sizes(const SizeCollector& arrays, GivenSizes& sizes) {
   const auto enter = [&](const char* name, const char* letters, std::optional<SizeFact>& heads,
                          const char* heads_name, std::optional<SizeFact>& length, const char* letter,
                          std::optional<SizeFact>& width, const char* width_name) {
@@ -423,7 +423,7 @@ void check_padding_rank(const Tensor& mask, const GivenSizes& sizes, Op op) {
                sizes.unbatched ? "remove its batch axis" : "give it its batch axis");
 }
 
-void enter_masks(const SizeCollector& arrays, GivenSizes& sizes, Op op) {
+void collect_mask_sizes(const SizeCollector& arrays, GivenSizes& sizes, Op op) {
   if (const Tensor* mask = arrays.array("attn_mask")) {
     const Shape& shape = mask->shape();
     const Index rank = shape.rank();
@@ -477,12 +477,12 @@ GivenSizes given_sizes(const GivenArrays& given, const Scenario& scenario) {
   const SizeCollector arrays(given, scenario);
   GivenSizes sizes;
   if (scenario.op == Op::scaled_dot_product_attention) {
-    enter_heads(arrays, sizes);
+    collect_head_sizes(arrays, sizes);
   } else {
-    enter_sequences(arrays, sizes, scenario.inputs.batch_first);
-    enter_parameters(arrays, sizes);
+    collect_sequence_sizes(arrays, sizes, scenario.inputs.batch_first);
+    collect_parameter_sizes(arrays, sizes);
   }
-  enter_masks(arrays, sizes, scenario.op);
+  collect_mask_sizes(arrays, sizes, scenario.op);
   return sizes;
 }
 

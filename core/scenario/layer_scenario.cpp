@@ -46,7 +46,7 @@ void refuse_missing_files(const std::string& path) {
 
 // The example that a model of `headwise train` has beside it; else a sentence;
 // else words that the model knows.
-std::string text_to_open_with(const TextModel& model) {
+std::string initial_text(const TextModel& model) {
   constexpr Index most_words = 8;
   if (!model.task().example.empty()) return model.task().example;
   const std::string sentence = "The animal didn't cross the street because it was too tired.";
@@ -78,7 +78,7 @@ AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& pa
   return with_heads(layer, a.num_heads, a.num_kv_heads.value_or(a.num_heads));
 }
 
-Index first_sound_layer(const AttentionLayers& layers) {
+Index first_usable_layer(const AttentionLayers& layers) {
   const auto found = std::ranges::find_if(layers.layers, can_be_computed);
   return found == layers.layers.end() ? 0 : found - layers.layers.begin();
 }
@@ -122,10 +122,10 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
 
 Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers) {
   if (layers.layers.empty()) refuse_missing_files(path);
-  Scenario scenario = layer_scenario(path, layers, first_sound_layer(layers));
+  Scenario scenario = layer_scenario(path, layers, first_usable_layer(layers));
   if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
   scenario.inputs.source = InputSource::text;
-  scenario.inputs.text = text_to_open_with(*TextModel::open(path));
+  scenario.inputs.text = initial_text(*TextModel::open(path));
   for (const Preset& preset : presets()) {  // built-in models: one whose words they know
     const Scenario known = preset_scenario(preset.name);
     if (is_of_model(known) && known.parameters.file == path) scenario.inputs.text = known.inputs.text;
@@ -223,17 +223,17 @@ std::string value_text(const std::optional<T>& value) {
 
 // The keys that change numbers and in which the scenario differs from the layer.
 // Heads have a sentence of their own.
-std::string told_of_differences(const Scenario& scenario, const Scenario& layer) {
-  std::vector<std::string> told;
+std::string differences_sentence(const Scenario& scenario, const Scenario& layer) {
+  std::vector<std::string> different;
   for_layer_keys(scenario, layer, [&](std::string_view path, const auto& ours, const auto& theirs) {
     if constexpr (requires { value_text(ours); }) {
       const bool size = path.ends_with("dim") || path.ends_with("_heads") || path == "attention.bias";
       const bool by_preset = path == "mask.is_causal" && scenario.mask.preset == "causal";
       if (size || by_preset || ours == theirs) return;
-      told.push_back(fmt::format("{} = {} (the layer has {})", path, value_text(ours), value_text(theirs)));
+      different.push_back(fmt::format("{} = {} (the layer has {})", path, value_text(ours), value_text(theirs)));
     }
   });
-  return told.empty() ? "" : fmt::format("differs from the model's layer: {}", join(told, ", "));
+  return different.empty() ? "" : fmt::format("differs from the model's layer: {}", join(different, ", "));
 }
 
 }  // namespace
@@ -300,7 +300,7 @@ LayerNotes notes_on_layer(const Scenario& scenario, std::int64_t tokens) {
   notes.not_computed = std::move(attention.warnings);
   for (LengthLimit& limit : attention.limits)
     if (tokens > limit.tokens) notes.not_computed.push_back(std::move(limit.beyond));
-  notes.differences = told_of_differences(
+  notes.differences = differences_sentence(
       scenario, layer_scenario(opened.path, opened.model->layers(), scenario.parameters.layer));
   return notes;
 }

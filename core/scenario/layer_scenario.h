@@ -24,7 +24,7 @@ bool names_a_model(const Scenario& scenario);
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
 
 // The first usable layer; 0 if there is none.
-Index first_sound_layer(const AttentionLayers& layers);
+Index first_usable_layer(const AttentionLayers& layers);
 
 // The scenario for opening a model: its first usable layer and, if the model accepts text, a text as its
 // input: an example of its task if `headwise train` wrote it. Throws Error(input) like

@@ -63,7 +63,7 @@ bool is_foreign_name(const std::string& name) {
   return std::ranges::count(given_array_names(), name) == 0;
 }
 
-std::string given_name_meant(const std::string& name) {
+std::string nearest_given_name(const std::string& name) {
   for (const auto& [letters, meant] : {std::pair("Qq", "query"), {"Kk", "key"}, {"Vv", "value"}})
     if (name.size() == 1 && std::string_view(letters).find(name[0]) != std::string_view::npos) return meant;
   const auto names = given_array_names();

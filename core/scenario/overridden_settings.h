@@ -31,7 +31,7 @@ ArrayOrigin array_origin(const ScenarioInputs& inputs, std::string_view name);
 bool is_foreign_name(const std::string& name);
 // The name of a given array that another program's name stands for: "query" for "Q", "in_proj_weight" for
 // "layer.self_attn.in_proj_weight"; "" if none is near.
-std::string given_name_meant(const std::string& name);
+std::string nearest_given_name(const std::string& name);
 
 // An input or a parameter that was generated although another of its kind was given, or an array of a foreign
 // name.

@@ -85,8 +85,8 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
 
 // "set inputs.query_length to at most 4096: it is 99999999999": the largest size, and its maximum given the others. `fits`
 // says whether there is memory for a plan.
-std::string what_to_change(const ScenarioPlan& plan, const Scenario& scenario,
-                           const std::function<bool(const ScenarioPlan&)>& fits) {
+std::string size_remedy(const ScenarioPlan& plan, const Scenario& scenario,
+                        const std::function<bool(const ScenarioPlan&)>& fits) {
   const std::vector<SizeKey> keys = size_keys(plan, scenario);
   for (const SizeKey& key : keys) {
     const auto fits_with = [&](Index size) {
@@ -163,7 +163,7 @@ void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, 
       }
     };
     throw Error(ExitStatus::memory, {what, "it would not fit in memory", bytes, "at most " + bytes_text(most),
-                                     what_to_change(plan, scenario, fits)});
+                                     size_remedy(plan, scenario, fits)});
   };
   const auto require = [&](const char* what, const auto& bytes_of) {
     Index bytes = std::numeric_limits<Index>::max();  // if more than that is needed

@@ -308,8 +308,8 @@ std::string read_json_text(const std::string& path, const std::string& kind) {
 namespace {
 
 // Rewrites a path relative to one folder as relative to another.
-void move_path(std::optional<std::string>& file, const std::filesystem::path& from,
-               const std::filesystem::path& to) {
+void rebase_path(std::optional<std::string>& file, const std::filesystem::path& from,
+                 const std::filesystem::path& to) {
   if (!file || is_builtin(*file) || std::filesystem::path(*file).is_absolute()) return;
   file = std::filesystem::proximate(from / *file, to).generic_string();
 }
@@ -331,8 +331,8 @@ Scenario with_files_relative_to(const Scenario& scenario, const std::string& fol
   Scenario moved = scenario;
   if (from.lexically_normal() != to.lexically_normal()) {
     for (std::optional<std::string>* file : {&moved.inputs.file, &moved.parameters.file, &moved.mask.file})
-      move_path(*file, from, to);
-    if (moved.frozen_heads) move_path(moved.frozen_heads->file, from, to);
+      rebase_path(*file, from, to);
+    if (moved.frozen_heads) rebase_path(moved.frozen_heads->file, from, to);
   }
   moved.origin.folder = folder;
   return moved;

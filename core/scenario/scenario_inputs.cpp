@@ -357,17 +357,17 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
   std::vector<std::pair<std::string, std::string>> foreign;  // each with the name that it stands for
   for (const auto& [name, unused] : given)
     if (is_foreign_name(name))
-      foreign.emplace_back(fmt::format("\"{}\"", one_line(name, 60)), given_name_meant(name));
+      foreign.emplace_back(fmt::format("\"{}\"", one_line(name, 60)), nearest_given_name(name));
   const std::string names = join(given_array_names(), ", ");
   if (foreign.size() == 1) {
     const auto& [name, meant] = foreign.front();
     notes.push_back(fmt::format("the array {} is not used: {}the names are {}", name,
                                 meant.empty() ? "" : fmt::format("did you mean {}? ", meant), names));
   } else if (!foreign.empty()) {
-    std::vector<std::string> told;
+    std::vector<std::string> unused;
     for (const auto& [name, meant] : foreign)
-      told.push_back(meant.empty() ? name : fmt::format("{} ({}?)", name, meant));
-    notes.push_back(fmt::format("the arrays {} are not used: the names are {}", join(told, ", "), names));
+      unused.push_back(meant.empty() ? name : fmt::format("{} ({}?)", name, meant));
+    notes.push_back(fmt::format("the arrays {} are not used: the names are {}", join(unused, ", "), names));
   }
 }
 
@@ -387,12 +387,13 @@ void note_masks_like_booleans(const GivenArrays& given, const TraceTensors& tens
 void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs) {
   const std::shared_ptr<const TextModel> model =
       TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
-  const std::string told = told_of_layer_count(model->files(), model->layers());
-  if (!told.empty()) inputs.notes.push_back(told);
+  const std::string note = layer_count_note(model->files(), model->layers());
+  if (!note.empty()) inputs.notes.push_back(note);
   for (const std::string& warning : model->files().warnings()) inputs.notes.push_back(warning);
   const AttentionLayers& layers = model->layers();
   const std::int64_t number = scenario.parameters.layer;
-  if (number > 0 && number == first_sound_layer(layers) && !scenario.origin.written.contains("parameters.layer"))
+  if (number > 0 && number == first_usable_layer(layers) &&
+      !scenario.origin.written.contains("parameters.layer"))
     inputs.notes.push_back(
         fmt::format("layer 0 cannot be computed: {}: this is layer {}, the first that can be",
                     layer_problem(layers.layers[0]), number));
@@ -428,9 +429,9 @@ MadeTensors check_outlines(const Scenario& scenario, const ScenarioPlan& plan, c
                            const Texts& texts, ModelInput* model, DType dtype, const MadeTensors* known,
                            const InputsNeed& need) {
   MadeTensors generated;
-  std::vector<std::string> told_later;
+  std::vector<std::string> later_notes;
   TensorMaker maker(known, generated);
-  const InputBuilder workshop{scenario, plan, arrays, texts, model, dtype, maker, told_later, true};
+  const InputBuilder workshop{scenario, plan, arrays, texts, model, dtype, maker, later_notes, true};
   const bool parameters = need.parameters || !scenario.edits.empty();
   const AttentionInputs outlined{.options = plan.options, .dtype = dtype, .tensors = workshop.made(parameters)};
   if (parameters || scenario.op == Op::scaled_dot_product_attention) check_attention_inputs(outlined);

@@ -193,8 +193,8 @@ void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes
                             i.query_length);
   if (plan.self_attention) {
     plan.key_length = plan.query_length;
-    const bool said = i.key_length && !sizes.query_length && !text.query;
-    wrong.check(!said || *i.key_length == plan.query_length,
+    const bool given_alone = i.key_length && !sizes.query_length && !text.query;
+    wrong.check(!given_alone || *i.key_length == plan.query_length,
                 fmt::format("key_length = {} and query_length = {} differ in self-attention: set "
                             "inputs.self_attention to false",
                             i.key_length.value_or(0), plan.query_length));

@@ -39,7 +39,7 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
     const bool beyond = said && scenario.parameters.layer >= *said;
     notes.push_back(fmt::format(
         "the text does not reach this layer, so its tokens are embedded as in any other scenario: {}",
-        beyond ? told_of_layer_count(input->model->files(), input->model->layers()) : transformer.no_words()));
+        beyond ? layer_count_note(input->model->files(), input->model->layers()) : transformer.no_words()));
     return nullptr;
   }
   if (scenario.inputs.key_text)

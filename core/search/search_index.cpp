@@ -111,7 +111,7 @@ double SearchIndex::rarity(const std::string& stem) const {
 void SearchIndex::add_spellings(const std::string& stem, bool unfinished, Wanted& word) const {
   if (unfinished && stem.size() >= 3) {
     for (auto at = postings_.lower_bound(stem); at != postings_.end() && at->first.starts_with(stem); ++at)
-      word.stems.emplace(at->first, Standing{spelling_weight, spelling_evidence});
+      word.stems.emplace(at->first, StemMatch{spelling_weight, spelling_evidence});
   }
   const std::size_t allowed = has_digit(stem) ? 0 : distance_allowed(stem);
   if (!word.stems.empty() || allowed == 0) return;
@@ -123,7 +123,7 @@ void SearchIndex::add_spellings(const std::string& stem, bool unfinished, Wanted
     if (distance > least) continue;
     if (distance < least) word.stems.clear();
     least = distance;
-    word.stems.emplace(other, Standing{spelling_weight, spelling_evidence});
+    word.stems.emplace(other, StemMatch{spelling_weight, spelling_evidence});
   }
 }
 
@@ -135,7 +135,7 @@ std::vector<SearchIndex::Wanted> SearchIndex::wanted(std::string_view question) 
     if (!seen.insert(term.stem).second) continue;
     Wanted word;
     if (postings_.contains(term.stem))
-      word.stems.emplace(term.stem, Standing{});
+      word.stems.emplace(term.stem, StemMatch{});
     else
       add_spellings(term.stem, term.end == question.size(), word);
     word.telling = rarity(term.stem);
@@ -146,7 +146,7 @@ std::vector<SearchIndex::Wanted> SearchIndex::wanted(std::string_view question) 
     const auto [begin, end] = related_stems().equal_range(term.stem);
     for (auto at = begin; at != end; ++at)
       if (postings_.contains(at->second))
-        word.stems.emplace(at->second, Standing{related_weight, related_evidence});
+        word.stems.emplace(at->second, StemMatch{related_weight, related_evidence});
     words.push_back(std::move(word));
   }
   return words;

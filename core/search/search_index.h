@@ -53,13 +53,13 @@ class SearchIndex {
     double weight;
   };
   // How much a word stands for one of the question: both are 1 for that word itself.
-  struct Standing {
+  struct StemMatch {
     double weight = 1.0;    // in the order of the pages
     double evidence = 1.0;  // that a page having it answers the question
   };
   // A word of the question, or what may stand for it.
   struct Wanted {
-    std::map<std::string, Standing> stems;
+    std::map<std::string, StemMatch> stems;
     double telling = 0.0;  // how much the page has to say of it
   };
 

@@ -68,7 +68,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> spoken_si
     {{"√", "sqrt"}, {"∞", "infinity"}, {"Σ", "sum"}, {"∑", "sum"}}};
 
 // Words of any question: they say nothing about what is asked.
-bool is_untelling(std::string_view word) {
+bool is_stop_word(std::string_view word) {
   static const std::vector<std::string_view> list = word_list(embedded::words_stop());
   static const std::set<std::string_view> words(list.begin(), list.end());
   return words.contains(word);
@@ -171,11 +171,11 @@ std::vector<Word> raw_words(std::string_view text) {
 
 // A lone letter says nothing unless it is an axis (docs/window.md) or names a tensor
 // (core/search/search_terms.h).
-bool says_something(const Word& word) {
+bool is_meaningful(const Word& word) {
   constexpr std::string_view axes = "nlsehgd";
   if (word.text.size() == 1)
     return is_digit(word.text[0]) || axes.find(word.text[0]) != std::string_view::npos;
-  return !is_untelling(word.text);
+  return !is_stop_word(word.text);
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ std::vector<SearchTerm> search_terms(std::string_view text) {
   const std::vector<Word> words = raw_words(text);
   std::vector<SearchTerm> terms;
   const auto add = [&](Word word) {
-    if (!says_something(word)) return;
+    if (!is_meaningful(word)) return;
     to_british(word.text);
     terms.push_back({stem(word.text), word.begin, word.end});
   };

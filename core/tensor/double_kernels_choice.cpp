@@ -13,7 +13,7 @@ extern const DoubleKernels double_kernels_avx512;
 
 namespace {
 
-std::atomic<const DoubleKernels*> said{nullptr};
+std::atomic<const DoubleKernels*> chosen_set{nullptr};
 
 }  // namespace
 
@@ -27,17 +27,17 @@ const DoubleKernels& double_kernels(InstructionSet set) {
 }
 
 const DoubleKernels& chosen_double_kernels() {
-  if (const DoubleKernels* kernels = said.load()) return *kernels;
+  if (const DoubleKernels* kernels = chosen_set.load()) return *kernels;
   static const DoubleKernels& chosen = double_kernels(chosen_instruction_set());
   return chosen;
 }
 
 DoubleKernelsScope::DoubleKernelsScope(InstructionSet set) {
-  said = &double_kernels(set);
+  chosen_set = &double_kernels(set);
 }
 
 DoubleKernelsScope::~DoubleKernelsScope() {
-  said = nullptr;
+  chosen_set = nullptr;
 }
 
 }  // namespace headwise

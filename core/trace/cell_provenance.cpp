@@ -242,7 +242,7 @@ CellProvenance provenance_by_rule(const Trace& trace, const Rule& rule, const st
   for (const Product& product : rule.products) {
     if (!holds_at(product, index)) continue;
     ++holding;
-    if (product.instead) provenance.combine = *product.instead;
+    if (product.combine_override) provenance.combine = *product.combine_override;
     append_terms(trace, rule, product, index, provenance.terms);
     add_sources(product, index, provenance.sources);
     const bool is_one_cell = product.factors.size() == 1 && product.sums.empty();

@@ -60,7 +60,7 @@ int inexact_variable(const Operand& operand, const std::vector<Interval>& ranges
 }
 
 // Where to split: at a turnover of the slowest digit, so that whole periods stay together.
-Index cut_of(const Operand& operand, int variable, const Interval& range) {
+Index split_point(const Operand& operand, int variable, const Interval& range) {
   Index turn = 1;
   for (const AxisMap& map : operand.axes) {
     for (const AxisTerm& term : map.terms) {
@@ -86,7 +86,7 @@ void add_image(const Operand& operand, const std::vector<Interval>& ranges, std:
     return;
   }
   const Interval whole = ranges[at(variable)];
-  const Index cut = cut_of(operand, variable, whole);
+  const Index cut = split_point(operand, variable, whole);
   std::vector<Interval> part = ranges;
   part[at(variable)] = {whole.begin, cut};
   add_image(operand, part, boxes);

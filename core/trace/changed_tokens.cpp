@@ -30,9 +30,9 @@ std::vector<TokenRange> changed_tokens(const Tensor& before, const Tensor& x) {
   for (Index i = 0; i < all; ++i) {
     if (!differs[static_cast<std::size_t>(i)]) continue;
     const Index n = i / tokens, token = i % tokens;
-    const bool goes_on =
+    const bool continues =
         !changed.empty() && changed.back().n == n && changed.back().first + changed.back().count == token;
-    if (goes_on) {
+    if (continues) {
       ++changed.back().count;
     } else {
       changed.push_back({n, token, 1});

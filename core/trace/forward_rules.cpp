@@ -99,7 +99,8 @@ class Declaration {
 
   AxisMap kv_head() const { return axis_group(in_heads::h, sizes_.heads / sizes_.kv_heads); }
 
-  void add(std::vector<Operand> factors, std::vector<SummedAxis> sums = {}, std::vector<Where> where = {}) {
+  void add(std::vector<Operand> factors, std::vector<SummedAxis> sums = {},
+           std::vector<IndexCondition> where = {}) {
     Product& product = rule_.products.emplace_back();
     product.factors = std::move(factors);
     product.sums = std::move(sums);
@@ -112,14 +113,14 @@ class Declaration {
   }
 
   // The cells of these heads; everywhere if they are all heads.
-  std::vector<Where> where_head(const HeadRange& heads) const {
+  std::vector<IndexCondition> head_conditions(const HeadRange& heads) const {
     if (heads == HeadRange{0, sizes_.heads}) return {};
     return {{in_heads::h, {heads.begin, heads.end}}};
   }
 
   // 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight;
   // in_proj_bias is packed either way.
-  void add_projection(Id x, Id own_weight, Index first_row, const std::vector<Where>& where) {
+  void add_projection(Id x, Id own_weight, Index first_row, const std::vector<IndexCondition>& where) {
     using namespace joined;
     const bool packed = has(Id::in_proj_weight);
     add({operand(x, {axis_of(n), axis_of(row), axis_of(summed)}),
@@ -162,7 +163,7 @@ class Declaration {
     const auto pairs = static_cast<Index>(rotary_inverse_frequencies(trace_.options).size());
     rule_.combine = Combine::rotation;
     const auto add_half = [&](Index first_column, Index to_partner) {
-      const std::vector<Where> half{{column, {first_column, first_column + pairs}}};
+      const std::vector<IndexCondition> half{{column, {first_column, first_column + pairs}}};
       add({same_cell(heads)}, {}, half);
       add({operand(heads, {axis_of(n), axis_of(h), axis_of(row), axis_of(column, to_partner)})}, {}, half);
     };
@@ -170,7 +171,7 @@ class Declaration {
     add_half(pairs, -pairs);
     if (2 * pairs == sizes_.head_dim) return;
     add({same_cell(heads)}, {}, {{column, {2 * pairs, sizes_.head_dim}}});
-    rule_.products.back().instead = Combine::copy;
+    rule_.products.back().combine_override = Combine::copy;
   }
 
   // 'nhld,ngsd->nhls', g = h / (H/G)
@@ -203,13 +204,13 @@ class Declaration {
     rule_.combine = runs.empty() ? Combine::copy : Combine::softmax;
     for (const HeadRange& run : runs) {
       add({operand(Id::masked_scores, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)})},
-          {{"s", sizes_.all_keys}}, where_head(run));
+          {{"s", sizes_.all_keys}}, head_conditions(run));
     }
     for (std::size_t f = 0; f < frozen.size(); ++f) {
       add({operand(Id::frozen_weights,
                    {axis_of(n), axis_fixed(static_cast<Index>(f)), axis_of(row), axis_of(column)})},
-          {}, where_head({frozen[f], frozen[f] + 1}));
-      rule_.products.back().instead = Combine::copy;
+          {}, head_conditions({frozen[f], frozen[f] + 1}));
+      rule_.products.back().combine_override = Combine::copy;
     }
   }
 
@@ -219,10 +220,10 @@ class Declaration {
     const std::vector<HeadRange> runs = unfrozen_heads(sizes_.heads, frozen);
     if (trace_.options.dropout == 0.0 || runs.empty()) return copy(Id::attn_weights);
     rule_.combine = Combine::dropout;
-    for (const HeadRange& run : runs) add({same_cell(Id::attn_weights)}, {}, where_head(run));
+    for (const HeadRange& run : runs) add({same_cell(Id::attn_weights)}, {}, head_conditions(run));
     for (const Index head : frozen) {
-      add({same_cell(Id::attn_weights)}, {}, where_head({head, head + 1}));
-      rule_.products.back().instead = Combine::copy;
+      add({same_cell(Id::attn_weights)}, {}, head_conditions({head, head + 1}));
+      rule_.products.back().combine_override = Combine::copy;
     }
   }
 

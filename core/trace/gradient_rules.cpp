@@ -51,7 +51,7 @@ TensorPtr kept(const Trace& trace, Id id) {
   return gradient ? gradient : trace.tensor(id);
 }
 
-std::optional<Id> missing_on_the_way(const Trace& trace) {
+std::optional<Id> missing_intermediate(const Trace& trace) {
   for (const Id id : always_passed) {
     if (!kept(trace, id)) return id;
   }
@@ -146,9 +146,9 @@ class GradientDeclaration {
     for (const Product& piece : reader.rule.products) {
       if (piece.factors.front().tensor.id != rule_.result.id) continue;
       Product& way =
-          rule_.products.emplace_back(piece.instead ? same_cell({reader.rule.result.id, true}) : back);
+          rule_.products.emplace_back(piece.combine_override ? same_cell({reader.rule.result.id, true}) : back);
       way.where = piece.where;
-      way.instead = piece.instead;
+      way.combine_override = piece.combine_override;
     }
   }
 
@@ -218,7 +218,7 @@ bool has_backward_pass(const Trace& trace) {
 }
 
 Rule gradient_rule(const Trace& trace, TensorId id) {
-  if (const auto missing = missing_on_the_way(trace)) {
+  if (const auto missing = missing_intermediate(trace)) {
     throw Error(ExitStatus::usage,
                 {to_string({id, true}), "this trace does not keep a tensor that gradients pass through",
                  "no " + to_string({*missing}), "a trace of the reference backend", ""});
@@ -228,7 +228,7 @@ Rule gradient_rule(const Trace& trace, TensorId id) {
 
 std::vector<Rule> gradient_rules(const Trace& trace) {
   std::vector<Rule> rules;
-  if (!has_backward_pass(trace) || missing_on_the_way(trace)) return rules;
+  if (!has_backward_pass(trace) || missing_intermediate(trace)) return rules;
   const std::vector<Reader> readers = readers_of(trace);
   for (const TensorEntry& entry : tensor_entries()) {
     if (trace.tensor({entry.id, true})) rules.push_back(declared_gradient(trace, readers, entry.id));

@@ -213,7 +213,7 @@ TensorName first_name(const Trace& trace, TensorName tensor) {
 }
 
 bool holds_at(const Product& product, std::span<const Index> index) {
-  return std::ranges::all_of(product.where, [&](const Where& where) {
+  return std::ranges::all_of(product.where, [&](const IndexCondition& where) {
     return where.range.contains(index[static_cast<std::size_t>(where.axis)]);
   });
 }
@@ -221,7 +221,7 @@ bool holds_at(const Product& product, std::span<const Index> index) {
 std::vector<Interval> variable_ranges(const Rule& rule, const Product& product) {
   std::vector<Interval> ranges;
   for (const Index size : rule.sizes) ranges.push_back({0, size});
-  for (const Where& where : product.where) {
+  for (const IndexCondition& where : product.where) {
     Interval& range = ranges[static_cast<std::size_t>(where.axis)];
     range = {std::max(range.begin, where.range.begin), std::min(range.end, where.range.end)};
   }

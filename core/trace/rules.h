@@ -133,7 +133,7 @@ struct SummedAxis {
 };
 
 // The cells of the result that a product applies to: those with an index in `range` on `axis`.
-struct Where {
+struct IndexCondition {
   int axis = 0;
   Interval range;
 };
@@ -143,12 +143,12 @@ struct Where {
 struct Product {
   std::vector<Operand> factors;
   std::vector<SummedAxis> sums;
-  std::vector<Where> where;                  // empty: everywhere
+  std::vector<IndexCondition> where;         // empty: everywhere
   MaskReading reading = MaskReading::added;  // in merge_masks only
   std::string label;                         // in merge_masks only: "attn_mask", "causal" …
   // Overrides the rule's Combine for the cells of this product: a frozen head's weights are a copy, while
   // those of the other heads are a softmax.
-  std::optional<Combine> instead = std::nullopt;
+  std::optional<Combine> combine_override = std::nullopt;
 };
 
 struct Rule {

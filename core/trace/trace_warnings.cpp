@@ -59,14 +59,14 @@ void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& row
     if (std::ranges::find(frozen, row / queries % heads) != frozen.end()) continue;  // its weights are frozen
     queries_of[row / queries / heads][row / queries % heads].push_back(row % queries);
   }
-  using Which = std::pair<std::vector<Index>, std::vector<Index>>;  // heads, queries
-  std::map<Which, std::vector<Index>> batches_of;
+  using HeadsAndQueries = std::pair<std::vector<Index>, std::vector<Index>>;  // heads, queries
+  std::map<HeadsAndQueries, std::vector<Index>> batches_of;
   for (const auto& [batch, by_head] : queries_of) {
     std::map<std::vector<Index>, std::vector<Index>> heads_of;  // queries → heads
     for (const auto& [head, which] : by_head) heads_of[which].push_back(head);
     for (const auto& [which, in_heads] : heads_of) batches_of[{in_heads, which}].push_back(batch);
   }
-  std::vector<std::pair<std::vector<Index>, Which>> sets;  // ordered by the first batch
+  std::vector<std::pair<std::vector<Index>, HeadsAndQueries>> sets;  // ordered by the first batch
   for (const auto& [which, batches] : batches_of) sets.emplace_back(batches, which);
   std::ranges::stable_sort(sets);
   for (std::size_t i = 0; i < std::min(sets.size(), named_sets); ++i) {

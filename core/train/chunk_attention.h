@@ -34,9 +34,9 @@ void rotate(const Work& work, Real* in, bool back) {
 }
 
 // turned[d][t] = rows[t][d]
-void turn(const Real* rows, Index row_step, Index count, Index width, Real* turned, Index turned_step) {
+void transpose(const Real* rows, Index row_step, Index count, Index width, Real* turned, Index transposed_step) {
   for (Index t = 0; t < count; ++t)
-    for (Index d = 0; d < width; ++d) turned[d * turned_step + t] = rows[t * row_step + d];
+    for (Index d = 0; d < width; ++d) turned[d * transposed_step + t] = rows[t * row_step + d];
 }
 
 void copy_columns(const Real* from, Index from_step, Index rows, Index columns, Real* to, Index to_step) {
@@ -91,8 +91,9 @@ void attend(const Work& work, const LayerRows<Real>& layer, const Real* dropout)
       const HeadColumns at = head_columns(work, head);
       const Index which = n * work.heads + head;
       Real* const map = layer.weights + which * map_size;
-      turn(in + at.query, work.in_step, tokens, width, scratch.turned_query, step);
-      multiply(tokens, width, step, {in + at.key, work.in_step, 1}, {scratch.turned_query, step}, {map, step});
+      transpose(in + at.query, work.in_step, tokens, width, scratch.transposed_query, step);
+      multiply(tokens, width, step, {in + at.key, work.in_step, 1}, {scratch.transposed_query, step},
+               {map, step});
       softmax_over_keys(work, work.slopes ? work.slopes[head] : 0, map);
       const Real* const dropped =
           dropped_map(work, map, dropout ? dropout + which * map_size : nullptr, scratch.map);
@@ -122,8 +123,8 @@ void attend_backward_head(const Work& work, const Real* in, const Real* grad_hea
                           const Real* factors, const HeadColumns& at, bool further, Real* grad_in) {
   const ChunkScratch<Real>& scratch = work.scratch;
   const Index tokens = work.tokens, step = work.token_step, width = work.head_width, narrow = work.head_step;
-  turn(grad_heads, work.heads_step, tokens, width, scratch.turned_grad, step);
-  multiply(tokens, width, step, {in + at.value, work.in_step, 1}, {scratch.turned_grad, step},
+  transpose(grad_heads, work.heads_step, tokens, width, scratch.transposed_grad, step);
+  multiply(tokens, width, step, {in + at.value, work.in_step, 1}, {scratch.transposed_grad, step},
            {scratch.grad_map, step});
   const Real* const dropped = dropped_map(work, map, factors, scratch.map);
   multiply(tokens, tokens, narrow, {dropped, step, 1}, {grad_heads, work.heads_step},

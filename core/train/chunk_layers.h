@@ -15,9 +15,9 @@ constexpr Real norm_epsilon = static_cast<Real>(1e-5);
 // out (rows,out) = x·Wᵀ + b, or added to what it holds.
 void linear(const Work& work, const MatrixPlace& weight, const MatrixPlace& bias, Index rows, const Real* x,
             Index x_step, Real* out, bool add = false) {
-  multiply(rows, weight.columns, weight.turned_step, {x, x_step, 1},
-           {work.turned_weights + weight.turned_at, weight.turned_step},
-           {out, weight.turned_step, add, bias.rows > 0 ? work.weights + bias.at : nullptr});
+  multiply(rows, weight.columns, weight.transposed_step, {x, x_step, 1},
+           {work.transposed_weights + weight.transposed_at, weight.transposed_step},
+           {out, weight.transposed_step, add, bias.rows > 0 ? work.weights + bias.at : nullptr});
 }
 
 // Adds to work.shares what each of `rows` rows adds to the watched value, if that is one of `place`: share(i,

@@ -92,8 +92,8 @@ void divide_memory(Divider<T>& divider, bool drops, ChunkWork<T>& work, std::vec
   scratch.grad_narrow = divider.take(rows * work.width_step);
   scratch.grad_heads = divider.take(rows * work.heads_step);
   scratch.grad_wide = divider.take(rows * work.wide_step);
-  scratch.turned_query = divider.take(work.head_width * work.token_step);
-  scratch.turned_grad = divider.take(work.head_width * work.token_step);
+  scratch.transposed_query = divider.take(work.head_width * work.token_step);
+  scratch.transposed_grad = divider.take(work.head_width * work.token_step);
   scratch.map = divider.take(map);
   scratch.grad_map = divider.take(map);
   scratch.head_out = divider.take(work.tokens * work.head_step);
@@ -252,9 +252,9 @@ PaddedLayout padded_layout(const TrainModelConfig& config, const std::vector<Tra
     place.step = padded(place.columns);
     layout.size += place.rows * place.step;
     if (is_multiplied(parameter, config)) {
-      place.turned_at = layout.turned_size;
-      place.turned_step = padded(place.rows);
-      layout.turned_size += place.columns * place.turned_step;
+      place.transposed_at = layout.transposed_size;
+      place.transposed_step = padded(place.rows);
+      layout.transposed_size += place.columns * place.transposed_step;
     }
     layout.of_parameter.push_back(place);
     place_in(layout.places, parameter) = place;
@@ -267,9 +267,9 @@ template <class T>
 void spread_parameter(const MatrixPlace& place, const T* values, T* padded, T* turned) {
   for (Index row = 0; row < place.rows; ++row)
     std::copy_n(values + row * place.columns, place.columns, padded + place.at + row * place.step);
-  if (place.turned_step == 0) return;
+  if (place.transposed_step == 0) return;
   for (Index column = 0; column < place.columns; ++column) {
-    T* const to = turned + place.turned_at + column * place.turned_step;
+    T* const to = turned + place.transposed_at + column * place.transposed_step;
     for (Index row = 0; row < place.rows; ++row) to[row] = values[row * place.columns + column];
   }
 }

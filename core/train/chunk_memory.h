@@ -72,7 +72,7 @@ struct PaddedLayout {
   ModelPlaces places;
   std::vector<MatrixPlace> of_parameter;  // of each parameter, in their order
   Index size = 0;                         // of the padded array
-  Index turned_size = 0;                  // of the array of transposed matrices
+  Index transposed_size = 0;              // of the array of transposed matrices
 };
 
 PaddedLayout padded_layout(const TrainModelConfig& config, const std::vector<TrainParameter>& parameters);

@@ -17,11 +17,11 @@ inline constexpr Index train_padding = 16;
 inline constexpr Index most_train_layers = 4;
 
 // Where a parameter stands in the padded arrays: of the weights and of their gradients, [rows][step], and of
-// the transposed weights, [columns][turned_step]. Absent: 0 rows.
+// the transposed weights, [columns][transposed_step]. Absent: 0 rows.
 struct MatrixPlace {
   Index rows = 0, columns = 0;
   Index at = 0, step = 0;
-  Index turned_at = 0, turned_step = 0;  // 0: not transposed
+  Index transposed_at = 0, transposed_step = 0;  // 0: not transposed
 };
 
 struct LayerPlaces {
@@ -65,8 +65,8 @@ struct ChunkScratch {
   T* grad_narrow;       // (rows,E)
   T* grad_heads;        // (rows,H·D)
   T* grad_wide;         // (rows,max(F,H·D+2·G·D))
-  T* turned_query;      // (D,T) of one head
-  T* turned_grad;       // (D,T)
+  T* transposed_query;  // (D,T) of one head
+  T* transposed_grad;   // (D,T)
   T* map;               // (S,T)
   T* grad_map;          // (S,T)
   T* head_out;          // (T,D)
@@ -79,7 +79,7 @@ template <class T>
 struct ChunkWork {
   const ModelPlaces* places;
   const T* weights;
-  const T* turned_weights;
+  const T* transposed_weights;
   T* gradients;  // added to; null: forward only
 
   Index layers, width, heads, kv_heads, head_width, hidden, vocabulary;

@@ -72,7 +72,7 @@ struct TrainPass<T>::State {
         frozen(frozen_values(config, parameters)),
         kernels(chunk_kernels<T>(chosen_instruction_set())) {
     weights.assign(static_cast<std::size_t>(layout.size), T(0));
-    turned.assign(static_cast<std::size_t>(layout.turned_size), T(0));
+    turned.assign(static_cast<std::size_t>(layout.transposed_size), T(0));
     for (std::size_t p = 0; p < parameters.size(); ++p) {
       const Index rows = parameters[p].rows();
       const Index together = std::max<Index>(1, gathered_values / parameters[p].columns());
@@ -85,10 +85,10 @@ struct TrainPass<T>::State {
   }
 
   // Sees a chunk after its forward pass; called from several threads.
-  using Look = std::function<void(Index first_sequence, const ChunkWork<T>& work)>;
+  using ChunkVisitor = std::function<void(Index first_sequence, const ChunkWork<T>& work)>;
 
   BatchResult run(std::span<const T> given, const TrainBatch& of, std::span<T> wanted, DropoutSeeds dropout,
-                  const Look& look_at = {}) {
+                  const ChunkVisitor& visitor = {}) {
     check_batch(config, of);
     if (std::ssize(given) != size || (!wanted.empty() && std::ssize(wanted) != size))
       throw Error(ExitStatus::usage, {"training pass", "the number of parameters is wrong",
@@ -97,7 +97,7 @@ struct TrainPass<T>::State {
     gradient = wanted.empty() ? nullptr : wanted.data();
     batch = &of;
     dropout_seeds = config.dropout > 0.0 ? dropout : DropoutSeeds{};
-    look = look_at ? &look_at : nullptr;
+    chunk_visitor = visitor ? &visitor : nullptr;
     const auto counted =
         static_cast<Index>(std::ranges::count_if(of.targets, [](std::int32_t t) { return t >= 0; }));
     grad_of_loss = counted == 0 ? T(0) : static_cast<T>(1.0 / static_cast<double>(counted));
@@ -139,7 +139,7 @@ struct TrainPass<T>::State {
     own.prepare(config, tables, batch->length, work);
     work.places = &layout.places;
     work.weights = weights.data();
-    work.turned_weights = turned.data();
+    work.transposed_weights = turned.data();
     work.grad_of_loss = grad_of_loss;
     if (gradient) {
       AlignedValues<T>& of_lane = lane_gradients[static_cast<std::size_t>(lane)];
@@ -162,7 +162,7 @@ struct TrainPass<T>::State {
     if (!dropout_seeds.empty()) fill_dropout(first, own, work);
     kernels.run(work);
     results[static_cast<std::size_t>(chunk)] = {work.loss, work.correct};
-    if (look) (*look)(first, work);
+    if (chunk_visitor) (*chunk_visitor)(first, work);
   }
 
   void fill_dropout(Index first_sequence, ChunkMemory<T>& own, ChunkWork<T>& work) const {
@@ -218,7 +218,7 @@ struct TrainPass<T>::State {
   T* gradient = nullptr;  // null: forward only
   const TrainBatch* batch = nullptr;
   DropoutSeeds dropout_seeds;
-  const Look* look = nullptr;
+  const ChunkVisitor* chunk_visitor = nullptr;
   Index watched = 0;    // in the padded gradients
   T* shares = nullptr;  // (sequences,length) of that value; null: not wanted
   Index chunks = 0, lanes = 0;

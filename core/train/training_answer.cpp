@@ -356,12 +356,12 @@ constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){
 constexpr double clearly_sooner = 1.25;
 
 // The loss of the batches has fallen, that of held-out examples has not, or by less.
-bool learned_by_heart(const TrainingOutcome& of) {
+bool has_memorised(const TrainingOutcome& of) {
   return of.learned_at && of.held_out.loss > 1.5 * std::max(learned_share * of.first_loss, of.last_loss);
 }
 
 bool has_learned(const TrainingOutcome& of) {
-  return of.learned_at && !of.failure && !learned_by_heart(of);
+  return of.learned_at && !of.failure && !has_memorised(of);
 }
 
 double more_accurate(const TrainingOutcome& a, const TrainingOutcome& b) {
@@ -395,12 +395,12 @@ std::string neither_learned(const TrainingOutcome& a, const TrainingOutcome& b, 
   const std::string better = more > clearly_better    ? fmt::format("{} it is better", with)
                              : more < -clearly_better ? fmt::format("{} it is worse", with)
                                                       : "the two are about as good";
-  const bool by_heart = learned_by_heart(a) || learned_by_heart(b);
+  const bool by_heart = has_memorised(a) || has_memorised(b);
   const std::string state =
       by_heart ? fmt::format("{} learns the examples of its batches by heart and not the task",
-                             !learned_by_heart(b)   ? "Without the change, the model"
-                             : !learned_by_heart(a) ? "The changed model"
-                                                    : "Each of the two models")
+                             !has_memorised(b)   ? "Without the change, the model"
+                             : !has_memorised(a) ? "The changed model"
+                                                 : "Each of the two models")
                : fmt::format("Neither loss is below a fifth of its start after {} steps",
                              std::min(a.steps, b.steps));
   return fmt::format("{}, and {}: {}.", state, better, held_out_words(a, b, with));
@@ -408,7 +408,7 @@ std::string neither_learned(const TrainingOutcome& a, const TrainingOutcome& b, 
 
 std::string one_learned(const TrainingOutcome& learner, const std::string& name, const TrainingOutcome& other,
                         const std::string& other_name) {
-  if (learned_by_heart(other))
+  if (has_memorised(other))
     return fmt::format(
         "{} the task is learned; {} the examples are learned by heart, for the loss of the batches falls and "
         "that of held-out examples stays higher: {} of their answers are right, against {}.",

@@ -21,8 +21,8 @@ constexpr Index most_sequences = 4096;
 // The parameter with the longest gradient, or the first with one that is not finite, from the last parameter
 // to the first: the way back reaches that one first.
 template <class T>
-const TrainParameter& where_gradient_fails(const std::vector<TrainParameter>& parameters,
-                                           std::span<const T> gradient) {
+const TrainParameter& failing_parameter(const std::vector<TrainParameter>& parameters,
+                                        std::span<const T> gradient) {
   const TrainParameter* longest = &parameters.back();
   double most = -1.0;
   std::vector<double> squares;
@@ -133,7 +133,7 @@ TrainingFailure TrainingRun<T>::failure_of(const BatchResult& result) {
   const std::string tensor = pass_.first_not_finite(values_, batch_);
   if (!tensor.empty())
     return {step(), tensor, begin + tensor + " is the first tensor that is not finite" + remedy};
-  const std::string& name = where_gradient_fails(pass_.parameters(), std::span<const T>(gradient_)).name;
+  const std::string& name = failing_parameter(pass_.parameters(), std::span<const T>(gradient_)).name;
   if (std::isfinite(result.loss) && result.loss <= exploded_loss)
     return {step(), name, begin + "the gradient of " + name + " is not finite" + remedy};
   return {step(), name,

@@ -64,7 +64,7 @@ void read_scaling(const JsonValue& scaling, std::optional<double> most_tokens, M
                                      llama3.high_freq_factor),
                          "high_freq_factor above low_freq_factor");
   } else {
-    rotary.not_understood = "rope_scaling " + one_line(type, 40);
+    rotary.unsupported = "rope_scaling " + one_line(type, 40);
   }
 }
 
@@ -84,9 +84,9 @@ void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotar
                                                    "rotary_pct",
                                                    "attention_factor"};
   for (const auto& [key, value] : part.items())
-    if (!value.is_null() && rotary.not_understood.empty() && std::ranges::find(known, key) == known.end() &&
+    if (!value.is_null() && rotary.unsupported.empty() && std::ranges::find(known, key) == known.end() &&
         !(reads_sections && key == "mrope_section"))
-      rotary.not_understood = "rope_parameters with " + one_line(key, 40);
+      rotary.unsupported = "rope_parameters with " + one_line(key, 40);
 }
 
 }  // namespace
@@ -99,8 +99,7 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
   const Json& parts = parameters.json();
   if (parts.is_object() && !parts.empty() &&
       std::ranges::all_of(parts, [](const Json& part) { return part.is_object(); })) {
-    if (!parameters.has(layer_type))
-      rotary.not_understood = "rope_parameters has one object per kind of layer";
+    if (!parameters.has(layer_type)) rotary.unsupported = "rope_parameters has one object per kind of layer";
     parameters = parameters[layer_type];
   }
   const JsonValue scaling = config["rope_scaling"];
@@ -123,7 +122,7 @@ ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& pat
   for (const JsonValue* part : std::initializer_list<const JsonValue*>{&scaling, &parameters})
     if (part->json().is_object()) refuse_other_keys(part->json(), reads_sections, rotary);
   if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
-    rotary.not_understood = "its pairs are neighbouring columns";
+    rotary.unsupported = "its pairs are neighbouring columns";
   return rotary;
 }
 
@@ -150,7 +149,7 @@ std::string rotary_text(const ModelRotary& rotary) {
   if (rotary.share < 1.0) text += fmt::format(", of {:g} of each head's columns", rotary.share);
   if (rotary.linear_factor != 1.0) text += fmt::format(", frequencies divided by {:g}", rotary.linear_factor);
   if (rotary.llama3) text += ", frequencies scaled as in Llama 3.1";
-  if (!rotary.not_understood.empty()) text += "; not understood: " + rotary.not_understood;
+  if (!rotary.unsupported.empty()) text += "; not understood: " + rotary.unsupported;
   return text;
 }
 
@@ -205,7 +204,7 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const Json> setting
     for (const char* key : keys) {
       if (!json.has(key)) continue;
       if (!odd(json.at(key))) break;
-      config.not_sizes.push_back(
+      config.invalid_sizes.push_back(
           fmt::format("{}: {} = {} is not a size and is ignored", where, key, json_as_written(json.at(key))));
       return std::nullopt;
     }

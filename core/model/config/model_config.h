@@ -23,7 +23,7 @@ struct ModelRotary {
   std::optional<Index> most_positions;  // of type "dynamic": up to this many tokens no frequency is scaled
   // A rope_scaling or a model with a different rotation, in a few words: "rope_scaling yarn"; empty if
   // everything is understood.
-  std::string not_understood;
+  std::string unsupported;
 };
 
 // From rope_theta, rope_scaling and, in newer files, rope_parameters; absent keys have their defaults. `path`
@@ -60,7 +60,7 @@ struct ModelConfig {
   std::vector<Index> heads_by_stage;                  // heads as a list: Swin's stages
   // Sizes that are invalid but that nothing here depends on, one sentence each: "config.json:
   // head_dim = 0 is no size".
-  std::vector<std::string> not_sizes;
+  std::vector<std::string> invalid_sizes;
   ModelRotary rotary;  // of families with rotary positions; defaults for what the file does not give
   // What its objects text_config, vision_config, encoder … say about their part of the model, by these names.
   std::vector<std::pair<std::string, std::shared_ptr<const ModelConfig>>> parts;

@@ -193,7 +193,7 @@ bool is_neutral(const Json& value, Neutral neutral) {
 }  // namespace
 
 std::vector<std::string> settings_not_computed(const Json& config, const ModelType* type, unsigned computed) {
-  std::vector<std::string> told;
+  std::vector<std::string> sentences;
   const std::vector<std::string_view> own = words_in(type ? type->own_settings : "");
   for (auto at = config.begin(); at != config.end(); ++at) {
     const std::string& key = at.key();
@@ -207,14 +207,14 @@ std::vector<std::string> settings_not_computed(const Json& config, const ModelTy
       if (known->readers == every_type || is_neutral(value, known->neutral) ||
           ((type ? type->reads : computed) & known->readers) != 0)
         continue;
-      told.push_back(type ? fmt::format("{} is ignored for the model type {}", setting, type->name)
-                          : setting + " may change attention, but is not computed");
+      sentences.push_back(type ? fmt::format("{} is ignored for the model type {}", setting, type->name)
+                               : setting + " may change attention, but is not computed");
     } else if (type && !value.is_null() && !is_setting_of_other_parts(key)) {
-      told.push_back(
+      sentences.push_back(
           fmt::format("{} is not a known setting of {}: it may change attention", setting, type->name));
     }
   }
-  return told;
+  return sentences;
 }
 
 }  // namespace headwise

@@ -156,7 +156,7 @@ std::string counted_arrays_text(const std::vector<std::string>& names) {
 }
 
 // "it-and-the-noun, no-scale, step 60" for "builtin:trained/it-and-the-noun,width=32,no-scale/60": without the settings.
-std::string made_name(const std::string& path) {
+std::string checkpoint_label(const std::string& path) {
   const fs::path folder(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   std::stringstream words(folder.parent_path().filename().string());
   std::string name;
@@ -172,7 +172,7 @@ bool names_model(const std::string& path) {
 }
 
 std::string model_name(const std::string& path) {
-  if (is_made_folder(path)) return made_name(path);
+  if (is_made_folder(path)) return checkpoint_label(path);
   if (is_builtin(path)) return path.substr(builtin_prefix.size());
   std::error_code ignored;
   const fs::path absolute = fs::absolute(path, ignored).lexically_normal();
@@ -235,8 +235,8 @@ void ModelFiles::open_index(const std::string& index) {
   for (const auto& [file, number] : number_of) {
     for (const ArrayInfo& array : files_[number].info().arrays) {
       const auto listed = file_by_array.find(array.name);
-      const auto said = listed == file_by_array.end() ? number_of.end() : number_of.find(listed->second);
-      if (said != number_of.end() && said->second != number && files_[said->second].find(array.name))
+      const auto numbered = listed == file_by_array.end() ? number_of.end() : number_of.find(listed->second);
+      if (numbered != number_of.end() && numbered->second != number && files_[numbered->second].find(array.name))
         continue;
       arrays_.insert_or_assign(array.name, array);
       file_of_.insert_or_assign(array.name, number);

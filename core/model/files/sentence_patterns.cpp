@@ -33,7 +33,7 @@ const std::vector<std::string>& words_of(const SentencePattern& pattern, Sentenc
   return pattern.of_subject.empty() ? pattern.of_object : pattern.of_subject;
 }
 
-bool fits(const SentencePattern& pattern, SentencePlace place, const std::string& word) {
+bool fits_place(const SentencePattern& pattern, SentencePlace place, const std::string& word) {
   if (place != SentencePlace::adjective) return has_word(words_of(pattern, place), word);
   return has_word(pattern.of_subject, word) || has_word(pattern.of_object, word);
 }
@@ -136,7 +136,7 @@ PatternSentence SentencePatterns::in_pattern(const PatternSentence& sentence, st
   other.pattern = pattern;
   for (const SentencePlace place : places) {
     std::string& word = other.at(place);
-    if (!fits(patterns_[pattern], place, word)) word = words_of(patterns_[pattern], place).front();
+    if (!fits_place(patterns_[pattern], place, word)) word = words_of(patterns_[pattern], place).front();
   }
   keep_nouns_apart(other);
   return other;
@@ -163,7 +163,7 @@ PatternSentence SentencePatterns::drawn(std::uint64_t seed) const {
 bool SentencePatterns::match(std::string_view rest, std::size_t piece, PatternSentence& sentence,
                              std::string_view whole) const {
   if (piece == pieces_.size()) return rest.empty() && normal(text(sentence)) == whole;
-  const auto go_on = [&](const std::string& word) {
+  const auto match_word = [&](const std::string& word) {
     const std::string shown = normal(word);  // empty: the full stop
     if (!rest.starts_with(shown)) return false;
     std::string_view behind = rest.substr(shown.size());
@@ -171,16 +171,16 @@ bool SentencePatterns::match(std::string_view rest, std::size_t piece, PatternSe
     return match(behind, piece + 1, sentence, whole);
   };
   const Piece& now = pieces_[piece];
-  if (now.filler == Filler::none) return go_on(now.text);
+  if (now.filler == Filler::none) return match_word(now.text);
   if (now.filler == Filler::pronoun) {
-    return go_on("it") ||
-           std::ranges::any_of(pronouns_, [&](const Pronoun& each) { return go_on(each.pronoun); });
+    return match_word("it") ||
+           std::ranges::any_of(pronouns_, [&](const Pronoun& each) { return match_word(each.pronoun); });
   }
   const SentencePattern& pattern = patterns_[sentence.pattern];
   const auto is_one_of = [&](const std::vector<std::string>& words) {
     return std::ranges::any_of(words, [&](const std::string& word) {
       sentence.at(now.place) = word;
-      return go_on(word);
+      return match_word(word);
     });
   };
   if (now.place != SentencePlace::adjective) return is_one_of(words_of(pattern, now.place));

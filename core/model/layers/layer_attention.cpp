@@ -25,7 +25,7 @@ struct Reading {
   LayerAttention& attention;
 
   bool reads(unsigned group) const { return (type.reads & group) != 0; }
-  void tell(std::string sentence) const { attention.warnings.push_back(std::move(sentence)); }
+  void warn(std::string sentence) const { attention.warnings.push_back(std::move(sentence)); }
 
   // The entry of this layer in a list with one per layer; null if there is no list.
   const Json& of_layer(const char* key) const {
@@ -92,7 +92,7 @@ bool has_window(const Reading& read) {
   if (word == "sliding_attention") return true;
   if (word == "full_attention") return false;
   if (!kind.is_null()) {
-    read.tell(fmt::format("config.json: layer_types[{}] = {} is not computed", read.layer.number,
+    read.warn(fmt::format("config.json: layer_types[{}] = {} is not computed", read.layer.number,
                           json_as_written(kind, 40)));
     return false;
   }
@@ -137,7 +137,7 @@ void read_local_window(const Reading& read) {
   if (kind == "local" && window > 0)
     read.attention.sliding_window = window;
   else if (kind != "global")
-    read.tell("config.json: attention_types does not determine whether this layer has a window");
+    read.warn("config.json: attention_types does not determine whether this layer has a window");
 }
 
 void read_window(const Reading& read) {
@@ -186,13 +186,13 @@ void read_rotary(const Reading& read) {
     const Index width = read.settings.whole("rotary_dim", 64, most_window);
     rotary.share = static_cast<double>(width) / head_dim(read.layer);
     if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
-      return read.tell(
+      return read.warn(
           fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
                       json_as_written(read.settings.at("rotary_dim"), 40), head_dim(read.layer)));
   }
   read.attention.rotates_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
-  if (!rotary.not_understood.empty())
-    read.tell(fmt::format("this model's rotary positions are not computed: {}", rotary.not_understood));
+  if (!rotary.unsupported.empty())
+    read.warn(fmt::format("this model's rotary positions are not computed: {}", rotary.unsupported));
   if (rotary.most_positions)
     read.attention.limits.push_back(
         {*rotary.most_positions,
@@ -201,7 +201,7 @@ void read_rotary(const Reading& read) {
   if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
     read.attention.rotary = std::move(rotary);
   else
-    read.tell(
+    read.warn(
         fmt::format("rotary positions are left out: they rotate pairs of columns, and a share of {:g} of {} "
                     "columns is not an even number",
                     rotary.share, head_dim(read.layer)));
@@ -220,14 +220,14 @@ void read_trained_positions(const Reading& read) {
 
 // Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant
 // bits: for slopes that are powers of two nothing is lost up to position 256.
-void tell_of_rounded_alibi(const Reading& read) {
+void warn_of_rounded_alibi(const Reading& read) {
   const Index heads = *read.layer.num_heads;
   const bool powers_of_two = 8 % heads == 0;
   std::string sentence = "the model rounds ALiBi's biases to bfloat16, but here they are not rounded";
   if (powers_of_two)
     read.attention.limits.push_back({257, std::move(sentence)});
   else
-    read.tell(std::move(sentence));
+    read.warn(std::move(sentence));
 }
 
 void read_positions(const Reading& read) {
@@ -239,7 +239,7 @@ void read_positions(const Reading& read) {
   // sinusoidal ones are added to the embeddings.
   const bool by_tensor = kind.starts_with("relative_key") || kind == "sinusoidal";
   if (read.reads(reads::position_type) && kind != "absolute" && !rotary_kind && !by_tensor)
-    read.tell(fmt::format("config.json: position_embedding_type = {} is not computed", one_line(kind, 40)));
+    read.warn(fmt::format("config.json: position_embedding_type = {} is not computed", one_line(kind, 40)));
   switch (read.type.positions) {
     case InnerPositions::none:
     case InnerPositions::as_trained:
@@ -257,9 +257,9 @@ void read_positions(const Reading& read) {
       if (!read.settings.flag("alibi", false)) return read_rotary(read);
       read.attention.alibi = true;
       read.attention.alibi_scale = 1.0 / std::sqrt(head_dim(read.layer));
-      return tell_of_rounded_alibi(read);
+      return warn_of_rounded_alibi(read);
     case InnerPositions::relative:
-      read.tell("relative_attention_bias is left out: its bias for each distance is not computed");
+      read.warn("relative_attention_bias is left out: its bias for each distance is not computed");
       return;
   }
 }
@@ -281,7 +281,7 @@ bool needs_config(const ModelFamily& family) {
          family.name.starts_with("OPT") || family.name.starts_with("T5");
 }
 
-std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
+std::string type_warning(const AttentionLayer& layer, const ModelType* type) {
   if (layer.config) {
     const std::string& whole = layer.config->whole_type;
     if (!whole.empty() && !is_composite_type(whole) && !find_model_type(whole))
@@ -314,7 +314,7 @@ std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
 }
 
 // By the part of their names after the layer's own: "self_attn.q_norm.weight".
-std::string told_of_tensors(const AttentionLayer& layer) {
+std::string unused_tensors_warning(const AttentionLayer& layer) {
   constexpr std::size_t most_names = 4;
   const std::size_t before = layer.name.empty() ? 0 : layer.name.size() + 1,
                     count = layer.unused_tensors.size();
@@ -339,7 +339,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   const JsonValue settings(layer.config ? *layer.config->settings : none,
                            layer.config ? layer.config->where : "", config_format);
   const Reading read{layer, settings, type, attention};
-  if (std::string told = told_of_type(layer, known); !told.empty()) read.tell(std::move(told));
+  if (std::string warning = type_warning(layer, known); !warning.empty()) read.warn(std::move(warning));
   read_sees(read);
   read_scale(read);
   read_window(read);
@@ -348,13 +348,13 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   read_positions(read);
   if (const Json& bias = settings.at("attention_bias");
       layer.has_bias && bias.is_boolean() && !bias.get<bool>())
-    read.tell(
+    read.warn(
         "config.json: attention_bias = false, but this layer has biases: they are added here, while the "
         "model ignores them");
   if (layer.config)
-    for (std::string& told : settings_not_computed(settings.json(), known ? &type : nullptr, type.reads))
-      read.tell(std::move(told));
-  if (!layer.unused_tensors.empty()) read.tell(told_of_tensors(layer));
+    for (std::string& warning : settings_not_computed(settings.json(), known ? &type : nullptr, type.reads))
+      read.warn(std::move(warning));
+  if (!layer.unused_tensors.empty()) read.warn(unused_tensors_warning(layer));
   return attention;
 }
 

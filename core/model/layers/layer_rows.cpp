@@ -154,7 +154,7 @@ std::optional<Index> blocks_in_row(const ModelFiles& files, const std::vector<At
   return blocks;
 }
 
-std::string told_of_layer_count(const ModelFiles& files, const AttentionLayers& layers) {
+std::string layer_count_note(const ModelFiles& files, const AttentionLayers& layers) {
   if (!layers.config || !layers.config->num_layers) return "";
   const std::optional<Index> blocks = blocks_in_row(files, layers.layers);
   if (!blocks || *blocks == *layers.config->num_layers) return "";

@@ -44,6 +44,6 @@ std::optional<Index> blocks_in_row(const ModelFiles& files, const std::vector<At
 // One line if config.json gives a different number of layers than the files have; else empty. Layers beyond
 // the number it gives are not part of the model:
 // the programs that such files are written for ignore them too.
-std::string told_of_layer_count(const ModelFiles& files, const AttentionLayers& layers);
+std::string layer_count_note(const ModelFiles& files, const AttentionLayers& layers);
 
 }  // namespace headwise

@@ -106,7 +106,7 @@ bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
 std::vector<std::string> model_notes(const ModelFiles& files, const AttentionLayers& layers) {
   std::vector<std::string> notes = files.warnings();
   const auto sizes_of = [&](const ModelConfig& config) {
-    for (const std::string& told : config.not_sizes) notes.push_back(told);
+    for (const std::string& note : config.invalid_sizes) notes.push_back(note);
   };
   if (layers.config) {
     sizes_of(*layers.config);

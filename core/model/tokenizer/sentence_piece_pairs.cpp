@@ -63,12 +63,12 @@ void PairMerges::add(const TokenizerVocabulary& vocabulary, const std::string& l
 
 void PairMerges::merge(std::vector<PairSymbol>& symbols) const {
   std::priority_queue<Candidate> candidates;
-  const auto look_at = [&](std::size_t left) {
+  const auto consider = [&](std::size_t left) {
     if (left == none || symbols[left].next == none) return;
     const auto found = merges_.find(pair_of(symbols[left].id, symbols[symbols[left].next].id));
     if (found != merges_.end()) candidates.push({found->second.rank, left, found->second.made});
   };
-  for (std::size_t i = 0; i + 1 < symbols.size(); ++i) look_at(i);
+  for (std::size_t i = 0; i + 1 < symbols.size(); ++i) consider(i);
   while (!candidates.empty()) {
     const Candidate best = candidates.top();
     candidates.pop();
@@ -84,8 +84,8 @@ void PairMerges::merge(std::vector<PairSymbol>& symbols) const {
     right.begin = right.end;  // gone
     left.next = right.next;
     if (left.next != none) symbols[left.next].previous = best.left;
-    look_at(left.previous);
-    look_at(best.left);
+    consider(left.previous);
+    consider(best.left);
   }
 }
 

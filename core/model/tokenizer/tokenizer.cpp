@@ -252,7 +252,7 @@ std::vector<std::pair<std::string, std::string>> read_merges(const std::string& 
 }
 
 // According to the config.json next to the vocabulary.
-bool is_of_opt(const fs::path& folder) {
+bool is_opt_model(const fs::path& folder) {
   const fs::path path = folder / "config.json";
   if (!is_there(path)) return false;
   const Json config = read_json_object(path, model_format);
@@ -289,7 +289,7 @@ Tokenizer from_merges(const fs::path& folder) {
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added), where);
   // Files that do not specify it: RoBERTa's vocabulary has its special tokens, and not GPT-2's.
   // OPT's is the same.
-  const bool opt = name.empty() && is_of_opt(folder);
+  const bool opt = name.empty() && is_opt_model(folder);
   if (opt && !config.has("add_bos_token")) {
     refuse_input(where, "it is unknown what this OPT model puts before a text", "no add_bos_token",
                  "a tokenizer_config.json with bos_token and add_bos_token", "download it with the model");

@@ -11,7 +11,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t longest_told = 40, most_pieces_told = 12;  // bytes of a word; pieces of it
+constexpr std::size_t longest_shown = 40, most_shown_pieces = 12;  // bytes of a word; pieces of it
 
 }  // namespace
 
@@ -44,14 +44,15 @@ std::vector<HardlyKnownWord> hardly_known_words(const Tokenizer& tokenizer, std:
 }
 
 std::string knowledge_sentence(const HardlyKnownWord& word, std::string_view text) {
-  const std::string shown = one_line(std::string(text.substr(word.begin, word.end - word.begin)), longest_told);
+  const std::string shown =
+      one_line(std::string(text.substr(word.begin, word.end - word.begin)), longest_shown);
   if (word.knowledge == WordKnowledge::unknown && word.pieces.front().empty())
     return fmt::format("“{}” is not in the model's vocabulary, which has no token for unknown words.", shown);
   if (word.knowledge == WordKnowledge::unknown)
     return fmt::format("“{}” is not in the model's vocabulary: it is read as {}.", shown, word.pieces.front());
   std::vector<std::string> pieces = word.pieces;
-  if (pieces.size() > most_pieces_told) {
-    pieces.resize(most_pieces_told);
+  if (pieces.size() > most_shown_pieces) {
+    pieces.resize(most_shown_pieces);
     pieces.emplace_back("…");
   }
   return fmt::format("“{}” is split into {} pieces, {}: the model knows it only by these.", shown,

@@ -14,7 +14,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t most_words_told = 8;
+constexpr std::size_t most_named_words = 8;
 
 // Models that may still be in use, by path; the last one is kept alive here too,
 // so that an edit does not reopen it.
@@ -43,23 +43,23 @@ std::string unknown_words(const std::vector<EncodedToken>& tokens, const std::st
     if (std::ranges::find(words, word) == words.end()) words.push_back(word);
   }
   if (words.empty()) return "";
-  const std::size_t told = std::min(words.size(), most_words_told);
+  const std::size_t named = std::min(words.size(), most_named_words);
   std::string names;
-  for (std::size_t i = 0; i < told; ++i) names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", words[i]);
-  if (told < words.size()) names += fmt::format(" and {} more", words.size() - told);
+  for (std::size_t i = 0; i < named; ++i) names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", words[i]);
+  if (named < words.size()) names += fmt::format(" and {} more", words.size() - named);
   return names;
 }
 
 // The first words of the vocabulary, to tell which there are.
 std::string known_words(const TokenizerVocabulary& vocabulary) {
   std::string names;
-  std::size_t told = 0;
-  for (TokenId id = 0; id < vocabulary.end() && told < most_words_told; ++id) {
+  std::size_t named = 0;
+  for (TokenId id = 0; id < vocabulary.end() && named < most_named_words; ++id) {
     if (!vocabulary.contains(id)) continue;
-    names += fmt::format("{}{}", told == 0 ? "" : ", ", one_line(vocabulary.piece(id), 40));
-    ++told;
+    names += fmt::format("{}{}", named == 0 ? "" : ", ", one_line(vocabulary.piece(id), 40));
+    ++named;
   }
-  return told < vocabulary.size() ? fmt::format("{} and {} more", names, vocabulary.size() - told) : names;
+  return named < vocabulary.size() ? fmt::format("{} and {} more", names, vocabulary.size() - named) : names;
 }
 
 // Throws for words that the vocabulary has no token for.
@@ -91,7 +91,7 @@ std::string cut(std::vector<EncodedToken>& tokens, std::size_t most) {
 }
 
 // A smaller share of a vocabulary is padding to a round number, which never occurs in a text.
-constexpr Index told_share = 256;
+constexpr Index least_named_share = 256;
 
 // Tokens of the model that its tokenizer has no text for, if they are more than padding.
 std::string words_without_text(const Tokenizer& tokenizer, Index vocabulary) {
@@ -101,7 +101,7 @@ std::string words_without_text(const Tokenizer& tokenizer, Index vocabulary) {
     if (first < 0) first = id;
     ++nameless;
   }
-  if (nameless <= vocabulary / told_share) return "";
+  if (nameless <= vocabulary / least_named_share) return "";
   return fmt::format(
       "the tokenizer has no text for {} of the model's {} words: they are shown by number, for example #{}",
       nameless, vocabulary, first);
@@ -153,8 +153,8 @@ ModelText TextModel::read(const std::string& text) const {
     throw Error(ExitStatus::input, {files_->path(), "this model cannot read text", no_text(), "", ""});
   std::vector<EncodedToken> tokens = tokenizer_->encode(text);
   ModelText read;
-  const std::string told_cut = cut(tokens, static_cast<std::size_t>(transformer_->config().max_positions));
-  if (!told_cut.empty()) read.notices.push_back(told_cut);
+  const std::string cut_sentence = cut(tokens, static_cast<std::size_t>(transformer_->config().max_positions));
+  if (!cut_sentence.empty()) read.notices.push_back(cut_sentence);
   require_known(tokens, text, tokenizer_->vocabulary());
   const std::string unknown = unknown_words(tokens, text);
   if (!unknown.empty()) {

@@ -70,8 +70,8 @@ std::vector<TransformerNames> read_families() {
   return families;
 }
 
-std::string first_that_is_there(const ModelFiles& files, const std::string& stem, std::string_view one,
-                                std::string_view other) {
+std::string first_existing(const ModelFiles& files, const std::string& stem, std::string_view one,
+                           std::string_view other) {
   for (const std::string_view ending : {one, other})
     if (const std::string name = stem + std::string(ending); files.find(name)) return name;
   return "";
@@ -100,11 +100,11 @@ std::string find_under_root(const ModelFiles& files, const std::string& root, st
 }
 
 std::string norm_gain_name(const ModelFiles& files, const std::string& norm) {
-  return first_that_is_there(files, norm, "weight", "gamma");
+  return first_existing(files, norm, "weight", "gamma");
 }
 
 std::string norm_bias_name(const ModelFiles& files, const std::string& norm) {
-  return first_that_is_there(files, norm, "bias", "beta");
+  return first_existing(files, norm, "bias", "beta");
 }
 
 namespace {
@@ -228,8 +228,8 @@ void read_positions_inside(TransformerConfig& config, const Settings& settings, 
     return;
   }
   config.positions = PositionKind::rotary;
-  if (!rotary.not_understood.empty())
-    fail(settings.place(), "these rotary positions are not computed", rotary.not_understood, "");
+  if (!rotary.unsupported.empty())
+    fail(settings.place(), "these rotary positions are not computed", rotary.unsupported, "");
   config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
   if (config.rotary_inverse_frequencies.empty()) {
     fail(settings.place(), "rotary positions rotate pairs of columns",

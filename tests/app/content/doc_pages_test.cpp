@@ -66,7 +66,7 @@ c
   REQUIRE(page.blocks[4].cells[0].size() == 3);  // lines
   CHECK(page.blocks[4].cells[0][0].text == "a  b");
   CHECK(page.blocks[4].cells[0][2].text == "c");
-  CHECK(page.blocks[5].kind == DocBlockKind::table_head);
+  CHECK(page.blocks[5].kind == DocBlockKind::table_header);
   CHECK(page.blocks[6].kind == DocBlockKind::table_row);
   REQUIRE(page.blocks[6].cells.size() == 2);
   CHECK(plain_text(page.blocks[6].cells[1]) == "out");

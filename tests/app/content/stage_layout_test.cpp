@@ -194,14 +194,14 @@ TEST_CASE("a hall sees a small map twice as large, and its labels above the colo
   shape.bar_captions = {90};
   const RectF area{0, 0, 1300, 800};
   const StageLayout window = stage_layout(shape, area, 1.0);
-  shape.hall = true;
-  const StageLayout hall = stage_layout(shape, area, 1.0);
-  CHECK(hall.result.width == 2 * window.result.width);
-  CHECK(hall.result.height == 2 * window.result.height);
+  shape.presentation = true;
+  const StageLayout presentation = stage_layout(shape, area, 1.0);
+  CHECK(presentation.result.width == 2 * window.result.width);
+  CHECK(presentation.result.height == 2 * window.result.height);
   const auto below = [](const StageLayout& layout) {
     return layout.bars[0].y - layout.result.y - layout.result.height;
   };
-  CHECK(below(hall) >= below(window) + 4);
+  CHECK(below(presentation) >= below(window) + 4);
 }
 
 TEST_CASE("colour bars side by side end where their line ends, however little room they have") {

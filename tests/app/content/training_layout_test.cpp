@@ -20,7 +20,7 @@ TEST_CASE("the parts of the training view lie inside it, and none over another")
       const RectF area{10, 20, width * scale, height * scale};
       const TrainingLayout l = training_layout(area, scale, {.sentence_lines = width < 1000.0 ? 2u : 1u});
       const std::vector<RectF> parts{l.choices, l.sentence, l.plot,    l.habits,
-                                     l.maps,    l.told,     l.changes, l.timeline};
+                                     l.maps,    l.readout,     l.changes, l.timeline};
       for (std::size_t i = 0; i < parts.size(); ++i) {
         CHECK(parts[i].x >= area.x);
         CHECK(parts[i].y >= area.y);

@@ -13,7 +13,7 @@ namespace {
 struct Machine {
   std::vector<GlPlace> places;
   std::vector<int> newest;  // 45: OpenGL 4.5
-  bool tells_resets = true;
+  bool reports_resets = true;
   std::vector<bool> computes_in_software = {};
   std::vector<ContextCandidate> made = {};
 
@@ -24,7 +24,7 @@ struct Machine {
                          [&](const ContextCandidate& candidate) {
                            made.push_back(candidate);
                            if (10 * candidate.major + candidate.minor > newest[candidate.place] ||
-                               (candidate.tells_resets && !tells_resets))
+                               (candidate.reports_resets && !reports_resets))
                              return ContextTry::refused;
                            const bool software = computes_in_software.empty()
                                                      ? places[candidate.place] != GlPlace::gpu
@@ -53,7 +53,7 @@ TEST_CASE("computing goes from a GPU that gives no context to the next GPU, and 
 TEST_CASE("4.4 and 4.3 are tried before anything older, with and without reset notification") {
   Machine machine{{gpu}, {44}};
   CHECK(machine.context(OffscreenUse::computing) == ContextCandidate{0, 4, 4, true});
-  machine.tells_resets = false;
+  machine.reports_resets = false;
   CHECK(machine.context(OffscreenUse::computing) == ContextCandidate{0, 4, 4, false});
   machine.newest[0] = 43;
   CHECK(machine.context(OffscreenUse::computing) == ContextCandidate{0, 4, 3, false});

@@ -70,7 +70,7 @@ struct Inspector {
     });
   }
 
-  void look_at(CellRef cell) {
+  void place_of_preset(CellRef cell) {
     selection.step = step_of(cell.tensor.id);
     selection.tensor = cell.tensor.id;
     selection.pinned = std::move(cell);
@@ -121,7 +121,7 @@ TEST_CASE("the inspector shows a cell of every gradient, whatever function it pa
     const TensorPtr gradient = given.trace->tensor({entry.id, true});
     if (!gradient || gradient->size() == 0) continue;
     CAPTURE(std::string(entry.name));
-    inspector.look_at({{entry.id, true}, gradient->shape().index_of(gradient->size() - 1)});
+    inspector.place_of_preset({{entry.id, true}, gradient->shape().index_of(gradient->size() - 1)});
     inspector.driver->save_png("inspector_grad_" + std::string(entry.name));
     const bool last = entry.id == Id::layer_norm_output;
     CHECK(inspector.driver->has("inspector/from/0") == !last);
@@ -137,14 +137,14 @@ TEST_CASE(
   const TracedScenario given = traced_back();
   Inspector inspector(given);
   if (!inspector.driver) return;
-  inspector.look_at({{Id::scores, true}, {0, 1, 2, 3}});
+  inspector.place_of_preset({{Id::scores, true}, {0, 1, 2, 3}});
   inspector.driver->click("inspector/from/0");
   REQUIRE(inspector.action.selection);
   CHECK(inspector.action.selection->pinned == CellRef{{Id::scaled_scores, true}, {0, 1, 2, 3}});
   CHECK(inspector.action.selection->head == 1);
-  inspector.look_at({{Id::scores}, {0, 1, 2, 3}});  // feeds scaled_scores only: no softcap
+  inspector.place_of_preset({{Id::scores}, {0, 1, 2, 3}});  // feeds scaled_scores only: no softcap
   CHECK_FALSE(inspector.driver->has("inspector/to/1"));
-  inspector.look_at({{Id::attn_weights}, {0, 1, 2, 3}});
+  inspector.place_of_preset({{Id::attn_weights}, {0, 1, 2, 3}});
   // Among what it feeds is the row of grad.masked_scores.
   bool leads_to_gradient = false;
   for (int i = 0; inspector.driver->has(fmt::format("inspector/to/{}", i)); ++i) {

@@ -17,7 +17,7 @@ using Work = AsyncQuery<int, std::string>;
 void wait_until_idle(Work& work) {
   for (int i = 0; work.running() && i < 3000; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    work.at_hand(0);
+    work.cached(0);
   }
 }
 
@@ -34,7 +34,7 @@ std::string works_until_cancelled(const int& question) {
 TEST_CASE("an answer is made once, and is there as long as the question is the same") {
   std::atomic<int> made = 0, woken = 0;
   Work work([&](const int& question) { return ++made, std::to_string(question); }, [&] { ++woken; });
-  CHECK(work.at_hand(7) == nullptr);
+  CHECK(work.cached(7) == nullptr);
   CHECK_FALSE(work.running());
   CHECK(work.of(7) == nullptr);
   work.finish();
@@ -42,11 +42,11 @@ TEST_CASE("an answer is made once, and is there as long as the question is the s
   REQUIRE(outcome);
   CHECK(*outcome->answer == "7");
   CHECK(work.of(7) == outcome);
-  CHECK(work.at_hand(8) == nullptr);
+  CHECK(work.cached(8) == nullptr);
   CHECK(made == 1);
   CHECK(woken == 1);
   work.forget();
-  CHECK(work.at_hand(7) == nullptr);
+  CHECK(work.cached(7) == nullptr);
 }
 
 TEST_CASE("another question gives up what is under way, and is answered") {
@@ -67,8 +67,8 @@ TEST_CASE("what nobody wants any longer ends, leaves no error behind, and what w
   work.rest();
   wait_until_idle(work);
   CHECK_FALSE(work.running());
-  CHECK(work.at_hand(-1) == nullptr);
-  CHECK(work.at_hand(5));
+  CHECK(work.cached(-1) == nullptr);
+  CHECK(work.cached(5));
 }
 
 TEST_CASE("an error is an outcome without an answer") {

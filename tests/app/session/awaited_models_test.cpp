@@ -39,7 +39,7 @@ TEST_CASE("a session stays as it is while a model is trained, and then is as if 
   ModelGate& gate = close_model_gate();
   const Scenario scenario = of_gated("beside/1");
   Session session{Scenario{}};
-  session.train_beside(true);
+  session.train_in_background(true);
   session.open(scenario, "open");
   CHECK(session.computing());
   REQUIRE(session.awaited());
@@ -73,7 +73,7 @@ TEST_CASE("a session stays as it is while a model is trained, and then is as if 
 TEST_CASE("what is edited while a scenario is awaited is edited at once, and the scenario comes after it") {
   ModelGate& gate = close_model_gate();
   Session session{Scenario{}};
-  session.train_beside(true);
+  session.train_in_background(true);
   session.open(of_gated("edited/1"), "open");
   session.edit(causal(), "causal mask on");
   CHECK(session.scenario() == causal());
@@ -93,7 +93,7 @@ TEST_CASE("what is edited while a scenario is awaited is edited at once, and the
 TEST_CASE("an edit that is awaited is given up by the next one, by undoing and by cancelling") {
   ModelGate& gate = close_model_gate();
   Session session{Scenario{}};
-  session.train_beside(true);
+  session.train_in_background(true);
   Scenario edited = of_gated("given_up/1");
   session.edit(edited, "model", true);
   REQUIRE(session.awaited());
@@ -121,7 +121,7 @@ TEST_CASE("an edit that is awaited is given up by the next one, by undoing and b
 TEST_CASE("of two scenarios that are opened one after the other, the model of the second is trained") {
   ModelGate& gate = close_model_gate();
   Session session{Scenario{}};
-  session.train_beside(true);
+  session.train_in_background(true);
   session.open(of_gated("first/1"), "open first");
   while (gate.begun == 0) std::this_thread::yield();
   session.open(of_gated("second/1"), "open second");
@@ -138,8 +138,8 @@ TEST_CASE("of two scenarios that are opened one after the other, the model of th
 TEST_CASE("a model that another session has trained meanwhile is filled in all the same") {
   ModelGate& gate = close_model_gate();
   Session session{Scenario{}}, other{Scenario{}};
-  session.train_beside(true);
-  other.train_beside(true);
+  session.train_in_background(true);
+  other.train_in_background(true);
   for (Session* each : {&session, &other}) each->open(of_gated("shared/1"), "open");
   gate.open = true;
   for (Session* each : {&session, &other}) {
@@ -160,7 +160,7 @@ TEST_CASE("a model that cannot be trained has the sentence that it has at once, 
     Scenario scenario = of_gated("broken/1");
     scenario.parameters.file = file;
     Session session{Scenario{}}, at_once{Scenario{}};
-    session.train_beside(true);
+    session.train_in_background(true);
     const int begun = gate.begun;
     session.open(scenario, "open");
     poll_until_done(session);
@@ -175,7 +175,7 @@ TEST_CASE("a model that cannot be trained has the sentence that it has at once, 
     CHECK(session.scenario() == Scenario{});
   }
   Session session{Scenario{}};
-  session.train_beside(true);
+  session.train_in_background(true);
   session.open(of_gated("large/1"), "open");
   session.finish();
   CHECK(session.error() == "training this model does not fit in memory: choose a smaller width or batch");

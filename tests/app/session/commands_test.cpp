@@ -61,10 +61,10 @@ TEST_CASE("a chord finds its command, with the digit as argument") {
 }
 
 TEST_CASE("Shift with a letter means the letter, where it is no chord of its own") {
-  CHECK(meant_by({letter('A'), false, true}) == KeyChord{letter('A')});
-  CHECK(meant_by({letter('Z'), true, true}) == KeyChord{letter('Z'), true, true});
-  CHECK(meant_by({Key::right, false, true}) == KeyChord{Key::right, false, true});
-  CHECK(meant_by({letter('C'), false, true, true}) == KeyChord{letter('C'), false, true, true});
+  CHECK(intended_chord({letter('A'), false, true}) == KeyChord{letter('A')});
+  CHECK(intended_chord({letter('Z'), true, true}) == KeyChord{letter('Z'), true, true});
+  CHECK(intended_chord({Key::right, false, true}) == KeyChord{Key::right, false, true});
+  CHECK(intended_chord({letter('C'), false, true, true}) == KeyChord{letter('C'), false, true, true});
 }
 
 TEST_CASE("keys are named as they are printed on a keyboard") {

@@ -131,7 +131,7 @@ TEST_CASE("what is kept is bounded, and what is not looked at any more is not ma
   wait_for_maps(finer);
   CHECK(finer.arrived() - before < 200);  // of 4 · 256
   finer.look({5, 1, {0, 2048}, {0, 2048}});
-  finer.look_away();
+  finer.suspend();
   finer.look({6, 1, {0, 2048}, {0, 2048}});
   finer.end();
   CHECK_FALSE(finer.working());

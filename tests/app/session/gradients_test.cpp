@@ -67,11 +67,11 @@ TEST_CASE("a loss is told by the name of the output that it is of") {
 TEST_CASE("a small pass is there at once, is the reference's, and is computed once") {
   const ComputationPtr welcome = computed({});
   Gradients gradients;
-  CHECK(gradients.at_hand(welcome->trace) == welcome->trace);
+  CHECK(gradients.cached(welcome->trace) == welcome->trace);
   const TracePtr back = gradients.of(welcome, {});
   REQUIRE(back);
   CHECK(gradients.error().empty());
-  CHECK(gradients.at_hand(welcome->trace) == back);
+  CHECK(gradients.cached(welcome->trace) == back);
   const TracePtr reference = reference_backward(*welcome->trace);
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr gradient = back->tensor({entry.id, true});
@@ -126,7 +126,7 @@ TEST_CASE("a large pass is computed beside the window, the last that is wanted, 
     gradients.rest(computation->trace);
     CHECK(gradients.of(computation, Loss::first_cell) == last);
     gradients.rest(computed({})->trace);
-    CHECK(gradients.at_hand(computation->trace) == computation->trace);
+    CHECK(gradients.cached(computation->trace) == computation->trace);
     woken = calls;
   }
   CHECK(woken >= 2);

@@ -105,7 +105,7 @@ TEST_CASE("the last two changes that were trained beside come back with their st
   CHECK(begin_again(TrainingChange::no_scale) == 4);
   CHECK(training.runs()[1].step() == 4);
   CHECK(training.runs()[1].losses[3].loss == loss);
-  training.end_beside();
+  training.end_variant();
   CHECK(training.runs().size() == 1);
   CHECK(begin_again(TrainingChange::no_scale) == 4);
   // Chosen once more, it stays.
@@ -139,7 +139,7 @@ TEST_CASE("a training without a step is not kept, and one that is running is") {
   CHECK(training.kept().empty());
   training.play(0.0, 100'000);
   while (training.reached() < 3) {
-    training.take_in();
+    training.collect_results();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   begin_quick(training, "previous-token", 0);

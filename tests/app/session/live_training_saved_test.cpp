@@ -26,7 +26,7 @@ std::string saved_small(const TemporaryFolder& folder) {
 }
 
 std::string refusal_to_go_on(LiveTraining& training, const std::string& folder) {
-  return test::refusal_line([&] { training.begin_saved(folder, 0); });
+  return test::refusal_line([&] { training.resume_saved(folder, 0); });
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ TEST_CASE("a training in a folder goes on as if it had never stopped, and its pa
   const TemporaryFolder folder;
   const std::string saved = saved_small(folder);
   LiveTraining training;
-  training.begin_saved(saved, 4);
+  training.resume_saved(saved, 4);
   wait_for(training);
   CHECK(training.error().empty());
   CHECK(training.saved_folder() == saved);
@@ -75,7 +75,7 @@ TEST_CASE("a training that goes on stands at its newest step, even where what fo
   const TemporaryFolder folder;
   const std::string saved = saved_small(folder);
   LiveTraining training;
-  training.begin_saved(saved, 4);
+  training.resume_saved(saved, 4);
   training.play(0.0, 15);
   wait_for(training);
   CHECK(training.error().empty());
@@ -94,7 +94,7 @@ TEST_CASE(
   for (const Index step : {0, 4, 9}) std::filesystem::remove_all(checkpoint_path(saved, step));
   std::filesystem::remove(saved + "/curve.csv");
   LiveTraining training;
-  training.begin_saved(saved, 12);
+  training.resume_saved(saved, 12);
   wait_for(training);
   CHECK(training.step() == 12);
   CHECK(training.runs().front().losses_from == 12);
@@ -108,7 +108,7 @@ TEST_CASE(
   CHECK(training.runs()[1].step() == 14);
   CHECK_FALSE(training.answer());
   folder.with_file("run/curve.csv", "step,loss\n9,2.5,0.25,\n11,1.5,0.5,\n10,2,0.5,\n4,3,0.1,\n99,1,1,\n");
-  training.begin_saved(saved, 12);
+  training.resume_saved(saved, 12);
   wait_for(training);
   CHECK(training.runs().front().losses_from == 9);
   CHECK(training.runs().front().loss_of(10)->loss == 2.0f);

@@ -130,7 +130,7 @@ TEST_CASE("the pages of a lesson stand where the loss changes, with the first an
                           0.0f});
   std::vector<Index> steps;
   for (Index step = 0; step <= 1000; step += 10) steps.push_back(step);
-  const std::vector<Index> telling = telling_steps(steps, run, 8);
+  const std::vector<Index> telling = salient_steps(steps, run, 8);
   REQUIRE(telling.size() == 8);
   CHECK(telling.front() == 0);
   CHECK(telling.back() == 1000);
@@ -139,6 +139,6 @@ TEST_CASE("the pages of a lesson stand where the loss changes, with the first an
   CHECK(std::ranges::count_if(telling, [](Index step) { return step >= 590 && step <= 710; }) >= 5);
   // A loss that never changes: evenly.
   for (TrainingLoss& loss : run.losses) loss.loss = 1.0f;
-  CHECK(telling_steps(steps, run, 6) == std::vector<Index>{0, 200, 400, 600, 800, 1000});
-  CHECK(telling_steps({0, 3, 5}, run, 8) == std::vector<Index>{0, 3, 5});
+  CHECK(salient_steps(steps, run, 6) == std::vector<Index>{0, 200, 400, 600, 800, 1000});
+  CHECK(salient_steps({0, 3, 5}, run, 8) == std::vector<Index>{0, 3, 5});
 }

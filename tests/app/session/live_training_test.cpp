@@ -111,7 +111,7 @@ TEST_CASE("a second training catches up with the first, and both then take the s
   wait_for(training);
   CHECK(training.runs()[0].step() == 5);
   CHECK(training.runs()[1].step() == 5);
-  training.end_beside();
+  training.end_variant();
   CHECK(training.runs().size() == 1);
   train_to(training, 21);
   CHECK(losses_of(training.runs()[0]) == losses_alone(small_settings(), 21));
@@ -178,7 +178,7 @@ TEST_CASE("what the change did is said once both trainings stand at one step, fr
   CHECK_FALSE(training.answer());
   train_to(training, 6);
   for (int i = 0; i < 2000 && !training.answer(); ++i) {
-    training.take_in();
+    training.collect_results();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   REQUIRE(training.answer());
@@ -237,7 +237,7 @@ TEST_CASE("what is shown of a step is told while training goes on") {
   training.play(200.0, 60);
   Index seen = 0, changes = 0;
   while (training.busy()) {
-    training.take_in();
+    training.collect_results();
     if (training.step() != seen) ++changes;
     seen = training.step();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

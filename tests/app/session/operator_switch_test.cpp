@@ -27,11 +27,12 @@ TEST_CASE("every preset has a trace as scaled_dot_product_attention, and comes b
 
 TEST_CASE("what scaled_dot_product_attention has no place for is named") {
   Scenario scenario = preset_scenario("hand_made");
-  CHECK(left_by_switch(scenario).empty());
+  CHECK(dropped_by_switch(scenario).empty());
   scenario.head_gain = std::vector<double>{1, 0, 1, 1};
   scenario.attention.residual = true;
   scenario.edits = {{"query", {0, 0, 0}, 2.0}, {"attn_mask", {0, 1}, 1.0}};
-  CHECK(left_by_switch(scenario) == std::vector<std::string>{"heads.gain", "residual", "1 cell set by hand"});
+  CHECK(dropped_by_switch(scenario) ==
+        std::vector<std::string>{"heads.gain", "residual", "1 cell set by hand"});
 }
 
 TEST_CASE("painted pairs stay blocked with the other operator") {

@@ -359,7 +359,7 @@ TEST_CASE("what is given up leaves everything as it was, an undo and a redo too"
 
 TEST_CASE("a large scenario tells how far it has come") {
   Session session(small());
-  CHECK_FALSE(session.waiting().told());
+  CHECK_FALSE(session.waiting().is_long());
   session.edit(large(), "sizes");
   REQUIRE(session.computing());
   double last = 0.0;

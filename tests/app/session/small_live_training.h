@@ -21,10 +21,10 @@ inline void begin_small(LiveTraining& training, const TrainingSettings& settings
 
 inline void wait_for(LiveTraining& training) {
   while (training.busy()) {
-    training.take_in();
+    training.collect_results();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  training.take_in();
+  training.collect_results();
 }
 
 inline void train_to(LiveTraining& training, Index step) {

@@ -156,8 +156,8 @@ TEST_CASE("the panel of the words is as high after the answer as before it, and 
           // The longest verdict
           const PageWords& words = bench.window->state().document.walk.words;
           std::size_t longest = 0;
-          for (std::size_t i = 0; i < words.whys.size(); ++i)
-            if (words.whys[i].size() > words.whys[longest].size()) longest = i;
+          for (std::size_t i = 0; i < words.reasons.size(); ++i)
+            if (words.reasons[i].size() > words.reasons[longest].size()) longest = i;
           bench.ui->key(std::to_string(longest + 1));
         } else if (bench.ui->has("caption/number")) {
           bench.ui->click("caption/number");
@@ -188,7 +188,7 @@ TEST_CASE("the panel of the words is as high after the answer as before it, and 
 TEST_CASE("what an option quotes stands in single marks, within those around the option") {
   PageWords words;
   words.options = {"at “animal”", "elsewhere"};
-  words.whys = {"", ""};
+  words.reasons = {"", ""};
   words.key.option = 0;
   CHECK(choice_verdict(words, 0) == "You chose 1, “at ‘animal’”: right.");
   CHECK(choice_verdict(words, 1) == "You chose 2, “elsewhere”; it is 1, “at ‘animal’”.");

@@ -88,7 +88,7 @@ TEST_CASE(
     CAPTURE(preset.name);
     state.document.session.open(preset_scenario(preset.name), "open");
     state.document.session.finish();
-    const Selection look = look_at(preset, {});
+    const Selection look = place_of_preset(preset, {});
     CHECK(look.head == preset.head);
     CHECK(look.step == (preset.weight ? Step::softmax : Step::inputs));
     CHECK(selection_within(look, state.document.session.trace()) == look);
@@ -104,7 +104,7 @@ TEST_CASE(
   const Preset& welcome = presets().front();
   state.document.session.open(preset_scenario(welcome.name), "open");
   state.document.session.finish();
-  state.view.selection = look_at(welcome, state.view.selection);
+  state.view.selection = place_of_preset(welcome, state.view.selection);
   state.view.opened_on_result = true;
   bench.ui->run_frames(2);
   bench.ui->key("Space");

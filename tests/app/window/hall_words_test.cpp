@@ -49,11 +49,11 @@ struct Lecture {
 TEST_CASE("every head of a question has a button in sight, beside the hint and the way on, at every width") {
   for (const auto& [width, height] :
        {std::pair{1280, 720}, {1920, 1080}, {1000, 700}, {1600, 1000}, {700, 900}}) {
-    for (const bool hall : {false, true}) {
+    for (const bool presentation : {false, true}) {
       BENCH_OR_SKIP(Lecture, lecture, width, height);
       CAPTURE(width);
-      CAPTURE(hall);
-      if (hall) lecture.ui().key("F11");
+      CAPTURE(presentation);
+      if (presentation) lecture.ui().key("F11");
       lecture.ui().run_until_still();
       const UiRect panel = lecture.ui().rect("panel/caption");
       const Index heads = lecture.bench.trace().options.num_heads;
@@ -89,18 +89,19 @@ TEST_CASE("the words of a page have the largest type that fits the column of a h
         const UiRect panel = bench.ui->rect("panel/caption"), words = bench.ui->rect("caption/words");
         const float column = words.max.x - words.min.x;
         const float room = panel.max.y - panel.min.y - 2 * std::round(10 * scale) - 40 * scale;
-        const HallType type = hall_type(fonts, scale, column, room, walk);
+        const PresentationType type = presentation_type(fonts, scale, column, room, walk);
         CHECK(type.title > type.words);
-        for (const HallType& other : hall_types) {
+        for (const PresentationType& other : presentation_types) {
           if (other.words <= type.words) break;
-          const bool fits = hall_words_height(fonts, scale, column, other, walk) <= room;
-          CHECK_FALSE((hall_type_suits(fonts, scale, column, other, walk) && fits));
+          const bool fits = presentation_words_height(fonts, scale, column, other, walk) <= room;
+          CHECK_FALSE((presentation_type_suits(fonts, scale, column, other, walk) && fits));
         }
         // So they are drawn, above the number of the page.
         const Type drawn = type_at(fonts, scale, type.words, walk.words.caption);
         if (!walk.words.caption.empty())
           CHECK(words.max.y - words.min.y == doctest::Approx(size_in(drawn, column, walk.words.caption).y));
-        if (type.words > hall_types.back().words) CHECK(words.max.y <= bench.ui->rect("caption/page").min.y);
+        if (type.words > presentation_types.back().words)
+          CHECK(words.max.y <= bench.ui->rect("caption/page").min.y);
         larger += type.words > 18 ? 1 : 0;
         ++pages;
       }

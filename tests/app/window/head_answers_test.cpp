@@ -77,7 +77,7 @@ TEST_CASE(
     CAPTURE(static_cast<int>(view));
     BENCH_OR_SKIP(HeadAsked, asked, view);
     WindowState& state = asked.bench.window->state();
-    for (const StagePictures::Look look : {StagePictures::Look::window, StagePictures::Look::hall}) {
+    for (const StagePictures::Look look : {StagePictures::Look::window, StagePictures::Look::presentation}) {
       StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light, look);
       CHECK_LACKS(pictures.svg(state), "previous");
     }

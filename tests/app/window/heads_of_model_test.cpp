@@ -264,7 +264,7 @@ TEST_CASE("each head is muted in turn, and the table is sorted by what that does
   CHECK(sheet(bench).table.sorted.front() == 15);
   const auto question = head_question(bench.scenario());
   REQUIRE(question);
-  const auto muted = bench.window->state().document.head_finding.muting.at_hand(*question);
+  const auto muted = bench.window->state().document.head_finding.muting.cached(*question);
   REQUIRE(muted);
   const std::string& change = muted->answer->changes[15];
   CHECK(change.starts_with("animal 0.99 → "));

@@ -130,8 +130,8 @@ TEST_CASE("a veil over the weights hides what a head is known to do") {
 TEST_CASE(
     "a question for a head is asked where all heads are shown, and where it is asked of one, its number is "
     "hidden") {
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
     BENCH_OR_SKIP(Course, course, 1600, 1000);
     course.show(1);
     PlaylistPage& page = course.page();
@@ -140,10 +140,10 @@ TEST_CASE(
     page.answer = PageAnswer{};
     page.answer->kind = AnswerKind::head;
     page.answer->is = "argmax attn_weights[0,:,8,7]";
-    if (hall) course.key("F5");
+    if (presentation) course.key("F5");
     const auto tells = [&] {
       StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light,
-                             hall ? StagePictures::Look::hall : StagePictures::Look::window);
+                             presentation ? StagePictures::Look::presentation : StagePictures::Look::window);
       const std::string drawn = pictures.svg(course.state());
       return drawn.find("[0,4]") != std::string::npos || drawn.find("head 4") != std::string::npos;
     };
@@ -151,8 +151,8 @@ TEST_CASE(
     CHECK(course.walk().asking());
     CHECK(course.now().view == StageView::one_head);
     CHECK_FALSE(tells());
-    CHECK(course.ui().has("caption/point") == !hall);  // the small maps are no part of the full screen
-    course.ui().save_png(hall ? "asks_one_head_hall" : "asks_one_head");
+    CHECK(course.ui().has("caption/point") == !presentation);  // the small maps are no part of the full screen
+    course.ui().save_png(presentation ? "asks_one_head_hall" : "asks_one_head");
     ask_at_all_heads(page);
     course.show(1);
     CHECK(course.now().view == StageView::all_heads);
@@ -217,15 +217,15 @@ TEST_CASE("a cell that a page asks for is not pinned while it asks") {
 }
 
 TEST_CASE("an answer that was only shown can be asked again, on the full screen too") {
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
     BENCH_OR_SKIP(Course, course);
-    if (hall) course.key("F5");
+    if (presentation) course.key("F5");
     course.show(2);
     CHECK_FALSE(course.ui().has("caption/take_back"));
     course.key("PageDown");
     REQUIRE_FALSE(course.walk().asking());
-    course.ui().save_png(hall ? "answer_again_hall" : "answer_again");
+    course.ui().save_png(presentation ? "answer_again_hall" : "answer_again");
     CHECK(course.ui().rect("caption/take_back").max.y <= course.ui().rect("panel/caption").max.y - 10);
     course.ui().click("caption/take_back");
     course.ui().run_until_still();
@@ -281,10 +281,10 @@ TEST_CASE("a shape is typed with its letters, none of which is a command while t
 }
 
 TEST_CASE("a shape's first bracket is typed into its field, with whichever keys it is typed") {
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
     BENCH_OR_SKIP(Course, course);
-    if (hall) course.key("F5");
+    if (presentation) course.key("F5");
     course.walk().playlist.pages[2].answer->kind = AnswerKind::shape;
     course.walk().playlist.pages[2].answer->is = "shape attn_weights";
     course.show(2);

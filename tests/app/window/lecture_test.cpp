@@ -11,10 +11,10 @@
 using namespace headwise;
 
 TEST_CASE("beside another head than the page's, its words are preceded by both heads and the way back") {
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
     BENCH_OR_SKIP(Course, course);
-    if (hall) course.key("F5");
+    if (presentation) course.key("F5");
     CHECK_FALSE(course.ui().has("caption/elsewhere"));
     course.key("7");
     REQUIRE(course.walk().departure);
@@ -30,7 +30,7 @@ TEST_CASE("beside another head than the page's, its words are preceded by both h
     CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
     page.caption = "In head 4.";
     course.ui().run_frames(2);
-    course.ui().save_png(hall ? "other_head_hall" : "other_head");
+    course.ui().save_png(presentation ? "other_head_hall" : "other_head");
     course.ui().click("caption/back_to_page");
     course.ui().run_until_still();
     CHECK(course.now().head == 4);
@@ -142,16 +142,16 @@ TEST_CASE("past the last page nothing covers it on the full screen, and the line
 TEST_CASE("on the full screen a link to another page says how to go back, and that leads back") {
   BENCH_OR_SKIP(Asked, asked);
   UiDriver& ui = *asked.bench.ui;
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
-    if (hall) ui.key("F5");
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
+    if (presentation) ui.key("F5");
     ui.run_until_still();
     if (asked.walk().asking()) ui.key("1");
     ui.run_until_still();
     ui.click("caption/see");
     ui.run_until_still();
     REQUIRE(asked.walk().page == 1);
-    if (hall) {
+    if (presentation) {
       CHECK(ui.has("says/2 of 2 · Backspace leads back to page 1"));
       ui.key("Backspace");
     } else {
@@ -170,20 +170,20 @@ TEST_CASE("on the full screen a link to another page says how to go back, and th
 TEST_CASE(
     "beside a page that was changed stands what was changed, and the way back, in a hall and beside one's "
     "own pages") {
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
     BENCH_OR_SKIP(Course, course);
-    if (hall) course.key("F5");
+    if (presentation) course.key("F5");
     CHECK_FALSE(course.ui().has("caption/changed"));
     course.key("C");
     CHECK(course.says("You changed this page: causal mask on."));
     CHECK(course.ui().rect("caption/restore").max.y <= course.ui().rect("caption/words").min.y);
     CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
-    course.ui().save_png(hall ? "changed_hall" : "changed");
+    course.ui().save_png(presentation ? "changed_hall" : "changed");
     course.key("M");
     CHECK(course.says("You changed this page: causal mask on, mute head 4."));
     course.key("7");
-    course.ui().save_png(hall ? "changed_elsewhere_hall" : "changed_elsewhere");
+    course.ui().save_png(presentation ? "changed_elsewhere_hall" : "changed_elsewhere");
     CHECK(course.ui().has("caption/elsewhere"));
     CHECK(course.ui().has("caption/changed"));
     CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
@@ -197,7 +197,7 @@ TEST_CASE(
     course.key("C");
     course.key("PageDown");
     CHECK_FALSE(course.ui().has("caption/changed"));
-    if (hall) continue;
+    if (presentation) continue;
     course.key("C");
     perform(course.state(), CommandCall{CommandId::update_page});
     course.ui().run_until_still();

@@ -303,7 +303,7 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
 
   const Playlist& playlist = window.document.walk.playlist;
   StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme,
-                         StagePictures::Look::hall);
+                         StagePictures::Look::presentation);
   WindowState other(preset_scenario("welcome"));
   for (const SlideName& name : slide_names(playlist)) {
     CAPTURE(name.name);

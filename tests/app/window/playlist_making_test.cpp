@@ -194,11 +194,11 @@ TEST_CASE("what is in the window when it is closed can be reopened the next time
   {
     WINDOW_OR_SKIP(bench, open_window(1280, 900));
     bench.window->state().document.kept_folder = folder.file("state");
-    keep_what_is_left(bench.window->state().document);
+    keep_all_unsaved(bench.window->state().document);
     CHECK_FALSE(fs::exists(folder.file("state")));  // nothing was done
     bench.ui->key("C");
     start_walk(bench.window->state(), lesson_playlist("questions"));
-    keep_what_is_left(bench.window->state().document);
+    keep_all_unsaved(bench.window->state().document);
   }
   WindowBench bench = open_window(1280, 900);
   bench.window->state().document.kept_folder = folder.file("state");

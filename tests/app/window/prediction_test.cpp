@@ -34,7 +34,7 @@ TEST_CASE("muting a head by its dot changes the words in the next frame, and unm
   bench.ui->click("heads/dot/7");
   CHECK(head_gain_of(bench.scenario(), 7) == 0.0);
   CHECK(predictions(bench).positions[9].before[0].now < 0.2);
-  CHECK(telling_position(predictions(bench), PredictedToken::in_place) == 9);
+  CHECK(salient_position(predictions(bench), PredictedToken::in_place) == 9);
   bench.ui->click("heads/dot/7");
   CHECK(predictions(bench).positions[9].now[0].now > 0.9);
 }

@@ -246,9 +246,9 @@ TEST_CASE(
   BENCH_OR_SKIP(Presented, presented);
   CHECK_FALSE(presented.ui().has("panel/notes"));
   presented.key("V");
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
-    if (hall) presented.key("F5");
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
+    if (presentation) presented.key("F5");
     CHECK(presented.ui().has("says/Say that there are 128 features."));
     CHECK(presented.ui().rect("panel/stage").max.y <= presented.ui().rect("panel/notes").min.y);
     CHECK(presented.ui().has("says/2  Scale"));

@@ -41,7 +41,7 @@ WindowBench open_beside(int width = 1280, int height = 720) {
   WindowBench bench = open_window(width, height);
   if (!bench.ui) return bench;
   bench.ui->rasterise(false);
-  bench.window->state().document.session.train_beside(true);
+  bench.window->state().document.session.train_in_background(true);
   bench.window->state().view.settings.filmstrip = false;  // its pictures are trained for, too
   return bench;
 }
@@ -299,15 +299,15 @@ TEST_CASE("a page whose training fails says why, and the pages beside it can sti
 
 TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no number of the page before") {
   close_model_gate().open = true;
-  for (const bool hall : {false, true}) {
-    CAPTURE(hall);
-    WINDOW_OR_SKIP(bench, open_beside(1280, hall ? 720 : 1000));
+  for (const bool presentation : {false, true}) {
+    CAPTURE(presentation);
+    WINDOW_OR_SKIP(bench, open_beside(1280, presentation ? 720 : 1000));
     UiDriver& ui = *bench.ui;
     const TemporaryFolder folder;
     open_pages(bench, folder, pages_of("broken"));
     WindowState& state = bench.window->state();
     state.view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 8, 7}};
-    if (hall) ui.key("F5");
+    if (presentation) ui.key("F5");
     ui.key("PageDown");
     let_arrive(bench);
     const auto is_refused = [&] {
@@ -329,7 +329,7 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
         CHECK_FALSE(ui.has(none));
     };
     is_refused();
-    ui.save_png(hall ? "refused_page_hall" : "refused_page");
+    ui.save_png(presentation ? "refused_page_hall" : "refused_page");
     CHECK(bench.selection().step == Step::mask);  // where it asks
     ui.key("Ctrl+Z");
     CHECK_CONTAINS(state.view.notices.notices.back().text, "There is nothing to undo on this page.");
@@ -351,12 +351,12 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     let_arrive(bench);
     CHECK(walk_of(bench).words.caption == "Fourth.");
     CHECK(ui.has("stage/result"));
-    ui.save_png(hall ? "after_refused_hall" : "after_refused");
+    ui.save_png(presentation ? "after_refused_hall" : "after_refused");
     ui.key("PageUp");
     let_arrive(bench);
     ui.key("Escape");
     ui.run_until_still();
-    if (!hall) {
+    if (!presentation) {
       CHECK_FALSE(walk_of(bench).page);
       CHECK(bench.session().error().empty());
       continue;

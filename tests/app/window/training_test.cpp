@@ -280,7 +280,7 @@ TEST_CASE("saving asks for a place, comes back to the training and says where it
   CHECK(bench.ui->has("overlay/training"));
   bench.ui->move_to(2, 2);
   bench.ui->run_frames(1);
-  CHECK_CONTAINS(bench.window->state().dialogs.training.told, "same.py");
+  CHECK_CONTAINS(bench.window->state().dialogs.training.readout, "same.py");
   CHECK_CONTAINS(content_of(folder.file("same.py")), "import torch");
 }
 

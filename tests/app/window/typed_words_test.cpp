@@ -50,9 +50,9 @@ TEST_CASE("a word that the model does not know is underlined, and says why under
   bench.ui->run_frames(3, 0.4);
   CHECK(bench.ui->has("tooltip"));
   const TypedWordsState& state = bench.window->state().view.setup.typed_words;
-  REQUIRE(state.told.size() == 1);
-  CHECK(state.told.front().starts_with("“gryphon” is split into "));
-  CHECK(state.told.front().ends_with(" pieces, gr ##y ##ph ##on: the model knows it only by these."));
+  REQUIRE(state.sentences.size() == 1);
+  CHECK(state.sentences.front().starts_with("“gryphon” is split into "));
+  CHECK(state.sentences.front().ends_with(" pieces, gr ##y ##ph ##on: the model knows it only by these."));
   type_into(bench, "setup/text", "the dog was here .");
   bench.ui->key("Enter");
   bench.ui->run_until_still();
@@ -65,8 +65,8 @@ TEST_CASE("a word that the model does not know is underlined, and says why under
   list.ui->run_until_still();
   CHECK(dots(list) > 10);
   const TypedWordsState& in_list = list.window->state().view.setup.typed_words;
-  REQUIRE(in_list.told.size() == 1);
-  CHECK(in_list.told.front() == "“gryphon” is not in the model's vocabulary: it is read as [UNK].");
+  REQUIRE(in_list.sentences.size() == 1);
+  CHECK(in_list.sentences.front() == "“gryphon” is not in the model's vocabulary: it is read as [UNK].");
 }
 
 TEST_CASE("words of a text without a model are not underlined") {

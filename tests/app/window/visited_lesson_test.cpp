@@ -99,7 +99,7 @@ TEST_CASE(
   REQUIRE(lecture.walk().playlist.pages.size() == 4);
   const Playlist mine = lecture.walk().playlist;
   lecture.visit();
-  keep_what_is_left(lecture.state().document);
+  keep_all_unsaved(lecture.state().document);
   step_out(lecture.state());
   lecture.bench.ui->run_until_still();
   CHECK(lecture.walk().playlist == mine);

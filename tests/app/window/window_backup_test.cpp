@@ -77,7 +77,7 @@ TEST_CASE("a window that is gone without being closed offers its pages and its s
   CHECK(bench.scenario().mask.is_causal);
   let_it_write(bench);
   CHECK(std::distance(fs::directory_iterator(folder.file("state/sessions")), {}) == 1);  // it is this window's now
-  CHECK(keep_what_is_left(state.document));
+  CHECK(keep_all_unsaved(state.document));
   state.document.backup.close();
   CHECK(fs::is_empty(folder.file("state/sessions")));
 }

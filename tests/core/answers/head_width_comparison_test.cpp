@@ -174,7 +174,7 @@ TEST_CASE("a mask of its own for each head is compared only where all heads have
   mask.set_flat(2, 1.0);
   inputs.tensors.attn_mask = std::make_shared<const Tensor>(mask);
   const HeadWidthComparison other = compared(inputs);
-  CHECK_CONTAINS(other.not_possible, "cannot have 4 masks");
+  CHECK_CONTAINS(other.impossible_reason, "cannot have 4 masks");
   CHECK(other.wide.trace == nullptr);
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("widths that differ cannot be packed, and the answer says so") {
   const AttentionInputs inputs = unequal_widths();
   const LayoutComparison comparison = compared(inputs);
   CHECK(!comparison.layouts[0].possible());
-  CHECK_CONTAINS(comparison.layouts[0].not_possible, "5 and 7 wide, query 12");
+  CHECK_CONTAINS(comparison.layouts[0].impossible_reason, "5 and 7 wide, query 12");
   CHECK(comparison.layouts[1].weights == 12 * 12 + 6 * 5 + 6 * 7);
   // Not those of W_O, which the other questions of the sheet count too.
   CHECK_CONTAINS(comparison.sentences.front(), "parameters of the input projection");
@@ -150,7 +150,7 @@ TEST_CASE("a matrix that static_k makes needless may be missing: then nothing ca
   t.v_proj_weight = test::random_tensor({{"G·Dv", 6}, {"vdim", 12}}, "v");
   t.static_k = test::random_tensor({{"N", 2}, {"G", 2}, {"S", 6}, {"D", 3}}, "static_k");
   const LayoutComparison comparison = compared(inputs);
-  CHECK_CONTAINS(comparison.layouts[0].not_possible, "static_k");
+  CHECK_CONTAINS(comparison.layouts[0].impossible_reason, "static_k");
   CHECK(comparison.layouts[1].matrix_count == 2);
   CHECK(comparison.layouts[2].matrix_count == 4 + 2);
   CHECK(comparison.layouts[2].output_difference <= 1e-12);

@@ -48,7 +48,7 @@ TEST_CASE("at temperature 1 the soft look-up is the operator's own row, with eve
       const LookupComparison c = compare_lookups(*trace, 1, h, 2);
       const std::vector<Index>& frozen = trace->options.frozen_heads;
       if (std::ranges::find(frozen, h) != frozen.end()) {
-        CHECK_CONTAINS(c.not_possible, "is frozen");
+        CHECK_CONTAINS(c.impossible_reason, "is frozen");
         continue;
       }
       REQUIRE(static_cast<Index>(c.soft.weights.size()) == undropped.shape().size(3));
@@ -128,15 +128,15 @@ TEST_CASE("keys with the same largest score share the limit between them") {
 
 TEST_CASE("there is no hard look-up without a key, with every key blocked, and where a score is no number") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_CONTAINS(compare_lookups(*trace_of_scores({}), 0, 0, 0).not_possible, "no key");
-  CHECK_CONTAINS(compare_lookups(*trace_of_scores({1.0, nan}), 0, 0, 0).not_possible, "key 1 is NaN");
+  CHECK_CONTAINS(compare_lookups(*trace_of_scores({}), 0, 0, 0).impossible_reason, "no key");
+  CHECK_CONTAINS(compare_lookups(*trace_of_scores({1.0, nan}), 0, 0, 0).impossible_reason, "key 1 is NaN");
   AttentionInputs inputs = grouped();
   inputs.tensors.valid_lens = std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{0, 6});
   for (const FullyMaskedRows rows : {FullyMaskedRows::nan, FullyMaskedRows::zero}) {
     inputs.options.fully_masked_rows = rows;
     const LookupComparison c = compare_lookups(*reference_forward(inputs), 0, 0, 0);
     CHECK(!c.possible());
-    CHECK_CONTAINS(c.not_possible, "blocked");
+    CHECK_CONTAINS(c.impossible_reason, "blocked");
     CHECK(std::isnan(c.soft.weights[0]) == (rows == FullyMaskedRows::nan));
     CHECK(c.cooler.empty());
   }

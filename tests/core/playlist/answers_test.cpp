@@ -308,7 +308,7 @@ TEST_CASE("the options of a page are shown with the numbers of its trace") {
   const PageWords words = page_words(page, *page.scenario, seen.inputs, *seen.trace);
   REQUIRE(words.options.size() == 2);
   CHECK(words.options[0] == "'" + seen.inputs.labels.key[7] + "'");
-  CHECK(words.whys[1].find("It gets ") == 0);
+  CHECK(words.reasons[1].find("It gets ") == 0);
   CHECK(words.key.option == 0);
 }
 

@@ -64,9 +64,9 @@ TEST_CASE("frequencies are scaled as rope_scaling has it") {
 }
 
 TEST_CASE("what is not understood is named, and what cannot be is refused") {
-  CHECK(read(R"({"rope_scaling": {"type": "yarn", "factor": 4}})").not_understood == "rope_scaling yarn");
-  CHECK(read(R"({"rope_scaling": {"type": "dynamic", "factor": 4}})").not_understood.empty());
-  CHECK_FALSE(read(R"({"model_type": "llama4"})").not_understood.empty());
+  CHECK(read(R"({"rope_scaling": {"type": "yarn", "factor": 4}})").unsupported == "rope_scaling yarn");
+  CHECK(read(R"({"rope_scaling": {"type": "dynamic", "factor": 4}})").unsupported.empty());
+  CHECK_FALSE(read(R"({"model_type": "llama4"})").unsupported.empty());
   for (const char* wrong :
        {R"({"rope_theta": 0})", R"({"rope_theta": "big"})", R"({"rope_theta": 1e300})",
         R"({"rotary_pct": 1.5})", R"({"rope_scaling": {"type": "linear", "factor": -1}})",

@@ -222,7 +222,7 @@ TEST_CASE("an array that is missing is named, and the other layers are there") {
   REQUIRE(found.layers.size() == 2);
   CHECK(layer_problem(found.layers[0]) == "");
   CHECK(layer_problem(found.layers[1]) == "a.1.attention.k_lin.weight is missing");
-  CHECK(first_sound_layer(found) == 0);
+  CHECK(first_usable_layer(found) == 0);
 
   const AttentionLayers without_output = layers_of(
       one_layer("b.0.", {"self_attn.q_proj.", "self_attn.k_proj.", "self_attn.v_proj."}), R"({"n_heads":2})");

@@ -28,7 +28,7 @@ Found found_in(const Sizes& sizes, const std::string& config = "") {
   write_model(folder, sizes, config);
   const ModelFiles files(folder.file(""));
   const AttentionLayers layers = find_attention_layers(files);
-  return {layers, blocks_in_row(files, layers.layers), told_of_layer_count(files, layers)};
+  return {layers, blocks_in_row(files, layers.layers), layer_count_note(files, layers)};
 }
 
 // "h.0", "-h.1" of one that is absent, "!h.2" of one that cannot be computed.
@@ -77,8 +77,8 @@ TEST_CASE("a layer of which nothing is left keeps its number, at the beginning t
   const AttentionLayers found = found_in(layers("h.", {1, 3}), R"({"n_heads":2})");
   CHECK(names_of(found) == Names{"-h.0", "h.1", "-h.2", "h.3"});
   CHECK(layer_problem(found.layers[2]) == "none of its attention arrays is there");
-  CHECK(first_sound_layer(found) == 1);
-  CHECK(first_sound_layer(found_in(layers("h.", {1, 3}))) == 1);
+  CHECK(first_usable_layer(found) == 1);
+  CHECK(first_usable_layer(found_in(layers("h.", {1, 3}))) == 1);
   CHECK(layer_scenario("m", found, 3).parameters.layer == 3);
   CHECK_THROWS_WITH_AS(layer_scenario("m", found, 2), doctest::Contains("none of its attention arrays"), Error);
 }
