@@ -66,7 +66,7 @@ class PictureSurface {
   };
   void begin();
 
-  // In this order: the members after `context_removal_` make other things current, and are destroyed before it.
+  // In this order: the members after `context_removal_` make other things current, and are destroyed first.
   Outer at_first_;
   ContextRemoval context_removal_;
   gl::Framebuffer framebuffer_;
