@@ -210,7 +210,6 @@ std::string model_info_text(const TextModel& model) {
 nlohmann::ordered_json model_info_json(const TextModel& model) {
   const ModelFiles& files = model.files();
   const AttentionLayers& layers = model.layers();
-  using Json = nlohmann::ordered_json;
   const auto or_null = [](bool known, auto value) { return known ? Json(value) : Json(nullptr); };
   Json list = Json::array();
   for (std::size_t i = 0; i < layers.layers.size(); ++i) {

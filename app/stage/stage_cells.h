@@ -13,6 +13,7 @@
 
 #include "app/content/stage_content.h"
 #include "app/panels/panel.h"
+#include "core/picture/picture_builder.h"
 #include "core/picture/plane_rule.h"
 
 namespace headwise {

@@ -9,6 +9,8 @@
 
 namespace headwise {
 
+struct WindowState;
+
 // What the commands copy to the clipboard; each says in a notice what it copied, or why it copied nothing.
 
 // The number in the pinned cell or the one under the mouse.
@@ -24,8 +26,6 @@ void copy_mask(WindowState& window);
 
 // The whole scenario as one Python program, in the style selected in the inspector.
 void copy_program(WindowState& window);
-
-struct WindowState;
 
 // Opens the dialog for a file of the stage's picture (.png, .svg), of the motion into the step (.png), or of
 // the slides of the playlist (.png). Reports why if there is nothing to save.
