@@ -167,7 +167,7 @@ void add_reshapes(const AttentionInputs& inputs, ProgramVariants& variants) {
         AxisOrder{{{1}, {2}, {0}, {3}}}, AxisOrder{{{0}, {1}, {3}, {2}}}}) {
     if (!is_new(splits, moved(split, order))) continue;
     const std::vector<StageChange> each =
-        each_split([&](const Split& each) { return split_by_reading(each.heads, each.joined, order); });
+        each_split([&](const Split& cut) { return split_by_reading(cut.heads, cut.joined, order); });
     const std::string as =
         fmt::format("split into heads by reading the numbers as {}: {}", order_text(split, order), mistake);
     variants.push_back({"q, k and v are " + as, each});

@@ -1,5 +1,6 @@
 // Masks that block different cells from ours: one key too far, transposed, inverted, applied to the queries.
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cmath>
 #include <utility>
