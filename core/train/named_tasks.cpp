@@ -245,7 +245,7 @@ NounPairs noun_pairs(Index nouns) {
 // The texts of all tokens, for that many nouns of each kind.
 std::vector<std::string> sentence_task_texts(Index nouns) {
   std::vector<std::string> texts;
-  const auto add = [&](Words words) { texts.insert(texts.end(), words.begin(), words.end()); };
+  const auto add = [&](Words added) { texts.insert(texts.end(), added.begin(), added.end()); };
   add(fixed_words);
   for (const auto& kind : noun_kinds) add(Words(kind).first(static_cast<std::size_t>(nouns)));
   add(verb_words);
