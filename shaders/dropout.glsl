@@ -1,4 +1,4 @@
-// The factor of core/attention/dropout.h for one cell, from the same random numbers: Philox4x32-10 (Salmon et al., SC 2011),
+// The factor of core/attention/softmax.h for one cell, from the same random numbers: Philox4x32-10 (Salmon et al., SC 2011),
 // keyed by the seed and the name "dropout", counted by the flat cell in (N,H,L,S′).
 
 uniform uvec2 dropout_seed;      // low, high word; so the next two

@@ -295,7 +295,7 @@ void time_turns(const Turns& turns, std::vector<BackendRun>& runs) {
 
 // Times everything in turns, with gl size by size. A backend that refuses the work is skipped with a warning.
 // Throws Error(usage), Error(input), also for a warning if the request is strict, Error(memory),
-// Error(no_display) if gl finds no GPU although HEADWISE_EXPECT_GPU is set (app/gl/renderer_name.h).
+// Error(no_display) if gl finds no GPU although HEADWISE_EXPECT_GPU is set (app/gl/driver.h).
 BackendBench bench_backends(const BackendBenchRequest& request) {
   std::vector<std::string> names = request.backends;
   if (names.empty()) names = {"reference", "fused"};

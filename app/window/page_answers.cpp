@@ -308,7 +308,7 @@ bool answer_by_key(WindowState& window, KeyChord chord) {
 
 namespace {
 
-constexpr float beside_option = 12;  // design units, as app/widgets/button.cpp draws it
+constexpr float beside_option = 12;  // design units, as app/widgets/controls.cpp draws it
 
 // Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it
 // says, to know which letters it needs.

@@ -15,7 +15,7 @@ namespace headwise {
 // q_heads (N,H,L,D), k_heads (N,G,S′,D); `out` is (N,H,L,S′).
 Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out);
 
-// The previous product of each head (core/attention/incremental_product.h); `left` (N,H,…) and `right`
+// The previous product of each head (core/attention/matrix_product.h); `left` (N,H,…) and `right`
 // (N,G,…) are its factors.
 struct EarlierHeads {
   const Tensor& left;

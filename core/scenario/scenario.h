@@ -76,7 +76,7 @@ struct CellEdit {
   friend bool operator==(const CellEdit&, const CellEdit&) = default;
 };
 
-// heads.frozen: heads whose attention weights are frozen (core/attention/frozen_heads.h).
+// heads.frozen: heads whose attention weights are frozen (core/attention/softmax.h).
 struct FrozenHeads {
   std::vector<std::int64_t> heads;  // slice f of the weights belongs to heads[f]; no duplicates
   TensorPtr attn_weights;  // (N,F,L,S′) f64, never edited in place; null: in `file`, or given from outside

@@ -10,7 +10,7 @@
 //     s in [S,S+1):  k[n,s,c] = bias_k[c]
 // and nothing at all for the row of zeros after it.
 //
-// A gradient has a rule too (core/trace/gradient_rules.h): it follows from the rules of the tensors that read
+// A gradient has a rule too (gradient_rules.cpp): it follows from the rules of the tensors that read
 //     its tensor, grad.q_heads[n,h,l,d] = Σ_s grad.scores[n, h, l, s] · k_heads[n, h/(H/G), s, d]
 #pragma once
 
@@ -72,7 +72,7 @@ Index mapped_index(const AxisMap& map, std::span<const Index> variables);
 Interval mapped_interval(const AxisMap& map, std::span<const Interval> ranges);
 
 // The same index when variable v is itself values[v], a map of other variables that run over `ranges`, none
-// of them empty; used to invert a rule (core/trace/gradient_rules.h). nullopt if the digits can no longer be
+// of them empty; used to invert a rule (gradient_rules.cpp). nullopt if the digits can no longer be
 // separated: (8·x + y) / 3, say; (8·x + y) / 8 is x if y stays below 8.
 std::optional<AxisMap> substituted(const AxisMap& map, std::span<const AxisMap> values,
                                    std::span<const Interval> ranges);

@@ -33,7 +33,7 @@ inline double accuracy_of(const BatchResult& result) {
   return result.counted == 0 ? 0.0 : static_cast<double>(result.correct) / static_cast<double>(result.counted);
 }
 
-// Seeds of core/attention/dropout.h, one for each layer: weight (n,h,l,s) of the batch is multiplied by
+// Seeds of core/attention/softmax.h, one for each layer: weight (n,h,l,s) of the batch is multiplied by
 // dropout_factor(p, seed, ((n·H + h)·T + l)·T + s). Empty: nothing is dropped.
 using DropoutSeeds = std::span<const std::uint64_t>;
 

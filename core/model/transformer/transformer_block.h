@@ -139,7 +139,7 @@ struct TransformerHeads {
   Index heads = 0, kv_heads = 0, head_dim = 0, v_head_dim = 0;  // H, G, D, Dv
   bool is_causal = false;
   std::optional<Index> sliding_window;         // query i sees keys j with |i − j| < this
-  std::vector<double> alibi_slopes = {};       // per head (core/attention/alibi.h); empty: none
+  std::vector<double> alibi_slopes = {};       // per head (core/attention/attention_mask.h); empty: none
   std::optional<double> scale = std::nullopt;  // null: 1/√D
 };
 
