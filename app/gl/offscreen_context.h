@@ -51,9 +51,9 @@ enum class OffscreenDebug { from_environment, on };
 
 class OffscreenContext {
  public:
-  // Makes an OpenGL core context (4.5 if available, else at least 3.3) on the first device that gives one
-  // (app/gl/offscreen_context.h), makes it current in this thread, and gives it a framebuffer of width ×
-  // height pixels. Throws Error(no_display) if EGL has none.
+  // Makes an OpenGL core context (4.5 if available, else at least 3.3) on the first device that gives one,
+  // makes it current in this thread, and gives it a framebuffer of width × height pixels.
+  // Throws Error(no_display) if EGL has none.
   OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures,
                    OffscreenDebug debug = OffscreenDebug::from_environment);
   ~OffscreenContext();

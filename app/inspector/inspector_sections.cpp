@@ -158,7 +158,7 @@ void draw_row_entropy(const PanelContext& context, TextColumn& column, const Cel
 }
 
 constexpr std::size_t most_others = 4;
-constexpr double least_told = 5e-3;
+constexpr double least_listed = 5e-3;
 
 std::string probability_text(double probability) {
   return std::isnan(probability) ? "NaN" : fmt::format("{:.3f}", probability);
@@ -371,7 +371,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   std::size_t listed = 0;
   for (const WordChange& other : change.now) {
     if (other.id == now.id || other.id == before.id) continue;
-    if (std::max(other.before, other.now) < least_told || listed == most_others) continue;
+    if (std::max(other.before, other.now) < least_listed || listed == most_others) continue;
     if (listed++ == 0) column.heading("OTHER WORDS: ORIGINAL → CHANGED");
     column.row(word(other.id),
                fmt::format("{} → {}", probability_text(other.before), probability_text(other.now)));

@@ -70,13 +70,13 @@ class AsyncQuery {
   // The last outcome taken in, for any question; null: none.
   const OutcomePtr& known() const { return known_; }
   // No answer is needed now: cancels the work under way and keeps what is known.
-  void rest() {
+  void suspend() {
     collect_results();
     worker_.cancel();
   }
   // The same, and discards what is known.
   void forget() {
-    rest();
+    suspend();
     known_.reset();
   }
   // How many computations have been started.

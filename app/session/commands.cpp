@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/files/input_file.h"
 #include "core/files/word_rows.h"
-#include "core/tensor/error.h"
 
 namespace headwise {
 
@@ -64,7 +64,7 @@ KeyChord chord_of(std::string_view text) {
   chord.shift = takes("Shift+");
   const auto* const named = std::ranges::find(named_keys, text, &NamedKey::second);
   if (named == std::end(named_keys) && text.size() != 1)
-    throw Error(ExitStatus::input, {"commands.txt", "there is no such key", std::string(text), "", ""});
+    refuse_input("commands.txt", "there is no such key", std::string(text));
   chord.key = named != std::end(named_keys) ? named->first : letter(text.front());
   return chord;
 }
@@ -83,8 +83,7 @@ std::vector<CommandEntry> read_commands() {
     parts.resize(7);
     const auto menu = std::ranges::find(menus, parts[0]) - menus.begin();
     if (menu == std::ssize(menus))
-      throw Error(ExitStatus::input, {"commands.txt: " + std::string(id), "there is no such menu",
-                                      std::string(parts[0]), "", ""});
+      refuse_input("commands.txt: " + std::string(id), "there is no such menu", std::string(parts[0]));
     CommandEntry entry{.id = static_cast<CommandId>(entries.size()),
                        .word = id,
                        .menu = static_cast<Menu>(menu),

@@ -140,7 +140,7 @@ ComparisonTargets::ComparisonTargets(std::function<void()> wake)
 
 ComparisonTargetPtr ComparisonTargets::of(const ComputationPtr& present, CompareWith with) {
   if (with == CompareWith::pinned) {
-    work_.rest();
+    work_.suspend();
     ComparisonTarget side{pinned_, "pinned", "", {}};
     if (!pinned_) side.why = "nothing is pinned yet";
     return std::make_shared<const ComparisonTarget>(std::move(side));

@@ -38,7 +38,7 @@ class ComparisonTargets {
   // What the two sides have in common is shared.
   ComparisonTargetPtr of(const ComputationPtr& present, CompareWith with);
   // Nothing is needed: cancels the work under way and releases what was computed; the pinned one stays.
-  void rest() { work_.forget(); }
+  void suspend() { work_.forget(); }
   // How many sides were computed. A pinned one costs nothing.
   int begun() const { return work_.begun(); }
   // Progress of the work under way, if any.

@@ -98,13 +98,13 @@ std::vector<std::string> content_words(const std::vector<std::string>& words) {
       "that", "this",  "there", "then",   "if",    "i",    "my",     "we",    "you", "me",   "exactly",
       "as",   "has",   "have",  "should", "would", "will", "happens"};
   if (words.size() < 3) return words;
-  std::vector<std::string> telling;
+  std::vector<std::string> content;
   for (const std::string& word : words) {
     std::string small = word;
     std::ranges::transform(small, small.begin(), lower);
-    if (std::ranges::find(stop_words, small) == stop_words.end()) telling.push_back(word);
+    if (std::ranges::find(stop_words, small) == stop_words.end()) content.push_back(word);
   }
-  return telling.empty() ? words : telling;
+  return content.empty() ? words : content;
 }
 
 }  // namespace headwise

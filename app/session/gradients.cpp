@@ -41,8 +41,8 @@ TracePtr Gradients::of(const ComputationPtr& computation, std::optional<Loss> as
   return outcome && outcome->answer ? *outcome->answer : nullptr;
 }
 
-void Gradients::rest(const TracePtr& trace) {
-  work_.rest();
+void Gradients::suspend(const TracePtr& trace) {
+  work_.suspend();
   if (work_.known() && work_.known()->question.computation->trace != trace) work_.forget();
 }
 

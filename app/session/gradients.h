@@ -22,7 +22,7 @@ class Gradients {
   // waits; or if they cannot be computed, and then error() says why.
   TracePtr of(const ComputationPtr& computation, std::optional<Loss> loss);
   // None are needed: cancels the work under way and releases a pass of any trace but this one.
-  void rest(const TracePtr& trace);
+  void suspend(const TracePtr& trace);
   // This trace with its gradients if known, else the trace itself.
   TracePtr cached(const TracePtr& trace) const;
   // Why the trace requested last has none: they would not fit in memory. Empty if it has them,

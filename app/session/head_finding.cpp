@@ -75,9 +75,9 @@ std::optional<HeadQuestion> head_question(const Scenario& scenario) {
 HeadFinding::HeadFinding(const std::function<void()>& wake)
     : survey(find_heads, wake), muting(mute_heads, wake) {}
 
-void HeadFinding::rest() {
-  survey.rest();
-  muting.rest();
+void HeadFinding::suspend() {
+  survey.suspend();
+  muting.suspend();
   to_mute.reset();
 }
 

@@ -51,7 +51,7 @@ struct HeadFinding {
   std::optional<HeadQuestion> to_mute;  // requested, and not yet available
 
   // Nothing is needed: cancels the work under way and keeps what is known.
-  void rest();
+  void suspend();
 };
 
 // The heads of a model ordered by a column of their table.

@@ -93,7 +93,7 @@ std::string export_title(const Trace& trace, const TensorExport& what);
 void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
                    const std::string& path);
 
-// A tensor's picture, table or array as bytes: app/session/tensor_export.h for standard output too.
+// A tensor's picture, table or array as bytes, for a file, the clipboard or standard output.
 
 // Throws what export_writer throws for a trace of these inputs where it follows from the sizes and the
 // labels: a head or batch entry that is not there, a picture that is too large.
@@ -106,7 +106,7 @@ std::function<void(const ByteSink&)> export_writer(const Trace& trace, const Tok
                                                    const TensorExport& what, ExportFormat format);
 
 // A map of a trace as text for the clipboard: a table for a spreadsheet, an array for Python. Its contents
-// follow app/session/tensor_export.h: one head, or a tensor that has no heads.
+// are those of an exported map: one head, or a tensor that has no heads.
 
 // Larger maps are too much for a clipboard.
 inline constexpr Index most_copied_cells = Index{1} << 20;

@@ -65,7 +65,7 @@ PredictionRuns::PredictionRuns(std::function<void()> wake)
 WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index batch) {
   const Question question{computation, batch};
   if (known_of_ == question) {
-    work_.rest();
+    work_.suspend();
     return known_;
   }
   const auto keep = [&](WordPredictionsPtr predictions) {
@@ -73,7 +73,7 @@ WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index b
     return known_ = std::move(predictions);
   };
   if (std::string why = predictions_refusal(*computation); !why.empty()) {
-    work_.rest();
+    work_.suspend();
     return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, std::move(why)}));
   }
   const auto outcome = work_.of(question);

@@ -43,7 +43,7 @@ class PredictionRuns {
   // never waits.
   WordPredictionsPtr of(const ComputationPtr& computation, Index batch);
   // None are needed: cancels the work under way.
-  void rest() { work_.rest(); }
+  void suspend() { work_.suspend(); }
   Waiting waiting() const { return work_.waiting(); }
   // Waits for the work under way (tests, and pictures of the window).
   void finish() { work_.finish(); }

@@ -111,7 +111,7 @@ std::vector<Index> salient_steps(const std::vector<Index>& steps, const WatchedR
     changed.push_back(changed.back() + (before && after ? std::abs(*after - *before) : 0.0));
   }
   const double all = changed.back(), time = static_cast<double>(steps.back() - steps.front());
-  std::vector<Index> telling;
+  std::vector<Index> chosen;
   std::size_t next = 0;
   for (std::size_t page = 0; page < count; ++page) {
     const double share = static_cast<double>(page) / static_cast<double>(count - 1);
@@ -121,9 +121,9 @@ std::vector<Index> salient_steps(const std::vector<Index>& steps, const WatchedR
     };
     const std::size_t last = steps.size() - (count - page);  // as many pages follow
     while (next < last && happened(next) < share - 1e-9) ++next;
-    telling.push_back(steps[next++]);
+    chosen.push_back(steps[next++]);
   }
-  return telling;
+  return chosen;
 }
 
 void write_training_pages(const std::string& path, const std::vector<std::string>& checkpoints,

@@ -1,4 +1,5 @@
-// What a watched training is saved as.
+// What a watched training is saved as: checkpoints, a program, pages of a lesson, an animated picture; and
+// the habits of heads that it shows.
 #pragma once
 
 #include <optional>

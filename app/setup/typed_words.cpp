@@ -241,6 +241,7 @@ const PlaceWords& words_of_place(SentencePlace place) {
       {"builder/object", "object of the sentence", "To what: the other noun that the pronoun may stand for."},
       {"builder/adjective", "adjective of the sentence",
        "Decides which noun the pronoun stands for: each adjective speaks of only one of the two."}};
+  static_assert(std::size(all) == sentence_place_count);
   return all[static_cast<std::size_t>(place)];
 }
 

@@ -1,5 +1,5 @@
-// The text of a model while it is typed: words that the model hardly knows are underlined,
-// and a word begun can be completed.
+// The text of a model while it is typed: words that the model hardly knows are underlined, and a word begun
+// can be completed; or it is built of parts, each chosen from a list.
 #pragma once
 
 #include <imgui.h>

@@ -43,6 +43,7 @@ constexpr Words all_words[] = {
     {"Save a PyTorch program that does the same training", "Save", "a file name, .py", python_files},
     {"Save the training as pages of a lesson", "Save", "a file name, .json", json_files},
 };
+static_assert(std::size(all_words) == static_cast<std::size_t>(FileDialogPurpose::save_training_pages) + 1);
 
 bool exists(const std::string& path) {
   std::error_code ignored;

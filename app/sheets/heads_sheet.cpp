@@ -59,7 +59,7 @@ void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQ
   if (finding.to_mute) {
     if (text_button(widgets, "cancel", "Cancel")) {
       finding.to_mute.reset();
-      finding.muting.rest();
+      finding.muting.suspend();
     }
     named_item(widgets, "heads/cancel", "Stops muting the heads.");
     ImGui::SameLine();
@@ -143,7 +143,7 @@ bool draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQu
 PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, HeadsSheetState& state) {
   PanelAction action;
   if (!state.open) {
-    finding.rest();
+    finding.suspend();
     state.came = false;
     return action;
   }

@@ -1,4 +1,4 @@
-// F1: every key, from the command table, and the letters used for shapes.
+// F1: every key, from the command table, and the letters used for shapes. And the sheet of the errors so far.
 #pragma once
 
 #include <string>

@@ -236,12 +236,12 @@ std::vector<PaletteEntry> palette_entries(const Session& session, const std::str
 std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query) {
   if (query.size() > longest_query) return {};
   const std::vector<std::string> words = query_words(query);
-  const std::vector<std::string> telling = content_words(words);
+  const std::vector<std::string> content = content_words(words);
   std::vector<Ranked> ranked;
   std::vector<bool> taken(entries.size(), false);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     std::optional<Ranked> found = with_all(words, entries[i], 0);
-    if (!found && telling.size() < words.size()) found = with_all(telling, entries[i], 1);
+    if (!found && content.size() < words.size()) found = with_all(content, entries[i], 1);
     if (!found) continue;
     taken[i] = true;
     found->match.entry = i;
@@ -253,7 +253,7 @@ std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, st
       if (is_question(entries[one.match.entry])) one.score -= question_handicap;
   }
   const bool sentence = words.size() >= sentence_words;
-  if (sentence || (ranked.empty() && words.size() > 1)) add_some(entries, telling, taken, ranked);
+  if (sentence || (ranked.empty() && words.size() > 1)) add_some(entries, content, taken, ranked);
   if (sentence && ranked.empty()) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (is_question(entries[i])) ranked.push_back({2, 0, {i, {}}});

@@ -123,10 +123,10 @@ class HeadRowsView {
   }
 
   Index shown_row() const {
-    Index telling = 0;
+    Index salient = 0;
     if (!state_.query && context_.predictions && !context_.predictions->positions.empty())
-      telling = predicted_position(context_);
-    return shown_query(context_, state_.query.value_or(telling), queries());
+      salient = predicted_position(context_);
+    return shown_query(context_, state_.query.value_or(salient), queries());
   }
 
   std::string name(Index head) const {
@@ -293,7 +293,7 @@ bool has_head_rows_view(const Trace& trace) {
 
 PanelAction draw_head_rows(const PanelContext& context, HeadRowsState& state, RectF area,
                            std::optional<CellRef>& under_mouse) {
-  state.telling = salient_position(context);
+  state.salient = salient_position(context);
   return HeadRowsView(context, state, area).draw(under_mouse);
 }
 

@@ -359,7 +359,7 @@ PanelAction draw_prediction(const PanelContext& context, PredictionState& state,
                         area);
     return {};
   }
-  state.telling = salient_position(context);
+  state.salient = salient_position(context);
   return PredictionView(context, &weights, *predictions).draw(state, area, under_mouse);
 }
 

@@ -334,7 +334,7 @@ std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& recta
 StageChoices choices_of(const StageState& state) {
   return {state.elementwise.query, state.prediction.first_row, state.query_key.query,
           state.query_key.moves,   state.head_rows.query,      state.head_rows.first_row,
-          state.head_rows.telling, state.prediction.telling};
+          state.head_rows.salient, state.prediction.salient};
 }
 
 void take_choices(StageState& state, const StageChoices& choices) {

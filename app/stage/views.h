@@ -101,7 +101,7 @@ PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, co
 
 struct HeadRowsState {
   std::optional<Index> query;  // chosen here; none: the position that the prediction tells most about
-  Index telling = 0;           // that position, of the last frame
+  Index salient = 0;           // that position, of the last frame
   Index first_row = 0;         // of the heads, where not all fit
   Index looked_at = -1;        // the head of the last frame: another one is scrolled into view
   HeadNames head_names;        // of heads whose function has no name: what they are measured to do
@@ -371,7 +371,7 @@ PanelAction draw_memory(const PanelContext& context, MemoryViewState& state, con
 // which can be muted.
 
 struct PredictionState {
-  Index telling = 0;            // the position shown when none is selected, of the last frame
+  Index salient = 0;            // the position shown when none is selected, of the last frame
   Index first_row = 0;          // of the list, where not all positions fit
   std::optional<Index> wanted;  // the position selected in the last frame: the list scrolls to it once
   HeadRanges head_ranges;       // of the thumbnails

@@ -365,7 +365,7 @@ CheckpointStripAction draw_checkpoint_strip(const WidgetContext& widgets, const 
   ImFont* font = widgets.fonts.small;
   const float y = float(area.y) + widgets.px(strip_text_down), gap = widgets.px(strip_gap);
   auto right = float(area.x + area.width);
-  const bool in_view = strip.watched || strip.goes_on;
+  const bool in_view = strip.watched || strip.resumed;
   if (in_view || strip.resumable) {
     const std::string_view words = in_view ? back_words : on_words;
     const float width = text_link_width(widgets, words);

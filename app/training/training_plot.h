@@ -35,7 +35,7 @@ struct CheckpointStrip {
   std::string place;  // "step 412 of 900"
   Index shown = 0, count = 1;
   bool watched = false;    // its training is in the training view
-  bool goes_on = false;    // it has gone on there from these checkpoints
+  bool resumed = false;    // it has gone on there from these checkpoints
   bool resumable = false;  // it could
   std::size_t page = 0;    // the page of a playlist that it was looked into from, counted from 1; 0: none
 };

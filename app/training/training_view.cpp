@@ -357,7 +357,8 @@ TrainingAction draw_training_view(const PanelContext& context, LiveTraining& tra
     return action;
   }
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  if (const auto saved = std::exchange(state.goes_on, std::nullopt)) resume_training(training, state, *saved);
+  if (const auto saved = std::exchange(state.to_resume, std::nullopt))
+    resume_training(training, state, *saved);
   if (!training.begun() && state.error.empty()) begin_training(training, state, {.name = state.task});
   if (!begin_overlay(context, "overlay/training", "Train: watch it learn", state.open,
                      {.width = std::min(sheet_width, (display.x - context.px(around)) / context.scale),

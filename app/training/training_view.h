@@ -45,8 +45,8 @@ enum class TrainingCurve { loss, accuracy };
 struct TrainingViewState {
   bool open = false;
   bool waits = false;  // for the file dialog, which was opened from here: opens again when that closes
-  std::string task = first_task;         // of task_entries(), or the path of a file
-  std::optional<SavedTraining> goes_on;  // to go on with as soon as the view is open
+  std::string task = first_task;           // of task_entries(), or the path of a file
+  std::optional<SavedTraining> to_resume;  // to go on with as soon as the view is open
   DropDownState tasks, forms;
   int pace = 0;  // of the paces offered
   DropDownState changes;

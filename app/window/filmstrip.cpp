@@ -155,7 +155,7 @@ void PageThumbnails::make_room() {
   if (maker_ && maker_->window.document.session.awaited()) maker_.reset();
 }
 
-void PageThumbnails::rest() {
+void PageThumbnails::suspend() {
   maker_.reset();
 }
 

@@ -45,7 +45,7 @@ class PageThumbnails {
   // goes on with the next advance().
   void make_room();
   // Releases what computes them; the pictures stay.
-  void rest();
+  void suspend();
 
   // How many pictures were drawn so far.
   int drawn() const { return drawn_; }

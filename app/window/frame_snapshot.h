@@ -60,7 +60,7 @@ struct FrameSnapshot {
   // Nothing is computed before the current place needs it.
   void add_gradients(WindowState& state) {
     Gradients& gradients = state.document.gradients;
-    if (!wants_gradients(selection)) return gradients.rest(computation->trace);
+    if (!wants_gradients(selection)) return gradients.suspend(computation->trace);
     if (const TracePtr back = gradients.of(computation, selection.loss)) {
       trace = back;
       state.view.selection = selection = selection_within(selection, *trace);
@@ -72,7 +72,7 @@ struct FrameSnapshot {
 
   // The same for the comparison view.
   void add_comparison_target(WindowDocument& document) {
-    if (selection.view != StageView::compare) return document.comparison_targets.rest();
+    if (selection.view != StageView::compare) return document.comparison_targets.suspend();
     comparison_target = document.comparison_targets.of(computation, selection.compare_with);
     if (comparison_target) return;
     ComparisonTarget none;
@@ -84,7 +84,7 @@ struct FrameSnapshot {
   void add_predictions(WindowDocument& document) {
     const bool shown = selection.view == StageView::prediction ||
                        (selection.view == StageView::head_rows && offers_prediction(scenario));
-    if (!shown) return document.predictions.rest();
+    if (!shown) return document.predictions.suspend();
     predictions = document.predictions.of(computation, selection.batch);
     if (!predictions)
       predictions_refusal = waiting_sentence("computing the predicted words", document.predictions.waiting());

@@ -293,7 +293,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_filmstrip(context, document.walk, busy, filmstrip_));
   };
   if (!panel("panel/filmstrip", filmstrip_part, layout.filmstrip, 8, 6, draw_strip, still))
-    filmstrip_.thumbnails.rest();
+    filmstrip_.thumbnails.suspend();
   if (view.full_screen) draw_steps();
   draw_tabs("panel/graph_tab", layout.graph_tab, {{true, graph_part, SidePanel::graph}});
   if (begin_bare_panel("panel/status", layout.status)) {

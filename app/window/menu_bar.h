@@ -1,4 +1,5 @@
-// The menus, built from the command table, and on the right the operator and its sizes.
+// The lines at the edges of the window: the menus, built from the command table, with the operator and its
+// sizes on the right; the status line at the bottom; and the presenter's notes, on a sheet of their own.
 #pragma once
 
 #include <string>

@@ -371,6 +371,7 @@ void accept_file(WindowState& window, const std::string& path) {
         [](WindowState& state, const std::string& task) {
           begin_training(state.document.training, state.dialogs.training, {.name = "file", .file = task});
         }};
+    static_assert(std::size(accepts) == static_cast<std::size_t>(FileDialogPurpose::open_training_task) + 1);
     const auto purpose = static_cast<std::size_t>(dialog.purpose);
     if (purpose < std::size(accepts))
       accepts[purpose](window, path);

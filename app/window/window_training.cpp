@@ -190,7 +190,7 @@ void toggle_training(WindowState& window) {
   PlaceInTraining& place = window.view.place_in_training;
   const std::string path = model_path(window.document.session.scenario());
   find_checkpoints(place, path);
-  if (place.resumable) view.goes_on = saved_training(place, path);
+  if (place.resumable) view.to_resume = saved_training(place, path);
   if (view.task != no_task) return;
   view.error.clear();
   view.task = TrainingViewState{}.task;
@@ -290,7 +290,7 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
         .place = fmt::format("step {} of {}", place.checkpoints[index].step, place.checkpoints.back().step),
         .shown = static_cast<Index>(index),
         .count = std::ssize(place.checkpoints),
-        .goes_on = place.resumable && training.saved_folder() == saved_training(place, path).folder,
+        .resumed = place.resumable && training.saved_folder() == saved_training(place, path).folder,
         .resumable = place.resumable};
   }
   const CheckpointStripAction action = draw_checkpoint_strip(widgets, strip, area);
@@ -300,7 +300,7 @@ void draw_place_in_training(WindowState& window, const WidgetContext& widgets) {
   }
   if (action.to_training) {
     window.dialogs.training.open = true;
-    if (!strip.watched && !strip.goes_on) window.dialogs.training.goes_on = saved_training(place, path);
+    if (!strip.watched && !strip.resumed) window.dialogs.training.to_resume = saved_training(place, path);
   }
   if (strip.watched) {
     if (action.place) place.target = action.place;

@@ -1,5 +1,5 @@
-// The three input projections and the layout of their parameters. core/attention/in_projection.h computes
-// them, core/attention/projection_layouts.h converts between the layouts.
+// The three input projections and the layout of their parameters (core/attention/projection_layouts.h
+// converts between the layouts).
 #pragma once
 
 #include "core/attention/attention_options.h"

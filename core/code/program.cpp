@@ -111,6 +111,7 @@ constexpr Index most_listed_cells = 64;
 constexpr std::size_t text_columns = 110;
 
 constexpr const char* numpy_types[] = {"<f4", "<f8", "?", "<i8"};  // in the order of DType
+static_assert(std::size(numpy_types) == static_cast<std::size_t>(DType::i64) + 1);
 
 std::string number_text(const Tensor& tensor, Index i) {
   const double value = tensor.flat(i);

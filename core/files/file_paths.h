@@ -1,6 +1,6 @@
 // Paths of what Headwise reads: files and folders of the system, and built-in files, whose paths begin with
 // "builtin:", so that its own models open from any folder without further files. Some of these are made when
-// they are read (core/files/file_paths.h).
+// they are read.
 #pragma once
 
 #include <cstddef>

@@ -270,7 +270,7 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file, std::vector<Unr
   Index total = 0;
   for (const SafetensorsArray& array : open.header.arrays) {
     if (__builtin_add_overflow(total, tensor_bytes(array.array, file.path()), &total))
-      refuse_input(file.path(), "the arrays together are out of range", "", "");
+      refuse_input(file.path(), "the arrays together are out of range");
   }
   require_memory(total, file.path());
   std::vector<NamedTensor> tensors;

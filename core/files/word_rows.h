@@ -32,7 +32,7 @@ std::vector<std::string_view> word_list(std::span<const unsigned char> bytes);
 // earlier row has.
 std::vector<WordRow> word_rows(std::span<const unsigned char> bytes, std::string_view file);
 
-// Records as rows of a table (core/files/word_rows.h): each word says one thing of a record, by itself or as
+// Records as rows of a table: each word says one thing of a record, by itself or as
 // WORD=VALUE.
 
 template <class Record>

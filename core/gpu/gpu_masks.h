@@ -55,7 +55,7 @@ class GpuMasks {
   static std::string refusal(const GivenMasks& given, const GpuLimits& limits);
 
   // Queries of one head whose rows of attn_mask a shader can bind at once; nullopt if it can bind the whole
-  // mask (core/gpu/gpu_masks.h).
+  // mask.
   std::optional<Index> rows_at_once(const GpuLimits& limits) const;
 
   ScoreNeeds needs() const { return needs_; }

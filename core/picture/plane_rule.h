@@ -61,8 +61,7 @@ int cell_begin(Index index, Index count, int pixels);
 // for painters that draw those in their own way.
 Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const PlaneRule& rule);
 
-// Where the cells of a plane are on the screen: the same whole pixels as in the plane's rule
-// (core/picture/plane_rule.h).
+// Where the cells of a plane are on the screen: the same whole pixels as in the plane's rule.
 
 // Cells [row_begin, row_end) × [col_begin, col_end), as drawn.
 struct CellBox {

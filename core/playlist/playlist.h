@@ -33,7 +33,7 @@
 //              answer away: step, view, tensor, pin and spotlight then come with the answer
 //   veil       true: while the page asks, the result of its step is hidden, and all that follows from it;
 //              instead of ask_step and ask_view
-//   answer     what the question is answered with: a number, a choice … (core/playlist/playlist.h);
+//   answer     what the question is answered with: a number, a choice … (PageAnswer);
 //              without it, the question is only to be thought about
 //   keywords   extra words by which the command palette finds a question of a lesson
 //   notes      for the presenter: shown beside a clock on a sheet of its own, never on a slide;

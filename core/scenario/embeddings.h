@@ -1,5 +1,5 @@
-// Seeded word embeddings with a human-readable layout: every feature is an angle, stored as the pair (sin,
-// cos), and the columns of an embedding are three groups of such pairs.
+// The words of a text, and seeded embeddings of them with a human-readable layout: every feature is an angle,
+// stored as the pair (sin, cos), and the columns of an embedding are three groups of such pairs.
 //
 //   columns                     what                                    angle of pair p
 //   [0, 2·word_pairs)           which word it is                        uniform in [0, 2π), from (seed, word, p)

@@ -28,7 +28,7 @@ struct SearchHit {
 struct SearchFound {
   std::vector<SearchHit> hits;  // best first, ties in the order of the pages
   bool answers = false;  // the first one says enough of what is asked; otherwise it is merely the nearest
-  // what was searched for, to find passages by (core/search/search_index.h)
+  // what was searched for, to find passages by
   std::vector<std::string> stems;
 };
 

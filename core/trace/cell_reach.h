@@ -1,5 +1,5 @@
 // Everything that a cell depends on, back to the inputs and the parameters, and everything that depends on
-// it, up to the output: the rules followed step by step (core/trace/cell_reach.h), as boxes.
+// it, up to the output: the rules followed step by step, as boxes.
 #pragma once
 
 #include <vector>

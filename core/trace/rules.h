@@ -24,7 +24,7 @@
 
 namespace headwise {
 
-// How one axis of an operand is indexed by a rule (core/trace/rules.h): a small function that runs forwards,
+// How one axis of an operand is indexed by a rule: a small function that runs forwards,
 // from a cell of the result to the cells it was made from, and backwards, from a cell of the operand to the
 // cells it feeds.
 //
@@ -197,7 +197,7 @@ Rule gradient_rule(const Trace& trace, TensorId id);
 // Those for which gradient_rule would throw are left out.
 std::vector<Rule> gradient_rules(const Trace& trace);
 
-// How mask_bias is computed: one product (core/trace/rules.h) per mask given or requested. What each adds is
+// How mask_bias is computed: one product per mask given or requested. What each adds is
 // the same as in core/attention/attention_mask.h, one cell at a time.
 
 // One product per mask, in the order attn_mask, key_padding_mask, valid_lens, causal, sliding window, ALiBi.

@@ -206,6 +206,8 @@ constexpr MatrixPlace LayerPlaces::*places_of_layer[]{
     &LayerPlaces::in_bias,      &LayerPlaces::out_weight,     &LayerPlaces::out_bias,
     &LayerPlaces::norm2_weight, &LayerPlaces::norm2_bias,     &LayerPlaces::linear1_weight,
     &LayerPlaces::linear1_bias, &LayerPlaces::linear2_weight, &LayerPlaces::linear2_bias};
+static_assert(std::size(places_of_layer) ==
+              static_cast<int>(TrainRole::linear2_bias) - static_cast<int>(TrainRole::norm1_weight) + 1);
 
 MatrixPlace& place_in(ModelPlaces& places, const TrainParameter& parameter) {
   switch (parameter.role) {

@@ -351,6 +351,7 @@ constexpr Sentences (*reasons_of_change[])(const ComparedRuns& runs){
     wide_head,  fewer_heads, fewer_heads, frozen,           equal,     equal,
     fewer_keys, fewer_keys,  scale,       no_output_matrix, positions, positions,
     positions,  positions,   positions,   causal_off,       dropped,   learning_rate};
+static_assert(std::size(reasons_of_change) == static_cast<std::size_t>(TrainingChange::high_learning_rate) + 1);
 
 // A run is sooner beyond this ratio of steps: seeds alone move it by a fifth (induction, seeds 1 to 3).
 constexpr double clearly_sooner = 1.25;

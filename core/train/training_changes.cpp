@@ -124,6 +124,9 @@ bool apply_change(TrainModelConfig& model, OptimiserConfig& optimiser, TrainingC
     case TrainingChange::sinusoidal_positions:
     case TrainingChange::rotary_positions:
     case TrainingChange::alibi_positions:  // in the order of TrainPositions
+      static_assert(static_cast<int>(TrainingChange::alibi_positions) -
+                        static_cast<int>(TrainingChange::no_positions) ==
+                    static_cast<int>(TrainPositions::alibi));
       model.positions = static_cast<TrainPositions>(static_cast<int>(change) -
                                                     static_cast<int>(TrainingChange::no_positions));
       return true;

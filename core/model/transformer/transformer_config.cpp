@@ -370,6 +370,7 @@ PredictedToken predicted_token(const TransformerConfig& config) {
 
 const char* activation_name(Activation activation) {
   constexpr const char* names[] = {"GELU", "GELU (tanh)", "quick GELU", "ReLU", "SiLU"};  // in their order
+  static_assert(std::size(names) == static_cast<std::size_t>(Activation::silu) + 1);
   return names[static_cast<std::size_t>(activation)];
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("what nobody wants any longer ends, leaves no error behind, and what w
   work.finish();
   CHECK(work.of(5));
   CHECK(work.of(-1) == nullptr);
-  work.rest();
+  work.suspend();
   wait_until_idle(work);
   CHECK_FALSE(work.running());
   CHECK(work.cached(-1) == nullptr);

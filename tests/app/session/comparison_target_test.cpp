@@ -96,7 +96,7 @@ TEST_CASE("a side is computed once for each present trace, in the background whe
   REQUIRE(side);
   CHECK(sides.of(small, CompareWith::scale) == side);
   CHECK(sides.begun() == 1);
-  sides.rest();
+  sides.suspend();
   Scenario wide;
   wide.attention.embed_dim = 512;
   wide.inputs.query_length = 256;

@@ -123,9 +123,9 @@ TEST_CASE("a large pass is computed beside the window, the last that is wanted, 
     const TracePtr last = gradients.of(computation, Loss::first_cell);
     REQUIRE(last);
     CHECK(last->grad.output->flat(1) == 0.0);
-    gradients.rest(computation->trace);
+    gradients.suspend(computation->trace);
     CHECK(gradients.of(computation, Loss::first_cell) == last);
-    gradients.rest(computed({})->trace);
+    gradients.suspend(computed({})->trace);
     CHECK(gradients.cached(computation->trace) == computation->trace);
     woken = calls;
   }
@@ -137,7 +137,7 @@ TEST_CASE("leaving while a large pass is under way ends it") {
       computed({"inputs.source=random", "inputs.query_length=200", "parameters.source=random"});
   Gradients gradients;
   CHECK_FALSE(gradients.of(computation, {}));
-  gradients.rest(computation->trace);
+  gradients.suspend(computation->trace);
   gradients.finish();
-  CHECK_NOTHROW(gradients.rest(computation->trace));
+  CHECK_NOTHROW(gradients.suspend(computation->trace));
 }

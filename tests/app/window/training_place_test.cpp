@@ -199,7 +199,7 @@ TEST_CASE("a training that cannot go on says why, and another task can be chosen
 TEST_CASE("the task that the view begins with can be chosen where a training cannot go on") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   TrainingViewState& view = bench.window->state().dialogs.training;
-  view.goes_on = SavedTraining{"/no such folder", 0};
+  view.to_resume = SavedTraining{"/no such folder", 0};
   view.open = true;
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("training/error"));
