@@ -9,13 +9,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/attention/add_and_norm.h"
-#include "core/attention/heads.h"
-#include "core/attention/linear.h"
-#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
-#include "core/attention/softmax.h"
 #include "core/compare/tensor_readings.h"
+#include "core/reference/multi_head_attention.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
@@ -34,7 +30,9 @@ TensorPtr of_same_sizes(const TensorPtr& before, Tensor changed) {
   return shared_tensor(std::move(changed));
 }
 
-class Retracing {
+// Takes every stage until the visitor stops it: recomputed if a source has changed, then modified by the changes
+// of this stage.
+class Retracing final : public Stages {
  public:
   Retracing(const Trace& base, std::span<const StageChange> changes, const StageVisitor& visit)
       : changes_(changes), visit_(visit) {
@@ -43,30 +41,38 @@ class Retracing {
     trace_.tensors = base.tensors;
   }
 
-  // Computes every stage until the visitor stops it.
   Trace all() {
-    projections() && heads() && scores() && weights() && output();
+    const AttentionSizes sizes = attention_sizes(trace_.options, trace_.tensors);
+    ForwardPass pass{trace_.tensors, trace_.options, sizes, trace_.dtype, *this};
+    attention(pass);
     return std::move(trace_);
   }
 
  private:
   TensorPtr& member(Id id) { return trace_.tensors.*(tensor_entry(id).member); }
 
-  // Computes one tensor: recomputed if a source has changed, then modified by the changes of this stage.
-  template <class Make>
-  bool stage(Id id, std::initializer_list<Id> sources, const Make& make) {
+  void take(Stage stage) override {
+    if (stopped_) return;
+    const bool anew = std::ranges::any_of(stage.key.sources,
+                                          [&](const TensorPtr& source) { return changed_.contains(source); });
+    if (anew) changed_.insert(member(stage.id) = shared_tensor(stage.compute()));
+    change(stage.id);
+  }
+
+  void name(Id id, const TensorPtr& source, const TensorPtr& tensor) override {
+    if (stopped_) return;
+    if (changed_.contains(source)) member(id) = tensor;
+    change(id);
+  }
+
+  void change(Id id) {
     TensorPtr& tensor = member(id);
-    const bool anew = std::ranges::any_of(sources, [&](Id source) { return changed_.contains(source); });
-    if (anew) {
-      tensor = make();
-      changed_.insert(id);
-    }
     std::vector<TensorPtr> unchanged;
     for (const StageChange& change : changes_) {
       if (change.stage != id) continue;
       if (unchanged.empty() && tensor) unchanged.push_back(tensor);
       tensor = of_same_sizes(tensor, change.change(trace_));
-      changed_.insert(id);
+      changed_.insert(tensor);
     }
     if (id == Id::attn_weights || id == Id::dropped_weights)
       weights_unchanged_.insert(weights_unchanged_.end(), unchanged.begin(), unchanged.end());
@@ -77,102 +83,15 @@ class Retracing {
         unchanged.push_back(trace_.options.average_attn_weights ? shared_tensor(average_over_heads(*weights))
                                                                 : weights);
     }
-    return visit_(id, trace_, unchanged);
-  }
-
-  bool projections() {
-    const auto kept = [] { return TensorPtr(); };
-    return stage(Id::q, {}, kept) && stage(Id::k, {}, kept) && stage(Id::v, {}, kept);
-  }
-
-  bool heads() {
-    const TraceTensors& t = trace_.tensors;
-    const AttentionOptions& o = trace_.options;
-    const auto split = [](const TensorPtr& x, Index heads, const char* axis, const char* width) {
-      return shared_tensor(split_heads(*x, heads, axis, width));
-    };
-    const std::vector<double> frequencies = rotary_inverse_frequencies(o);
-    const auto turned = [&](const TensorPtr& x, Index first) {
-      return frequencies.empty() ? nullptr : shared_tensor(rotary_embedding(*x, frequencies, first));
-    };
-    return stage(Id::q_heads, {Id::q}, [&] { return split(t.q, o.num_heads, "H", "D"); }) &&
-           stage(Id::k_heads, {Id::k}, [&] { return split(t.k, o.num_kv_heads, "G", "D"); }) &&
-           stage(Id::v_heads, {Id::v}, [&] { return split(t.v, o.num_kv_heads, "G", "Dv"); }) &&
-           stage(Id::q_rotary, {Id::q_heads},
-                 [&] {
-                   return turned(t.q_heads, rotary_first_query(o, t.q_heads->shape().size(2),
-                                                               t.k_heads->shape().size(2)));
-                 }) &&
-           stage(Id::k_rotary, {Id::k_heads}, [&] { return turned(t.k_heads, 0); });
-  }
-
-  bool scores() {
-    const TraceTensors& t = trace_.tensors;
-    const AttentionOptions& o = trace_.options;
-    return stage(Id::scores, {Id::q_heads, Id::k_heads, Id::q_rotary, Id::k_rotary},
-                 [&] {
-                   return shared_tensor(
-                       attention_scores(*queries_of_scores(t), *keys_of_scores(t), t.scores->shape()));
-                 }) &&
-           stage(Id::scaled_scores, {Id::scores},
-                 [&] { return shared_tensor(scale_scores(*t.scores, score_scale(o))); }) &&
-           stage(Id::mask_bias, {}, [] { return TensorPtr(); }) &&
-           stage(Id::masked_scores, {Id::scaled_scores, Id::mask_bias}, [&] {
-             return t.mask_bias ? shared_tensor(mask_scores(*t.scaled_scores, *t.mask_bias, o.mask_value))
-                                : t.scaled_scores;
-           });
-  }
-
-  bool weights() {
-    const TraceTensors& t = trace_.tensors;
-    const AttentionOptions& o = trace_.options;
-    const auto held = [&](Tensor weights) {
-      return o.frozen_heads.empty() ? std::move(weights)
-                                    : with_frozen_heads(std::move(weights), *t.frozen_weights, o.frozen_heads);
-    };
-    return stage(Id::attn_weights, {Id::masked_scores},
-                 [&] { return shared_tensor(held(softmax(*t.masked_scores, o.fully_masked_rows))); }) &&
-           stage(Id::dropped_weights, {Id::attn_weights},
-                 [&] {
-                   return o.dropout == 0.0 ? t.attn_weights
-                                           : shared_tensor(held(headwise::dropout(*t.attn_weights, o.dropout,
-                                                                                  o.dropout_seed)));
-                 }) &&
-           stage(Id::head_output, {Id::dropped_weights, Id::v_heads},
-                 [&] { return shared_tensor(weighted_sum(*t.dropped_weights, *t.v_heads)); });
-  }
-
-  bool output() {
-    const TraceTensors& t = trace_.tensors;
-    const AttentionOptions& o = trace_.options;
-    if (o.op == Op::scaled_dot_product_attention)
-      return stage(Id::output, {Id::head_output}, [&] { return t.head_output; });
-    return stage(Id::concat, {Id::head_output},
-                 [&] { return shared_tensor(merge_heads(*t.head_output, t.head_gain.get(), "H·Dv")); }) &&
-           stage(Id::output, {Id::concat},
-                 [&] {
-                   return shared_tensor(linear(
-                       *t.concat, {t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0}, t.output->shape()));
-                 }) &&
-           stage(Id::residual_output, {Id::output},
-                 [&] { return o.residual ? shared_tensor(add_residual(*t.query, *t.output)) : nullptr; }) &&
-           stage(Id::layer_norm_output, {Id::output, Id::residual_output},
-                 [&] {
-                   if (!o.layer_norm) return TensorPtr();
-                   return shared_tensor(layer_norm(o.residual ? *t.residual_output : *t.output));
-                 }) &&
-           stage(Id::attn_output_weights, {Id::dropped_weights}, [&] {
-             if (!o.need_weights) return TensorPtr();
-             return o.average_attn_weights ? shared_tensor(average_over_heads(*t.dropped_weights))
-                                           : t.dropped_weights;
-           });
+    stopped_ = !visit_(id, trace_, unchanged);
   }
 
   Trace trace_;
   std::span<const StageChange> changes_;
   const StageVisitor& visit_;
-  std::set<Id> changed_;
+  std::set<TensorPtr> changed_;
   std::vector<TensorPtr> weights_unchanged_;
+  bool stopped_ = false;
 };
 
 }  // namespace

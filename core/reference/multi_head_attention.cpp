@@ -1,7 +1,7 @@
 // Multi-head attention from top to bottom: "Attention Is All You Need" (Vaswani et al., 2017), section 3.2,
 // in the steps of F.multi_head_attention_forward and F.scaled_dot_product_attention. Each stage lists the
-// tensors that it reads and the options that it depends on,
-// so that an edit recomputes only what follows from it (stage_cache.h).
+// tensors that it reads and the options that it depends on, so that whoever takes it (stage_cache.h) knows what
+// follows from an edit.
 //
 //   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D,
 //                         Dv width of a head
@@ -20,6 +20,7 @@ namespace headwise {
 namespace {
 
 using Id = TensorId;
+using Update = Stage::Update;
 
 // The product as `fill` writes it into the given tensor. Null if the earlier one had another shape: appended
 // rows, which are not part of a product, may have been added to it.
@@ -38,15 +39,14 @@ TensorPtr product_from(const TensorPtr& before, const Shape& shape,
   return nullptr;
 }
 
-// Updates for StageCache::stage that avoid recomputing a whole product: only rows and columns whose sources
+// Updates that avoid recomputing a whole product: only rows and columns whose sources
 // have changed are computed (core/attention/matrix_product.h).
 
 // x·Wᵀ + b of `shape`, for a stage whose first source is x. `earlier_rows` finds W and b among the sources of
 // the earlier stage; nullopt if that was a different product.
 // `x` and `rows` must outlive the call of the update.
 using EarlierRows = std::function<std::optional<LinearRows>(const StageKey& earlier)>;
-StageCache::Update update_linear(const TensorPtr& x, const LinearRows& rows, Shape shape,
-                                 EarlierRows earlier_rows) {
+Update update_linear(const TensorPtr& x, const LinearRows& rows, Shape shape, EarlierRows earlier_rows) {
   return [x, rows, shape = std::move(shape), earlier_rows = std::move(earlier_rows)](
              const StageKey& earlier, const TensorPtr& before) -> TensorPtr {
     const std::optional<LinearRows> earlier_weights = earlier_rows(earlier);
@@ -60,8 +60,7 @@ StageCache::Update update_linear(const TensorPtr& x, const LinearRows& rows, Sha
 // A product per head, attention_scores or weighted_sum, for a stage whose sources are its two factors.
 using IncrementalHeads = ProductChange (*)(const Tensor& left, const Tensor& right,
                                            const EarlierHeads& earlier, Tensor& out);
-StageCache::Update update_heads(const TensorPtr& left, const TensorPtr& right, Shape shape,
-                                IncrementalHeads product) {
+Update update_heads(const TensorPtr& left, const TensorPtr& right, Shape shape, IncrementalHeads product) {
   return [left, right, shape = std::move(shape), product](const StageKey& earlier, const TensorPtr& before) {
     return product_from(before, shape, [&](Tensor& out) {
       return product(*left, *right, {*earlier.sources[0], *earlier.sources[1], *before}, out);
@@ -126,7 +125,7 @@ void input_projection(ForwardPass& pass, Projection which) {
     if (!appends) return rows;
     return append_rows(rows, p.bias_row.get(), options.add_zero_attn);
   };
-  StageCache::Update update;
+  Update update;
   if (!p.replacement && !appends) {  // appended rows are not part of a product
     const auto earlier_rows = [&](const StageKey& earlier) -> std::optional<LinearRows> {
       const auto& from = earlier.sources;
@@ -137,20 +136,20 @@ void input_projection(ForwardPass& pass, Projection which) {
     };
     update = update_linear(p.x, rows_of(t.in_proj_weight, p.own_weight, t.in_proj_bias), shape, earlier_rows);
   }
-  pass.cache.stage(p.id, sources, compute, choices, update);
+  pass.stages.run(p.id, sources, compute, choices, update);
 }
 
 // The second result of nn.MultiheadAttention.
 void return_weights(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
   const AttentionOptions& options = pass.options;
-  StageCache& cache = pass.cache;
-  if (!options.need_weights) return;
-  if (options.average_attn_weights) {
-    cache.stage(Id::attn_output_weights, {t.dropped_weights},
-                [&] { return average_over_heads(*t.dropped_weights); });
+  if (!options.need_weights) {
+    pass.stages.none(Id::attn_output_weights, t.dropped_weights);
+  } else if (options.average_attn_weights) {
+    pass.stages.run(Id::attn_output_weights, {t.dropped_weights},
+                    [&] { return average_over_heads(*t.dropped_weights); });
   } else {
-    t.attn_output_weights = t.dropped_weights;
+    pass.stages.same(Id::attn_output_weights, t.dropped_weights);
   }
 }
 
@@ -171,19 +170,30 @@ std::vector<double> with_frozen(std::vector<double> choices, const AttentionOpti
 
 }  // namespace
 
-void multi_head_attention(ForwardPass& pass) {
-  project_and_split(pass);
+void attention(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  if (pass.options.op == Op::multi_head_attention) {
+    project_and_split(pass);
+    rotate_by_position(pass);
+    scaled_dot_product_attention(pass);
+    merge_and_project(pass);
+    add_and_norm(pass);
+    return_weights(pass);
+    return;
+  }
+  for (const Id id : {Id::q, Id::k, Id::v}) pass.stages.none(id, nullptr);
+  pass.stages.same(Id::q_heads, t.q_heads);
+  pass.stages.same(Id::k_heads, t.k_heads);
+  pass.stages.same(Id::v_heads, t.v_heads);
+  rotate_by_position(pass);
   scaled_dot_product_attention(pass);
-  merge_and_project(pass);
-  add_and_norm(pass);
-  return_weights(pass);
+  pass.stages.same(Id::output, t.head_output);
 }
 
 void project_and_split(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
   const AttentionOptions& options = pass.options;
   const AttentionSizes& s = pass.sizes;
-  StageCache& cache = pass.cache;
 
   // q = query·W_qᵀ + b_q                        (N,L,E)   → (N,L,H·D)      one product for all heads
   //                                             together;
@@ -197,46 +207,60 @@ void project_and_split(ForwardPass& pass) {
       if (!options.clip_qkv) return parts;
       return clip(parts, *options.clip_qkv);
     };
-    cache.stage(id, {x}, compute, stage_choices(heads, options.clip_qkv.value_or(0.0)));
+    pass.stages.run(id, {x}, compute, stage_choices(heads, options.clip_qkv.value_or(0.0)));
   };
   split(Id::q_heads, t.q, s.heads, "H", "D");
   split(Id::k_heads, t.k, s.kv_heads, "G", "D");
   split(Id::v_heads, t.v, s.kv_heads, "G", "Dv");
 }
 
+// Rotary position embedding, if the options request it: rows of q and k rotated by their positions.
+void rotate_by_position(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  const AttentionSizes& s = pass.sizes;
+  const std::vector<double> frequencies = rotary_inverse_frequencies(pass.options);
+  const auto rotated = [&](Id id, const TensorPtr& heads, Index first_position) {
+    if (frequencies.empty()) return pass.stages.none(id, heads);
+    std::vector<double> choices = stage_choices(first_position);
+    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
+    const auto compute = [&] { return rotary_embedding(*heads, frequencies, first_position); };
+    pass.stages.run(id, {heads}, compute, std::move(choices));
+  };
+  rotated(Id::q_rotary, t.q_heads, rotary_first_query(pass.options, s.queries, s.keys));
+  rotated(Id::k_rotary, t.k_heads, 0);
+}
+
 void scaled_dot_product_attention(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
   const AttentionOptions& options = pass.options;
   const AttentionSizes& s = pass.sizes;
-  StageCache& cache = pass.cache;
-
-  // Rotary position embedding, if the options request it: rows of q and k rotated by their positions.
-  rotate_by_position(pass);
-  const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
+  Stages& stages = pass.stages;
 
   // Pass 1: scores[n,h,l,s] = Σ_d q[n,h,l,d]·k[n,g,s,d], g = h/(H/G)                       (N,H,L,S′)
+  const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
   const Shape map = s.scores_shape();
-  cache.stage(
-      Id::scores, {q, k}, [&] { return attention_scores(*q, *k, map); }, {},
-      update_heads(q, k, map, incremental_attention_scores));
+  const auto multiply_keys = [&] { return attention_scores(*q, *k, map); };
+  stages.run(Id::scores, {q, k}, multiply_keys, {}, update_heads(q, k, map, incremental_attention_scores));
 
   // Pass 2: scaled_scores = scores/√D, unless the options say otherwise
   const ScoreScale scale = score_scale(options);
-  cache.stage(
+  stages.run(
       Id::scaled_scores, {t.scores}, [&] { return scale_scores(*t.scores, scale); }, scale.choices());
 
   // Pass 3: masked_scores = scaled_scores + mask_bias; mask_bias is −∞ where a key is hidden from a query
   const GivenMasks masks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
   if (has_any_mask(options, masks)) {
-    cache.stage(
-        Id::mask_bias, {t.attn_mask, t.key_padding_mask, t.valid_lens},
-        [&] { return merge_masks(options, masks, map, s.keys, pass.dtype); }, mask_choices(pass));
-    cache.stage(
-        Id::masked_scores, {t.scaled_scores, t.mask_bias},
-        [&] { return mask_scores(*t.scaled_scores, *t.mask_bias, options.mask_value); },
-        stage_choices(options.mask_value.has_value(), options.mask_value.value_or(0.0)));
+    const auto merge = [&] { return merge_masks(options, masks, map, s.keys, pass.dtype); };
+    stages.run(Id::mask_bias, {t.attn_mask, t.key_padding_mask, t.valid_lens}, merge, mask_choices(pass));
   } else {
-    t.masked_scores = t.scaled_scores;
+    stages.none(Id::mask_bias, nullptr);
+  }
+  if (t.mask_bias) {
+    const auto add = [&] { return mask_scores(*t.scaled_scores, *t.mask_bias, options.mask_value); };
+    stages.run(Id::masked_scores, {t.scaled_scores, t.mask_bias}, add,
+               stage_choices(options.mask_value.has_value(), options.mask_value.value_or(0.0)));
+  } else {
+    stages.same(Id::masked_scores, t.scaled_scores);
   }
 
   // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]).
@@ -248,84 +272,61 @@ void scaled_dot_product_attention(ForwardPass& pass) {
     return with_frozen_heads(std::move(weights), *t.frozen_weights, frozen);
   };
   if (all_frozen) {
-    cache.stage(
-        Id::attn_weights, {t.frozen_weights}, [&] { return freeze(Tensor(map, pass.dtype)); },
-        with_frozen({}, options));
+    const auto weights = [&] { return freeze(Tensor(map, pass.dtype)); };
+    stages.run(Id::attn_weights, {t.frozen_weights}, weights, with_frozen({}, options));
   } else {
-    cache.stage(
-        Id::attn_weights, {t.masked_scores, t.frozen_weights},
-        [&] { return freeze(softmax(*t.masked_scores, options.fully_masked_rows)); },
-        with_frozen(stage_choices(options.fully_masked_rows), options));
+    const auto weights = [&] { return freeze(softmax(*t.masked_scores, options.fully_masked_rows)); };
+    stages.run(Id::attn_weights, {t.masked_scores, t.frozen_weights}, weights,
+               with_frozen(stage_choices(options.fully_masked_rows), options));
   }
 
   // Dropout sets each weight to 0 with probability p and divides the others by 1 − p; not in frozen heads.
   if (options.dropout == 0.0 || all_frozen) {
-    t.dropped_weights = t.attn_weights;
+    stages.same(Id::dropped_weights, t.attn_weights);
   } else {
-    cache.stage(
-        Id::dropped_weights, {t.attn_weights},
-        [&] { return freeze(dropout(*t.attn_weights, options.dropout, options.dropout_seed)); },
-        with_frozen(seed_choices(options), options));
+    const auto drop = [&] { return freeze(dropout(*t.attn_weights, options.dropout, options.dropout_seed)); };
+    stages.run(Id::dropped_weights, {t.attn_weights}, drop, with_frozen(seed_choices(options), options));
   }
 
   // Pass 5: head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v_heads[n,g,s,e]           (N,H,L,Dv)
-  cache.stage(
-      Id::head_output, {t.dropped_weights, t.v_heads},
-      [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); }, {},
-      update_heads(t.dropped_weights, t.v_heads,
-                   {{"N", s.batch}, {"H", s.heads}, {"L", s.queries}, {"Dv", s.v_head_dim}},
-                   incremental_weighted_sum));
+  const auto add_values = [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); };
+  stages.run(Id::head_output, {t.dropped_weights, t.v_heads}, add_values, {},
+             update_heads(t.dropped_weights, t.v_heads, computed_shape(Id::head_output, options, s),
+                          incremental_weighted_sum));
 }
 
 void merge_and_project(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
-  const AttentionSizes& s = pass.sizes;
-  StageCache& cache = pass.cache;
 
   // The heads side by side, each times its gain:
   // concat[n,l,h·Dv+e] = gain[h]·head_output[n,h,l,e]   (N,L,H·Dv)
-  cache.stage(Id::concat, {t.head_output, t.head_gain},
-              [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); });
+  const auto merge = [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); };
+  pass.stages.run(Id::concat, {t.head_output, t.head_gain}, merge);
 
   // output = concat·W_Oᵀ + b_O                                                             (N,L,E)
   const LinearRows w_o{t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0};
-  const Shape shape{{"N", s.batch}, {"L", s.queries}, {"E", s.embed_dim}};
+  const Shape shape = computed_shape(Id::output, pass.options, pass.sizes);
   const auto earlier_w_o = [](const StageKey& earlier) {
     return LinearRows{earlier.sources[1].get(), 0, earlier.sources[2].get(), 0};
   };
-  cache.stage(
-      Id::output, {t.concat, t.out_proj_weight, t.out_proj_bias},
-      [&] { return linear(*t.concat, w_o, shape); }, {}, update_linear(t.concat, w_o, shape, earlier_w_o));
+  const auto project = [&] { return linear(*t.concat, w_o, shape); };
+  pass.stages.run(Id::output, {t.concat, t.out_proj_weight, t.out_proj_bias}, project, {},
+                  update_linear(t.concat, w_o, shape, earlier_w_o));
 }
 
 // What a transformer block adds around the operator: LayerNorm(query + output), either part if requested.
 void add_and_norm(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
-  const AttentionOptions& options = pass.options;
-  StageCache& cache = pass.cache;
-  if (options.residual)
-    cache.stage(Id::residual_output, {t.query, t.output}, [&] { return add_residual(*t.query, *t.output); });
-  if (options.layer_norm) {
-    const TensorPtr& sum = options.residual ? t.residual_output : t.output;
-    cache.stage(Id::layer_norm_output, {sum}, [&] { return layer_norm(*sum); });
-  }
-}
-
-void rotate_by_position(ForwardPass& pass) {
-  TraceTensors& t = pass.tensors;
-  const AttentionOptions& options = pass.options;
-  const AttentionSizes& s = pass.sizes;
-  StageCache& cache = pass.cache;
-  const std::vector<double> frequencies = rotary_inverse_frequencies(options);
-  if (frequencies.empty()) return;
-  const auto rotated = [&](Id id, const TensorPtr& heads, Index first_position) {
-    std::vector<double> choices = stage_choices(first_position);
-    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
-    cache.stage(
-        id, {heads}, [&] { return rotary_embedding(*heads, frequencies, first_position); }, std::move(choices));
-  };
-  rotated(Id::q_rotary, t.q_heads, rotary_first_query(options, s.queries, s.keys));
-  rotated(Id::k_rotary, t.k_heads, 0);
+  const auto add = [&] { return add_residual(*t.query, *t.output); };
+  if (pass.options.residual)
+    pass.stages.run(Id::residual_output, {t.query, t.output}, add);
+  else
+    pass.stages.none(Id::residual_output, t.output);
+  const TensorPtr& sum = pass.options.residual ? t.residual_output : t.output;
+  if (pass.options.layer_norm)
+    pass.stages.run(Id::layer_norm_output, {sum}, [&] { return layer_norm(*sum); });
+  else
+    pass.stages.none(Id::layer_norm_output, sum);
 }
 
 }  // namespace headwise

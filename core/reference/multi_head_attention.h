@@ -1,36 +1,30 @@
-// The steps of the reference's forward pass, in order. Private to core/reference: a run that needs only some
-// tensors takes the same steps (reference_parts.h),
-// other callers use reference_forward (reference_backend.h).
+// The one list of the operator's stages, in order. The reference keeps every tensor of it (StageCache), its
+// blocked form a few rows at a time (reference_parts.h), and core/compare recomputes what a change reaches.
+// Other callers use reference_forward (reference_backend.h).
 #pragma once
 
-#include <functional>
-
-#include "core/attention/in_projection.h"
-#include "core/attention/linear.h"
-#include "core/attention/scaled_dot_product_attention.h"
 #include "core/reference/stage_cache.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
 
-// A forward pass of the reference in progress: what each of its steps reads and writes.
+// A forward pass in progress: what each of its stages reads, and who takes it.
 struct ForwardPass {
   TraceTensors& tensors;  // the inputs, and what has been computed so far
   const AttentionOptions& options;
   const AttentionSizes& sizes;
   DType dtype;
-  StageCache& cache;
+  Stages& stages;
 };
 
-// F.multi_head_attention_forward: from query, key and value to the output.
-void multi_head_attention(ForwardPass& pass);
+// All of it: F.multi_head_attention_forward or F.scaled_dot_product_attention, from the inputs as
+// prepare_inputs (reference_backend.h) leaves them to the output.
+void attention(ForwardPass& pass);
 
-// F.scaled_dot_product_attention: from q_heads, k_heads and v_heads to head_output.
-void scaled_dot_product_attention(ForwardPass& pass);
-
-// The steps around it, which multi_head_attention takes.
+// Its steps. scaled_dot_product_attention begins at q_heads, k_heads and v_heads, and ends at head_output.
 void project_and_split(ForwardPass& pass);
 void rotate_by_position(ForwardPass& pass);
+void scaled_dot_product_attention(ForwardPass& pass);
 void merge_and_project(ForwardPass& pass);
 void add_and_norm(ForwardPass& pass);
 

@@ -4,8 +4,6 @@
 #include <map>
 #include <vector>
 
-#include "core/attention/attention_mask.h"
-#include "core/attention/rotary_embedding.h"
 #include "core/reference/multi_head_attention.h"
 #include "core/tensor/double_kernels.h"
 #include "core/tensor/error.h"
@@ -20,6 +18,10 @@ namespace headwise {
 
 TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous) {
   check_attention_inputs(inputs);
+  return forward_of_checked(inputs, previous);
+}
+
+TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous) {
   if (inputs.dtype == DType::f32) {
     if (TracePtr trace = rounded_forward(inputs, previous)) return trace;
   }
@@ -38,12 +40,7 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous)
   StageCache cache(*trace, previous);
   ForwardPass pass{t, trace->options, sizes, trace->dtype, cache};
   prepare_inputs(t, inputs, previous);
-  if (inputs.options.op == Op::multi_head_attention) {
-    multi_head_attention(pass);
-  } else {
-    scaled_dot_product_attention(pass);
-    t.output = t.head_output;
-  }
+  attention(pass);
   trace->warnings = trace_warnings(*trace);
   return trace;
 }
@@ -140,7 +137,7 @@ TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous, I
   }
   if (previous && !previous->exact) previous = nullptr;
   const AttentionInputs wide = widened(inputs, previous);
-  const TracePtr exact = reference_forward(wide, previous ? previous->exact.get() : nullptr);
+  const TracePtr exact = forward_of_checked(wide, previous ? previous->exact.get() : nullptr);
 
   Twins narrow_of;
   add_twins(narrow_of, wide.tensors, inputs.tensors);
@@ -180,42 +177,37 @@ TracePtr rounded_backward(const Trace& forward, const TensorPtr& grad_output, co
 
 namespace {
 
-// The shapes of all tensors that the forward pass creates; names for the same tensor count once.
-std::vector<Shape> forward_shapes(const AttentionInputs& inputs) {
-  const AttentionOptions& options = inputs.options;
-  const TraceTensors& t = inputs.tensors;
-  const AttentionSizes s = attention_sizes(inputs);
-  const Axis n{"N", s.batch}, l{"L", s.queries}, keys{s.key_axis(), s.all_keys}, h{"H", s.heads};
-  const bool masked = has_any_mask(options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()});
-
+// The tensors that a pass creates, without their values.
+class Outlines final : public Stages {
+ public:
+  Outlines(const AttentionInputs& inputs)
+      : dtype_(inputs.dtype), tensors_(inputs.tensors), options_(resolved_options(inputs)) {
+    prepare_inputs(tensors_, inputs, nullptr);
+    ForwardPass pass{tensors_, options_, sizes_, dtype_, *this};
+    attention(pass);
+  }
   std::vector<Shape> shapes;
-  const bool all_frozen = static_cast<Index>(options.frozen_heads.size()) == s.heads;
-  const Index of_scores = 3 + (masked ? 2 : 0) + (options.dropout > 0.0 && !all_frozen ? 1 : 0);
-  shapes.insert(shapes.end(), static_cast<std::size_t>(of_scores), s.scores_shape());
-  shapes.push_back({n, h, l, {"Dv", s.v_head_dim}});
-  if (has_rotary_embedding(options)) {
-    shapes.push_back({n, h, l, {"D", s.head_dim}});
-    shapes.push_back({n, keys, {"G", s.kv_heads}, {"D", s.head_dim}});
-  }
-  if (options.op == Op::scaled_dot_product_attention) return shapes;
 
-  for (int twice = 0; twice < 2; ++twice) {  // q, k, v and q_heads, k_heads, v_heads
-    shapes.push_back({n, l, h, {"D", s.head_dim}});
-    shapes.push_back({n, keys, {"G", s.kv_heads}, {"D", s.head_dim}});
-    shapes.push_back({n, keys, {"G", s.kv_heads}, {"Dv", s.v_head_dim}});
+ private:
+  void take(Stage stage) override {
+    shapes.push_back(computed_shape(stage.id, options_, sizes_));
+    name(stage.id, nullptr, std::make_shared<const Tensor>(Tensor::outline(shapes.back(), dtype_)));
   }
-  shapes.push_back({n, l, h, {"Dv", s.v_head_dim}});
-  const Index of_output = 1 + (options.residual ? 1 : 0) + (options.layer_norm ? 1 : 0);
-  shapes.insert(shapes.end(), static_cast<std::size_t>(of_output), Shape{n, l, {"E", s.embed_dim}});
-  if (options.need_weights && options.average_attn_weights) shapes.push_back({n, l, keys});
-  return shapes;
-}
+  void name(TensorId id, const TensorPtr&, const TensorPtr& tensor) override {
+    tensors_.*(tensor_entry(id).member) = tensor;
+  }
+
+  DType dtype_;
+  TraceTensors tensors_;
+  AttentionOptions options_;
+  AttentionSizes sizes_ = attention_sizes(options_, tensors_);
+};
 
 }  // namespace
 
 Index reference_trace_bytes(const AttentionInputs& inputs) {
   Index bytes = 0;
-  for (const Shape& shape : forward_shapes(inputs)) {
+  for (const Shape& shape : Outlines(inputs).shapes) {
     const Index more =
         checked_multiply(shape.element_count(), static_cast<Index>(dtype_bytes(inputs.dtype)), "the trace");
     if (__builtin_add_overflow(bytes, more, &bytes)) {

@@ -35,7 +35,12 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous 
 TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output = nullptr,
                             const Trace* previous = nullptr);
 
-// The inputs as the first step reads them. Private to core/reference.
+// What follows is private to core/reference.
+
+// reference_forward of inputs that have been checked.
+TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous);
+
+// The inputs as the first step reads them.
 
 // Turns options.head_gain into the tensor head_gain, reusing that of `previous` if it holds the same numbers:
 // equal gains then count as an equal source. scaled_dot_product_attention gets its heads as query, key and

@@ -158,7 +158,7 @@ class Backward {
     for (const Index size : (t_.*(tensor_entry(id).member))->shape().sizes()) {
       choices.push_back(static_cast<double>(size));
     }
-    cache_.stage(id, std::move(sources), make, std::move(choices));
+    cache_.run(id, std::move(sources), make, std::move(choices));
   }
 
   // Back through dropout and softmax. The weights of frozen heads are constants that bypass both.

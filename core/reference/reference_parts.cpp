@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <optional>
 
 #include "core/attention/attention_mask.h"
-#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/reference/multi_head_attention.h"
@@ -106,7 +106,7 @@ class Kept {
 };
 
 // From q_heads, k_heads and v_heads to head_output, one block of queries at a time.
-class BlockedAttention {
+class BlockedAttention final : public Stages {
  public:
   BlockedAttention(Trace& trace, const Wanted& wanted, const AttentionSizes& sizes, Index block_cells)
       : trace_(trace),
@@ -114,8 +114,7 @@ class BlockedAttention {
         s_(sizes),
         options_(trace.options),
         softmax_(wanted.softmax()),
-        all_frozen_(static_cast<Index>(options_.frozen_heads.size()) == sizes.heads),
-        drops_(options_.dropout > 0.0 && !all_frozen_),
+        drops_(options_.dropout > 0.0 && static_cast<Index>(options_.frozen_heads.size()) < sizes.heads),
         rows_(std::clamp<Index>(block_cells / std::max<Index>(1, sizes.heads * sizes.all_keys), 1,
                                 std::max<Index>(1, sizes.queries))),
         masked_(has_any_mask(options_, {trace.tensors.attn_mask.get(), trace.tensors.key_padding_mask.get(),
@@ -124,63 +123,49 @@ class BlockedAttention {
   void run() {
     require_memory(bytes(), "the trace");
     make_mask_bias();
-    const Shape map = s_.scores_shape();
     // If a stage changes nothing, both names hold the same tensor.
-    const auto kept = [&](bool wanted) { return Kept(wanted, map, trace_.dtype); };
-    const auto either = [&](Id id, bool same, Id other) {
-      return wanted_.has(id) || (same && wanted_.has(other));
+    const auto keep = [&](Id id, bool wanted) {
+      kept_.try_emplace(id, wanted, computed_shape(id, options_, s_), trace_.dtype);
     };
     const bool whole_weights = returns_weights() && !returns_mean();
-    const Kept scores = kept(wanted_.has(Id::scores)),
-               scaled = kept(either(Id::scaled_scores, !masked_, Id::masked_scores)),
-               masked = kept(masked_ && wanted_.has(Id::masked_scores)),
-               weights =
-                   kept(either(Id::attn_weights, !drops_, Id::dropped_weights) || (!drops_ && whole_weights)),
-               dropped = kept(drops_ && (wanted_.has(Id::dropped_weights) || whole_weights));
-    const Kept output(wanted_.head_output(),
-                      Shape{{"N", s_.batch}, {"H", s_.heads}, {"L", s_.queries}, {"Dv", s_.v_head_dim}},
-                      trace_.dtype);
+    const bool dropped = wanted_.has(Id::dropped_weights) || whole_weights;
+    keep(Id::scores, wanted_.has(Id::scores));
+    keep(Id::scaled_scores, wanted_.has(Id::scaled_scores) || (!masked_ && wanted_.has(Id::masked_scores)));
+    keep(Id::masked_scores, masked_ && wanted_.has(Id::masked_scores));
+    keep(Id::attn_weights, wanted_.has(Id::attn_weights) || (!drops_ && dropped));
+    keep(Id::dropped_weights, drops_ && dropped);
+    keep(Id::head_output, wanted_.head_output());
     const Kept mean(returns_mean(),
                     Shape{{"N", s_.batch}, {"1", 1}, {"L", s_.queries}, {s_.key_axis(), s_.all_keys}},
                     trace_.dtype);
     TraceTensors& t = trace_.tensors;
-    const TensorPtr &q = t.q_rotary ? t.q_rotary : t.q_heads, &k = t.k_rotary ? t.k_rotary : t.k_heads;
     const Index blocks = (s_.queries + rows_ - 1) / rows_;
-    for (Index n = 0; n < s_.batch; ++n) {
-      const Tensor keys = rows_of(*k, n, 0, s_.all_keys), values = rows_of(*t.v_heads, n, 0, s_.all_keys);
-      for (Index first = 0; first < s_.queries; first += rows_) {
+    for (n_ = 0; n_ < s_.batch; ++n_) {
+      block_ = t;
+      block_.q_rotary = block_.k_rotary = nullptr;
+      block_.k_heads = rows_of(keys_of_scores(t), 0, s_.all_keys);
+      block_.v_heads = rows_of(t.v_heads, 0, s_.all_keys);
+      for (first_ = 0; first_ < s_.queries; first_ += rows_) {
         check_cancelled();
-        const ProgressPart part = slice_of_work(n * blocks + first / rows_, s_.batch * blocks);
-        const Index count = std::min(rows_, s_.queries - first);
-        const Shape block{{"N", 1}, {"H", s_.heads}, {"L", count}, {s_.key_axis(), s_.all_keys}};
-        Tensor x = attention_scores(rows_of(*q, n, first, count), keys, block);
-        scores.put(x, n, first);
-        x = scale_scores(x, score_scale(options_));
-        scaled.put(x, n, first);
-        if (masked_) {
-          x = mask_scores(x, bias_rows(n, first, count), options_.mask_value);
-          masked.put(x, n, first);
-        }
-        if (!softmax_) continue;
-        collect_blocked_rows(x, n, first);
-        x = weights_of(x, n, first);
-        weights.put(x, n, first);
-        if (drops_) {
-          x = dropped_of(x, n, first);
-          dropped.put(x, n, first);
-        }
-        if (output.tensor()) output.put(weighted_sum(x, values), n, first);
+        const ProgressPart part = slice_of_work(n_ * blocks + first_ / rows_, s_.batch * blocks);
+        const Index count = std::min(rows_, s_.queries - first_);
+        block_.q_heads = rows_of(queries_of_scores(t), first_, count);
+        if (masked_) block_.mask_bias = bias_rows(count);
+        if (t.frozen_weights) block_.frozen_weights = rows_of(t.frozen_weights, first_, count);
+        AttentionSizes sizes = s_;
+        sizes.batch = 1;
+        sizes.queries = count;
+        ForwardPass pass{block_, options_, sizes, trace_.dtype, *this};
+        scaled_dot_product_attention(pass);
         if (mean.tensor())
-          mean.put(average_over_heads(x).reshaped({{"N", 1}, {"1", 1}, {"L", count}, block.axes()[3]}), n,
-                   first);
+          mean.put(average_over_heads(*block_.dropped_weights)
+                       .reshaped({{"N", 1}, {"1", 1}, {"L", count}, {s_.key_axis(), s_.all_keys}}),
+                   n_, first_);
       }
     }
-    t.scores = scores.tensor();
-    t.scaled_scores = scaled.tensor();
-    t.masked_scores = masked_ ? masked.tensor() : t.scaled_scores;
-    t.attn_weights = weights.tensor();
-    t.dropped_weights = drops_ ? dropped.tensor() : t.attn_weights;
-    t.head_output = output.tensor();
+    for (const auto& [id, kept] : kept_) t.*(tensor_entry(id).member) = kept.tensor();
+    if (!masked_) t.masked_scores = t.scaled_scores;
+    if (!drops_) t.dropped_weights = t.attn_weights;
     if (wanted_.has(Id::mask_bias)) t.mask_bias = bias_;
     if (mean.tensor()) {
       t.attn_output_weights = std::make_shared<const Tensor>(
@@ -235,59 +220,72 @@ class BlockedAttention {
                     Shape(std::move(axes)), s_.keys, trace_.dtype));
   }
 
+  // One of the maps of a block, or its output.
+  void take(Stage stage) override {
+    const Id id = stage.id;
+    if (id == Id::mask_bias || (!softmax_ && id > Id::masked_scores)) return;
+    if (id == Id::head_output && !wanted_.head_output()) return;
+    if (id == Id::attn_weights) collect_blocked_rows();
+    Tensor rows = id == Id::dropped_weights ? dropped_rows() : stage.compute();
+    kept_.at(id).put(rows, n_, first_);
+    if (id == Id::head_output) return;
+    for (const Id earlier : maps)  // nothing reads them any more
+      if (earlier < id) block_.*(tensor_entry(earlier).member) = nullptr;
+    name(id, nullptr, std::make_shared<const Tensor>(std::move(rows)));
+  }
+  void name(Id id, const TensorPtr&, const TensorPtr& tensor) override {
+    block_.*(tensor_entry(id).member) = tensor;
+  }
+
+  TensorPtr rows_of(const TensorPtr& x, Index first, Index count) const {
+    return std::make_shared<const Tensor>(headwise::rows_of(*x, n_, first, count));
+  }
+
   // The rows of mask_bias for every head; rows common to all heads are repeated.
-  Tensor bias_rows(Index n, Index first, Index count) const {
-    Tensor rows = rows_of(*bias_, n, first, count);
-    if (rows.shape().size(1) == s_.heads) return rows;
-    std::vector<Axis> axes = rows.shape().axes();
+  TensorPtr bias_rows(Index count) const {
+    const TensorPtr rows = rows_of(bias_, first_, count);
+    if (rows->shape().size(1) == s_.heads) return rows;
+    std::vector<Axis> axes = rows->shape().axes();
     axes[1].size = s_.heads;
-    Tensor all = Tensor::unwritten(Shape(std::move(axes)), rows.dtype());
-    dispatch_float(rows.dtype(), [&]<class T>() {
+    Tensor all = Tensor::unwritten(Shape(std::move(axes)), rows->dtype());
+    dispatch_float(rows->dtype(), [&]<class T>() {
       for (Index h = 0; h < s_.heads; ++h)
-        std::ranges::copy(rows.values<T>(), all.values<T>().begin() + h * rows.size());
+        std::ranges::copy(rows->values<T>(), all.values<T>().begin() + h * rows->size());
     });
-    return all;
+    return std::make_shared<const Tensor>(std::move(all));
   }
 
   // Blocked rows of the whole map, indexed as in fully_masked_rows.
-  void collect_blocked_rows(const Tensor& masked, Index n, Index first) {
-    const Index count = masked.shape().size(2);
-    for (const Index row : fully_masked_rows(masked))
-      blocked_rows_.push_back((n * s_.heads + row / count) * s_.queries + first + row % count);
+  void collect_blocked_rows() {
+    const Index count = block_.masked_scores->shape().size(2);
+    for (const Index row : fully_masked_rows(*block_.masked_scores))
+      blocked_rows_.push_back((n_ * s_.heads + row / count) * s_.queries + first_ + row % count);
   }
 
-  Tensor weights_of(const Tensor& masked, Index n, Index first) const {
-    const std::vector<Index>& frozen = options_.frozen_heads;
-    Tensor weights =
-        all_frozen_ ? Tensor(masked.shape(), masked.dtype()) : softmax(masked, options_.fully_masked_rows);
-    if (frozen.empty()) return weights;
-    return with_frozen_heads(std::move(weights), frozen_rows(n, first, masked.shape().size(2)), frozen);
-  }
-
-  Tensor dropped_of(const Tensor& weights, Index n, Index first) const {
+  // Which weights are dropped depends on their place in the whole map.
+  Tensor dropped_rows() const {
+    const Tensor& weights = *block_.attn_weights;
     Tensor dropped = Tensor::unwritten(weights.shape(), weights.dtype());
     const Index cells = weights.size() / std::max<Index>(1, s_.heads);
     for (Index h = 0; h < s_.heads; ++h) {
-      const Index from = ((n * s_.heads + h) * s_.queries + first) * s_.all_keys;
+      const Index from = ((n_ * s_.heads + h) * s_.queries + first_) * s_.all_keys;
       drop_cells(weights, dropped, h * cells, cells, options_.dropout, options_.dropout_seed, from);
     }
     if (options_.frozen_heads.empty()) return dropped;
-    return with_frozen_heads(std::move(dropped), frozen_rows(n, first, weights.shape().size(2)),
-                             options_.frozen_heads);
-  }
-
-  Tensor frozen_rows(Index n, Index first, Index count) const {
-    return rows_of(*trace_.tensors.frozen_weights, n, first, count);
+    return with_frozen_heads(std::move(dropped), *block_.frozen_weights, options_.frozen_heads);
   }
 
   Trace& trace_;
   const Wanted& wanted_;
   const AttentionSizes& s_;
   const AttentionOptions& options_;
-  const bool softmax_, all_frozen_, drops_;
+  const bool softmax_, drops_;
   const Index rows_;  // of a block
   const bool masked_;
   TensorPtr bias_;  // (N,H,L,S′), or (N,1,L,S′) if it is the same for all heads
+  std::map<Id, Kept> kept_;
+  TraceTensors block_;       // the tensors of the block
+  Index n_ = 0, first_ = 0;  // its batch entry and its first query
   std::vector<Index> blocked_rows_;
 };
 
@@ -305,7 +303,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
                               Index whole_bytes, Index block_cells) {
   check_attention_inputs(inputs);
   if (needed.empty() || has_gradient(needed) || reference_trace_bytes(inputs) <= whole_bytes)
-    return reference_forward(inputs);
+    return forward_of_checked(inputs, nullptr);
   const Wanted wanted{needed};
   const AttentionSizes sizes = attention_sizes(inputs);
   const bool module = inputs.options.op == Op::multi_head_attention;

@@ -1,5 +1,5 @@
-// The stage cache: an edit recomputes only what depends on it. A stage whose choices and source tensors equal
-// those in the previous trace reuses its tensor.
+// The stages of a pass, and the stage cache: an edit recomputes only what depends on it. A stage whose choices
+// and source tensors equal those in the previous trace reuses its tensor.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,37 @@ inline std::vector<double> seed_choices(const AttentionOptions& options) {
   return stage_choices(options.dropout, options.dropout_seed & 0xFFFFFFFFu, options.dropout_seed >> 32);
 }
 
-class StageCache {
+// A tensor, what it is computed from, and how. Where an earlier run computed it from other sources, `update` is
+// tried first: given those and the tensor, it returns that tensor if nothing has changed, a new one, or null,
+// in which case `compute` is called.
+struct Stage {
+  using Compute = std::function<Tensor()>;
+  using Update = std::function<TensorPtr(const StageKey& earlier, const TensorPtr& tensor)>;
+  TensorId id;
+  StageKey key;
+  Compute compute;
+  Update update;
+};
+
+// What becomes of the stages of a pass, which arrive in the order of computation (multi_head_attention.h).
+class Stages {
+ public:
+  virtual ~Stages() = default;
+  void run(TensorId id, std::vector<TensorPtr> sources, Stage::Compute compute,
+           std::vector<double> choices = {}, Stage::Update update = nullptr) {
+    take({id, {std::move(choices), std::move(sources)}, std::move(compute), std::move(update)});
+  }
+  // The stage changes nothing: both names hold the same tensor.
+  void same(TensorId id, const TensorPtr& source) { name(id, source, source); }
+  // The stage is left out, and nothing is computed from `source`.
+  void none(TensorId id, const TensorPtr& source) { name(id, source, nullptr); }
+
+ private:
+  virtual void take(Stage stage) = 0;
+  virtual void name(TensorId id, const TensorPtr& source, const TensorPtr& tensor) = 0;
+};
+
+class StageCache final : public Stages {
  public:
   enum class Pass { forward, backward };
 
@@ -40,17 +70,16 @@ class StageCache {
   StageCache(Trace& trace, const Trace* previous, Pass pass = Pass::forward)
       : trace_(trace), previous_(previous), backward_(pass == Pass::backward) {}
 
-  // Puts the tensor `id` (in a backward pass its gradient) into the trace: the one of `previous` if it was
-  // computed from the same `sources`, tensor by tensor, with the same `choices`; otherwise the result of
-  // `compute`. Records both, and whether it was computed. If `previous` has it from other sources, `update`
-  // is tried first: given those sources and the tensor, it returns that tensor if nothing has changed, a new
-  // one, or null, in which case `compute` is called.
-  using Compute = std::function<Tensor()>;
-  using Update = std::function<TensorPtr(const StageKey& earlier, const TensorPtr& tensor)>;
-  void stage(TensorId id, std::vector<TensorPtr> sources, const Compute& compute,
-             std::vector<double> choices = {}, const Update& update = nullptr);
-
  private:
+  // Puts the tensor (in a backward pass its gradient) into the trace: the one of `previous` if it was computed
+  // from the same sources, tensor by tensor, with the same choices; otherwise the result of `update` or
+  // `compute`. Records both, and whether it was computed.
+  void take(Stage stage) override;
+  void name(TensorId id, const TensorPtr&, const TensorPtr& tensor) override { slot(id) = tensor; }
+  TensorPtr& slot(TensorId id) {
+    return (backward_ ? trace_.grad : trace_.tensors).*(tensor_entry(id).member);
+  }
+
   Trace& trace_;
   const Trace* previous_;
   const bool backward_;
