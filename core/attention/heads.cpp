@@ -48,6 +48,30 @@ Tensor split_heads(const Tensor& x, Index heads, const char* head_axis, const ch
   return out;
 }
 
+Tensor clip(const Tensor& x, double bound) {
+  Tensor clipped = Tensor::unwritten(x.shape(), x.dtype());
+  dispatch_float(x.dtype(), [&]<class T>() {
+    const auto from = x.values<T>();
+    const auto to = clipped.values<T>();
+    const T most = static_cast<T>(bound);
+    for (std::size_t i = 0; i < from.size(); ++i)
+      to[i] = from[i] > most ? most : from[i] < -most ? -most : from[i];
+  });
+  return clipped;
+}
+
+Tensor clip_gradient(const Tensor& gradient, const Tensor& x, double bound) {
+  Tensor passed = Tensor::unwritten(x.shape(), x.dtype());
+  dispatch_float(x.dtype(), [&]<class T>() {
+    const auto from = gradient.values<T>();
+    const auto at = x.values<T>();
+    const auto to = passed.values<T>();
+    const T most = static_cast<T>(bound);
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::abs(at[i]) <= most ? from[i] : T{0};
+  });
+  return passed;
+}
+
 Tensor merge_heads(const Tensor& x, const Tensor* gain, const char* joined_axis) {
   const Index batch = x.shape().size(0);
   const Index heads = x.shape().size(1);
@@ -116,45 +140,6 @@ Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, 
   return grad_gain;
 }
 
-namespace {
-
-// Calls take(row, e, h, part) for every part of every cell, where `row` is a flat index over (N,L).
-template <class T, class Take>
-void visit_parts(const Tensor& concat, const Tensor& weight, Index heads, Take&& take) {
-  const Index joined = concat.shape().size(2);  // H·Dv
-  const Index rows = concat.shape().size(0) * concat.shape().size(1);
-  const Index outputs = weight.shape().size(0);  // E
-  const Index width = joined / heads;            // Dv
-  for (Index row = 0; row < rows; ++row) {
-    check_cancelled();
-    for (Index e = 0; e < outputs; ++e) {
-      const T* x = concat.values<T>().data() + row * joined;
-      const T* w = weight.values<T>().data() + e * joined;
-      for (Index h = 0; h < heads; ++h) {
-        double part = 0.0;
-        for (Index i = 0; i < width; ++i) part += static_cast<double>(*x++) * static_cast<double>(*w++);
-        take(row, e, h, part);
-      }
-    }
-  }
-}
-
-}  // namespace
-
-Tensor output_by_heads(const Tensor& concat, const Tensor& out_proj_weight, Index heads) {
-  const Index outputs = out_proj_weight.shape().size(0);
-  Tensor parts(
-      Shape{concat.shape().axes()[0], concat.shape().axes()[1], {"H", heads}, out_proj_weight.shape().axes()[0]},
-      concat.dtype());
-  dispatch_float(concat.dtype(), [&]<class T>() {
-    const auto to = parts.values<T>();
-    visit_parts<T>(concat, out_proj_weight, heads, [&](Index row, Index e, Index h, double part) {
-      to[static_cast<std::size_t>((row * heads + h) * outputs + e)] = static_cast<T>(part);
-    });
-  });
-  return parts;
-}
-
 double OutputCellByHeads::share(double addend) const {
   return magnitude == 0.0 ? 0.0 : std::abs(addend) / magnitude;
 }
@@ -181,13 +166,25 @@ OutputCellByHeads output_cell_by_heads(const Tensor& concat, const Tensor& out_p
 
 std::vector<double> output_magnitudes_by_heads(const Tensor& concat, const Tensor& out_proj_weight,
                                                const Tensor* out_proj_bias, Index heads) {
+  const Index joined = concat.shape().size(2);  // H·Dv
+  const Index rows = concat.shape().size(0) * concat.shape().size(1);
+  const Index outputs = out_proj_weight.shape().size(0);  // E
   std::vector<double> magnitudes(static_cast<std::size_t>(heads) + 1, 0.0);
   dispatch_float(concat.dtype(), [&]<class T>() {
-    visit_parts<T>(concat, out_proj_weight, heads, [&](Index, Index, Index h, double part) {
-      magnitudes[static_cast<std::size_t>(h)] += std::abs(part);
-    });
+    for (Index row = 0; row < rows; ++row) {
+      check_cancelled();
+      for (Index e = 0; e < outputs; ++e) {
+        const T* x = concat.values<T>().data() + row * joined;
+        const T* w = out_proj_weight.values<T>().data() + e * joined;
+        for (Index h = 0; h < heads; ++h) {
+          double part = 0.0;
+          for (Index i = 0; i < joined / heads; ++i)
+            part += static_cast<double>(*x++) * static_cast<double>(*w++);
+          magnitudes[static_cast<std::size_t>(h)] += std::abs(part);
+        }
+      }
+    }
   });
-  const Index rows = concat.shape().size(0) * concat.shape().size(1);
   for (Index e = 0; out_proj_bias && e < out_proj_bias->size(); ++e)
     magnitudes.back() += static_cast<double>(rows) * std::abs(out_proj_bias->flat(e));
   return magnitudes;

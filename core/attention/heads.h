@@ -1,5 +1,5 @@
 // Splits into heads and merges again: only the order of the cells changes,
-// with no arithmetic except the gains.
+// with no arithmetic except the clipping and the gains.
 #pragma once
 
 #include <span>
@@ -12,6 +12,12 @@ namespace headwise {
 // (N,T,H·W) → (N,H,T,W): out[n,h,t,w] = x[n,t,h·W+w]. Head h owns W adjacent columns. `head_axis` is "H" or
 // "G", `width_axis` "D" or "Dv"; T keeps its name from x. f32 or f64.
 Tensor split_heads(const Tensor& x, Index heads, const char* head_axis, const char* width_axis);
+
+// Clipping at the split (OLMo, "Accelerating the Science of Language Models", 2024: clip_qkv): clamps every
+// number to [−bound, bound], like torch.clamp; NaN stays. `bound` > 0; f32 or f64.
+Tensor clip(const Tensor& x, double bound);
+// d(loss)/dx from d(loss)/d(clip(x)): 0 where |x| > bound, as in autograd. Both have the same shape and type.
+Tensor clip_gradient(const Tensor& gradient, const Tensor& x, double bound);
 
 // (N,H,T,W) → (N,T,H·W), the inverse of split_heads; with `gain` (H) each head is multiplied by its own gain:
 // out[n,t,h·W+w] = gain[h]·x[n,h,t,w]. The merged axis is named `joined_axis`. f32 or f64.
@@ -43,10 +49,6 @@ Tensor head_gain_gradient(const Tensor& grad_concat, const Tensor& head_output, 
 // The output projection as a sum over heads. Head h owns Dv adjacent columns of concat and of W_O, so that
 //     output[n,l,e] = Σ_h ( Σ_w concat[n,l,h·Dv+w] · W_O[e,h·Dv+w] ) + b[e],
 // and each head's contribution to each output cell is a number of its own.
-
-// 'nlhw,ehw->nlhe' → (N,L,H,E): what each head adds to each cell of the output. concat (N,L,H·Dv) includes
-// the head gains, out_proj_weight is (E,H·Dv). Summed over H, plus the bias, it is the output.
-Tensor output_by_heads(const Tensor& concat, const Tensor& out_proj_weight, Index heads);
 
 // One cell of the output, decomposed; sums in double.
 struct OutputCellByHeads {

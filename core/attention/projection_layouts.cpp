@@ -117,15 +117,6 @@ void copy_columns(const Tensor& from, Index first_from, Tensor& to, Index first_
   dispatch_float(from.dtype(), [&]<class T>() { copy_block<T>(from, first_from, to, first_to, columns); });
 }
 
-// Copies rows of the matrix's weight, or entries of its bias, to a tensor's rows from `first_to` on.
-void copy_rows(const Tensor& from, Index first_from, Tensor& to, Index first_to, Index rows) {
-  const Index width = from.shape().rank() == 2 ? from.shape().size(1) : 1;
-  dispatch_float(from.dtype(), [&]<class T>() {
-    std::copy_n(from.values<T>().begin() + first_from * width, rows * width,
-                to.values<T>().begin() + first_to * width);
-  });
-}
-
 }  // namespace
 
 bool can_be_packed(const AttentionOptions& o, const ProjectionParameters& p) {
@@ -149,41 +140,6 @@ std::vector<ProjectionMatrix> projection_matrices(ProjectionLayout layout, const
       matrices.push_back(rows_of(which, head, head * sizes.width, sizes.width, o, p));
   }
   return matrices;
-}
-
-ProjectionParameters joined_parameters(const AttentionOptions& o,
-                                       const std::vector<ProjectionMatrix>& matrices, bool packed) {
-  std::array<std::optional<Tensor>, 3> weights;
-  std::optional<Tensor> bias;
-  for (const ProjectionMatrix& matrix : matrices) {
-    const DType dtype = matrix.weight->dtype();
-    for (const Share& share : shares_of(matrix, o)) {
-      const Sizes sizes = sizes_of(share.which, o);
-      std::optional<Tensor>& weight = weights[static_cast<std::size_t>(share.which)];
-      if (!weight)
-        weight.emplace(Shape{{sizes.rows_axis, sizes.rows()}, {sizes.in_axis, sizes.in_features}}, dtype);
-      copy_rows(*matrix.weight, matrix.rows.first_weight_row + share.first_row, *weight, share.first_col,
-                share.rows);
-      if (!matrix.bias) continue;
-      if (!bias) bias.emplace(Shape{{"H·D+G·D+G·Dv", all_rows(o)}}, dtype);
-      copy_rows(*matrix.bias, matrix.rows.first_bias_entry + share.first_row, *bias,
-                first_row_of(share.which, o) + share.first_col, share.rows);
-    }
-  }
-  const auto kept = [](std::optional<Tensor>& tensor) -> TensorPtr {
-    return tensor ? std::make_shared<const Tensor>(std::move(*tensor)) : nullptr;
-  };
-  ProjectionParameters joined;
-  joined.q_proj_weight = kept(weights[0]);
-  joined.k_proj_weight = kept(weights[1]);
-  joined.v_proj_weight = kept(weights[2]);
-  joined.in_proj_bias = kept(bias);
-  if (!packed) return joined;
-  if (!can_be_packed(o, joined)) refuse_packing(o);
-  joined.in_proj_weight = std::make_shared<const Tensor>(
-      packed_projections(*joined.q_proj_weight, *joined.k_proj_weight, *joined.v_proj_weight));
-  joined.q_proj_weight = joined.k_proj_weight = joined.v_proj_weight = nullptr;
-  return joined;
 }
 
 Tensor packed_projections(const Tensor& q, const Tensor& k, const Tensor& v) {

@@ -41,11 +41,6 @@ bool can_be_packed(const AttentionOptions& options, const ProjectionParameters& 
 std::vector<ProjectionMatrix> projection_matrices(ProjectionLayout layout, const AttentionOptions& options,
                                                   const ProjectionParameters& parameters);
 
-// The inverse: the matrices of any layout as packed or as separate parameters (copies). Throws Error(usage)
-// if `packed` is requested but impossible.
-ProjectionParameters joined_parameters(const AttentionOptions& options,
-                                       const std::vector<ProjectionMatrix>& matrices, bool packed);
-
 // The rows of q, k and v stacked vertically: in_proj_weight (H·D+G·D+G·Dv, E). All three have width E.
 Tensor packed_projections(const Tensor& q, const Tensor& k, const Tensor& v);
 

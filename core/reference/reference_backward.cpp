@@ -3,7 +3,6 @@
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
-#include "core/attention/clip.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/linear.h"

@@ -44,13 +44,6 @@ double GradientSources::of_sequence(Index sequence) const {
   return std::accumulate(first, first + length, 0.0);
 }
 
-Index GradientSources::largest_sequence() const {
-  Index largest = 0;
-  for (Index n = 1; n < sequences; ++n)
-    if (std::abs(of_sequence(n)) > std::abs(of_sequence(largest))) largest = n;
-  return largest;
-}
-
 template <class T>
 StepExplanation<T>::StepExplanation(const TrainTask& task, const TrainingSettings& settings,
                                     TrainingState<T> before)

@@ -41,8 +41,6 @@ struct GradientSources {
   // up to rounding.
   std::vector<double> of_tokens;
   double of_sequence(Index sequence) const;
-  // The sequence that adds most, in size.
-  Index largest_sequence() const;
 };
 
 // A step of a run, held still: computes the gradient of its batch once, and then explains any value.

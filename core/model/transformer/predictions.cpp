@@ -86,16 +86,6 @@ std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transforme
   return all;
 }
 
-std::vector<double> token_probabilities(const Transformer& transformer, const Tensor& last_hidden,
-                                        std::span<const TokenId> ids) {
-  std::vector<double> all;
-  visit_logits(transformer, last_hidden, [&](Index row, std::span<const float> logits) {
-    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(row)]);
-    all.push_back(std::exp(static_cast<double>(logits[id]) - log_sum_exp(logits)));
-  });
-  return all;
-}
-
 namespace {
 
 PredictionChange change_of(std::span<const float> before, std::span<const float> now, Index k) {

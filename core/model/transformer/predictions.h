@@ -46,10 +46,6 @@ std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k);
 std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden,
                                                    Index k);
 
-// The probability of ids[i] at position i; ids must be in the vocabulary, L of them.
-std::vector<double> token_probabilities(const Transformer& transformer, const Tensor& last_hidden,
-                                        std::span<const TokenId> ids);
-
 // The tokens that a model predicts at each position,
 // compared with those it would predict if something in it were changed.
 

@@ -130,7 +130,9 @@ TEST_CASE("the shares of a sequence are those of a batch in which only its answe
   for (Index n = 0; n < sources.sequences; ++n) sum += sources.of_sequence(n);
   CHECK(sum == doctest::Approx(update.gradient).epsilon(1e-9));
 
-  const Index largest = sources.largest_sequence();
+  Index largest = 0;
+  for (Index n = 1; n < sources.sequences; ++n)
+    if (std::abs(sources.of_sequence(n)) > std::abs(sources.of_sequence(largest))) largest = n;
   TrainBatch alone = of.explanation.batch();
   const auto counted = [&] {
     return static_cast<double>(std::ranges::count_if(alone.targets, [](std::int32_t t) { return t >= 0; }));
