@@ -66,13 +66,6 @@ std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart) {
   return masks;
 }
 
-Trace trace_of_masks(const AttentionInputs& inputs) {
-  Trace trace;
-  trace.options = resolved_options(inputs);
-  trace.tensors = inputs.tensors;
-  return trace;
-}
-
 StageChange masked_as(std::function<double(double score, double bias)> value) {
   return {TensorId::masked_scores, [value = std::move(value)](const Trace& so_far) {
             const Tensor& bias = required(so_far, TensorId::mask_bias);

@@ -30,9 +30,6 @@ Tensor merged_masks(const Trace& so_far, const MaskChoice& choice);
 // window are two masks, and the window reaches as far ahead as behind.
 std::vector<Tensor> single_masks(const Trace& so_far, bool window_apart);
 
-// The same for inputs of which no trace has been computed.
-Trace trace_of_masks(const AttentionInputs& inputs);
-
 // Changes masked_scores to value(scaled score, mask_bias) in every cell.
 StageChange masked_as(std::function<double(double score, double bias)> value);
 

@@ -12,6 +12,7 @@
 #include "core/compare/mask_patterns.h"
 #include "core/compare/narrow_types.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {
@@ -77,7 +78,7 @@ void add_sums_of_masks(const AttentionInputs& inputs, ProgramVariants& variants)
   for (const bool window_apart : {false, true}) {
     if (window_apart && !(inputs.options.is_causal && inputs.options.sliding_window)) continue;
     std::vector<Index> blocked;
-    for (const Tensor& mask : single_masks(trace_of_masks(inputs), window_apart)) {
+    for (const Tensor& mask : single_masks(*begun_trace(inputs), window_apart)) {
       blocked.resize(static_cast<std::size_t>(mask.size()));
       for (Index i = 0; i < mask.size(); ++i)
         blocked[static_cast<std::size_t>(i)] += is_blocked(mask.flat(i));

@@ -9,6 +9,7 @@
 #include "core/compare/mask_patterns.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {
@@ -22,7 +23,7 @@ TensorPtr inverted(const Tensor& mask) {
 
 // The mask_bias that `choice` alone gives for these inputs.
 Tensor bias_of(const AttentionInputs& inputs, const MaskChoice& choice) {
-  return merged_masks(trace_of_masks(inputs), choice);
+  return merged_masks(*begun_trace(inputs), choice);
 }
 
 // Whether attn_mask is just an explicit causal mask with this alignment.

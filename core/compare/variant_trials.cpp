@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -99,14 +98,7 @@ class Retracing final : public Stages {
 Trace widened_trace(const Trace& trace) {
   Trace wide = trace.exact ? *trace.exact : trace;
   wide.exact = nullptr;
-  std::map<TensorPtr, TensorPtr> twins;  // shared tensors stay shared
-  for (const TensorEntry& entry : tensor_entries()) {
-    TensorPtr& tensor = wide.tensors.*(entry.member);
-    if (!tensor || tensor->dtype() != DType::f32 || entry.role == TensorRole::mask) continue;
-    TensorPtr& twin = twins[tensor];
-    if (!twin) twin = shared_tensor(tensor->converted(DType::f64));
-    tensor = twin;
-  }
+  wide.tensors = widened(wide.tensors);
   wide.dtype = DType::f64;
   return wide;
 }

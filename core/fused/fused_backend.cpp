@@ -406,21 +406,11 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const AttentionSizes sizes = attention_sizes(inputs);
 
-  const auto trace = std::make_shared<Trace>();
-  trace->options = resolved_options(inputs);
-  trace->dtype = inputs.dtype;
-  trace->tensors = inputs.tensors;
+  const auto trace = begun_trace(inputs);
   TraceTensors& t = trace->tensors;
   const AttentionOptions& options = trace->options;
   const bool module = options.op == Op::multi_head_attention;
-  if (!module) {
-    t.q_heads = std::move(t.query);
-    t.k_heads = std::move(t.key);
-    t.v_heads = std::move(t.value);
-    t.query = t.key = t.value = nullptr;
-  }
-  const Shape heads_shape{
-      {"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}};
+  const Shape heads_shape = computed_shape(TensorId::head_output, options, sizes);
   FusedTakeover kept;
   if (module) kept = fused_takeover(run.before.get(), inputs, run.keep_attn_weights);
   // Memory of a tensor that this run computes; null if it is not requested, or is reused.

@@ -8,6 +8,7 @@
 #include "core/gpu/gpu_rotary.h"
 #include "core/gpu/gpu_work.h"
 #include "core/gpu/storage_buffer.h"
+#include "core/trace/check_attention_inputs.h"
 
 namespace headwise {
 namespace {
@@ -238,24 +239,13 @@ void GlForward::State::put_frozen() {
 }
 
 void GlForward::State::take_over(const AttentionInputs& inputs) {
-  const auto now = std::make_shared<Trace>();
-  now->options = resolved_options(inputs);
-  now->dtype = inputs.dtype;
-  now->tensors = inputs.tensors;
   std::erase_if(given, [&](const auto& entry) {
     return std::ranges::none_of(tensor_entries(), [&](const TensorEntry& tensor) {
       return (inputs.tensors.*(tensor.member)).get() == entry.first;
     });
   });
-  TraceTensors& t = now->tensors;
-  if (now->options.op == Op::scaled_dot_product_attention) {
-    t.q_heads = std::move(t.query);
-    t.k_heads = std::move(t.key);
-    t.v_heads = std::move(t.value);
-    t.query = t.key = t.value = nullptr;
-  }
-  sizes = attention_sizes(now->options, t);
-  trace = now;
+  trace = begun_trace(inputs);
+  sizes = attention_sizes(trace->options, trace->tensors);
 }
 
 void GlForward::State::allocate_buffers() {

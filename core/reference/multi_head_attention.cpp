@@ -67,36 +67,17 @@ Update update_heads(const TensorPtr& left, const TensorPtr& right, Shape shape, 
   };
 }
 
-// One of q, k and v: what it is computed from, and its own axis.
+// One of q, k and v, and what it is computed from.
 struct Projected {
   Id id;
   TensorPtr x, own_weight;          // own_weight: null if the weights are packed
   TensorPtr replacement, bias_row;  // static_k and bias_k, or static_v and bias_v; null for q
-  Axis positions, width;
 };
 
-Projected projected(const TraceTensors& t, const AttentionSizes& s, Projection which) {
-  switch (which) {
-    case Projection::k:
-      return {Id::k,
-              t.key,
-              t.k_proj_weight,
-              t.static_k,
-              t.bias_k,
-              {"S", s.keys},
-              {"G·D", s.kv_heads * s.head_dim}};
-    case Projection::v:
-      return {Id::v,
-              t.value,
-              t.v_proj_weight,
-              t.static_v,
-              t.bias_v,
-              {"S", s.keys},
-              {"G·Dv", s.kv_heads * s.v_head_dim}};
-    case Projection::q:
-      break;
-  }
-  return {Id::q, t.query, t.q_proj_weight, nullptr, nullptr, {"L", s.queries}, {"H·D", s.heads * s.head_dim}};
+Projected projected(const TraceTensors& t, Projection which) {
+  if (which == Projection::q) return {Id::q, t.query, t.q_proj_weight, nullptr, nullptr};
+  if (which == Projection::k) return {Id::k, t.key, t.k_proj_weight, t.static_k, t.bias_k};
+  return {Id::v, t.value, t.v_proj_weight, t.static_v, t.bias_v};
 }
 
 // The first step:
@@ -107,8 +88,10 @@ void input_projection(ForwardPass& pass, Projection which) {
   const TraceTensors& t = pass.tensors;
   const AttentionOptions& options = pass.options;
   const AttentionSizes& s = pass.sizes;
-  const Projected p = projected(t, s, which);
-  const Shape shape{{"N", s.batch}, p.positions, p.width};
+  const Projected p = projected(t, which);
+  std::vector<Axis> axes = computed_shape(p.id, options, s).axes();
+  if (which != Projection::q) axes[1] = {"S", s.keys};
+  const Shape shape(std::move(axes));
   const bool appends = which != Projection::q && s.all_keys != s.keys;
   const auto rows_of = [&options, which](const TensorPtr& packed, const TensorPtr& own, const TensorPtr& bias) {
     return in_projection_rows(which, options, packed.get(), own.get(), bias.get());
@@ -119,7 +102,7 @@ void input_projection(ForwardPass& pass, Projection which) {
   std::vector<TensorPtr> sources{p.replacement, p.bias_row};
   if (!p.replacement) sources = {p.x, t.in_proj_weight, p.own_weight, t.in_proj_bias, p.bias_row};
   const auto compute = [&] {
-    Tensor rows = p.replacement ? merge_heads(*p.replacement, nullptr, p.width.name.c_str())
+    Tensor rows = p.replacement ? merge_heads(*p.replacement, nullptr, shape.name(2).c_str())
                                 : linear(*p.x, rows_of(t.in_proj_weight, p.own_weight, t.in_proj_bias), shape);
     if (!appends) return rows;
     return append_rows(rows, p.bias_row.get(), options.add_zero_attn);

@@ -32,20 +32,14 @@ TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous
                              previous->tensors.scores->shape() == sizes.scores_shape();
   if (!mostly_shared) require_memory(reference_trace_bytes(inputs), "the trace");
 
-  const auto trace = std::make_shared<Trace>();
-  trace->options = resolved_options(inputs);
-  trace->dtype = inputs.dtype;
-  trace->tensors = inputs.tensors;
-  TraceTensors& t = trace->tensors;
+  const auto trace = begun_trace(inputs);
+  trace->tensors.head_gain = head_gain_tensor(inputs, previous);
   StageCache cache(*trace, previous);
-  ForwardPass pass{t, trace->options, sizes, trace->dtype, cache};
-  prepare_inputs(t, inputs, previous);
+  ForwardPass pass{trace->tensors, trace->options, sizes, trace->dtype, cache};
   attention(pass);
   trace->warnings = trace_warnings(*trace);
   return trace;
 }
-
-namespace {
 
 TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous) {
   if (inputs.tensors.head_gain || inputs.options.head_gain.empty()) return inputs.tensors.head_gain;
@@ -54,19 +48,6 @@ TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous)
       Tensor(Shape{{"H", static_cast<Index>(gains.size())}}, gains).converted(inputs.dtype));
   const TensorPtr earlier = previous ? previous->tensors.head_gain : nullptr;
   return earlier && identical(*earlier, *made) ? earlier : made;
-}
-
-}  // namespace
-
-void prepare_inputs(TraceTensors& t, const AttentionInputs& inputs, const Trace* previous) {
-  if (inputs.options.op == Op::multi_head_attention) {
-    t.head_gain = head_gain_tensor(inputs, previous);
-    return;
-  }
-  t.q_heads = std::move(t.query);
-  t.k_heads = std::move(t.key);
-  t.v_heads = std::move(t.value);
-  t.query = t.key = t.value = nullptr;
 }
 
 namespace {
@@ -96,19 +77,15 @@ std::optional<Tensor> rounded(const Tensor& exact) {
 }
 
 // Masks keep their type: merging reads any.
-AttentionInputs widened(const AttentionInputs& inputs, const Trace* previous) {
-  Twins wide_of;
-  if (previous) add_twins(wide_of, previous->tensors, previous->exact->tensors);
-  AttentionInputs wide = inputs;
-  wide.dtype = DType::f64;
+TraceTensors widened(TraceTensors tensors, Twins wide_of) {
   for (const TensorEntry& entry : tensor_entries()) {
-    TensorPtr& tensor = wide.tensors.*(entry.member);
+    TensorPtr& tensor = tensors.*(entry.member);
     if (!tensor || tensor->dtype() != DType::f32 || entry.role == TensorRole::mask) continue;
     TensorPtr& twin = wide_of[tensor];
     if (!twin) twin = std::make_shared<const Tensor>(tensor->converted(DType::f64));
     tensor = twin;
   }
-  return wide;
+  return tensors;
 }
 
 // The exact tensors in f32, reusing those in `narrow_of`; nullopt if one overflows.
@@ -130,13 +107,19 @@ std::optional<TraceTensors> rounded(const TraceTensors& exact, Twins narrow_of) 
 
 }  // namespace
 
+TraceTensors widened(const TraceTensors& tensors) {
+  return widened(tensors, {});
+}
+
 TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous, Index twin_bytes_limit) {
   const Index bytes = reference_trace_bytes(inputs);
   if (bytes > twin_bytes_limit / 2 || (bytes > (Index{1} << 20) && 4 * bytes > available_memory())) {
     return nullptr;
   }
   if (previous && !previous->exact) previous = nullptr;
-  const AttentionInputs wide = widened(inputs, previous);
+  Twins wide_of;
+  if (previous) add_twins(wide_of, previous->tensors, previous->exact->tensors);
+  const AttentionInputs wide{inputs.options, DType::f64, widened(inputs.tensors, std::move(wide_of))};
   const TracePtr exact = forward_of_checked(wide, previous ? previous->exact.get() : nullptr);
 
   Twins narrow_of;
@@ -180,27 +163,24 @@ namespace {
 // The tensors that a pass creates, without their values.
 class Outlines final : public Stages {
  public:
-  Outlines(const AttentionInputs& inputs)
-      : dtype_(inputs.dtype), tensors_(inputs.tensors), options_(resolved_options(inputs)) {
-    prepare_inputs(tensors_, inputs, nullptr);
-    ForwardPass pass{tensors_, options_, sizes_, dtype_, *this};
+  explicit Outlines(const AttentionInputs& inputs)
+      : trace_(begun_trace(inputs)), sizes_(attention_sizes(inputs)) {
+    ForwardPass pass{trace_->tensors, trace_->options, sizes_, trace_->dtype, *this};
     attention(pass);
   }
   std::vector<Shape> shapes;
 
  private:
   void take(Stage stage) override {
-    shapes.push_back(computed_shape(stage.id, options_, sizes_));
-    name(stage.id, nullptr, std::make_shared<const Tensor>(Tensor::outline(shapes.back(), dtype_)));
+    shapes.push_back(computed_shape(stage.id, trace_->options, sizes_));
+    name(stage.id, nullptr, std::make_shared<const Tensor>(Tensor::outline(shapes.back(), trace_->dtype)));
   }
   void name(TensorId id, const TensorPtr&, const TensorPtr& tensor) override {
-    tensors_.*(tensor_entry(id).member) = tensor;
+    trace_->tensors.*(tensor_entry(id).member) = tensor;
   }
 
-  DType dtype_;
-  TraceTensors tensors_;
-  AttentionOptions options_;
-  AttentionSizes sizes_ = attention_sizes(options_, tensors_);
+  const std::shared_ptr<Trace> trace_;
+  const AttentionSizes sizes_;
 };
 
 }  // namespace

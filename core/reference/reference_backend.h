@@ -35,17 +35,17 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous 
 TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output = nullptr,
                             const Trace* previous = nullptr);
 
+// The tensors in f64; masks keep their type, shared tensors stay shared.
+TraceTensors widened(const TraceTensors& tensors);
+
 // What follows is private to core/reference.
 
 // reference_forward of inputs that have been checked.
 TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous);
 
-// The inputs as the first step reads them.
-
-// Turns options.head_gain into the tensor head_gain, reusing that of `previous` if it holds the same numbers:
-// equal gains then count as an equal source. scaled_dot_product_attention gets its heads as query, key and
-// value: they become q_heads, k_heads and v_heads.
-void prepare_inputs(TraceTensors& t, const AttentionInputs& inputs, const Trace* previous);
+// tensors.head_gain, or the tensor of options.head_gain: that of `previous` if it holds the same numbers, since
+// equal gains then count as an equal source. Null: all 1.
+TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous);
 
 // An f32 trace as the f64 one, rounded: every number in it is the nearest float to the exact one, so that its
 // error never exceeds that of a program that computes in f32. Rounding after each stage instead would feed

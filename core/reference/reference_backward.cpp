@@ -1,5 +1,6 @@
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
@@ -108,45 +109,46 @@ class Backward {
   }
 
   void project() {
-    // Where numbers were clipped, their gradient is 0.
-    const auto join = [&](TensorId id, const TensorPtr& heads, const TensorPtr& joined, const char* axis) {
-      stage(id, {heads, o_.clip_qkv ? joined : nullptr},
-            [&] {
-              Tensor gradient = merge_heads(*heads, nullptr, axis);
-              return o_.clip_qkv ? clip_gradient(gradient, *joined, *o_.clip_qkv) : gradient;
-            },
-            {o_.clip_qkv.value_or(0.0)});
-    };
-    join(TensorId::q, g_.q_heads, t_.q, "H·D");
-    join(TensorId::k, g_.k_heads, t_.k, "G·D");
-    join(TensorId::v, g_.v_heads, t_.v, "G·Dv");
-    const std::array<BackwardPath, 3> ways{
-        BackwardPath{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
-        BackwardPath{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},
-        BackwardPath{Projection::v, g_.v, t_.value, t_.v_proj_weight, t_.static_v != nullptr},
-    };
-    appended_rows();
-    if (t_.static_k) {
-      stage(TensorId::static_k, {g_.k},
-            [&] { return split_heads(*projected_rows(ways[1]), sizes_.kv_heads, "G", "D"); });
+    for (const Path& path : paths) {
+      const TensorPtr &heads = g(path.heads), &joined = t(path.projected);
+      const auto join = [&] {  // where numbers were clipped, their gradient is 0
+        Tensor gradient = merge_heads(*heads, nullptr, path.joined_axis);
+        return o_.clip_qkv ? clip_gradient(gradient, *joined, *o_.clip_qkv) : gradient;
+      };
+      stage(path.projected, {heads, o_.clip_qkv ? joined : nullptr}, join, {o_.clip_qkv.value_or(0.0)});
     }
-    if (t_.static_v) {
-      stage(TensorId::static_v, {g_.v},
-            [&] { return split_heads(*projected_rows(ways[2]), sizes_.kv_heads, "G", "Dv"); });
+    for (const Path& path : paths) {  // through the appended rows, and static_k and static_v
+      const TensorPtr& rows = g(path.projected);
+      if (path.bias_row && t(*path.bias_row))
+        stage(*path.bias_row, {rows},
+              [&] { return bias_row_gradient(*rows, sizes_.keys, t(*path.bias_row)->shape()); });
+      if (is_replaced(path))
+        stage(*path.replacement, {rows},
+              [&] { return split_heads(*projected_rows(path), sizes_.kv_heads, "G", path.width_axis); });
     }
-    project_parameters(ways);
-    project_inputs(ways);
+    project_parameters();
+    project_inputs();
   }
 
  private:
-  // The backward path of one of q, k and v to what it was projected from; `replaced`:
-  // by static_k or static_v.
-  struct BackwardPath {
+  // The way back from one of q, k and v to what it was projected from.
+  struct Path {
     Projection which;
-    TensorPtr grad_rows;  // (N,L,H·D) or (N,S′,…), with the appended rows
-    TensorPtr x, own_weight;
-    bool replaced;
+    TensorId projected, heads, input, own_weight;
+    std::optional<TensorId> bias_row, replacement;
+    const char *width_axis, *joined_axis;
   };
+  using Id = TensorId;
+  static constexpr Path paths[]{
+      {Projection::q, Id::q, Id::q_heads, Id::query, Id::q_proj_weight, {}, {}, "D", "H·D"},
+      {Projection::k, Id::k, Id::k_heads, Id::key, Id::k_proj_weight, Id::bias_k, Id::static_k, "D", "G·D"},
+      {Projection::v, Id::v, Id::v_heads, Id::value, Id::v_proj_weight, Id::bias_v, Id::static_v, "Dv",
+       "G·Dv"},
+  };
+
+  const TensorPtr& t(TensorId id) const { return t_.*(tensor_entry(id).member); }
+  const TensorPtr& g(TensorId id) const { return g_.*(tensor_entry(id).member); }
+  bool is_replaced(const Path& path) const { return path.replacement && t(*path.replacement); }
 
   // A gradient has the shape of its tensor; together with S and the sources' shapes that determines every
   // other size. `choices` are what else it depends on.
@@ -154,9 +156,7 @@ class Backward {
              std::vector<double> choices = {}) {
     choices.push_back(static_cast<double>(dtype_));
     choices.push_back(static_cast<double>(sizes_.keys));
-    for (const Index size : (t_.*(tensor_entry(id).member))->shape().sizes()) {
-      choices.push_back(static_cast<double>(size));
-    }
+    for (const Index size : t(id)->shape().sizes()) choices.push_back(static_cast<double>(size));
     cache_.run(id, std::move(sources), make, std::move(choices));
   }
 
@@ -231,105 +231,93 @@ class Backward {
   }
 
   // (N,S,…): without the appended ones
-  TensorPtr projected_rows(const BackwardPath& way) {
-    if (way.which == Projection::q || sizes_.all_keys == sizes_.keys) return way.grad_rows;
-    TensorPtr& rows = projected_rows_[static_cast<std::size_t>(way.which)];
-    if (!rows) rows = kept(leading_rows(*way.grad_rows, sizes_.keys));
+  TensorPtr projected_rows(const Path& path) {
+    const TensorPtr& all = g(path.projected);
+    if (path.which == Projection::q || sizes_.all_keys == sizes_.keys) return all;
+    TensorPtr& rows = projected_rows_[static_cast<std::size_t>(path.which)];
+    if (!rows) rows = kept(leading_rows(*all, sizes_.keys));
     return rows;
   }
 
-  LinearRows weight_rows(const BackwardPath& way) const {
-    return in_projection_rows(way.which, o_, t_.in_proj_weight.get(), way.own_weight.get(),
+  LinearRows weight_rows(const Path& path) const {
+    return in_projection_rows(path.which, o_, t_.in_proj_weight.get(), t(path.own_weight).get(),
                               t_.in_proj_bias.get());
   }
 
-  Tensor input_gradient(const BackwardPath& way) {
-    if (way.replaced) return Tensor(way.x->shape(), dtype_);
-    return linear_input_gradient(*projected_rows(way), weight_rows(way), way.x->shape());
-  }
-
-  // Through the appended rows, and static_k and static_v.
-  void appended_rows() {
-    if (t_.bias_k) {
-      stage(TensorId::bias_k, {g_.k},
-            [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
-    }
-    if (t_.bias_v) {
-      stage(TensorId::bias_v, {g_.v},
-            [&] { return bias_row_gradient(*g_.v, sizes_.keys, t_.bias_v->shape()); });
-    }
+  Tensor input_gradient(const Path& path) {
+    const Shape& x = t(path.input)->shape();
+    if (is_replaced(path)) return Tensor(x, dtype_);
+    return linear_input_gradient(*projected_rows(path), weight_rows(path), x);
   }
 
   // One tensor for all three if the parameters are packed, otherwise one each; the bias is always packed.
-  void project_parameters(const std::array<BackwardPath, 3>& ways) {
+  void project_parameters() {
     std::vector<TensorPtr> weight_sources, bias_sources;
-    for (const BackwardPath& way : ways) {
-      weight_sources.push_back(way.replaced ? nullptr : way.grad_rows);
-      weight_sources.push_back(way.replaced ? nullptr : way.x);
-      bias_sources.push_back(way.replaced ? nullptr : way.grad_rows);
+    for (const Path& path : paths) {
+      const bool replaced = is_replaced(path);
+      bias_sources.push_back(replaced ? nullptr : g(path.projected));
+      weight_sources.insert(weight_sources.end(), {bias_sources.back(), replaced ? nullptr : t(path.input)});
     }
+    const auto add_weight = [&](const Path& path, Tensor& gradient) {
+      if (!is_replaced(path))
+        linear_weight_gradient(*projected_rows(path), *t(path.input), gradient,
+                               weight_rows(path).first_weight_row);
+    };
     if (t_.in_proj_weight) {
       stage(TensorId::in_proj_weight, weight_sources, [&] {
         Tensor gradient(t_.in_proj_weight->shape(), dtype_);
-        for (std::size_t i = 0; i < ways.size(); ++i) {
-          const BackwardPath& way = ways[i];
-          const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(ways));
-          if (!way.replaced)
-            linear_weight_gradient(*projected_rows(way), *way.x, gradient, weight_rows(way).first_weight_row);
+        for (std::size_t i = 0; i < std::size(paths); ++i) {
+          const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(paths));
+          add_weight(paths[i], gradient);
         }
         return gradient;
       });
     }
-    constexpr std::array own_weights{TensorId::q_proj_weight, TensorId::k_proj_weight, TensorId::v_proj_weight};
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      const BackwardPath& way = ways[i];
-      if (!way.own_weight) continue;
-      stage(own_weights[i], {weight_sources[2 * i], weight_sources[2 * i + 1]}, [&] {
-        Tensor gradient(way.own_weight->shape(), dtype_);
-        if (!way.replaced) linear_weight_gradient(*projected_rows(way), *way.x, gradient, 0);
+    for (std::size_t i = 0; i < std::size(paths); ++i) {
+      const TensorPtr& weight = t(paths[i].own_weight);
+      if (!weight) continue;
+      stage(paths[i].own_weight, {weight_sources[2 * i], weight_sources[2 * i + 1]}, [&] {
+        Tensor gradient(weight->shape(), dtype_);
+        add_weight(paths[i], gradient);
         return gradient;
       });
     }
     if (t_.in_proj_bias) {
       stage(TensorId::in_proj_bias, bias_sources, [&] {
         Tensor gradient(t_.in_proj_bias->shape(), dtype_);
-        for (const BackwardPath& way : ways) {
-          if (!way.replaced)
-            linear_bias_gradient(*projected_rows(way), gradient, weight_rows(way).first_bias_entry);
-        }
+        for (const Path& path : paths)
+          if (!is_replaced(path))
+            linear_bias_gradient(*projected_rows(path), gradient, weight_rows(path).first_bias_entry);
         return gradient;
       });
     }
   }
 
   // Gradients that arrive along several paths are added up.
-  void project_inputs(const std::array<BackwardPath, 3>& ways) {
+  void project_inputs() {
     const bool is_self_attention = t_.key == t_.query && t_.value == t_.query;
-    const auto sources_of = [&](const BackwardPath& way) -> std::vector<TensorPtr> {
-      if (way.replaced) return {nullptr, nullptr};
-      return {way.grad_rows, way.own_weight ? way.own_weight : t_.in_proj_weight};
+    const auto sources_of = [&](const Path& path) -> std::vector<TensorPtr> {
+      if (is_replaced(path)) return {nullptr, nullptr};
+      return {g(path.projected), t(path.own_weight) ? t(path.own_weight) : t_.in_proj_weight};
     };
-    std::vector<TensorPtr> sources = sources_of(ways[0]);
+    std::vector<TensorPtr> sources = sources_of(paths[0]);
     sources.push_back(g_.residual_output);
-    if (is_self_attention) {
-      for (const BackwardPath* way : {&ways[1], &ways[2]}) {
-        for (TensorPtr& source : sources_of(*way)) sources.push_back(std::move(source));
-      }
-    }
+    for (std::size_t i = 1; is_self_attention && i < std::size(paths); ++i)
+      for (TensorPtr& source : sources_of(paths[i])) sources.push_back(std::move(source));
     stage(TensorId::query, std::move(sources), [&] {
       const Index count = is_self_attention ? 3 : 1;
-      const auto of_way = [&](Index i) {
+      const auto of_path = [&](Index i) {
         const ProgressPart part = slice_of_work(i, count);
-        return input_gradient(ways[static_cast<std::size_t>(i)]);
+        return input_gradient(paths[i]);
       };
-      Tensor sum = of_way(0);
+      Tensor sum = of_path(0);
       if (g_.residual_output) sum = add_residual(sum, *g_.residual_output);
-      for (Index i = 1; i < count; ++i) sum = add_residual(sum, of_way(i));
+      for (Index i = 1; i < count; ++i) sum = add_residual(sum, of_path(i));
       return sum;
     });
     if (is_self_attention) return;
-    stage(TensorId::key, sources_of(ways[1]), [&] { return input_gradient(ways[1]); });
-    stage(TensorId::value, sources_of(ways[2]), [&] { return input_gradient(ways[2]); });
+    for (const Path& path : {paths[1], paths[2]})
+      stage(path.input, sources_of(path), [&] { return input_gradient(path); });
   }
 
   const TraceTensors& t_;

@@ -28,38 +28,23 @@ constexpr Index most_whole_bytes = Index{128} << 20;
 constexpr Index cells_of_block = Index{1} << 25;
 constexpr Index blocks_at_once = 5;  // scores, scaled, masked, weights, dropped
 
-constexpr std::initializer_list<Id> before_pairs{Id::q,       Id::k,       Id::v,        Id::q_heads,
-                                                 Id::k_heads, Id::v_heads, Id::q_rotary, Id::k_rotary};
 constexpr std::initializer_list<Id> maps{Id::scores,        Id::scaled_scores, Id::mask_bias,
                                          Id::masked_scores, Id::attn_weights,  Id::dropped_weights};
-constexpr std::initializer_list<Id> before_softmax{Id::scores, Id::scaled_scores, Id::mask_bias,
-                                                   Id::masked_scores};
-constexpr std::initializer_list<Id> of_weights{Id::attn_weights, Id::dropped_weights, Id::attn_output_weights};
-
-bool is_one_of(Id id, std::initializer_list<Id> ids) {
-  return std::ranges::find(ids, id) != ids.end();
-}
 
 // What the needed tensors require of the pass.
 struct Wanted {
   std::vector<TensorName> names;
 
   bool has(Id id) const { return std::ranges::find(names, TensorName{id}) != names.end(); }
-  template <class Test>
-  bool any(Test test) const {
-    return std::ranges::any_of(names, [&](TensorName name) {
-      return tensor_entry(name.id).role == TensorRole::intermediate && test(name.id);
-    });
+  // Whether anything from `first` on is, in the order of computation.
+  bool any_from(Id first) const {
+    return std::ranges::any_of(names, [&](TensorName name) { return name.id >= first; });
   }
-  bool pairs() const {
-    return any([](Id id) { return !is_one_of(id, before_pairs); });
-  }
-  bool softmax() const {
-    return any([](Id id) { return !is_one_of(id, before_pairs) && !is_one_of(id, before_softmax); });
-  }
+  bool pairs() const { return any_from(Id::scores); }
+  bool softmax() const { return any_from(Id::attn_weights); }
   bool head_output() const {
-    return any([](Id id) {
-      return !is_one_of(id, before_pairs) && !is_one_of(id, before_softmax) && !is_one_of(id, of_weights);
+    return std::ranges::any_of(names, [](TensorName name) {
+      return name.id >= Id::head_output && name.id != Id::attn_output_weights;
     });
   }
 };
@@ -307,16 +292,13 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   const Wanted wanted{needed};
   const AttentionSizes sizes = attention_sizes(inputs);
   const bool module = inputs.options.op == Op::multi_head_attention;
-  const auto trace = std::make_shared<Trace>();
-  trace->options = resolved_options(inputs);
-  trace->dtype = inputs.dtype;
-  trace->tensors = inputs.tensors;
+  const auto trace = begun_trace(inputs);
+  trace->tensors.head_gain = head_gain_tensor(inputs, nullptr);
   TraceTensors& t = trace->tensors;
   StageCache cache(*trace, nullptr);
   ForwardPass pass{t, trace->options, sizes, trace->dtype, cache};
   // Query-key pairs are nearly all of the work.
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
-  prepare_inputs(t, inputs, nullptr);
   if (module) project_and_split(pass);
   rotate_by_position(pass);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);

@@ -397,6 +397,19 @@ void check_attention_inputs(const AttentionInputs& inputs) {
   refusals.throw_if_any();
 }
 
+std::shared_ptr<Trace> begun_trace(const AttentionInputs& inputs) {
+  auto trace = std::make_shared<Trace>();
+  trace->options = resolved_options(inputs);
+  trace->dtype = inputs.dtype;
+  TraceTensors& t = trace->tensors = inputs.tensors;
+  if (trace->options.op == Op::scaled_dot_product_attention) {
+    t.q_heads = std::exchange(t.query, nullptr);
+    t.k_heads = std::exchange(t.key, nullptr);
+    t.v_heads = std::exchange(t.value, nullptr);
+  }
+  return trace;
+}
+
 std::string f32_backend_refusal(const AttentionInputs& inputs, const std::string& backend) {
   std::string reason = inputs.dtype == DType::f32 ? "" : "computes in f32";
   const auto check = [&](const OptionRow& row, auto member, const auto&...) {
