@@ -14,6 +14,7 @@
 #include "app/widgets/ui_probe.h"
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
+#include "core/compare/trace_compare.h"
 #include "core/files/file_paths.h"
 #include "core/model/files/model_files.h"
 #include "core/scenario/layer_scenario.h"
@@ -165,15 +166,6 @@ constexpr const char* layout_edits[] = {"in_proj packed", "in_proj as 3 matrices
 // little enough for every edit.
 constexpr Index multiply_adds_at_once = 4'000'000;
 
-double largest_of(const Tensor& tensor) {
-  double largest = 0.0;
-  for (Index i = 0; i < tensor.size(); ++i) {
-    const double value = std::abs(tensor.flat(i));
-    if (std::isfinite(value)) largest = std::max(largest, value);
-  }
-  return largest;
-}
-
 // "same output in all three", or "output differs by 0, 0, 2e-07", in the order of the choice; always one
 // line, which keeps the rows below in place. Recomputed for every trace.
 void draw_layout_differences(SetupRows& rows) {
@@ -215,7 +207,7 @@ void draw_layout_differences(SetupRows& rows) {
           "The output was computed with the projection packed, as 3 and as 3·H matrices, and "
           "each was compared with the first, in this order: no number differs by more than shown here; "
           "the largest number of the output is {:.3g}. – means that a layout is not possible.",
-          largest_of(*output)));
+          largest_magnitude(*output)));
 }
 
 // Which layer of the opened model.

@@ -18,7 +18,7 @@
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/operation_counts.h"
-#include "core/answers/traced_inputs.h"
+#include "core/compare/trace_compare.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {

@@ -7,6 +7,7 @@
 
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
+#include "core/compare/trace_compare.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"

@@ -1,8 +1,5 @@
 #include "core/answers/traced_inputs.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/compare/trace_compare.h"
 
 namespace headwise {
@@ -25,15 +22,6 @@ AttentionInputs traced_inputs(const Trace& trace) {
 
 double largest_difference(const Tensor& a, const Tensor& b) {
   return compare_tensors({TensorId::output}, a, b, 0.0).largest_absolute;
-}
-
-double largest_magnitude(const Tensor& a) {
-  double largest = 0.0;
-  for (Index i = 0; i < a.size(); ++i) {
-    const double magnitude = std::abs(a.flat(i));
-    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
-  }
-  return largest;
 }
 
 }  // namespace headwise

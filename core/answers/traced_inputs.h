@@ -12,7 +12,5 @@ AttentionInputs traced_inputs(const Trace& trace);
 // The largest |a − b| over all cells; NaN equals NaN, an infinity equals itself; ∞ if NaN or an infinity
 // meets anything else; 0 if there are no cells. The sizes must agree.
 double largest_difference(const Tensor& a, const Tensor& b);
-// The largest finite |a|: the reference for a difference.
-double largest_magnitude(const Tensor& a);
 
 }  // namespace headwise

@@ -10,7 +10,6 @@
 #include "core/attention/score_scale.h"
 #include "core/compare/tensor_readings.h"
 #include "core/tensor/error.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -225,13 +224,6 @@ std::optional<TensorName> stored_tensor_name(const std::string& name, Op op) {
   return find_tensor_name(trace_name);
 }
 
-bool is_given(const Trace& trace, TensorName name) {
-  if (name.gradient) return false;
-  const bool heads = name.id == Id::q_heads || name.id == Id::k_heads || name.id == Id::v_heads;
-  return tensor_entry(name.id).role != TensorRole::intermediate ||
-         (heads && trace.options.op == Op::scaled_dot_product_attention);
-}
-
 double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradient) {
   const double values =
       stored_dtype == "bf16" ? 1.6e-2  // two units in the last place of 8 bits, including intermediate
@@ -262,12 +254,7 @@ double gradient_unit(const Trace& trace, TensorName name) {
   const TensorPtr& first = grad.layer_norm_output ? grad.layer_norm_output
                            : grad.residual_output ? grad.residual_output
                                                   : grad.output;
-  double largest = 0.0;
-  for (Index i = 0; first && i < first->size(); ++i) {
-    const double magnitude = std::abs(first->flat(i));
-    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
-  }
-  return 0.1 * largest;
+  return first ? 0.1 * largest_magnitude(*first) : 0.0;
 }
 
 ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor>& theirs,

@@ -8,6 +8,7 @@
 
 #include "core/compare/trace_compare.h"
 #include "core/tensor/given_array.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 
@@ -61,9 +62,6 @@ struct ArrayComparison {
 // The tensor that an array's name refers to in this trace: a trace name, attn_output for output, NAME.grad
 // for grad.NAME; for scaled_dot_product_attention query, key and value are q_heads, k_heads and v_heads.
 std::optional<TensorName> stored_tensor_name(const std::string& name, Op op);
-
-// Whether the tensor is an input, a parameter or a mask of this trace: given, not computed.
-bool is_given(const Trace& trace, TensorName name);
 
 // The tolerance between two correct programs when one stores its numbers in this type: bf16 1.6e-2, f16 2e-3,
 // else default_tolerance of the two types. Integers and bool do not increase it. Gradients: ten times that.

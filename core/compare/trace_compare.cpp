@@ -13,21 +13,21 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double largest_finite(const Tensor& tensor) {
-  double largest = 0.0;
-  for (Index i = 0; i < tensor.size(); ++i) {
-    const double magnitude = std::abs(tensor.flat(i));
-    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
-  }
-  return largest;
-}
-
 // All digits; without the sign that a NaN may have.
 std::string digits(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{:.17g}", value);
 }
 
 }  // namespace
+
+double largest_magnitude(const Tensor& a) {
+  double largest = 0.0;
+  for (Index i = 0; i < a.size(); ++i) {
+    const double magnitude = std::abs(a.flat(i));
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  return largest;
+}
 
 double default_tolerance(DType ours, DType theirs) {
   return ours == DType::f32 || theirs == DType::f32 ? 1e-5 : 1e-10;
@@ -41,7 +41,7 @@ TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tens
   difference.their_shape = theirs.shape().sizes_text();
   if (!difference.shapes_agree()) return difference;
   difference.cells = ours.size();
-  const double unit = std::min(1.0, std::max({largest_finite(ours), largest_finite(theirs), least_unit}));
+  const double unit = std::min(1.0, std::max({largest_magnitude(ours), largest_magnitude(theirs), least_unit}));
   Index worst = -1;
   double worst_absolute = 0.0, worst_relative = 0.0;
   bool worst_differs = false;

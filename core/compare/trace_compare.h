@@ -30,6 +30,9 @@ struct TensorDifference {
   bool agrees() const { return shapes_agree() && differing_cells == 0; }
 };
 
+// The largest finite |a|: the reference for a difference.
+double largest_magnitude(const Tensor& a);
+
 // The tolerance between two correct programs: 1e-10 in f64, 1e-5 if either side is f32.
 double default_tolerance(DType ours, DType theirs);
 

@@ -142,18 +142,22 @@ std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<In
                                         const Shape& scores) {
   std::vector<std::string> warnings;
   for (const TensorEntry& entry : tensor_entries()) {
-    const bool given =
-        entry.role != TensorRole::intermediate ||
-        (trace.options.op == Op::scaled_dot_product_attention &&
-         (entry.id == TensorId::q_heads || entry.id == TensorId::k_heads || entry.id == TensorId::v_heads));
     const TensorPtr tensor = trace.tensor(entry.id);
     const bool twice =
         (entry.id == TensorId::key && tensor == trace.tensors.query) ||
         (entry.id == TensorId::value && (tensor == trace.tensors.key || tensor == trace.tensors.query));
-    if (given && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
+    if (is_given(trace, {entry.id}) && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
   }
   warn_of_fully_masked_rows(trace, blocked_rows, scores, warnings);
   return warnings;
+}
+
+bool is_given(const Trace& trace, TensorName name) {
+  if (name.gradient) return false;
+  const bool heads =
+      name.id == TensorId::q_heads || name.id == TensorId::k_heads || name.id == TensorId::v_heads;
+  return tensor_entry(name.id).role != TensorRole::intermediate ||
+         (heads && trace.options.op == Op::scaled_dot_product_attention);
 }
 
 std::string why_absent(const Trace& trace, TensorName name) {

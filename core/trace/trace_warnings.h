@@ -22,6 +22,9 @@ std::vector<std::string> trace_warnings(const Trace& trace);
 std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
                                         const Shape& scores);
 
+// Whether the tensor is an input, a parameter or a mask of this trace: given, not computed.
+bool is_given(const Trace& trace, TensorName name);
+
 // "this scenario returns no weights: attention.need_weights is false".
 // The trace must not have a tensor of that name.
 std::string why_absent(const Trace& trace, TensorName name);
