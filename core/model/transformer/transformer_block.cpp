@@ -22,8 +22,11 @@ namespace {
 
 constexpr Index most_read_for_a_row = Index{16} << 20;
 
+// Null stays.
 TensorPtr as_f32(const TensorPtr& tensor) {
-  return tensor->dtype() == DType::f32 ? tensor : std::make_shared<const Tensor>(tensor->converted(DType::f32));
+  return !tensor || tensor->dtype() == DType::f32
+             ? tensor
+             : std::make_shared<const Tensor>(tensor->converted(DType::f32));
 }
 
 }  // namespace
@@ -155,20 +158,20 @@ void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end) {
 
 Rows normalised(const Normalisation& norm, const Rows& x) {
   Rows y(x.rows(), x.cols());
-  const auto gain = norm.gain->values<float>();
+  const auto vector = [&](const TensorPtr& tensor) {
+    return Eigen::Map<const Eigen::RowVectorXf>(tensor->values<float>().data(), x.cols()).cast<double>().array();
+  };
   const auto width = static_cast<double>(x.cols());
   for (Index row = 0; row < x.rows(); ++row) {
     const auto from = x.row(row).cast<double>();
     const double mean = norm.centred ? from.sum() / width : 0.0;
     const double variance = (from.array() - mean).square().sum() / width;
     const double factor = 1.0 / std::sqrt(variance + norm.epsilon);
-    for (Index e = 0; e < x.cols(); ++e) {
-      const double value = (static_cast<double>(x(row, e)) - mean) * factor *
-                           static_cast<double>(gain[static_cast<std::size_t>(e)]);
-      y(row, e) = static_cast<float>(
-          norm.bias ? value + static_cast<double>(norm.bias->values<float>()[static_cast<std::size_t>(e)])
-                    : value);
-    }
+    const auto scaled = (from.array() - mean) * factor * vector(norm.gain);
+    if (norm.bias)
+      y.row(row) = (scaled + vector(norm.bias)).cast<float>();
+    else
+      y.row(row) = scaled.cast<float>();
   }
   return y;
 }
@@ -228,12 +231,6 @@ namespace {
 
 std::string in_block(const AttentionLayer& layer, std::string_view name) {
   return fmt::format("{}.{}", layer.name, name);
-}
-
-TensorPtr f32(const TensorPtr& tensor) {
-  return !tensor || tensor->dtype() == DType::f32
-             ? tensor
-             : std::make_shared<const Tensor>(tensor->converted(DType::f32));
 }
 
 Index bytes_of(std::initializer_list<const TensorPtr*> tensors) {
@@ -413,20 +410,20 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
   const Index E = config.embed_dim;
   auto parameters = read_layer_parameters(files, layer);
   TransformerBlock block;
-  const TensorPtr packed = f32(parameters["in_proj_weight"]), bias = f32(parameters["in_proj_bias"]);
+  const TensorPtr packed = as_f32(parameters["in_proj_weight"]), bias = as_f32(parameters["in_proj_bias"]);
   const std::array parts{&block.q, &block.k, &block.v};
   const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
   constexpr std::array separate{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
   for (std::size_t i = 0, first = 0; i < parts.size(); first += static_cast<std::size_t>(rows[i]), ++i) {
-    *parts[i] = {.weight = packed ? packed : f32(parameters[separate[i]]),
+    *parts[i] = {.weight = packed ? packed : as_f32(parameters[separate[i]]),
                  .bias = bias,
                  .first_row = packed ? static_cast<Index>(first) : 0,
                  .first_bias = static_cast<Index>(first),
                  .out = rows[i],
                  .in = E};
   }
-  block.out = {.weight = f32(parameters["out_proj.weight"]),
-               .bias = f32(parameters["out_proj.bias"]),
+  block.out = {.weight = as_f32(parameters["out_proj.weight"]),
+               .bias = as_f32(parameters["out_proj.bias"]),
                .out = E,
                .in = config.num_heads * config.v_head_dim};
   const std::vector<std::string_view> norms = norms_of(config);
