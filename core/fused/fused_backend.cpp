@@ -156,15 +156,13 @@ class FusedForward {
     }
     const Index q_width = q_.width, k_width = keys_.k.heads * keys_.k.width,
                 v_width = keys_.v.heads * keys_.v.width;
-    Tensor q =
-        Tensor::unwritten(Shape{{"N", sizes_.batch}, {"L", sizes_.queries}, {"H·D", q_width}}, DType::f32);
-    Tensor k = Tensor::unwritten(
-        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·D", k_width}}, DType::f32);
-    Tensor v = Tensor::unwritten(
-        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·Dv", v_width}}, DType::f32);
-    float* const to_q = q.values<float>().data();
-    float* const to_k = k.values<float>().data();
-    float* const to_v = v.values<float>().data();
+    const auto made = [&](TensorId id) {
+      return std::make_shared<Tensor>(Tensor::unwritten(computed_shape(id, options_, sizes_), DType::f32));
+    };
+    const auto q = made(TensorId::q), k = made(TensorId::k), v = made(TensorId::v);
+    float* const to_q = q->values<float>().data();
+    float* const to_k = k->values<float>().data();
+    float* const to_v = v->values<float>().data();
     const TaskPhase queries{sizes_.batch * q_.count, [&](Index task, int) {
                               const Index n = task / q_.count, p = task % q_.count;
                               kernels_.transpose(
@@ -184,9 +182,9 @@ class FusedForward {
           }
         }};
     run_phases(std::array{together({queries, keys})}, threads_);
-    kept.q = std::make_shared<const Tensor>(std::move(q));
-    kept.k = std::make_shared<const Tensor>(std::move(k));
-    kept.v = std::make_shared<const Tensor>(std::move(v));
+    kept.q = q;
+    kept.k = k;
+    kept.v = v;
   }
 
   // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
@@ -258,8 +256,9 @@ class FusedForward {
   void project_rows(const FusedTakeover& kept, std::vector<TaskPhase>& phases) {
     std::vector<TaskPhase> into_panels, projections;
     const auto follow = [&](Projection which, const FusedRows& rows, const TensorPtr& x,
-                            const TensorPtr& own_weight, const Shape& shape) -> TensorPtr {
+                            const TensorPtr& own_weight, TensorId id) -> TensorPtr {
       if (rows.before && rows.changed.empty()) return rows.before;
+      const Shape shape = computed_shape(id, options_, sizes_);
       const auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
       float* const to = made->values<float>().data();
       const Index slab = shape.size(1) * shape.size(2);
@@ -271,15 +270,11 @@ class FusedForward {
               projections, rows.before ? &rows.changed : nullptr);
       return made;
     };
-    const Axis n{"N", sizes_.batch}, keys{sizes_.key_axis(), sizes_.all_keys};
-    q_rows_ = follow(Projection::q, kept.q, t_.query, t_.q_proj_weight,
-                     {n, {"L", sizes_.queries}, {"H·D", sizes_.heads * sizes_.head_dim}});
-    k_rows_ = follow(Projection::k, kept.k, t_.key, t_.k_proj_weight,
-                     {n, keys, {"G·D", sizes_.kv_heads * sizes_.head_dim}});
+    q_rows_ = follow(Projection::q, kept.q, t_.query, t_.q_proj_weight, TensorId::q);
+    k_rows_ = follow(Projection::k, kept.k, t_.key, t_.k_proj_weight, TensorId::k);
     v_rows_ = t_.static_v && !kept.v.before
                   ? std::make_shared<const Tensor>(merge_heads(*t_.static_v, nullptr, "G·Dv"))
-                  : follow(Projection::v, kept.v, t_.value, t_.v_proj_weight,
-                           {n, keys, {"G·Dv", sizes_.kv_heads * sizes_.v_head_dim}});
+                  : follow(Projection::v, kept.v, t_.value, t_.v_proj_weight, TensorId::v);
     phases.push_back(together(std::move(into_panels)));
     phases.push_back(together(std::move(projections)));
   }
@@ -423,8 +418,8 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   float* const to_weights = made(weights, run.keep_attn_weights && !kept.head_output, sizes.scores_shape());
   float* const to_head_output =
       made(head_output, !module || (run.keep_head_output && !kept.head_output), heads_shape);
-  float* const to_output = made(output, module && !kept.output,
-                                Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}});
+  float* const to_output =
+      made(output, module && !kept.output, computed_shape(TensorId::output, options, sizes));
   FusedTasks tasks;
   if (kept.output) {
     t.output = kept.output;
