@@ -28,8 +28,8 @@ TensorPtr of_same_sizes(const TensorPtr& before, Tensor changed) {
   return shared_tensor(std::move(changed));
 }
 
-// Takes every stage until the visitor stops it: recomputed if a source has changed, then modified by the changes
-// of this stage.
+// Takes every stage until the visitor stops it: recomputed if a source has changed, then modified by the
+// changes of this stage.
 class Retracing final : public Stages {
  public:
   Retracing(const Trace& base, std::span<const StageChange> changes, const StageVisitor& visit)

@@ -1,7 +1,7 @@
 // Multi-head attention from top to bottom: "Attention Is All You Need" (Vaswani et al., 2017), section 3.2,
 // in the steps of F.multi_head_attention_forward and F.scaled_dot_product_attention. Each stage lists the
-// tensors that it reads and the options that it depends on, so that whoever takes it (stage_cache.h) knows what
-// follows from an edit.
+// tensors that it reads and the options that it depends on, so that whoever takes it (stage_cache.h) knows
+// what follows from an edit.
 //
 //   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D,
 //                         Dv width of a head

@@ -43,8 +43,8 @@ TraceTensors widened(const TraceTensors& tensors);
 // reference_forward of inputs that have been checked.
 TracePtr forward_of_checked(const AttentionInputs& inputs, const Trace* previous);
 
-// tensors.head_gain, or the tensor of options.head_gain: that of `previous` if it holds the same numbers, since
-// equal gains then count as an equal source. Null: all 1.
+// tensors.head_gain, or the tensor of options.head_gain: that of `previous` if it holds the same numbers,
+// since equal gains then count as an equal source. Null: all 1.
 TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous);
 
 // An f32 trace as the f64 one, rounded: every number in it is the nearest float to the exact one, so that its

@@ -1,5 +1,5 @@
-// The stages of a pass, and the stage cache: an edit recomputes only what depends on it. A stage whose choices
-// and source tensors equal those in the previous trace reuses its tensor.
+// The stages of a pass, and the stage cache: an edit recomputes only what depends on it. A stage whose
+// choices and source tensors equal those in the previous trace reuses its tensor.
 #pragma once
 
 #include <functional>
@@ -32,9 +32,9 @@ inline std::vector<double> seed_choices(const AttentionOptions& options) {
   return stage_choices(options.dropout, options.dropout_seed & 0xFFFFFFFFu, options.dropout_seed >> 32);
 }
 
-// A tensor, what it is computed from, and how. Where an earlier run computed it from other sources, `update` is
-// tried first: given those and the tensor, it returns that tensor if nothing has changed, a new one, or null,
-// in which case `compute` is called.
+// A tensor, what it is computed from, and how. Where an earlier run computed it from other sources, `update`
+// is tried first: given those and the tensor, it returns that tensor if nothing has changed, a new one, or
+// null, in which case `compute` is called.
 struct Stage {
   using Compute = std::function<Tensor()>;
   using Update = std::function<TensorPtr(const StageKey& earlier, const TensorPtr& tensor)>;
@@ -71,9 +71,9 @@ class StageCache final : public Stages {
       : trace_(trace), previous_(previous), backward_(pass == Pass::backward) {}
 
  private:
-  // Puts the tensor (in a backward pass its gradient) into the trace: the one of `previous` if it was computed
-  // from the same sources, tensor by tensor, with the same choices; otherwise the result of `update` or
-  // `compute`. Records both, and whether it was computed.
+  // Puts the tensor (in a backward pass its gradient) into the trace: the one of `previous` if it was
+  // computed from the same sources, tensor by tensor, with the same choices; otherwise the result of `update`
+  // or `compute`. Records both, and whether it was computed.
   void take(Stage stage) override;
   void name(TensorId id, const TensorPtr&, const TensorPtr& tensor) override { slot(id) = tensor; }
   TensorPtr& slot(TensorId id) {

@@ -15,8 +15,6 @@
 namespace headwise {
 namespace {
 
-// The mask checks of check_attention_inputs (core/trace/check_attention_inputs.h).
-
 // The likely cause of an attn_mask that does not fit.
 std::string attn_mask_cause(Op op, const std::vector<Index>& got, const AttentionSizes& s) {
   using Sizes = std::vector<Index>;
@@ -320,14 +318,8 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
                {{"N", s.batch}, {"S", t.static_v ? t.value->shape().size(1) : s.keys}, {"vdim", o.vdim}},
                t.static_k ? fmt::format("static_k has S = {}: give static_v of that length too", s.keys)
                           : "key and value have the same length");
-  if (t.static_k) {
-    expect_shape("static_k", *t.static_k,
-                 {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"D", s.head_dim}});
-  }
-  if (t.static_v) {
-    expect_shape("static_v", *t.static_v,
-                 {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"Dv", s.v_head_dim}});
-  }
+  if (t.static_k) expect_shape("static_k", *t.static_k, computed_shape(TensorId::static_k, o, s));
+  if (t.static_v) expect_shape("static_v", *t.static_v, computed_shape(TensorId::static_v, o, s));
   Refusals refusals;
   check_parameters(inputs, s, refusals);
   refusals.run([&] { check_rotary_embedding(inputs, s); });

@@ -186,10 +186,8 @@ class Declaration {
 
   void declare_masked_scores() {
     const TraceTensors& t = trace_.tensors;
-    if (!has_any_mask(trace_.options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()})) {
-      copy(Id::scaled_scores);
-      return;
-    }
+    if (!has_any_mask(trace_.options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}))
+      return copy(Id::scaled_scores);
     rule_.combine = Combine::add_mask;
     add({same_cell(Id::scaled_scores)});
     add({same_cell(Id::mask_bias)});
@@ -248,10 +246,7 @@ class Declaration {
   // 'nlc,ec->nle'
   void declare_output() {
     using namespace joined;
-    if (trace_.options.op == Op::scaled_dot_product_attention) {
-      copy(Id::head_output);
-      return;
-    }
+    if (trace_.options.op == Op::scaled_dot_product_attention) return copy(Id::head_output);
     add({operand(Id::concat, {axis_of(n), axis_of(row), axis_of(summed)}),
          operand(Id::out_proj_weight, {axis_of(column), axis_of(summed)})},
         {{"c", sizes_.heads * sizes_.v_head_dim}});
@@ -269,10 +264,7 @@ class Declaration {
   // 'nhls->nls', the mean over h, or every head's own
   void declare_attn_output_weights() {
     using namespace joined;
-    if (!trace_.options.average_attn_weights) {
-      copy(Id::dropped_weights);
-      return;
-    }
+    if (!trace_.options.average_attn_weights) return copy(Id::dropped_weights);
     rule_.combine = Combine::mean;
     add({operand(Id::dropped_weights, {axis_of(n), axis_of(summed), axis_of(row), axis_of(column)})},
         {{"h", sizes_.heads}});

@@ -52,18 +52,14 @@ TensorPtr kept(const Trace& trace, Id id) {
 }
 
 std::optional<Id> missing_intermediate(const Trace& trace) {
-  for (const Id id : always_passed) {
+  for (const Id id : always_passed)
     if (!kept(trace, id)) return id;
-  }
-  if (has_rotary_embedding(trace.options)) {
-    for (const Id id : {Id::q_rotary, Id::k_rotary}) {
+  if (has_rotary_embedding(trace.options))
+    for (const Id id : {Id::q_rotary, Id::k_rotary})
       if (!kept(trace, id)) return id;
-    }
-  }
   if (trace.options.op == Op::scaled_dot_product_attention) return std::nullopt;
-  for (const Id id : passed_by_heads) {
+  for (const Id id : passed_by_heads)
     if (!kept(trace, id)) return id;
-  }
   return std::nullopt;
 }
 

@@ -68,7 +68,6 @@ class Pictures {
   void map(Id result, std::optional<Id> left = {}, std::optional<Id> other = {}) {
     add({result, left, other, false, 0, 0});
   }
-  void product(Id result, Id left, Id above) { add({result, left, above, false, 0, 0}); }
   void product_transposed(Id result, Id left, Id above, Index row_begin = 0, Index row_end = 0) {
     add({result, left, above, true, row_begin, row_end});
   }
@@ -181,15 +180,14 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       pictures.map(Id::masked_scores, Id::scaled_scores, Id::mask_bias);
       break;
     case Step::softmax:
-      if (static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads) {
+      if (static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads)
         pictures.map(Id::attn_weights, Id::frozen_weights);  // no score is read
-      } else {
+      else
         pictures.map(Id::attn_weights, Id::masked_scores);
-      }
       if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
       break;
     case Step::weighted_sum:
-      pictures.product(Id::head_output, weights_of(trace), Id::v_heads);
+      pictures.map(Id::head_output, weights_of(trace), Id::v_heads);
       break;
     case Step::concat:
       pictures.map(Id::concat, Id::head_output);
