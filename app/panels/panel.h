@@ -116,7 +116,6 @@ struct PanelAction {
   bool follows_link = false;           // `selection` follows a link: the way back leads here
   std::optional<double> timeline;      // a position on the timeline of all steps, to pause at
   std::optional<std::string> file;     // to open, as if it had been dropped on the window
-  bool answers = false;                // the question of the page that is walked: its answer is revealed
   std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
   std::optional<LessonPage> lesson;    // to walk from there
   std::optional<std::size_t> page;     // of the playlist that is walked, to show

@@ -1,4 +1,4 @@
-#include "app/window/answer_bars.h"
+#include "app/window/page_answers.h"
 
 #include <imgui.h>
 
@@ -169,7 +169,7 @@ float words_beside_bars(float scale, float width, const PlaylistWalk& walk) {
   return chart > 0.0f ? width - chart - std::round(chart_gap * scale) : width;
 }
 
-void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size, PanelAction& action) {
+void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size) {
   const WidgetContext widgets = context.widgets();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImFont* font = context.presentation ? context.fonts.caption : context.fonts.small;
@@ -211,7 +211,7 @@ void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 si
     if (focused) {
       draw_with_keys(given);
       if (!hovered) looked_at = given.bar;
-      if (!context.focus->moved && press_key_pressed() && given.sum_of_bars() > 0.0) action.answers = true;
+      if (!context.focus->moved && press_key_pressed() && given.sum_of_bars() > 0.0) given.done = true;
     }
     if (!held)
       tooltip(widgets,

@@ -1,4 +1,4 @@
-#include "app/window/answer_editor.h"
+#include "app/window/page_answers.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,6 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/window/answer_kinds.h"
-#include "app/window/page_place.h"
 #include "core/playlist/answer_key.h"
 #include "core/tensor/join.h"
 #include "core/trace/rules.h"
@@ -196,10 +195,11 @@ bool draw_text(const WidgetContext& widgets, const EditedText& edited, float sha
   return typed.changed;
 }
 
-bool draw_options_editor(const PanelContext& context, const Playlist& playlist, PlaylistPage& page, float wrap) {
-  const WidgetContext widgets = context.widgets();
-  PageAnswer& answer = *page.answer;
-  const bool tensor = answer.is_tensor();
+// One option of page.answer, in one line or two. `removed` once that was asked for.
+bool draw_option(const PageDrawing& drawing, PlaylistPage& page, std::size_t i, float wrap, bool two_lines,
+                 std::optional<std::size_t>& removed) {
+  const WidgetContext widgets = drawing.context;
+  const bool tensor = page.answer->is_tensor();
   const std::array<EditedText, 4> fields{
       {tensor ? EditedText{nullptr, "text", "a tensor", "tensor: the name of a tensor that can be clicked", 0.2f}
               : EditedText{nullptr, "text", "an option", "text: what can be chosen, with live numbers", 0.2f},
@@ -210,61 +210,44 @@ bool draw_options_editor(const PanelContext& context, const Playlist& playlist, 
         "see: the title of a page that explains it, in this playlist or a built-in lesson; a link to it "
         "appears beside the verdict (optional)",
         0.16f}}};
-  const bool two_lines = wrap < widgets.px(one_line_from);
   constexpr std::array<float, 4> share_of_line{0.27f, 0.6f, 0.42f, 0.45f};
+  AnswerOption& option = page.answer->options[i];
+  const std::array<std::string*, 4> texts{&option.text, &option.is, &option.why, &option.see};
   bool changed = false;
-  std::optional<std::size_t> removed;
-  for (std::size_t i = 0; i < answer.options.size(); ++i) {
-    AnswerOption& option = answer.options[i];
-    const std::array<std::string*, 4> texts{&option.text, &option.is, &option.why, &option.see};
-    const auto put = [&](std::size_t f) {
+  const auto put = [&](std::size_t from) {
+    for (std::size_t f = from; f < from + 2; ++f) {
       const std::string id = fmt::format("answer/{}/{}", i + 1, fields[f].id);
       const float share = two_lines ? share_of_line[f] : fields[f].share;
-      const bool leads_nowhere = f == 3 && !option.see.empty() && !page_titled(playlist, option.see);
+      const bool leads_nowhere =
+          f == 3 && !option.see.empty() && !page_titled(drawing.walk.playlist, option.see);
       changed = draw_text(widgets, fields[f], share, id, *texts[f], wrap, leads_nowhere) || changed;
-    };
-    put(0);
-    put(1);
-    if (!two_lines) {
-      put(2);
-      put(3);
     }
-    const std::string id = fmt::format("answer/{}/remove", i + 1);
-    if (text_button(widgets, id.c_str(), "×", ButtonLook::plain,
-                    answer.options.size() > PageAnswer::least_options))
-      removed = i;
-    named_item(widgets, id.c_str(), "removes this option; a choice has at least two");
-    if (two_lines) {
-      put(2);
-      put(3);
-      ImGui::NewLine();
-    }
+  };
+  put(0);
+  if (!two_lines) put(2);
+  const std::string id = fmt::format("answer/{}/remove", i + 1);
+  if (text_button(widgets, id.c_str(), "×", ButtonLook::plain,
+                  page.answer->options.size() > PageAnswer::least_options))
+    removed = i;
+  named_item(widgets, id.c_str(), "removes this option; a choice has at least two");
+  if (two_lines) {
+    put(2);
+    ImGui::NewLine();
   }
-  if (removed) answer.options.erase(answer.options.begin() + static_cast<std::ptrdiff_t>(*removed));
-  const bool more = answer.options.size() < PageAnswer::most_options;
-  if (text_button(widgets, "answer/add", tensor ? "add a tensor" : "add an option", ButtonLook::filled, more)) {
-    answer.options.push_back(next_option(context, page));
-    changed = true;
-  }
-  named_item(widgets, "answer/add", "at most nine, one for each digit");
-  return changed || removed.has_value();
+  return changed;
 }
 
-std::size_t rows_of(const PlaylistPage& page, bool two_lines) {
-  // The line of a key keeps its place without one, so that the kinds do not move under the mouse.
-  const std::size_t options = page.answer && page.answer->chooses() ? page.answer->options.size() : 0;
-  return 2 + (two_lines ? 2 : 1) * options;
+bool draw_another_option(const PanelContext& context, PlaylistPage& page) {
+  const bool more = page.answer->options.size() < PageAnswer::most_options;
+  const char* words = page.answer->is_tensor() ? "add a tensor" : "add an option";
+  const bool pressed = text_button(context, "answer/add", words, ButtonLook::filled, more);
+  if (pressed) page.answer->options.push_back(next_option(context, page));
+  named_item(context, "answer/add", "at most nine, one for each digit");
+  return pressed;
 }
 
-}  // namespace
-
-float answer_editor_height(float scale, float wrap, const PlaylistPage& page) {
-  const std::size_t rows = rows_of(page, wrap < one_line_from * scale);
-  return page.ask.empty() ? 0.0f : std::round(row_height * scale * static_cast<float>(rows));
-}
-
-bool draw_answer_editor(const PanelContext& context, const Playlist& playlist, PlaylistPage& page, float wrap) {
-  if (page.ask.empty()) return false;
+// What the question is answered with, and whether the page hides its result.
+bool draw_kind(const PanelContext& context, PlaylistPage& page, float wrap) {
   const WidgetContext widgets = context.widgets();
   bool changed = false;
   std::vector<std::string_view> kinds = answer_kind_names();
@@ -301,13 +284,37 @@ bool draw_answer_editor(const PanelContext& context, const Playlist& playlist, P
   named_item(
       widgets, "caption/veil",
       "veil: whether the result of this step, and what follows from it, is hidden while the page asks");
-  if (!page.answer) return changed;
-  PageAnswer& answer = *page.answer;
-  if (answer.chooses()) return draw_options_editor(context, playlist, page, wrap) || changed;
-  for (const EditedText& text : view_of(answer).texts)
-    changed = draw_text(widgets, text, text.share, fmt::format("answer/{}", text.id), answer.*text.text, wrap) ||
-              changed;
-  ImGui::NewLine();
+  return changed;
+}
+
+}  // namespace
+
+bool put_answer_editor(PageFlow& flow, const PlaylistWalk& walk) {
+  if (walk.shown()->ask.empty()) return false;
+  const float wrap = flow.wrap;
+  PlaylistPage* page = flow.drawing ? &flow.drawing->walk.playlist.pages[*walk.page] : nullptr;
+  bool changed = page && draw_kind(flow.drawing->context, *page, wrap);
+  flow.keep_more(flow.px(row_height));
+  const std::optional<PageAnswer>& answer = walk.shown()->answer;
+  if (answer && answer->chooses()) {
+    const bool two_lines = wrap < flow.px(one_line_from);
+    std::optional<std::size_t> removed;
+    for (std::size_t i = 0; i < answer->options.size(); ++i) {
+      changed = (page && draw_option(*flow.drawing, *page, i, wrap, two_lines, removed)) || changed;
+      flow.keep_more(flow.px(two_lines ? 2 * row_height : row_height));
+    }
+    if (removed)
+      page->answer->options.erase(page->answer->options.begin() + static_cast<std::ptrdiff_t>(*removed));
+    changed = (page && draw_another_option(flow.drawing->context, *page)) || removed || changed;
+  } else if (page && answer) {
+    for (const EditedText& text : view_of(*answer).texts)
+      changed = draw_text(flow.drawing->context, text, text.share, fmt::format("answer/{}", text.id),
+                          (*page->answer).*text.text, wrap) ||
+                changed;
+    ImGui::NewLine();
+  }
+  // The line of a key keeps its place without one, so that the kinds do not move under the mouse.
+  flow.keep_more(flow.px(row_height));
   return changed;
 }
 

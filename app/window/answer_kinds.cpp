@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/session/commands.h"
-#include "app/window/answer_bars.h"
+#include "app/window/page_answers.h"
 #include "app/window/window_state.h"
 #include "core/answers/live_text.h"
 #include "core/tensor/join.h"
@@ -70,9 +70,8 @@ Pieces typed_pieces(const PlaylistWalk& walk, const char* wanted, const char* un
   const Given& given = walk.given;
   const std::string& unit = walk.shown()->answer->unit;
   const auto press = [](const PanelContext& context, Given& typed) {
-    typed.made = take(context, typed);
-    typed.unreadable = !typed.made;
-    return typed.made;
+    typed.unreadable = !take(context, typed);
+    if (!typed.unreadable) typed.give();
   };
   Pieces pieces{{PieceKind::field, "", "caption/number", wanted, true, press}};
   if (!unit.empty()) pieces.push_back(note(unit));
@@ -101,9 +100,8 @@ Pieces shape_pieces(const PlaylistWalk& walk) {
   return typed_pieces<take_shape>(walk, "a shape", "type sizes, such as 2, 3, 5 or N L E");
 }
 
-AnswerInput begin_typing(PlaylistWalk& walk, int) {
-  walk.given.wants_focus = true;  // the character itself arrives as typed text
-  return AnswerInput::taken;
+bool begin_typing(PlaylistWalk& walk, int) {
+  return walk.given.wants_focus = true;  // the character itself arrives as typed text
 }
 
 // With the author's reason behind it, if there is one.
@@ -113,32 +111,39 @@ std::string with_reason(const std::string& verdict, const PageWords& words) {
 
 std::string number_verdict(const PageAnswer& answer, const PageWords& words, const Given& given) {
   const AnswerKey& key = words.key;
-  const std::string said = fmt::format("You said {}", number_words(given.number));
-  if (key.waits) return with_reason(said + ". The right number takes too long to be computed here.", words);
+  const std::string given_answer = fmt::format("You said {}", number_words(given.number));
+  if (key.waits)
+    return with_reason(given_answer + ". The right number takes too long to be computed here.", words);
   if (!key.number)
-    return with_reason(said + ". As the page is now, there is no right number to compare it with.", words);
+    return with_reason(given_answer + ". As the page is now, there is no right number to compare it with.",
+                       words);
   const std::string is = with_unit(key.shown, answer);
   const double off = given.number - *key.number;
-  if (off == 0.0) return with_reason(said + ": right.", words);
+  if (off == 0.0) return with_reason(given_answer + ": right.", words);
   if (is_right(answer, *key.number, given.number))
-    return with_reason(fmt::format("{}: right, it is {}.", said, is), words);
-  return with_reason(fmt::format("{}; it is {}: {} too {}.", said, is, number_words(std::abs(off)),
+    return with_reason(fmt::format("{}: right, it is {}.", given_answer, is), words);
+  return with_reason(fmt::format("{}; it is {}: {} too {}.", given_answer, is, number_words(std::abs(off)),
                                  off > 0.0 ? "high" : "low"),
                      words);
 }
 
 std::string shape_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
   std::vector<Index> right = words.key.sizes, sizes = given.sizes;
-  const std::string said = fmt::format("You said ({})", join(sizes, ","));
-  if (right.empty()) return said + ". As the page is now, there is no such tensor.";
-  if (sizes == right) return said + ": right.";
+  const std::string given_answer = fmt::format("You said ({})", join(sizes, ","));
+  if (right.empty()) return given_answer + ". As the page is now, there is no such tensor.";
+  if (sizes == right) return given_answer + ": right.";
   std::ranges::sort(right);
   std::ranges::sort(sizes);
-  return fmt::format("{}; it is {}.{}", said, words.key.shown,
+  return fmt::format("{}; it is {}.{}", given_answer, words.key.shown,
                      sizes == right ? " The sizes are right, their order is not." : "");
 }
 
 // Choices and tensors: one of the options.
+
+void give_option(Given& given, std::size_t option) {
+  given.option = option;
+  given.give();
+}
 
 Pieces option_pieces(const PlaylistWalk& walk) {
   Pieces pieces;
@@ -146,10 +151,7 @@ Pieces option_pieces(const PlaylistWalk& walk) {
     pieces.push_back({PieceKind::option, fmt::format("{}   {}", i + 1, walk.words.options[i]),
                       fmt::format("caption/option/{}", i + 1),
                       fmt::format("{} ({})", walk.words.options[i], i + 1), true,
-                      [i](const PanelContext&, Given& given) {
-                        given.option = i;
-                        return given.made = true;
-                      }});
+                      [i](const PanelContext&, Given& given) { give_option(given, i); }});
   return pieces;
 }
 
@@ -159,29 +161,26 @@ Pieces tensor_pieces(const PlaylistWalk& walk) {
   return pieces;
 }
 
-AnswerInput choose_option(PlaylistWalk& walk, int digit) {
-  if (digit < 1 || static_cast<std::size_t>(digit) > walk.words.options.size()) return AnswerInput::ignored;
-  walk.given.option = static_cast<std::size_t>(digit - 1);
-  return AnswerInput::answers;
+bool choose_option(PlaylistWalk& walk, int digit) {
+  if (digit < 1 || static_cast<std::size_t>(digit) > walk.words.options.size()) return false;
+  give_option(walk.given, static_cast<std::size_t>(digit - 1));
+  return true;
 }
 
 // A click on a map or on a name; one on a tensor that is not asked about is told.
-bool click_tensor(WindowState& window, const Selection& wanted) {
+void click_tensor(WindowState& window, const Selection& wanted) {
   PlaylistWalk& walk = window.document.walk;
   const Selection& now = window.view.selection;
   const bool pins = wanted.pinned && wanted.pinned != now.pinned && !wanted.pinned->tensor.gradient;
-  if (!pins && (wanted.tensor == now.tensor || !wanted.tensor)) return false;
+  if (!pins && (wanted.tensor == now.tensor || !wanted.tensor)) return;
   const TensorId clicked = pins ? wanted.pinned->tensor.id : *wanted.tensor;
   const Trace& trace = window.document.session.trace();
   for (std::size_t i = 0; i < walk.words.options.size(); ++i) {
     const std::optional<TensorName> name = find_tensor_name(walk.words.options[i]);
-    if (!name || first_name(trace, *name) != first_name(trace, {clicked})) continue;
-    walk.given.option = i;
-    return true;
+    if (name && first_name(trace, *name) == first_name(trace, {clicked})) return give_option(walk.given, i);
   }
   window.view.notices.say(fmt::format("{} is not one of the options: {}.", tensor_entry(clicked).name,
                                       join(walk.words.options, ", ")));
-  return false;
 }
 
 std::string option_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
@@ -190,35 +189,37 @@ std::string option_verdict(const PageAnswer&, const PageWords& words, const Give
 
 // Heads.
 
+void give_head(Given& given, Index head) {
+  given.head = head;
+  given.give();
+}
+
 Pieces head_pieces(const PlaylistWalk& walk) {
   Pieces pieces;
   const Index heads = walk.words.trace ? walk.words.trace->options.num_heads : 0;
   for (Index head = 0; head < std::min(heads, most_head_buttons); ++head)
     pieces.push_back({PieceKind::button, std::to_string(head), fmt::format("caption/head/{}", head),
-                      fmt::format("head {}", head), true, [head](const PanelContext&, Given& given) {
-                        given.head = head;
-                        return given.made = true;
-                      }});
+                      fmt::format("head {}", head), true,
+                      [head](const PanelContext&, Given& given) { give_head(given, head); }});
   if (walk.answers_on_stage) pieces.push_back(note("or click one on the stage"));
   return pieces;
 }
 
-AnswerInput choose_head(PlaylistWalk& walk, int digit) {
-  if (!walk.words.trace || digit >= walk.words.trace->options.num_heads) return AnswerInput::ignored;
-  walk.given.head = digit;
-  return AnswerInput::answers;
+bool choose_head(PlaylistWalk& walk, int digit) {
+  if (!walk.words.trace || digit >= walk.words.trace->options.num_heads) return false;
+  give_head(walk.given, digit);
+  return true;
 }
 
-bool click_head(WindowState& window, const Selection& wanted) {
-  window.document.walk.given.head = wanted.head;
-  return wanted.head != window.view.selection.head;
+void click_head(WindowState& window, const Selection& wanted) {
+  if (wanted.head != window.view.selection.head) give_head(window.document.walk.given, wanted.head);
 }
 
 std::string head_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
-  const std::string said = fmt::format("You chose head {}", given.head);
-  if (!words.key.head) return said + ". As the page is now, there is no right one.";
-  return *words.key.head == given.head ? said + ": right."
-                                       : fmt::format("{}; it is head {}.", said, *words.key.head);
+  const std::string given_answer = fmt::format("You chose head {}", given.head);
+  if (!words.key.head) return given_answer + ". As the page is now, there is no right one.";
+  return *words.key.head == given.head ? given_answer + ": right."
+                                       : fmt::format("{}; it is head {}.", given_answer, *words.key.head);
 }
 
 // Cells.
@@ -230,49 +231,46 @@ Pieces cell_pieces(const PlaylistWalk& walk) {
                    : fmt::format("go back to the page’s own place to click a cell of {}", name))};
 }
 
-bool click_cell(WindowState& window, const Selection& wanted) {
+void click_cell(WindowState& window, const Selection& wanted) {
   PlaylistWalk& walk = window.document.walk;
   if (!wanted.pinned || wanted.pinned == window.view.selection.pinned ||
       wanted.pinned->tensor != TensorName{*walk.shown()->answer->tensor})
-    return false;
+    return;
   walk.given.cell = *wanted.pinned;
-  return true;
+  walk.given.give();
 }
 
 // The given cell is named as the key is, by what decides.
 std::string cell_verdict(const PageAnswer&, const PageWords& words, const Given& given) {
   const AnswerKey& key = words.key;
   const Index row = given.cell.index[given.cell.index.size() - 2], column = given.cell.index.back();
-  const std::string said = "You pointed at " + cell_words(words.rows, words.columns, row, column);
-  if (!key.row && !key.column) return said + ". As the page is now, there is no right cell.";
+  const std::string given_answer = "You pointed at " + cell_words(words.rows, words.columns, row, column);
+  if (!key.row && !key.column) return given_answer + ". As the page is now, there is no right cell.";
   const bool right = (!key.row || *key.row == row) && (!key.column || *key.column == column);
-  return right ? fmt::format("{}: right.", said) : fmt::format("{}; it is {}.", said, key.shown);
+  return right ? fmt::format("{}: right.", given_answer)
+               : fmt::format("{}; it is {}.", given_answer, key.shown);
 }
 
 // Rows of weights, drawn as bars.
 
 Pieces weights_pieces(const PlaylistWalk& walk) {
   const double sum = walk.given.sum_of_bars();
-  const auto scale = [](const PanelContext&, Given& given) {
-    given.scale_bars();
-    return false;
-  };
+  const auto scale = [](const PanelContext&, Given& given) { given.scale_bars(); };
   const std::string submit =
       fmt::format("submit the row you drew, then show the result ({})", first_key_text(CommandId::next_page));
   return {{PieceKind::button, "answer", "caption/give",
            sum > 0.0 ? submit : "draw the row first: drag over the bars", sum > 0.0,
-           [](const PanelContext&, Given&) { return true; }},
+           [](const PanelContext&, Given& given) { given.done = true; }},
           {PieceKind::button, "scale to 1", "caption/scale",
            "divide the bars by their sum, because the weights of a row sum to 1; the answer is scaled in any "
            "case",
            sum > 0.0 && std::abs(sum - 1.0) > nearly_one, scale}};
 }
 
-AnswerInput set_bar(PlaylistWalk& walk, int digit) {
+bool set_bar(PlaylistWalk& walk, int digit) {
   Given& given = walk.given;
-  given.wants_focus = true;
   if (given.bar < given.bars.size()) given.bars[given.bar] = digit / 10.0;
-  return AnswerInput::taken;
+  return given.wants_focus = true;
 }
 
 // "0.70 of the weight lies at the wrong keys; largest at “because”: you drew 0.2, it is 0.901."
@@ -306,7 +304,7 @@ Pieces mask_pieces(const PlaylistWalk& walk) {
     return {note("your changes to this page leave no mask to paint; “" + std::string(page_restore_text) +
                  "” undoes them")};
   const auto give = [](const PanelContext&, Given& given) {
-    return given.mask.touched = true;  // that no pair is blocked is an answer too
+    given.mask.touched = given.done = true;  // that no pair is blocked is an answer too
   };
   return {{PieceKind::button, "answer", "caption/give", "submit the pairs you painted, then show the result",
            !walk.given.mask.blocked.empty(), give},
@@ -320,21 +318,21 @@ std::string mask_verdict(const PageAnswer&, const PageWords& words, const Given&
   const AnswerMask& mask = given.mask;
   if (!words.key.waits && (!key || !mask.is_box_of(*key)))
     return "You painted a mask. As the page is now, there is no mask of that size to compare yours with.";
-  const std::string said =
+  const std::string given_answer =
       fmt::format("You blocked {} of {} pairs", std::ranges::count(mask.blocked, true), mask.blocked.size());
-  if (words.key.waits) return said + ". Which ones are blocked takes too long to be computed here.";
+  if (words.key.waits) return given_answer + ". Which ones are blocked takes too long to be computed here.";
   std::size_t missed = 0, too_many = 0;
   for (std::size_t i = 0; i < mask.blocked.size(); ++i) {
     if (mask.blocked[i] && !key->blocked[i]) ++too_many;
     if (!mask.blocked[i] && key->blocked[i]) ++missed;
   }
-  if (missed + too_many == 0) return said + ": right.";
+  if (missed + too_many == 0) return given_answer + ": right.";
   const auto pairs = [](std::size_t count, const char* which, const char* how) {
     return fmt::format("{} {} {} {}", count, which, count == 1 ? "pair is" : "pairs are", how);
   };
   std::string how = missed > 0 ? pairs(missed, "blocked", "missed") : "";
   if (too_many > 0) how += (missed > 0 ? ", " : "") + pairs(too_many, "open", "blocked");
-  return fmt::format("{}; {} wrong, outlined on the map: {}.", said,
+  return fmt::format("{}; {} wrong, outlined on the map: {}.", given_answer,
                      missed + too_many == 1 ? "1 is" : fmt::format("{} are", missed + too_many), how);
 }
 
@@ -404,7 +402,7 @@ std::vector<Piece> listed_pieces(const PlaylistWalk& walk) {
                     [](const PanelContext&, Given& given) {
                       given.bars.clear();
                       given.mask.touched = false;
-                      return true;
+                      given.done = true;
                     }});
   return pieces;
 }
@@ -443,8 +441,9 @@ std::string answer_verdict(const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return "";
   if (walk.given.made)
-    if (std::string said = view_of(*page->answer).verdict(*page->answer, walk.words, walk.given); !said.empty())
-      return said;
+    if (std::string verdict = view_of(*page->answer).verdict(*page->answer, walk.words, walk.given);
+        !verdict.empty())
+      return verdict;
   return walk.answered ? right_answer(walk) : "";
 }
 

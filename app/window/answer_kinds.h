@@ -21,8 +21,8 @@ struct Piece {
   std::string text, id = {};
   std::string tip = {};  // of a field, what stands in it while it is empty
   bool enabled = true;
-  // What a press does, or Enter in a field; true if that answers the question.
-  std::function<bool(const PanelContext&, PlaylistWalk::Given&)> press = {};
+  // What a press does, or Enter in a field.
+  std::function<void(const PanelContext&, PlaylistWalk::Given&)> press = {};
   ButtonShape shape = {};
   bool own_line = false;
   ImVec2 at = {};  // from the first one
@@ -38,16 +38,14 @@ struct EditedText {
   const char* first = "";  // with which it begins: {cell}, {name} … are those that the page is about
 };
 
-// What a key or a click does while the page asks.
-enum class AnswerInput { ignored, taken, answers };
-
 struct AnswerKindView {
   std::vector<Piece> (*controls)(const PlaylistWalk&);
   // on what was given
   std::string (*verdict)(const PageAnswer&, const PageWords&, const PlaylistWalk::Given&);
-  AnswerInput (*digit)(PlaylistWalk&, int) = [](PlaylistWalk&, int) { return AnswerInput::ignored; };
-  // Whether the click is the answer, and whether what was drawn is one.
-  bool (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) { return false; };
+  // A key while the page asks; false if it is none of the answer's.
+  bool (*digit)(PlaylistWalk&, int) = [](PlaylistWalk&, int) { return false; };
+  void (*click)(WindowState&, const Selection& wanted) = [](WindowState&, const Selection&) {};
+  // Whether what was drawn is an answer.
   bool (*drawn)(const PlaylistWalk&) = [](const PlaylistWalk&) { return false; };
   bool typed = false;                // digits, a point and a minus sign begin the answer
   std::string_view letters = {};     // and so do these, while the page asks

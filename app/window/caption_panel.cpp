@@ -19,8 +19,6 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/answer_bars.h"
-#include "app/window/answer_editor.h"
 #include "app/window/page_answers.h"
 #include "app/window/page_place.h"
 #include "app/window/page_text.h"
@@ -34,26 +32,10 @@ constexpr float least_beside_side = 120;  // beside the side
 constexpr float side_row = 26;            // of its buttons, and of the field of the title
 constexpr float least_height = 96, most_height = 260, writing_height = 182;
 constexpr int caption_lines = 3;         // of the field for typing a caption
-constexpr double low_window = 640;       // like a projector's window, 1280×720 with its larger text
-constexpr float most_large_lines = 3;    // of text in large type, in a low window
 constexpr float presentation_foot = 40;  // below the words in a hall: the number of the page
 
 float wrap_of(float scale, double panel_width) {
   return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
-}
-
-float text_height(ImFont* font, float wrap, const std::string& text) {
-  return size_in(own_size(font), wrap, text).y;
-}
-
-void put_text(const Type& type, Rgba8 ink, float wrap, const std::string& text) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(ink), wrap, text);
-  ImGui::Dummy({wrap, size_in(type, wrap, text).y});
-}
-
-void put_text(ImFont* font, Rgba8 ink, float wrap, const std::string& text) {
-  put_text(own_size(font), ink, wrap, text);
 }
 
 // At the end of the line that counts the pages, in the room between the lines:
@@ -114,8 +96,9 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
     draw_side_title(context, walk, title, action);
   }
   const ImVec2 counted = ImGui::GetCursorScreenPos();
-  put_text(fonts.bold, context.palette.text, widgets.px(side_width),
-           fmt::format("page {} of {}", *walk.page + 1, walk.playlist.pages.size()));
+  const PageDrawing drawing{context, walk, action};
+  PageFlow{fonts, context.scale, widgets.px(side_width), nullptr, &drawing}.text(
+      fonts.bold, &Palette::text, fmt::format("page {} of {}", *walk.page + 1, walk.playlist.pages.size()));
   const ImVec2 below = ImGui::GetCursorScreenPos();
   draw_pages_button(context, counted, action);
   ImGui::SetCursorScreenPos(below);
@@ -145,119 +128,17 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   named_item(widgets, "caption/leave", "back to your own scenario (Esc)");
 }
 
-// In a low window the answer replaces the question, so that the stage keeps those lines.
-bool answer_replaces_question(float scale, double window_height) {
-  return window_height < low_window * scale;
-}
-
-// In a low window the stage needs the space that long texts would take in large type.
-ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_height, const PlaylistWalk& walk) {
-  if (!answer_replaces_question(scale, window_height)) return fonts.caption;
-  const float longest = std::max(text_height(fonts.caption, wrap, walk.words.ask),
-                                 text_height(fonts.caption, wrap, walk.words.caption));
-  return longest > most_large_lines * fonts.caption->FontSize + 1.0f ? fonts.sans : fonts.caption;
-}
-
-// Beside its words where that line has room for it, else below them.
-bool has_way_back_beside(float scale, const Type& type, float wrap, const StageDifference& difference) {
-  return width_in(type, difference.words) + 12 * scale +
-             button_shape(scale, type, wrap, difference.way_back).size.x <=
-         wrap;
-}
-
-// Before a caption while the stage shows something else, or in its place:
-// it would be read as if it were about that.
-void draw_difference(const PanelContext& context, float wrap, const Type& type,
-                     const StageDifference& difference, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  put_text(type, context.palette.text_dim, wrap, difference.words);
-  ui_probe_item(difference.place ? "caption/elsewhere" : "caption/changed");
-  ui_text_probe(difference.words, at);
-  const auto shape = button_shape(context.scale, type, wrap, difference.way_back);
-  if (has_way_back_beside(context.scale, type, wrap, difference))
-    ImGui::SetCursorScreenPos({at.x + width_in(type, difference.words) + widgets.px(12),
-                               std::round(at.y + 0.5f * (type.size - shape.size.y))});
-  const char* id = difference.place ? "caption/back_to_page" : "caption/restore";
-  if (wrapped_button(widgets, id, difference.way_back, shape, ButtonLook::filled)) {
-    if (difference.place)
-      action.returns_to_page = true;
-    else
-      action.command = CommandId::restore_page;
+// The fields in which a page is written.
+void put_fields(PageFlow& flow, const PlaylistWalk& shown) {
+  for (const StageDifference& difference : stage_differences(shown, false))
+    put_difference(flow, flow.fonts.sans, difference);
+  if (!flow.drawing) {
+    put_answer_editor(flow, shown);
+    return flow.keep_more(std::round(flow.px(writing_height + (shown.words_problem.empty() ? 0 : 24))));
   }
-  named_item(widgets, id,
-             difference.place ? "shows again what this page is about; your changes stay"
-                              : label_with_keys(CommandId::restore_page));
-}
-
-// The question, if the page asks one, and the caption that answers it. `hall`: its type; null: not in a hall.
-void draw_words(const PanelContext& context, PlaylistWalk& walk, float width,
-                const PresentationType* presentation, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  const float wrap = words_beside_bars(context.scale, width, walk);
-  const BarsRoom room = answer_bars_room(context.scale, width, walk, presentation != nullptr);
-  if (room.beside > 0.0f) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::SetCursorScreenPos({at.x + width - room.beside, at.y});
-    draw_answer_bars(context, walk, {room.beside, room.height}, action);
-    ImGui::SetCursorScreenPos(at);
-  }
-  const PlaylistPage& page = *walk.shown();
-  const float gap = ImGui::GetStyle().ItemSpacing.y;
-  const double window_height = ImGui::GetIO().DisplaySize.y;
-  ImFont* usual = words_font(context.fonts, context.scale, wrap, window_height, walk);
-  const auto type = [&](const std::string& text) {
-    return presentation ? type_at(context.fonts, context.scale, presentation->words, text) : own_size(usual);
-  };
-  const PresentationUnits units = presentation ? presentation->words : 0;
-  const bool has_answer = !walk.words.caption.empty() || page.answer;
-  const bool replaced =
-      !presentation && walk.answered && has_answer && answer_replaces_question(context.scale, window_height);
-  const bool asks = !walk.words.ask.empty() && !replaced;
-  if (!page.title.empty()) {
-    put_text(presentation ? heading_type(context.fonts, context.scale, *presentation, page.title)
-                          : own_size(context.fonts.title),
-             context.palette.text, wrap, page.title);
-    ui_probe_item("caption/heading");
-    ImGui::Dummy({1, widgets.px(below_title) - gap});
-  }
-  if (asks) {
-    put_text(type(walk.words.ask), walk.answered ? context.palette.text_dim : context.palette.text, wrap,
-             walk.words.ask);
-    ui_probe_item("caption/ask");
-    ImGui::Dummy({1, widgets.px(below_question) - gap});
-  }
-  if (room.below > 0.0f) draw_answer_bars(context, walk, {wrap, room.height}, action);
-  const std::vector<StageDifference> differences = stage_differences(walk, presentation != nullptr);
-  for (const StageDifference& difference : differences) {
-    draw_difference(context, wrap, type(difference.words), difference, action);
-    ImGui::SetCursorPosY(std::round(ImGui::GetCursorPosY() + widgets.px(4)));
-  }
-  const Rgba8 ink = differences.empty() ? context.palette.text : context.palette.text_dim;
-  if (walk.arrival) {  // it can neither be answered nor judged yet
-    if (walk.answered) put_text(type(walk.words.caption), ink, wrap, walk.words.caption);
-  } else if (walk.answered) {
-    if (walk.departure && walk.departure->elsewhere) return;
-    draw_answer_verdict(context, walk, wrap, ink, action, units);
-    put_text(type(walk.words.caption), ink, wrap, walk.words.caption);
-    ui_probe_item("caption/words");
-  } else if (page.answer) {
-    draw_answer_controls(context, walk, wrap, action, units);
-  } else {
-    const Type hint = presentation ? type(answer_hint) : own_size(context.fonts.small);
-    if (wrapped_button(widgets, "caption/answer", answer_hint,
-                       button_shape(context.scale, hint, wrap, answer_hint), ButtonLook::plain))
-      action.answers = true;
-    named_item(
-        widgets, "caption/answer",
-        fmt::format("think first; then press this, or {}, to see it", first_key_text(CommandId::next_page)));
-  }
-}
-
-void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
-  const WidgetContext widgets = context.widgets();
-  for (const StageDifference& difference : stage_differences(walk, false))
-    draw_difference(context, wrap, own_size(context.fonts.sans), difference, action);
+  const PanelContext& context = flow.drawing->context;
+  PlaylistWalk& walk = flow.drawing->walk;
+  const WidgetContext widgets = context;
   PlaylistPage& page = walk.playlist.pages[*walk.page];
   // Not while the menu or the list of commands that added the page is still closing:
   // it would give the focus back.
@@ -265,21 +146,20 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap, Pa
     walk.words_have_focus = true;
     take_focus(*context.focus, ImGui::GetID("caption"), page.caption.size());
   }
+  const auto take = [&](bool changed) {
+    if (!changed) return;
+    walk.changed = true;
+    walk.words_problem.clear();
+  };
   const auto field = [&](const char* id, std::string& text, int lines, const char* placeholder) {
-    if (text_field(widgets, id, text, {.width = wrap, .lines = lines, .placeholder = placeholder}).changed) {
-      walk.changed = true;
-      walk.words_problem.clear();
-    }
+    take(text_field(widgets, id, text, {.width = flow.wrap, .lines = lines, .placeholder = placeholder}).changed);
   };
   field("title", page.title, 1, "Heading (optional)");
   named_item(widgets, "caption/title", "title: a heading above the text");
   field("ask", page.ask, 1, "Question to think about first (optional)");
   named_item(widgets, "caption/question",
              "ask: a question; the caption, its answer, appears when Page Down is pressed again");
-  if (draw_answer_editor(context, walk.playlist, page, wrap)) {
-    walk.changed = true;
-    walk.words_problem.clear();
-  }
+  take(put_answer_editor(flow, walk));
   field("notes", page.notes, 1, "Notes for the presenter (optional)");
   named_item(widgets, "caption/notes",
              fmt::format("notes: shown with a clock below the stage ({}), never on a slide",
@@ -320,15 +200,24 @@ std::string presentation_foot_text(const PlaylistWalk& walk, bool on_map, ImFont
   return fitted_text(count, font, room);
 }
 
+void put_words_now(PageFlow& flow, const PlaylistWalk& walk) {
+  put_page_words(flow, walk, flow.wrap, ImGui::GetIO().DisplaySize.y,
+                 !walk.answered    ? PageMoment::asks
+                 : walk.has_left() ? PageMoment::left
+                                   : PageMoment::answered);
+}
+
 void draw_presentation_words(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   walk.words_have_focus = false;
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const PresentationType type = presentation_type(context.fonts, context.scale, room.x,
-                                                  room.y - presentation_foot * context.scale, walk);
+  const PresentationType type = presentation_type(context.fonts, context.scale,
+                                                  {room.x, room.y - presentation_foot * context.scale}, walk);
   PanelContext large = context;
   large.presentation = true;
   large.labels = type_at(context.fonts, context.scale, 18.0f, "");
-  draw_words(large, walk, room.x, &type, action);
+  const PageDrawing drawing{large, walk, action};
+  PageFlow flow{context.fonts, context.scale, room.x, &type, &drawing};
+  put_words_now(flow, walk);
   ImFont* font = context.fonts.small;
   const ImVec2 panel = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const ImVec2 at{std::floor(panel.x + padding_x * context.scale),
@@ -349,47 +238,20 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   const PlaylistPage* page = walk.shown();
   if (!page) return 0.0;
   const float width = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
-  const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
-  const auto difference_height = [&](const StageDifference& difference, const Type& type, float wrap) {
-    const float below = has_way_back_beside(scale, type, wrap, difference)
-                            ? 0.0f
-                            : spacing + button_shape(scale, type, wrap, difference.way_back).size.y;
-    return std::max(restore_height * scale, size_in(type, wrap, difference.words).y + below + spacing);
-  };
   if (walk.edits_words) {
-    float height = std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
-                   answer_editor_height(scale, width, *page);
-    for (const StageDifference& difference : stage_differences(walk, false))
-      height += difference_height(difference, own_size(fonts.sans), width);
-    return height;
+    PageFlow flow{fonts, scale, width};
+    put_fields(flow, walk);
+    return flow.height;
   }
-  const float wrap = words_beside_bars(scale, width, walk);
-  float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
-  ImFont* font = words_font(fonts, scale, wrap, window_height, walk);
-  const float answer = text_height(font, wrap, walk.words.caption);
-  const float question = walk.words.ask.empty()
-                             ? 0.0f
-                             : text_height(font, wrap, walk.words.ask) + below_question * scale + spacing;
-  const float controls = answer_controls_height(fonts, scale, wrap, walk),
-              verdict = answer_verdict_height(fonts, scale, wrap, walk);
-  float differences = 0.0f;
-  for (const StageDifference& difference : stage_differences(walk, false))
-    differences += difference_height(difference, own_size(font), wrap) + 4 * scale + spacing;
-  float words = verdict + answer;
-  if (walk.departure && walk.departure->elsewhere && walk.answered)
-    words = std::max(words, differences);  // in place of the caption
-  else
-    height += differences;
-  if (answer_replaces_question(scale, window_height)) {
-    const float to_show = page->answer ? controls : restore_height * scale;
-    height += std::max(words, question > 0.0f ? question + to_show : 0.0f);
-  } else {
-    height += question + std::max(words, controls);
+  float height = 0.0f;
+  // As high before and after the answer, and while the stage shows something else.
+  for (const PageMoment moment : {PageMoment::asks, PageMoment::answered, PageMoment::left}) {
+    PageFlow flow{fonts, scale};
+    if (moment != PageMoment::asks || !page->ask.empty())
+      put_page_words(flow, walk, width, window_height, moment);
+    height = std::max(height, flow.height);
   }
-  if (!page->title.empty()) height += below_title * scale + spacing;
-  const BarsRoom room = answer_bars_room(scale, width, walk);
-  if (room.beside > 0.0f) height = std::max(height, room.height + 2 * padding_y * scale + 2);
-  if (room.below > 0.0f) height += room.height + spacing;
+  height += 2 * padding_y * scale + 2;
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }
 
@@ -433,12 +295,13 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool p
     return action;
   }
   ImGui::BeginGroup();
-  if (!walk.edits_words) walk.words_have_focus = false;
-  if (walk.edits_words) {
-    write_words(context, walk, wrap, action);
-  } else {
-    draw_words(context, walk, wrap, nullptr, action);
-  }
+  walk.words_have_focus = walk.words_have_focus && walk.edits_words;
+  const PageDrawing drawing{context, walk, action};
+  PageFlow flow{context.fonts, context.scale, wrap, nullptr, &drawing};
+  if (walk.edits_words)
+    put_fields(flow, walk);
+  else
+    put_words_now(flow, walk);
   ImGui::EndGroup();
   return action;
 }

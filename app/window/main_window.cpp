@@ -308,6 +308,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
       !document.session.error().empty())
     document.session.undo();
   if (!blank) draw_overlays(fonts, scale, wake_after);
+  if (document.walk.given.done) arrive(state_);
   if (view.opening.shown && !covered && !blank)
     draw_opening_over(state_, {palette, fonts, scale, nullptr, &wake_after}, size, stage_.one_head);
   record_pictures(state_);

@@ -17,8 +17,6 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/answer_bars.h"
-#include "app/window/page_place.h"
 #include "app/window/window_state.h"
 
 namespace headwise {
@@ -26,12 +24,9 @@ namespace {
 
 constexpr float row_gap = 6;  // design units
 
-Type control_type(const Fonts& fonts, float scale, PresentationUnits presentation, const std::string& text) {
-  return presentation > 0 ? type_at(fonts, scale, presentation, text) : own_size(fonts.small);
-}
-
-ImFont* field_font(const Fonts& fonts, PresentationUnits presentation) {
-  return presentation >= 24 ? fonts.formula : presentation >= 18 ? fonts.caption : fonts.sans;
+ImFont* field_font(const PageFlow& flow) {
+  const float units = flow.hall ? flow.hall->words : 0.0f;
+  return units >= 24 ? flow.fonts.formula : units >= 18 ? flow.fonts.caption : flow.fonts.sans;
 }
 
 bool is_button(const Piece& piece) {
@@ -43,33 +38,29 @@ constexpr float piece_height = 26, between_pieces = 6, typed_width = 120, least_
                 field_air = 14;
 constexpr float usual_number = 15;  // the type of a field that is typed_width wide
 
-ImVec2 piece_size(const Fonts& fonts, float scale, float wrap, PresentationUnits presentation,
-                  const Piece& piece) {
+ImVec2 piece_size(const PageFlow& flow, const Piece& piece) {
   if (is_button(piece)) return piece.shape.size;
+  const float scale = flow.scale;
   if (piece.kind == PieceKind::field) {
-    ImFont* font = field_font(fonts, presentation);
-    const float width = std::round(typed_width * std::max(1.0f, presentation / usual_number) * scale);
-    return {std::min(width, wrap),
-            std::round(presentation > 0 ? font->FontSize + field_air * scale : piece_height * scale)};
+    const float larger = flow.hall ? std::max(1.0f, flow.hall->words / usual_number) : 1.0f;
+    return {std::min(std::round(typed_width * larger * scale), flow.wrap),
+            std::round(flow.hall ? field_font(flow)->FontSize + field_air * scale : piece_height * scale)};
   }
-  const ImVec2 text = size_in(piece.shape.type, wrap, piece.text);
+  const ImVec2 text = size_in(piece.shape.type, flow.wrap, piece.text);
   return {std::ceil(text.x), std::round(text.y + note_air * scale)};
 }
 
 // Side by side, in as many lines as they need; the options of a hall that do not fit on one line in a column.
 // `height` gets what they take.
-std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
-                                 PresentationUnits presentation, float& height) {
+std::vector<Piece> placed_pieces(const PageFlow& flow, const PlaylistWalk& walk, float& height) {
+  const float scale = flow.scale, wrap = flow.wrap;
   std::vector<Piece> pieces = listed_pieces(walk);
   const float gap = std::round(between_pieces * scale);
   float in_one_line = -gap;
   for (Piece& piece : pieces) {
-    const Type type = control_type(fonts, scale, presentation, piece.text);
-    if (is_button(piece))
-      piece.shape = button_shape(scale, type, wrap, piece.text);
-    else
-      piece.shape = {type, {}};
-    piece.shape.size = piece_size(fonts, scale, wrap, presentation, piece);
+    const Type type = flow.type(flow.fonts.small, piece.text);
+    piece.shape = is_button(piece) ? button_shape(scale, type, wrap, piece.text) : ButtonShape{type, {}};
+    piece.shape.size = piece_size(flow, piece);
     if (piece.kind == PieceKind::option) in_one_line += piece.shape.size.x + gap;
   }
   // A unit is read with its number.
@@ -85,7 +76,7 @@ std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, co
     line = 0.0f;
   };
   for (Piece& piece : pieces) {
-    piece.own_line = presentation > 0 && piece.kind == PieceKind::option && in_one_line > wrap;
+    piece.own_line = flow.hall && piece.kind == PieceKind::option && in_one_line > wrap;
     if (piece.own_line) piece.shape.size.x = std::floor(wrap);
     if (piece.own_line || at.x + piece.shape.size.x > wrap) next_line();
     piece.at = at;
@@ -98,14 +89,15 @@ std::vector<Piece> placed_pieces(const Fonts& fonts, float scale, float wrap, co
   return pieces;
 }
 
-void draw_field(const PanelContext& context, PlaylistWalk::Given& given, const Piece& piece,
-                PresentationUnits presentation, PanelAction& action) {
+void draw_field(const PageFlow& flow, const Piece& piece) {
+  const PanelContext& context = flow.drawing->context;
+  PlaylistWalk::Given& given = flow.drawing->walk.given;
   const ImGuiID id = ImGui::GetID(piece.id.c_str());
   if (std::exchange(given.wants_focus, false) && context.focus)
     take_focus(*context.focus, id, given.typed.size());
   const TextFieldResult typed = text_field(context.widgets(), piece.id.c_str(), given.typed,
                                            {.width = piece.shape.size.x,
-                                            .font = field_font(context.fonts, presentation),
+                                            .font = field_font(flow),
                                             .wrong = given.unreadable,
                                             .placeholder = piece.tip.c_str()});
   if (typed.changed) given.unreadable = false;
@@ -113,11 +105,11 @@ void draw_field(const PanelContext& context, PlaylistWalk::Given& given, const P
   // A clicker goes on from here, too: what was typed is the answer.
   const bool focused = context.focus && context.focus->focused == id;
   const bool advances = focused && key_pressed(Key::page_down, false);
-  if (focused && key_pressed(Key::page_up, false)) action.command = CommandId::previous_page;
+  if (focused && key_pressed(Key::page_up, false)) flow.drawing->action.command = CommandId::previous_page;
   if (typed.entered || (advances && !given.typed.empty()))
-    action.answers = piece.press(context, given);
+    piece.press(context, given);
   else if (advances)
-    action.answers = true;
+    given.done = true;
 }
 
 void draw_words_between(const PanelContext& context, const Piece& piece, ImVec2 at) {
@@ -132,22 +124,8 @@ void draw_words_between(const PanelContext& context, const Piece& piece, ImVec2 
     ui_probe("caption/point", at, {at.x + piece.shape.size.x, at.y + piece.shape.size.y});
 }
 
-Type verdict_type(const Fonts& fonts, float scale, PresentationUnits presentation, const std::string& text) {
-  return presentation > 0 ? type_at(fonts, scale, presentation, text) : own_size(fonts.sans);
-}
-
 // Beside it stands the link that takes the answer back.
 constexpr std::string_view take_back_words = "answer again";
-
-float verdict_wrap(const Fonts& fonts, float scale, float wrap) {
-  return std::max(0.5f * wrap, wrap - std::ceil(width_of(fonts.small, take_back_words) + 16 * scale));
-}
-
-// A link to a page.
-ButtonShape link_shape(const Fonts& fonts, float scale, float wrap, PresentationUnits presentation,
-                       const std::string& label) {
-  return button_shape(scale, control_type(fonts, scale, presentation, label), wrap, label);
-}
 
 std::string link_label(const AnswerOption& option) {
   return fmt::format("see “{}”", option.see);
@@ -165,50 +143,31 @@ const AnswerOption* linked_option(const PlaylistWalk& walk) {
 
 }  // namespace
 
-float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
-                             PresentationUnits presentation) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer) return 0.0f;
+void put_answer_controls(PageFlow& flow, const PlaylistWalk& walk) {
   float height = 0.0f;
-  placed_pieces(fonts, scale, wrap, walk, presentation, height);
-  return height + ImGui::GetStyle().ItemSpacing.y;
-}
-
-float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer) return 0.0f;
-  float most = 0.0f, link = 0.0f;
-  const float width = verdict_wrap(fonts, scale, wrap);
-  for (const std::string& verdict : longest_verdicts(walk))
-    most = std::max(most, size_in(verdict_type(fonts, scale, 0, verdict), width, verdict).y);
-  for (const AnswerOption& option : page->answer->options)
-    if (!option.see.empty())
-      link = std::max(link, link_shape(fonts, scale, wrap, 0, link_label(option)).size.y + row_gap * scale);
-  return most + std::round(link) + std::round(row_gap * scale);
-}
-
-void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
-                          PresentationUnits presentation) {
-  const WidgetContext widgets = context.widgets();
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  float height = 0.0f;
-  for (const Piece& piece : placed_pieces(context.fonts, context.scale, wrap, walk, presentation, height)) {
-    const ImVec2 at{origin.x + piece.at.x, origin.y + piece.at.y};
-    ImGui::SetCursorScreenPos(at);
-    if (piece.kind == PieceKind::field) {
-      draw_field(context, walk.given, piece, presentation, action);
-    } else if (!is_button(piece)) {
-      draw_words_between(context, piece, at);
-    } else {
-      const ButtonLook look = piece.kind == PieceKind::show ? ButtonLook::plain : ButtonLook::filled;
-      const bool pressed =
-          wrapped_button(widgets, piece.id.c_str(), piece.text, piece.shape, look, piece.enabled);
-      named_item(widgets, piece.id.c_str(), piece.tip);
-      if (pressed) action.answers = piece.press(context, walk.given);
+  const std::vector<Piece> pieces = placed_pieces(flow, walk, height);
+  if (flow.drawing) {
+    const PanelContext& context = flow.drawing->context;
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    for (const Piece& piece : pieces) {
+      const ImVec2 at{origin.x + piece.at.x, origin.y + piece.at.y};
+      ImGui::SetCursorScreenPos(at);
+      if (piece.kind == PieceKind::field) {
+        draw_field(flow, piece);
+      } else if (!is_button(piece)) {
+        draw_words_between(context, piece, at);
+      } else {
+        const ButtonLook look = piece.kind == PieceKind::show ? ButtonLook::plain : ButtonLook::filled;
+        const bool pressed =
+            wrapped_button(context, piece.id.c_str(), piece.text, piece.shape, look, piece.enabled);
+        named_item(context, piece.id.c_str(), piece.tip);
+        if (pressed) piece.press(context, flow.drawing->walk.given);
+      }
     }
+    ImGui::SetCursorScreenPos(origin);
   }
-  ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({wrap, height});
+  flow.take(height);
+  flow.keep_more(0.0f);
 }
 
 float draw_take_back_link(const WidgetContext& widgets, const PlaylistWalk& walk, ImVec2 end,
@@ -222,52 +181,74 @@ float draw_take_back_link(const WidgetContext& widgets, const PlaylistWalk& walk
   return width;
 }
 
-void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
-                         PanelAction& action, PresentationUnits presentation) {
+void put_answer_verdict(PageFlow& flow, const PlaylistWalk& walk, Rgba8 Palette::*ink) {
+  const PlaylistPage& page = *walk.shown();
+  if (!page.answer) return;
+  // A panel keeps room for the longest that may be said, so that nothing moves with the answer.
+  const bool keeps_room = !flow.drawing && !flow.hall;
   const std::string verdict = answer_verdict(walk);
-  if (verdict.empty()) return;
-  const WidgetContext widgets = context.widgets();
-  const Type type = verdict_type(context.fonts, context.scale, presentation, verdict);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = presentation > 0 ? wrap : verdict_wrap(context.fonts, context.scale, wrap);
-  if (presentation == 0) {  // on the full screen it stands at the foot
-    draw_take_back_link(widgets, walk, {at.x + wrap, at.y}, action);
-    ImGui::SetCursorScreenPos(at);
+  if (verdict.empty() && !keeps_room) return;
+  const float beside = std::ceil(width_of(flow.fonts.small, take_back_words) + flow.px(16));
+  const float width = flow.hall ? flow.wrap : std::max(0.5f * flow.wrap, flow.wrap - beside);
+  float height = 0.0f, link_height = 0.0f;
+  for (const std::string& each : keeps_room ? longest_verdicts(walk) : std::vector{verdict})
+    height = std::max(height, size_in(flow.type(flow.fonts.sans, each), width, each).y);
+  if (flow.drawing) {
+    const PanelContext& context = flow.drawing->context;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (!flow.hall) {  // on the full screen it stands at the foot
+      draw_take_back_link(context, walk, {at.x + flow.wrap, at.y}, flow.drawing->action);
+      ImGui::SetCursorScreenPos(at);
+    }
+    draw_text_in(ImGui::GetWindowDrawList(), flow.type(flow.fonts.sans, verdict), at,
+                 im_color(context.palette.*ink), width, verdict);
+    ui_probe("caption/verdict", at, {at.x + width, at.y + height});
+    ui_text_probe(verdict, at);
+    ImGui::Dummy({flow.wrap, height + flow.px(row_gap) - ImGui::GetStyle().ItemSpacing.y});
   }
-  const float height = size_in(type, width, verdict).y, spacing = ImGui::GetStyle().ItemSpacing.y;
-  draw_text_in(ImGui::GetWindowDrawList(), type, at, im_color(ink), width, verdict);
-  ui_probe("caption/verdict", at, {at.x + width, at.y + height});
-  ui_text_probe(verdict, at);
-  ImGui::Dummy({wrap, height + widgets.px(row_gap) - spacing});
-  const AnswerOption* link = linked_option(walk);
-  if (!link) return;
-  const std::string label = link_label(*link);
-  if (wrapped_button(widgets, "caption/see", label,
-                     link_shape(context.fonts, context.scale, wrap, presentation, label))) {
-    const std::optional<TitledPage> place = page_titled(walk.playlist, link->see);
-    action.follows_link = true;
-    if (place && place->lesson.empty()) action.page = place->page;
-    if (place && !place->lesson.empty()) action.lesson = LessonPage{place->lesson, place->page};
+  flow.count(height);
+  const AnswerOption* linked = linked_option(walk);
+  for (const AnswerOption& option : page.answer->options) {
+    if (keeps_room ? option.see.empty() : &option != linked) continue;
+    const std::string label = link_label(option);
+    const ButtonShape shape = button_shape(flow.scale, flow.type(flow.fonts.small, label), flow.wrap, label);
+    link_height = std::max(link_height, shape.size.y);
+    if (!flow.drawing) continue;
+    if (wrapped_button(flow.drawing->context, "caption/see", label, shape)) {
+      PanelAction& action = flow.drawing->action;
+      const std::optional<TitledPage> place = page_titled(walk.playlist, option.see);
+      action.follows_link = true;
+      if (place && place->lesson.empty()) action.page = place->page;
+      if (place && !place->lesson.empty()) action.lesson = LessonPage{place->lesson, place->page};
+    }
+    named_item(flow.drawing->context, "caption/see", "go to the page about it");
   }
-  named_item(widgets, "caption/see", "go to the page about it");
+  if (link_height > 0.0f) flow.count(link_height);
+}
+
+std::string answer_words_now(const PlaylistWalk& walk) {
+  if (!walk.shown()->answer) return "";
+  std::string words;
+  if (walk.answered) {
+    const AnswerOption* link = linked_option(walk);
+    return answer_verdict(walk) + (link ? "\n" + link_label(*link) : "");
+  }
+  for (const Piece& piece : listed_pieces(walk)) words += piece.text + "\n";
+  return words;
 }
 
 bool answer_by_head(WindowState& window, Index head) {
   PlaylistWalk& walk = window.document.walk;
   if (!asks_for_head(walk)) return false;
   walk.given.head = head;
-  walk.given.made = true;
-  reveal_answer(window);
+  walk.given.give();
   return true;
 }
 
 bool answer_by_pointing(WindowState& window, const Selection& wanted) {
-  PlaylistWalk& walk = window.document.walk;
-  if (!asks_now(walk) || !walk.shown()->answer || !view_of(*walk.shown()->answer).click(window, wanted))
-    return false;
-  walk.given.made = true;
-  reveal_answer(window);
-  return true;
+  const PlaylistWalk& walk = window.document.walk;
+  if (asks_now(walk) && walk.shown()->answer) view_of(*walk.shown()->answer).click(window, wanted);
+  return walk.given.done;
 }
 
 void answer_by_character(WindowState& window) {
@@ -299,102 +280,9 @@ bool answer_by_key(WindowState& window, KeyChord chord) {
     return true;
   }
   if (!asks_now(walk)) return false;
-  const AnswerInput input = view.digit(walk, digit);
-  if (input != AnswerInput::answers) return input == AnswerInput::taken;
-  walk.given.made = true;
-  reveal_answer(window);
+  if (!view.digit(walk, digit)) return false;
+  arrive(window);
   return true;
-}
-
-namespace {
-
-constexpr float beside_option = 12;  // design units, as app/widgets/controls.cpp draws it
-
-// Of what is shown now, in a hall: the controls, or the verdict of the answer that was given; and all that it
-// says, to know which letters it needs.
-float answer_height_now(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
-                        PresentationUnits presentation) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer) return 0.0f;
-  if (!walk.answered) return answer_controls_height(fonts, scale, wrap, walk, presentation);
-  const std::string verdict = answer_verdict(walk);
-  if (verdict.empty()) return 0.0f;
-  const AnswerOption* link = linked_option(walk);
-  const float below = link ? link_shape(fonts, scale, wrap, presentation, link_label(*link)).size.y +
-                                 ImGui::GetStyle().ItemSpacing.y
-                           : 0.0f;
-  const float width = presentation > 0 ? wrap : verdict_wrap(fonts, scale, wrap);
-  return size_in(verdict_type(fonts, scale, presentation, verdict), width, verdict).y + below +
-         std::round(row_gap * scale);
-}
-
-std::string answer_words_now(const PlaylistWalk& walk) {
-  const PlaylistPage* page = walk.shown();
-  if (!page || !page->answer) return "";
-  if (walk.answered) {
-    const AnswerOption* link = linked_option(walk);
-    return answer_verdict(walk) + (link ? "\n" + link_label(*link) : "");
-  }
-  std::string words;
-  for (const Piece& piece : listed_pieces(walk)) words += piece.text + "\n";
-  return words;
-}
-
-}  // namespace
-
-Type heading_type(const Fonts& fonts, float scale, const PresentationType& type, const std::string& title) {
-  const Type bold = type_at(fonts, scale, type.title, title, true),
-             plain = type_at(fonts, scale, type.title, title);
-  return plain.size > bold.size ? plain : bold;
-}
-
-float presentation_words_height(const Fonts& fonts, float scale, float width, const PresentationType& type,
-                                const PlaylistWalk& walk) {
-  const float wrap = words_beside_bars(scale, width, walk), spacing = ImGui::GetStyle().ItemSpacing.y;
-  const auto height = [&](const std::string& text) {
-    return size_in(type_at(fonts, scale, type.words, text), wrap, text).y;
-  };
-  const std::string& title = walk.shown()->title;
-  float all = 0.0f;
-  if (!title.empty())
-    all += size_in(heading_type(fonts, scale, type, title), wrap, title).y + below_title * scale + spacing;
-  if (!walk.words.ask.empty()) all += height(walk.words.ask) + below_question * scale + spacing;
-  for (const auto& [words, way_back, place] : stage_differences(walk, true))
-    all += height(words) + spacing + (4 + below_question) * scale +
-           button_shape(scale, type_at(fonts, scale, type.words, words), wrap, way_back).size.y + spacing;
-  if (const float chart = answer_bars_room(scale, width, walk, true).below; chart > 0.0f)
-    all += chart + spacing;
-  const float shows =
-      button_shape(scale, type_at(fonts, scale, type.words, answer_hint), wrap, answer_hint).size.y;
-  if (walk.shown()->answer) all += answer_height_now(fonts, scale, wrap, walk, type.words);
-  if (walk.answered)
-    all += height(walk.words.caption);
-  else if (!walk.shown()->answer)
-    all += shows;
-  return all;
-}
-
-bool presentation_type_suits(const Fonts& fonts, float scale, float width, const PresentationType& type,
-                             const PlaylistWalk& walk) {
-  const float wrap = words_beside_bars(scale, width, walk), inside = wrap - 2 * beside_option * scale;
-  const std::string& title = walk.shown()->title;
-  const Type heading = heading_type(fonts, scale, type, title);
-  const auto suits = [&](const std::string& text, float room) {
-    const Type words = type_at(fonts, scale, type.words, text);
-    return words.size >= std::round(type.words * scale) && (title.empty() || heading.size > words.size) &&
-           widest_word(words, text) <= room;
-  };
-  return widest_word(heading, title) <= wrap && suits(walk.words.ask, wrap) &&
-         suits(walk.answered ? walk.words.caption : "", wrap) && suits(answer_words_now(walk), inside);
-}
-
-PresentationType presentation_type(const Fonts& fonts, float scale, float width, float height,
-                                   const PlaylistWalk& walk) {
-  for (const PresentationType& type : presentation_types)
-    if (presentation_type_suits(fonts, scale, width, type, walk) &&
-        presentation_words_height(fonts, scale, width, type, walk) <= height)
-      return type;
-  return presentation_types.back();
 }
 
 }  // namespace headwise

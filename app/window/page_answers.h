@@ -4,33 +4,53 @@
 
 #include <imgui.h>
 
-#include <array>
 #include <string>
 
 #include "app/panels/panel.h"
 #include "app/session/commands.h"
-#include "app/widgets/text_layout.h"
 #include "app/window/answer_kinds.h"
-#include "app/window/playlist_walk.h"
+#include "app/window/page_flow.h"
+#include "core/answers/live_value.h"
 
 namespace headwise {
 
-// In a hall, controls and verdict have the type of the page's words: this many design units high. 0:
-// not in a hall.
-using PresentationUnits = float;
-
-// Of the controls while the page asks and of its longest verdict; 0 if the page takes no answer. In pixels.
-float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk,
-                             PresentationUnits presentation = 0);
-float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
-
-// While the page asks. An answer given is kept in walk.given, and action.answers. Controls that have no room
+// While the page asks. An answer given is kept in walk.given, which is then done. Controls that have no room
 // side by side stand one below the other.
-void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action,
-                          PresentationUnits presentation = 0);
+void put_answer_controls(PageFlow& flow, const PlaylistWalk& walk);
 // Once it has: the verdict, with a link to the page that goes into what was wrong.
-void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap, Rgba8 ink,
-                         PanelAction& action, PresentationUnits presentation = 0);
+void put_answer_verdict(PageFlow& flow, const PlaylistWalk& walk, Rgba8 Palette::*ink);
+// All that is said by what is shown of them, to know which letters it needs.
+std::string answer_words_now(const PlaylistWalk& walk);
+
+// The row of weights that a page asks for, as bars: drawn with the mouse or the keys,
+// then beside the right ones.
+
+// What the words of the page leave to the chart: columns at their right, where they stay wide enough, or
+// lines below them. In pixels; both are 0 where the page asks for no row of weights.
+struct BarsRoom {
+  float beside = 0.0f, below = 0.0f;
+  float height = 0.0f;
+};
+BarsRoom answer_bars_room(float scale, float wrap, const PlaylistWalk& walk, bool presentation = false);
+
+// What a chart beside the words leaves to them, in a panel `width` pixels wide.
+float words_beside_bars(float scale, float width, const PlaylistWalk& walk);
+
+// Fills the size at the cursor. While the page asks, the bars follow the mouse and the keys;
+// Enter gives them.
+void draw_answer_bars(const PanelContext& context, PlaylistWalk& walk, ImVec2 size);
+
+// Bars whose sum is less than this beside 1 need not be scaled.
+inline constexpr double nearly_one = 0.005;
+
+// Where the words of a page are written: what its question is answered with.
+
+// Edits the answer and the veil of the page that is shown, if it asks; true if something was changed. A kind
+// that is chosen begins with a key from what the window shows: the pinned cell, the step's result.
+bool put_answer_editor(PageFlow& flow, const PlaylistWalk& walk);
+
+// Why the answer cannot stay as it is written, on the present trace and in this playlist; empty if it can.
+std::string answer_problem(const Playlist& playlist, const PlaylistPage& page, const LiveSubject& subject);
 
 // "answer again", which ends at `end`: takes back an answer that was given or shown. Returns its width; 0
 // where there is none.
@@ -45,31 +65,5 @@ bool answer_by_pointing(WindowState& window, const Selection& wanted);
 bool answer_by_key(WindowState& window, KeyChord chord);
 // The same for what is typed in this frame and is no key of its own, such as the bracket of a shape.
 void answer_by_character(WindowState& window);
-
-// How large a page's words are in a hall: as large as their column allows.
-
-// Between the words of a page, in design units: below its title and its question, and for a line on how the
-// stage differs.
-inline constexpr float below_title = 6, below_question = 6, restore_height = 34;
-
-// The type of a page's words in a hall, in design units.
-struct PresentationType {
-  float words = 15, title = 20;
-};
-// From the largest. Titles are larger than words.
-inline constexpr std::array<PresentationType, 6> presentation_types{
-    {{30, 34}, {27, 32}, {24, 28}, {21, 25}, {18, 20}, {15, 20}}};
-// What the words that are shown take in a column `width` pixels wide; and whether all of them have the
-// letters for this type and no word is wider than the column.
-float presentation_words_height(const Fonts& fonts, float scale, float width, const PresentationType& type,
-                                const PlaylistWalk& walk);
-bool presentation_type_suits(const Fonts& fonts, float scale, float width, const PresentationType& type,
-                             const PlaylistWalk& walk);
-// The largest that suits and fits the height.
-PresentationType presentation_type(const Fonts& fonts, float scale, float width, float height,
-                                   const PlaylistWalk& walk);
-
-// A title's: bold, unless its letters are to be had larger without.
-Type heading_type(const Fonts& fonts, float scale, const PresentationType& type, const std::string& title);
 
 }  // namespace headwise

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/session/edit_summary.h"
-#include "app/window/answer_editor.h"
+#include "app/window/page_answers.h"
 #include "app/window/page_place.h"
 #include "app/window/window_state.h"
 #include "core/model/files/model_files.h"

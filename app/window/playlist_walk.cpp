@@ -87,13 +87,28 @@ bool belongs_to(const PlaylistWalk::Kept& kept, const PlaylistPage& page) {
          (kept.scenario == page.scenario || *kept.scenario == *page.scenario);
 }
 
-void keep_answer(PlaylistWalk& walk, const PlaylistPage& page) {
+// To the place of the page that is shown, as soon as it has its trace.
+void go_to_page(PlaylistWalk& walk, bool answered) {
+  walk.answered = answered;
+  if (!walk.arrival) walk.arrival.emplace();
+  walk.arrival->selection = selection_of(*walk.shown(), answered);
+}
+
+// It moves from where the page asked to its own place.
+void reveal_answer(WindowState& window) {
+  PlaylistWalk& walk = window.document.walk;
+  const PlaylistPage& page = *walk.shown();
+  walk.answered = true;
+  window.view.steps.playing = false;
+  window.view.notices.dismiss_all();  // on how it is answered
   if (page.answer && view_of(*page.answer).drawn(walk)) {
     walk.given.made = true;
     if (walk.given.sum_of_bars() > 0.0) walk.given.scale_bars();
   }
   std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return belongs_to(kept, page); });
   walk.kept.push_back({page.scenario, page.title, page.ask, page.answer, walk.given});
+  if (window.view.full_screen) release_focus(window.view.focus);  // its keys turn pages again
+  if (page.asks_covered() || walk.departure) go_to_page(walk, true);
 }
 
 // Without forgetting the answers given.
@@ -125,13 +140,9 @@ void walk_on(WindowState& window, Playlist playlist, const std::string& path, st
 // The user's own pages take the place of the lesson that was visited from them.
 void resume_interrupted(PlaylistWalk& walk) {
   PlaylistWalk::Interrupted own = *std::exchange(walk.interrupted, std::nullopt);
-  walk.playlist = std::move(own.playlist);
-  walk.path = std::move(own.path);
-  walk.changed = own.changed;
-  walk.from_program = false;
-  walk.retired = std::move(own.retired);
-  walk.kept = std::move(own.kept);
   walk.page = own.page;
+  walk.from_program = false;
+  static_cast<LoadedPages&>(walk) = std::move(own);
 }
 
 // The page has asked, and its answer is in sight.
@@ -148,20 +159,6 @@ bool asks_now(const PlaylistWalk& walk) {
 
 bool is_pinned_by_page(const PlaylistWalk& walk, const Selection& selection) {
   return walk.page && selection.pinned && selection.pinned == walk.shown()->pin;
-}
-
-void reveal_answer(WindowState& window) {
-  PlaylistWalk& walk = window.document.walk;
-  walk.answered = true;
-  window.view.steps.playing = false;
-  window.view.notices.dismiss_all();  // on how it is answered
-  const PlaylistPage& page = *walk.shown();
-  keep_answer(walk, page);
-  if (window.view.full_screen) release_focus(window.view.focus);  // its keys turn pages again
-  if (!page.asks_covered() && !walk.departure) return;
-  if (!walk.arrival) walk.arrival.emplace();
-  walk.arrival->selection = selection_of(page, true);
-  arrive(window);
 }
 
 std::optional<Veil> veil_of(const PlaylistWalk& walk) {
@@ -215,11 +212,8 @@ std::optional<RightCells> right_cells(const PlaylistWalk& walk) {
 
 void arrive(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
-  if (walk.asking() && walk.edits_words) {  // a page is written at its own place
-    walk.answered = true;
-    if (!walk.arrival) walk.arrival.emplace();
-    walk.arrival->selection = selection_of(*walk.shown(), true);
-  }
+  if (std::exchange(walk.given.done, false) && walk.asking()) reveal_answer(window);
+  if (walk.asking() && walk.edits_words) go_to_page(walk, true);  // a page is written at its own place
   take_place(window);
   const Session& session = window.document.session;
   observe_words(window);
@@ -307,14 +301,8 @@ void start_walk(WindowState& window, Playlist playlist, const std::string& path,
 
 void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page) {
   PlaylistWalk& walk = window.document.walk;
-  if (walk.page && !walk.from_program && !walk.interrupted) {
-    const std::size_t from = *walk.page;
-    walk.interrupted = PlaylistWalk::Interrupted{
-        std::move(walk.playlist), walk.path,           walk.changed, walk.answered, from,
-        std::move(walk.retired),  std::move(walk.kept)};
-    walk.playlist = {};
-    walk.changed = false;
-  }
+  if (walk.page && !walk.from_program && !walk.interrupted)
+    walk.interrupted = {std::exchange(static_cast<LoadedPages&>(walk), {}), *walk.page, walk.answered};
   walk.kept.clear();
   walk_on(window, lesson, {}, page, true);
 }
@@ -325,8 +313,8 @@ void walk_pages(WindowState& window, int by) {
   // A page whose model is being trained, or cannot be, has not asked yet.
   const bool not_yet = walk.refused() || (walk.arrival && window.document.session.awaited());
   if (by > 0 && !walk.answered && !not_yet) {
-    reveal_answer(window);
-    return;
+    walk.given.done = true;
+    return arrive(window);
   }
   const auto last = static_cast<std::ptrdiff_t>(walk.playlist.pages.size()) - 1;
   const auto here = static_cast<std::ptrdiff_t>(*walk.page);
@@ -453,10 +441,8 @@ void take_back_answer(WindowState& window) {
   if (!page || !walk.answered || page->ask.empty() || walk.edits_words) return;
   std::erase_if(walk.kept, [&](const PlaylistWalk::Kept& kept) { return belongs_to(kept, *page); });
   walk.given = {};
-  walk.answered = false;
   window.view.steps.playing = false;
-  if (!walk.arrival) walk.arrival.emplace();
-  walk.arrival->selection = selection_of(*page, false);
+  go_to_page(walk, false);
   arrive(window);
 }
 

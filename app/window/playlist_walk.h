@@ -43,10 +43,58 @@ auto written_words(auto& page) {
   return std::tie(page.title, page.ask, page.caption, page.notes, page.answer);
 }
 
-struct PlaylistWalk {
-  Playlist playlist;                // loaded, walked or not; without pages: none
-  std::string path;                 // of its file; empty: none yet
-  bool changed = false;             // since it was opened or saved
+// The pages that are loaded, walked or not, and what was done to them.
+struct LoadedPages {
+  Playlist playlist;     // without pages: none
+  std::string path;      // of its file; empty: none yet
+  bool changed = false;  // since it was opened or saved
+
+  // What the user has answered to the page's question
+  struct Given {
+    bool made = false;  // one of these is the answer
+    bool done = false;  // the page's own answer is to be shown, whether or not one was given: arrive does so
+    std::size_t option = 0;
+    double number = 0.0;
+    Index head = 0;
+    CellRef cell;
+    std::vector<Index> sizes;
+    std::string typed;         // of a number or shape that is not given yet
+    bool unreadable = false;   // what was typed is no number
+    bool wants_focus = false;  // the field of the number, or the bars, take it in the next frame
+    // A row of weights as bars: while they are drawn, of any sum; once given, of 1
+    std::vector<double> bars;
+    std::size_t bar = 0;                  // that the keys raise and lower
+    std::optional<std::size_t> last_bar;  // that the mouse was over, while it draws
+    AnswerMask mask;
+
+    void give() { made = done = true; }
+    double sum_of_bars() const { return std::accumulate(bars.begin(), bars.end(), 0.0); }
+    // So that they sum to 1, as weights do.
+    void scale_bars() {
+      for (const double sum = sum_of_bars(); double& each : bars) each /= sum;
+    }
+  };
+
+  // Pages that can be brought back, the newest last: removed ones, and what a page was before it was updated
+  struct Retired {
+    PlaylistPage page;
+    std::size_t place = 0;
+    bool replaced = false;  // the page at `place` was updated
+  };
+  std::vector<Retired> retired;
+  // Questions answered since the playlist was opened: whoever comes back to the page finds the answer and its
+  // verdict. One whose answer was only shown asks again, unless its page is turned back to. A question that
+  // was changed since is new.
+  struct Kept {
+    ScenarioPtr scenario;
+    std::string title, ask;
+    std::optional<PageAnswer> answer;
+    Given given;
+  };
+  std::vector<Kept> kept;
+};
+
+struct PlaylistWalk : LoadedPages {
   bool from_program = false;        // a built-in lesson: adding pages starts another playlist
   std::optional<std::size_t> page;  // the current page; none: not walking
   std::size_t left_at = 0;          // the page shown when it was left: presenting goes on there
@@ -94,57 +142,13 @@ struct PlaylistWalk {
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
   } words;
 
-  // What the user has answered to the page's question
-  struct Given {
-    bool made = false;  // one of these is the answer
-    std::size_t option = 0;
-    double number = 0.0;
-    Index head = 0;
-    CellRef cell;
-    std::vector<Index> sizes;
-    std::string typed;         // of a number or shape that is not given yet
-    bool unreadable = false;   // what was typed is no number
-    bool wants_focus = false;  // the field of the number, or the bars, take it in the next frame
-    // A row of weights as bars: while they are drawn, of any sum; once given, of 1
-    std::vector<double> bars;
-    std::size_t bar = 0;                  // that the keys raise and lower
-    std::optional<std::size_t> last_bar;  // that the mouse was over, while it draws
-    AnswerMask mask;
-
-    double sum_of_bars() const { return std::accumulate(bars.begin(), bars.end(), 0.0); }
-    // So that they sum to 1, as weights do.
-    void scale_bars() {
-      for (const double sum = sum_of_bars(); double& each : bars) each /= sum;
-    }
-  } given;
-
-  // Pages that can be brought back, the newest last: removed ones, and what a page was before it was updated
-  struct Retired {
-    PlaylistPage page;
-    std::size_t place = 0;
-    bool replaced = false;  // the page at `place` was updated
-  };
-  std::vector<Retired> retired;
-  // Questions answered since the playlist was opened: whoever comes back to the page finds the answer and its
-  // verdict. One whose answer was only shown asks again, unless its page is turned back to. A question that
-  // was changed since is new.
-  struct Kept {
-    ScenarioPtr scenario;
-    std::string title, ask;
-    std::optional<PageAnswer> answer;
-    Given given;
-  };
-  std::vector<Kept> kept;
+  Given given;  // what the user has answered to the page's question
 
   bool just_removed = false;  // a page, and nothing since: undo puts it back
   // The user's own pages, while a lesson is visited from one of them; leaving the lesson leads back there
-  struct Interrupted {
-    Playlist playlist;
-    std::string path;
-    bool changed = false, answered = true;
+  struct Interrupted : LoadedPages {
     std::size_t page = 0;
-    std::vector<Retired> retired;
-    std::vector<Kept> kept;
+    bool answered = true;
   };
   std::optional<Interrupted> interrupted;
 
@@ -185,6 +189,8 @@ struct PlaylistWalk {
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
   // The page asks a question, and its answer is not revealed yet.
   bool asking() const { return page && !answered; }
+  // It has said all that it says, and the stage shows something else.
+  bool has_left() const { return answered && departure && departure->elsewhere; }
   // The page cannot be shown: what the session last computed belongs to another one.
   bool refused() const { return page && arrival && !arrival->refused.empty(); }
 };
@@ -218,9 +224,6 @@ void start_walk(WindowState& window, Playlist playlist, const std::string& path 
 // The same for a built-in lesson. Visited from a page of the user's own, which stay as they are, with the
 // answers given: step_out leads back to that page.
 void visit_lesson(WindowState& window, const Playlist& lesson, std::size_t page = 0);
-// Reveals the answer of a page that asks, moving from where it asked to its own place: walk.given is then
-// judged, and bars or a mask that were drawn are the answer given.
-void reveal_answer(WindowState& window);
 // Going forwards, a page that asks a question first reveals its answer. Does nothing if no playlist is being
 // walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
@@ -281,7 +284,9 @@ void keep_own_edits(WindowDocument& document);
 // nothing is being computed.
 bool give_up_page(WindowState& window);
 
-// Once a frame: moves to the page's place when its scenario has a trace, and updates its text.
+// Once a frame: moves to the page's place when its scenario has a trace, and updates its text. Once
+// walk.given is done, the page that asked shows its answer, at its own place; bars or a mask that were drawn
+// are then the answer given.
 void arrive(WindowState& window);
 
 }  // namespace headwise

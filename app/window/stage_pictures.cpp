@@ -15,9 +15,10 @@
 #include "app/widgets/palette.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
-#include "app/window/answer_bars.h"
+#include "app/window/answer_kinds.h"
 #include "app/window/frame_snapshot.h"
 #include "app/window/page_answers.h"
+#include "app/window/page_flow.h"
 #include "app/window/page_place.h"
 #include "core/picture/vector_canvas.h"
 
@@ -67,31 +68,26 @@ std::vector<PictureText> texts_in_picture(const Fonts& fonts, const PlaylistWalk
   return texts;
 }
 
-// At the cursor and `whole_width` pixels wide. With the answer, or, while the page asks, with its options
-// instead; the title is that of the stage above it. A page must be shown.
-float caption_words_height(const Fonts& fonts, float scale, float whole_width, const PlaylistWalk& walk) {
-  const float width = words_beside_bars(scale, whole_width, walk), gap = std::round(below_question * scale);
-  float height = 0.0f;
-  for (const PictureText& each : texts_in_picture(fonts, walk))
-    height += (height > 0.0f ? gap : 0.0f) + size_in(own_size(each.font), width, each.text).y;
-  const BarsRoom chart = answer_bars_room(scale, whole_width, walk);
-  return std::max(height, chart.beside > 0.0f ? chart.height : 0.0f);
-}
-
-void draw_caption_words(const PanelContext& context, float whole_width, PlaylistWalk& walk) {
-  ImVec2 at = ImGui::GetCursorScreenPos();
+// At the cursor, `whole_width` pixels wide; returns their height, for which nothing need be drawn. With the
+// answer, or, while the page asks, with its options instead; the title is that of the stage above it. A page
+// must be shown.
+float put_caption_words(const PanelContext& context, float whole_width, PlaylistWalk& walk, bool draws) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = words_beside_bars(context.scale, whole_width, walk);
-  if (const BarsRoom chart = answer_bars_room(context.scale, whole_width, walk); chart.beside > 0.0f) {
+  const BarsRoom chart = answer_bars_room(context.scale, whole_width, walk);
+  if (draws && chart.beside > 0.0f) {
     ImGui::SetCursorScreenPos({at.x + whole_width - chart.beside, at.y});
-    PanelAction none;
-    draw_answer_bars(context, walk, {chart.beside, chart.height}, none);
+    draw_answer_bars(context, walk, {chart.beside, chart.height});
   }
+  float height = 0.0f;
   for (const PictureText& each : texts_in_picture(context.fonts, walk)) {
-    const Type type = own_size(each.font);
-    draw_text_in(ImGui::GetWindowDrawList(), type, at,
-                 im_color(each.dim ? context.palette.text_dim : context.palette.text), width, each.text);
-    at.y += size_in(type, width, each.text).y + std::round(below_question * context.scale);
+    if (height > 0.0f) height += std::round(below_question * context.scale);
+    if (draws)
+      draw_text_in(ImGui::GetWindowDrawList(), each.font, {at.x, at.y + height},
+                   im_color(each.dim ? context.palette.text_dim : context.palette.text), width, each.text);
+    height += size_in(each.font, width, each.text).y;
   }
+  return std::max(height, chart.beside > 0.0f ? chart.height : 0.0f);
 }
 
 // A picture measures this many units, whatever its pixels; more pixels make it sharper.
@@ -171,7 +167,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   const float width = size.x - 2 * px(margin);
   // Away from the page's place neither its title nor its words say what the stage shows.
   const bool of_page = document.walk.page && !document.walk.departure;
-  float caption = of_page ? caption_words_height(fonts, scale, width, document.walk) : 0.0f;
+  float caption = of_page ? put_caption_words(context, width, document.walk, false) : 0.0f;
   caption = std::min(caption, static_cast<float>(highest_caption) * size.y);
   const float stage_height = size.y - 2 * px(margin) - (caption > 0.0f ? caption + px(gap) : 0.0f);
   constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -199,7 +195,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   if (caption > 0.0f) {
     ImGui::SetCursorScreenPos({px(margin), size.y - px(margin) - caption});
     ImGui::BeginChild("caption", {width, caption}, false, bare);
-    draw_caption_words(context, width, document.walk);
+    put_caption_words(context, width, document.walk, true);
     ImGui::EndChild();
   }
   ImGui::End();

@@ -463,7 +463,6 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     view.selection = selection_after(view.selection, *before, *document.session.computation());
   }
   if (action.file) open_file(window, *action.file);
-  if (action.answers && asks_now(document.walk)) reveal_answer(window);
   if (action.command) perform(window, {*action.command});
 }
 

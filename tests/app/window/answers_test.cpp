@@ -1,7 +1,6 @@
 // Questions that take answers: given with the keys or the mouse alone, then held beside the result.
 #include <algorithm>
 
-#include "app/window/window_commands.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/answers_bench.h"
 #include "tests/checks.h"
@@ -116,9 +115,7 @@ TEST_CASE("Page Down submits a number that was typed, and goes on from an empty 
 TEST_CASE("an answer is no command: one that comes after the page has answered turns no page") {
   BENCH_OR_SKIP(Asked, asked);
   for (int i = 0; i < 2; ++i) {
-    PanelAction action;
-    action.answers = true;
-    take_action(asked.bench.window->state(), action, false);
+    asked.walk().given.done = true;
     asked.bench.ui->run_until_still();
     CHECK_FALSE(asked.walk().asking());
     CHECK(asked.walk().page == 0);

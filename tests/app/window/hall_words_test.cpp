@@ -89,12 +89,11 @@ TEST_CASE("the words of a page have the largest type that fits the column of a h
         const UiRect panel = bench.ui->rect("panel/caption"), words = bench.ui->rect("caption/words");
         const float column = words.max.x - words.min.x;
         const float room = panel.max.y - panel.min.y - 2 * std::round(10 * scale) - 40 * scale;
-        const PresentationType type = presentation_type(fonts, scale, column, room, walk);
+        const PresentationType type = presentation_type(fonts, scale, {column, room}, walk);
         CHECK(type.title > type.words);
         for (const PresentationType& other : presentation_types) {
           if (other.words <= type.words) break;
-          const bool fits = presentation_words_height(fonts, scale, column, other, walk) <= room;
-          CHECK_FALSE((presentation_type_suits(fonts, scale, column, other, walk) && fits));
+          CHECK_FALSE(presentation_type_fits(fonts, scale, {column, room}, other, walk));
         }
         // So they are drawn, above the number of the page.
         const Type drawn = type_at(fonts, scale, type.words, walk.words.caption);
