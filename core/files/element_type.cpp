@@ -55,10 +55,9 @@ Index checked_bytes(const StoredArray& array, Index element_bytes, const std::st
     if (size == 0) empty = true;
     fits = fits && size >= 0 && !__builtin_mul_overflow(bytes, std::max<Index>(size, 1), &bytes);
   }
-  if (!fits) {
+  if (!fits)
     refuse_input(where, "the shape is out of range", fmt::format("({})", join(array.sizes, ",")),
                  fmt::format("at most {} axes whose product fits in 63 bits", max_rank));
-  }
   return empty ? 0 : bytes;
 }
 
@@ -121,10 +120,9 @@ template <class In>
 TensorPtr decode_integers(const StoredArray& array, const Shape& shape, const ByteSource& source,
                           const std::string& where) {
   return decode<In, std::int64_t>(array, shape, source, [&](In value) {
-    if (!std::in_range<std::int64_t>(value)) {
+    if (!std::in_range<std::int64_t>(value))
       refuse_input(where, "an unsigned number is too large", fmt::format("{}", value),
                    fmt::format("at most {}", std::numeric_limits<std::int64_t>::max()));
-    }
     return static_cast<std::int64_t>(value);
   });
 }
@@ -137,6 +135,11 @@ std::span<const ElementTypeEntry> element_types() {
 
 const ElementTypeEntry& element_type(ElementType type) {
   return entries[static_cast<std::size_t>(type)];
+}
+
+std::optional<ElementType> find_element_type(std::string_view ElementTypeEntry::*column, std::string_view name) {
+  const auto found = std::ranges::find(entries, name, column);
+  return name.empty() || found == entries.end() ? std::nullopt : std::optional(found->type);
 }
 
 ElementType element_type_of(DType dtype) {

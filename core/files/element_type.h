@@ -33,6 +33,8 @@ struct ElementTypeEntry {
 };
 std::span<const ElementTypeEntry> element_types();  // in the order of the enumeration
 const ElementTypeEntry& element_type(ElementType type);
+// By the name in one of the columns; nullopt for a name that is not there.
+std::optional<ElementType> find_element_type(std::string_view ElementTypeEntry::*column, std::string_view name);
 ElementType element_type_of(DType dtype);  // the type in which a tensor is written
 // What an array of this type, "f16", becomes; nullopt: it cannot be read.
 std::optional<DType> tensor_dtype(std::string_view type_name);

@@ -47,13 +47,12 @@ class Guard {
   explicit Guard(const JsonLimits& limits) : limits_(limits) {}
 
   bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    if (++values_ > limits_.values) {
+    if (++values_ > limits_.values)
       throw JsonRefusal{.place = "",
                         .what = "the JSON is too large",
                         .got = fmt::format("more than {} values", limits_.values),
                         .expected = "",
                         .too_large = true};
-    }
     if (static_cast<std::size_t>(depth) > limits_.levels)
       refuse("the JSON is nested too deeply", fmt::format("more than {} levels", limits_.levels));
     if (event == Json::parse_event_t::object_start) open_.emplace_back();
@@ -64,10 +63,9 @@ class Guard {
 
  private:
   void add_key(const std::string& key) {
-    if (!open_.back().insert(key).second) {
+    if (!open_.back().insert(key).second)
       throw JsonRefusal{"", fmt::format("the key \"{}\" occurs twice in one object", key), "",
                         "each key once"};
-    }
     if (open_.back().size() > limits_.keys)
       refuse("the JSON has too many keys", fmt::format("more than {} keys in one object", limits_.keys));
   }
@@ -151,6 +149,16 @@ bool may_have_python_numbers(std::string_view text) {
   return text.find("Infinity") != std::string_view::npos || text.find("NaN") != std::string_view::npos;
 }
 
+constexpr double largest_exact_integer = 9007199254740992.0;  // 2^53: above this, 8.0 need not mean 8
+constexpr std::int64_t least_integer = std::numeric_limits<std::int64_t>::min(),
+                       most_integer = std::numeric_limits<std::int64_t>::max();
+constexpr Index most_file_bytes = Index{64} << 20;
+
+std::string integer_range(std::int64_t least, std::int64_t most) {
+  if (most != most_integer) return fmt::format("an integer from {} to {}", least, most);
+  return least == least_integer ? "an integer" : fmt::format("an integer of at least {}", least);
+}
+
 }  // namespace
 
 bool looks_like_utf16(std::string_view text) {
@@ -173,21 +181,16 @@ Json parse_strict_json(std::string_view given, const JsonLimits& limits, JsonDia
     python = without_python_numbers(given);
   const std::string_view text = python.added.empty() ? given : std::string_view(python.text);
   const std::string not_json = "this is not JSON", rfc = "JSON (RFC 8259)";
-  if (looks_like_utf16(text))
-    throw JsonRefusal{.place = "",
-                      .what = "this text is UTF-16",
-                      .got = "",
-                      .expected = "UTF-8: save the file as UTF-8",
-                      .is_json = false};
+  const auto refusal = [](const std::string& place, const std::string& what, const std::string& got,
+                          const std::string& expected) {
+    return JsonRefusal{.place = place, .what = what, .got = got, .expected = expected, .is_json = false};
+  };
+  if (looks_like_utf16(text)) throw refusal("", "this text is UTF-16", "", "UTF-8: save the file as UTF-8");
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-    throw JsonRefusal{.place = "", .what = not_json, .got = "an empty text", .expected = rfc, .is_json = false};
+    throw refusal("", not_json, "an empty text", rfc);
   // The parser treats a zero byte as the end and would not look beyond it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
-    throw JsonRefusal{.place = line_and_column(text, zero + 1),
-                      .what = not_json,
-                      .got = "a zero byte",
-                      .expected = rfc,
-                      .is_json = false};
+    throw refusal(line_and_column(text, zero + 1), not_json, "a zero byte", rfc);
   try {
     Guard guard(limits);
     // The parser copies the callback: pass it a reference, so that there is one state.
@@ -196,11 +199,7 @@ Json parse_strict_json(std::string_view given, const JsonLimits& limits, JsonDia
     });
   } catch (const Json::parse_error& error) {
     const auto [got, expected] = got_and_expected(error.what());
-    throw JsonRefusal{.place = line_and_column(given, python.original(error.byte)),
-                      .what = not_json,
-                      .got = got,
-                      .expected = expected,
-                      .is_json = false};
+    throw refusal(line_and_column(given, python.original(error.byte)), not_json, got, expected);
   } catch (const Json::out_of_range& error) {
     throw number_out_of_range(given, error);
   }
@@ -230,20 +229,6 @@ std::string json_kind(const Json& value) {
   const std::string_view word = python_number(value);
   return word.empty() ? value.type_name() : std::string(word);
 }
-
-namespace {
-
-constexpr double largest_exact_integer = 9007199254740992.0;  // 2^53: above this, 8.0 need not mean 8
-constexpr std::int64_t least_integer = std::numeric_limits<std::int64_t>::min(),
-                       most_integer = std::numeric_limits<std::int64_t>::max();
-constexpr Index most_file_bytes = Index{64} << 20;
-
-std::string integer_range(std::int64_t least, std::int64_t most) {
-  if (most != most_integer) return fmt::format("an integer from {} to {}", least, most);
-  return least == least_integer ? "an integer" : fmt::format("an integer of at least {}", least);
-}
-
-}  // namespace
 
 Json parse_json(std::string_view text, const std::string& where, const JsonFormat& format) {
   try {

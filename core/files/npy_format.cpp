@@ -17,12 +17,6 @@ namespace {
 constexpr std::uint32_t max_header_bytes = 10'000;  // as in numpy: a Python dict of three keys needs far less
 constexpr std::size_t data_alignment = 64;
 
-std::optional<ElementType> find_element_type(std::string_view npy) {
-  for (const ElementTypeEntry& entry : element_types())
-    if (!npy.empty() && entry.npy == npy) return entry.type;
-  return std::nullopt;
-}
-
 // Why an array of this dtype cannot be read.
 const char* kind_text(std::string_view dtype) {
   const auto is_one_of = [&](std::string_view letters) {
@@ -105,21 +99,19 @@ class DictParser {
 
   void type() {
     skip_space();
-    if (at_ < text_.size() && text_[at_] == '[') {
+    if (at_ < text_.size() && text_[at_] == '[')
       throw NotNumbers({where_, "arrays of records cannot be read",
                         std::string(text_.substr(at_, text_.find("],", at_) + 1 - at_)),
                         "an array of numbers", "save each field as a separate array"});
-    }
     const std::string descr = string();
     std::string_view kind = descr;
     const char order = kind.empty() ? '\0' : kind.front();
     if (order == '<' || order == '>' || order == '|' || order == '=') kind.remove_prefix(1);
-    if (kind.starts_with('O')) {
+    if (kind.starts_with('O'))
       throw NotNumbers({where_, "an array of Python objects can run code and is not read",
                         "dtype '" + descr + "'", "an array of numbers",
                         "convert it in Python: numpy.save(FILE, numpy.array(ARRAY.tolist(), 'float32'))"});
-    }
-    const std::optional<ElementType> found = find_element_type(kind);
+    const std::optional<ElementType> found = find_element_type(&ElementTypeEntry::npy, kind);
     if (!found)
       throw NotNumbers(
           {where_, kind_text(kind), "dtype '" + descr + "'", "f2, f4, f8, b1, i1 to i8 or u1 to u8", ""});
@@ -159,61 +151,6 @@ class DictParser {
   bool has_type_ = false, has_order_ = false, has_shape_ = false;
 };
 
-}  // namespace
-
-NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, const std::string& where) {
-  constexpr std::size_t magic_bytes = 6, version_bytes = 2;
-  unsigned char start[magic_bytes + version_bytes] = {};
-  if (total_bytes < sizeof start + 2)
-    refuse_input(where, "this is not an npy array", fmt::format("{} bytes", total_bytes), "a header");
-  source(std::as_writable_bytes(std::span(start)));
-  if (std::string_view(reinterpret_cast<const char*>(start), magic_bytes) != npy_magic)
-    refuse_input(where, "this is not an npy array", "a different start", "the magic string \\x93NUMPY");
-  const unsigned major = start[magic_bytes], minor = start[magic_bytes + 1];
-  if (major < 1 || major > 3 || minor != 0) {
-    refuse_input(where, "this npy version is not known", fmt::format("{}.{}", major, minor),
-                 "1.0, 2.0 or 3.0");
-  }
-  unsigned char length_bytes[4] = {};
-  const std::size_t length_size = major == 1 ? 2 : 4;
-  const std::uint64_t text_begin = sizeof start + length_size;
-  if (total_bytes < text_begin)
-    refuse_input(where, "the npy header is cut off", fmt::format("{} bytes", total_bytes), "a header");
-  source(std::as_writable_bytes(std::span(length_bytes).first(length_size)));
-  std::uint32_t length = 0;
-  for (std::size_t i = length_size; i-- > 0;) length = length << 8 | length_bytes[i];
-  if (length > max_header_bytes)
-    refuse_input(where, "the length of the npy header is wrong", fmt::format("{} bytes", length),
-                 fmt::format("at most {}", max_header_bytes));
-  if (length > total_bytes - text_begin)
-    refuse_input(where, "the npy header is cut off", fmt::format("{} bytes of it", total_bytes - text_begin),
-                 fmt::format("{}", length), "the file may be incomplete: download or save it again");
-  std::string text(length, '\0');
-  source(std::as_writable_bytes(std::span(text)));
-
-  const NpyHeader header{DictParser(text, where).parse(), text_begin + length};
-  const auto needed = static_cast<std::uint64_t>(stored_bytes(header.array, where));
-  if (needed != total_bytes - header.header_bytes) {
-    refuse_input(where, "the data does not fill the shape",
-                 fmt::format("{} bytes of data", total_bytes - header.header_bytes),
-                 fmt::format("{} for {} of shape ({})", needed, element_type(header.array.type).name,
-                             join(header.array.sizes, ",")),
-                 "the file may be incomplete: download or save it again");
-  }
-  return header;
-}
-
-NpyHeader read_npy_header(const InputFile& file) {
-  return read_npy_header(file.source(0), file.size(), file.path());
-}
-
-TensorPtr read_npy_array(const InputFile& file) {
-  const NpyHeader header = read_npy_header(file);
-  return read_tensor(header.array, file.source(header.header_bytes), file.path());
-}
-
-namespace {
-
 std::string header_for(ElementType type, const std::vector<Index>& sizes) {
   const ElementTypeEntry& entry = element_type(type);
   std::string shape;
@@ -230,27 +167,14 @@ std::string header_for(ElementType type, const std::vector<Index>& sizes) {
   return header + dict;
 }
 
-}  // namespace
-
-std::string npy_header_for(const Tensor& tensor) {
-  return header_for(element_type_of(tensor.dtype()), tensor.shape().sizes());
-}
-
-std::string npy_header_for_bytes(std::size_t count) {
-  return header_for(ElementType::u8, {static_cast<Index>(count)});
-}
-
-namespace {
-
 constexpr std::string_view suffix = ".npy";
 constexpr std::uint64_t most_metadata_bytes = std::uint64_t{64} << 20;  // per entry
 
 std::string array_name(const InputFile& file, const ZipEntry& entry) {
   const std::string_view name = entry.name;
-  if (!name.ends_with(suffix) || name.size() == suffix.size()) {
+  if (!name.ends_with(suffix) || name.size() == suffix.size())
     throw NotNumbers({file.path(), "an entry of the archive is not an array", entry.name,
                       "names that end in .npy", "save the arrays with numpy.savez"});
-  }
   return std::string(name.substr(0, name.size() - suffix.size()));
 }
 
@@ -291,6 +215,63 @@ std::optional<std::string> metadata_text(const InputFile& file, const ZipEntry& 
 }
 
 }  // namespace
+
+NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, const std::string& where) {
+  constexpr std::size_t magic_bytes = 6, version_bytes = 2;
+  unsigned char start[magic_bytes + version_bytes] = {};
+  if (total_bytes < sizeof start + 2)
+    refuse_input(where, "this is not an npy array", fmt::format("{} bytes", total_bytes), "a header");
+  source(std::as_writable_bytes(std::span(start)));
+  if (std::string_view(reinterpret_cast<const char*>(start), magic_bytes) != npy_magic)
+    refuse_input(where, "this is not an npy array", "a different start", "the magic string \\x93NUMPY");
+  const unsigned major = start[magic_bytes], minor = start[magic_bytes + 1];
+  if (major < 1 || major > 3 || minor != 0)
+    refuse_input(where, "this npy version is not known", fmt::format("{}.{}", major, minor),
+                 "1.0, 2.0 or 3.0");
+  unsigned char length_bytes[4] = {};
+  const std::size_t length_size = major == 1 ? 2 : 4;
+  const std::uint64_t text_begin = sizeof start + length_size;
+  if (total_bytes < text_begin)
+    refuse_input(where, "the npy header is cut off", fmt::format("{} bytes", total_bytes), "a header");
+  source(std::as_writable_bytes(std::span(length_bytes).first(length_size)));
+  std::uint32_t length = 0;
+  for (std::size_t i = length_size; i-- > 0;) length = length << 8 | length_bytes[i];
+  if (length > max_header_bytes)
+    refuse_input(where, "the length of the npy header is wrong", fmt::format("{} bytes", length),
+                 fmt::format("at most {}", max_header_bytes));
+  if (length > total_bytes - text_begin)
+    refuse_input(where, "the npy header is cut off", fmt::format("{} bytes of it", total_bytes - text_begin),
+                 fmt::format("{}", length), "the file may be incomplete: download or save it again");
+  std::string text(length, '\0');
+  source(std::as_writable_bytes(std::span(text)));
+
+  const NpyHeader header{DictParser(text, where).parse(), text_begin + length};
+  const auto needed = static_cast<std::uint64_t>(stored_bytes(header.array, where));
+  if (needed != total_bytes - header.header_bytes)
+    refuse_input(where, "the data does not fill the shape",
+                 fmt::format("{} bytes of data", total_bytes - header.header_bytes),
+                 fmt::format("{} for {} of shape ({})", needed, element_type(header.array.type).name,
+                             join(header.array.sizes, ",")),
+                 "the file may be incomplete: download or save it again");
+  return header;
+}
+
+NpyHeader read_npy_header(const InputFile& file) {
+  return read_npy_header(file.source(0), file.size(), file.path());
+}
+
+TensorPtr read_npy_array(const InputFile& file) {
+  const NpyHeader header = read_npy_header(file);
+  return read_tensor(header.array, file.source(header.header_bytes), file.path());
+}
+
+std::string npy_header_for(const Tensor& tensor) {
+  return header_for(element_type_of(tensor.dtype()), tensor.shape().sizes());
+}
+
+std::string npy_header_for_bytes(std::size_t count) {
+  return header_for(ElementType::u8, {static_cast<Index>(count)});
+}
 
 std::vector<ZipEntry> array_entries(const InputFile& file, const std::vector<ZipEntry>& entries,
                                     std::vector<UnreadEntry>* unread) {

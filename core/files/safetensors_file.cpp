@@ -22,12 +22,6 @@ using Json = nlohmann::json;
 constexpr std::string_view metadata_key = "__metadata__";
 constexpr std::size_t most_type_bytes = 40;  // of its name, as it is shown
 
-std::optional<ElementType> find_element_type(std::string_view safetensors) {
-  for (const ElementTypeEntry& entry : element_types())
-    if (!safetensors.empty() && entry.safetensors == safetensors) return entry.type;
-  return std::nullopt;
-}
-
 // Receives the JSON piece by piece and accepts only what the format allows at that place:
 // { "__metadata__": {KEY: STRING}, NAME: {"dtype": STRING, "shape": [SIZE…], "data_offsets": [BEGIN, END]} …
 // }
@@ -46,12 +40,10 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool end_object() override {
     if (place_ == Place::top) return enter(Place::end);
     if (place_ == Place::metadata) return enter(Place::top);
-    for (const char* field : {"dtype", "shape", "data_offsets"}) {
-      if (!fields_.contains(field)) {
+    for (const char* field : {"dtype", "shape", "data_offsets"})
+      if (!fields_.contains(field))
         fail(fmt::format("the array '{}' has no '{}'", array_.array.name, field), "",
              "dtype, shape and data_offsets");
-      }
-    }
     if (offsets_.size() != 2)
       fail(fmt::format("the data_offsets of '{}' are damaged", array_.array.name),
            fmt::format("{} numbers", offsets_.size()), "2");
@@ -90,7 +82,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     }
     if (place_ != Place::dtype) wrong("a string");
     // The rest of a file with a newer type can still be read.
-    array_.array.type = find_element_type(text).value_or(ElementType::other);
+    array_.array.type = find_element_type(&ElementTypeEntry::safetensors, text).value_or(ElementType::other);
     if (array_.array.type == ElementType::other)
       array_.array.other_type = text.empty() ? "unnamed" : one_line(text, most_type_bytes);
     return enter(Place::array);
@@ -168,19 +160,6 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   std::vector<std::uint64_t> offsets_;
 };
 
-}  // namespace
-
-SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where) {
-  // A zero byte would end the text for the parser, and hide what follows it.
-  if (json.find('\0') != std::string_view::npos)
-    refuse_input(where, "the JSON of the header is malformed", "a zero byte", "valid JSON");
-  HeaderReader reader(where);
-  Json::sax_parse(json, &reader);
-  return reader.take();
-}
-
-namespace {
-
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader's limit
 
@@ -196,29 +175,25 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
     const std::string where = path + ": " + array->array.name;
     const auto needed = static_cast<std::uint64_t>(stored_bytes(array->array, where));
     const std::string got = fmt::format("bytes {} to {}", array->begin, array->end);
-    if (array->begin > array->end || array->end > data_bytes) {
+    if (array->begin > array->end || array->end > data_bytes)
       refuse_input(where, "its data lies outside the file", got,
                    fmt::format("within {} bytes of data", data_bytes),
                    "the file may be incomplete: download or save it again");
-    }
-    if (array->begin != expected_begin) {
+    if (array->begin != expected_begin)
       refuse_input(where,
                    array->begin < expected_begin ? "its data overlaps that of another array"
                                                  : "there is a gap before its data",
                    got, fmt::format("a start at {}", expected_begin));
-    }
-    if (array->array.type != ElementType::other && array->end - array->begin != needed) {
+    if (array->array.type != ElementType::other && array->end - array->begin != needed)
       refuse_input(where, "its data does not fill its shape",
                    fmt::format("{} bytes", array->end - array->begin),
                    fmt::format("{} for {} of shape ({})", needed, stored_type_name(array->array),
                                join(array->array.sizes, ",")));
-    }
     expected_begin = array->end;
   }
-  if (expected_begin != data_bytes) {
+  if (expected_begin != data_bytes)
     refuse_input(path, "the data does not end at the end of the file",
                  fmt::format("{} bytes of data", data_bytes), fmt::format("{}", expected_begin));
-  }
 }
 
 std::string place_of(const InputFile& file, const SafetensorsArray& array) {
@@ -227,17 +202,25 @@ std::string place_of(const InputFile& file, const SafetensorsArray& array) {
 
 }  // namespace
 
+SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where) {
+  // A zero byte would end the text for the parser, and hide what follows it.
+  if (json.find('\0') != std::string_view::npos)
+    refuse_input(where, "the JSON of the header is malformed", "a zero byte", "valid JSON");
+  HeaderReader reader(where);
+  Json::sax_parse(json, &reader);
+  return reader.take();
+}
+
 OpenSafetensors open_safetensors(const InputFile& file) {
   if (file.size() < length_bytes)
     refuse_input(file.path(), "this is not a safetensors file", fmt::format("{} bytes", file.size()),
                  "a header");
   std::uint64_t length = 0;
   file.read(0, std::as_writable_bytes(std::span(&length, 1)));
-  if (length > max_header_bytes || length > file.size() - length_bytes) {
+  if (length > max_header_bytes || length > file.size() - length_bytes)
     refuse_input(file.path(), "the length of the safetensors header is wrong", fmt::format("{} bytes", length),
                  fmt::format("at most {}, within the file of {} bytes", max_header_bytes, file.size()),
                  "the file may be incomplete: download or save it again");
-  }
   const std::string json = file.read_text(length_bytes, length);
   if (!json.starts_with('{'))
     refuse_input(file.path(), "the safetensors header is damaged", json.substr(0, 1), "a JSON object");
@@ -268,10 +251,9 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file, std::vector<Unr
     if (all > 0 && open.header.arrays.empty()) throw unread->front().why;
   }
   Index total = 0;
-  for (const SafetensorsArray& array : open.header.arrays) {
+  for (const SafetensorsArray& array : open.header.arrays)
     if (__builtin_add_overflow(total, tensor_bytes(array.array, file.path()), &total))
       refuse_input(file.path(), "the arrays together are out of range");
-  }
   require_memory(total, file.path());
   std::vector<NamedTensor> tensors;
   for (const SafetensorsArray& array : open.header.arrays) {
