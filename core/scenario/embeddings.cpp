@@ -8,6 +8,8 @@
 #include <memory>
 #include <numbers>
 
+#include "core/model/tokenizer/unicode_text.h"
+#include "core/tensor/float_dispatch.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"
 
@@ -29,28 +31,16 @@ struct CodePointRange {
 
 // Unicode's blocks whose text is written without spaces, one character being about a word: CJK radicals,
 // ideographs and their extensions, Hiragana, Katakana, Bopomofo.
-constexpr std::array<CodePointRange, 11> ideograph_ranges{{{0x2E80, 0x2FDF},
-                                                           {0x3005, 0x3007},
-                                                           {0x3021, 0x3029},
-                                                           {0x3031, 0x3035},
-                                                           {0x3041, 0x30FF},
-                                                           {0x3105, 0x312F},
-                                                           {0x31A0, 0x31BF},
-                                                           {0x31F0, 0x31FF},
-                                                           {0x3400, 0x9FFF},
-                                                           {0xF900, 0xFAFF},
-                                                           {0xFF66, 0xFF9D}}};
-constexpr CodePointRange supplementary_kana{0x1AFF0, 0x1B16F};
-constexpr CodePointRange supplementary_ideographs{0x20000, 0x3FFFD};
-
-bool inside(utf8proc_int32_t c, CodePointRange range) {
-  return c >= range.first && c <= range.last;
-}
+// clang-format off
+constexpr auto ideograph_ranges = std::to_array<CodePointRange>({
+    {0x2E80, 0x2FDF}, {0x3005, 0x3007}, {0x3021, 0x3029}, {0x3031, 0x3035}, {0x3041, 0x30FF}, {0x3105, 0x312F},
+    {0x31A0, 0x31BF}, {0x31F0, 0x31FF}, {0x3400, 0x9FFF}, {0xF900, 0xFAFF}, {0xFF66, 0xFF9D},
+    {0x1AFF0, 0x1B16F}, {0x20000, 0x3FFFD}});  // the last two: supplementary kana, supplementary ideographs
+// clang-format on
 
 bool is_ideograph(utf8proc_int32_t c) {
-  for (const CodePointRange range : ideograph_ranges)
-    if (inside(c, range)) return true;
-  return inside(c, supplementary_kana) || inside(c, supplementary_ideographs);
+  return std::ranges::any_of(
+      ideograph_ranges, [c](const CodePointRange& range) { return c >= range.first && c <= range.last; });
 }
 
 CharacterKind kind_of(utf8proc_int32_t c) {
@@ -84,22 +74,6 @@ CharacterKind kind_of(utf8proc_int32_t c) {
   }
 }
 
-// The code point at `at` and its length in bytes; -1 and 1 if no well-formed sequence begins there.
-struct CodePoint {
-  utf8proc_int32_t value = -1;
-  std::size_t bytes = 1;
-};
-
-CodePoint code_point(std::string_view text, std::size_t at) {
-  CodePoint point;
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
-  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
-  const utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &point.value);
-  if (length <= 0) return {};
-  point.bytes = static_cast<std::size_t>(length);
-  return point;
-}
-
 bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80;
 }
@@ -110,13 +84,13 @@ Cluster next_cluster(std::string_view text, std::size_t begin) {
   if (is_ascii(text[begin]) && text[begin] != '\r' && (begin + 1 == text.size() || is_ascii(text[begin + 1])))
     return {begin, begin + 1, text[begin], kind_of(text[begin])};
   Cluster cluster{begin, begin, -1, CharacterKind::symbol};
-  CodePoint current = code_point(text, begin);
+  CodePoint current = code_point_at(text, begin);
   cluster.first = current.value;
   cluster.kind = kind_of(current.value);
   cluster.end = begin + current.bytes;
   utf8proc_int32_t state = 0;
   while (current.value >= 0 && cluster.end < text.size()) {
-    const CodePoint next = code_point(text, cluster.end);
+    const CodePoint next = code_point_at(text, cluster.end);
     if (next.value < 0 || utf8proc_grapheme_break_stateful(current.value, next.value, &state)) break;
     cluster.end += next.bytes;
     current = next;
@@ -204,6 +178,40 @@ void for_each_token(std::string_view text, const Sink& sink) {
   }
 }
 
+std::string word_stream(std::string_view lookup) {
+  return "word:" + std::string(lookup);
+}
+
+double angle(const CounterRandom& random, Index pair) {
+  return 2.0 * std::numbers::pi * random.uniform(static_cast<std::uint64_t>(pair));
+}
+
+void set_pair(std::vector<double>& row, Index column, double radians) {
+  row[static_cast<std::size_t>(column)] = std::sin(radians);
+  row[static_cast<std::size_t>(column) + 1] = std::cos(radians);
+}
+
+template <class T>
+void fill(Tensor& tensor, const std::vector<Token>& tokens, Index batch, const EmbeddingLayout& layout,
+          std::uint64_t seed, bool positions) {
+  const std::span<T> values = tensor.values<T>();
+  auto out = values.begin();
+  std::vector<double> row(static_cast<std::size_t>(layout.width));
+  for (std::size_t position = 0; position < tokens.size(); ++position) {
+    const CounterRandom random(seed, word_stream(tokens[position].lookup));
+    std::ranges::fill(row, 0.0);
+    if (layout.width == 1) row[0] = std::cos(angle(random, 0));
+    for (Index p = 0; p < layout.word_pairs; ++p) set_pair(row, 2 * p, angle(random, p));
+    for (Index p = 0; positions && p < layout.position_pairs; ++p)
+      set_pair(row, layout.position_column() + 2 * p,
+               static_cast<double>(position) * sinusoid_frequency(p, layout.position_pairs));
+    if (layout.constant_pairs == 1) set_pair(row, layout.constant_column() - 1, 0.0);
+    out = std::ranges::transform(row, out, [](double value) { return static_cast<T>(value); }).out;
+  }
+  const auto sentence = static_cast<std::size_t>(static_cast<Index>(tokens.size()) * layout.width);
+  for (Index n = 1; n < batch; ++n) out = std::copy_n(values.begin(), sentence, out);
+}
+
 }  // namespace
 
 Index token_count(std::string_view text) {
@@ -283,45 +291,6 @@ double PositionKernel::sharpness(Index reach, double share, double most) const {
   return high;
 }
 
-namespace {
-
-std::string word_stream(std::string_view lookup) {
-  return "word:" + std::string(lookup);
-}
-
-double angle(const CounterRandom& random, Index pair) {
-  return 2.0 * std::numbers::pi * random.uniform(static_cast<std::uint64_t>(pair));
-}
-
-void set_pair(std::vector<double>& row, Index column, double radians) {
-  row[static_cast<std::size_t>(column)] = std::sin(radians);
-  row[static_cast<std::size_t>(column) + 1] = std::cos(radians);
-}
-
-template <class T>
-void fill(Tensor& tensor, const std::vector<Token>& tokens, Index batch, const EmbeddingLayout& layout,
-          std::uint64_t seed, bool positions) {
-  const std::span<T> values = tensor.values<T>();
-  auto out = values.begin();
-  std::vector<double> row(static_cast<std::size_t>(layout.width));
-  for (std::size_t position = 0; position < tokens.size(); ++position) {
-    const CounterRandom random(seed, word_stream(tokens[position].lookup));
-    std::ranges::fill(row, 0.0);
-    if (layout.width == 1) row[0] = std::cos(angle(random, 0));
-    for (Index p = 0; p < layout.word_pairs; ++p) set_pair(row, 2 * p, angle(random, p));
-    for (Index p = 0; positions && p < layout.position_pairs; ++p) {
-      set_pair(row, layout.position_column() + 2 * p,
-               static_cast<double>(position) * sinusoid_frequency(p, layout.position_pairs));
-    }
-    if (layout.constant_pairs == 1) set_pair(row, layout.constant_column() - 1, 0.0);
-    out = std::ranges::transform(row, out, [](double value) { return static_cast<T>(value); }).out;
-  }
-  const auto sentence = static_cast<std::size_t>(static_cast<Index>(tokens.size()) * layout.width);
-  for (Index n = 1; n < batch; ++n) out = std::copy_n(values.begin(), sentence, out);
-}
-
-}  // namespace
-
 EmbeddingLayout embedding_layout(Index width) {
   EmbeddingLayout layout{.width = width};
   const Index pairs = width / 2;
@@ -341,10 +310,7 @@ Tensor text_embeddings(const std::vector<Token>& tokens, Index batch, const Embe
   Tensor tensor({{"N", batch}, {length_axis, static_cast<Index>(tokens.size())}, {width_axis, layout.width}},
                 dtype);
   if (batch == 0) return tensor;
-  if (dtype == DType::f64)
-    fill<double>(tensor, tokens, batch, layout, seed, positions);
-  else
-    fill<float>(tensor, tokens, batch, layout, seed, positions);
+  dispatch_float(dtype, [&]<class T>() { fill<T>(tensor, tokens, batch, layout, seed, positions); });
   return tensor;
 }
 

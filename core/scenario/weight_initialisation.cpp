@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/tensor/float_dispatch.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
 
@@ -45,10 +46,7 @@ Tensor made(Shape shape, DType dtype, const Distribution& distribution, std::uin
             const char* stream, Index first_number = 0) {
   Tensor tensor(std::move(shape), dtype);
   const CounterRandom random(seed, stream);
-  if (dtype == DType::f64)
-    fill<double>(tensor, distribution, random, first_number);
-  else
-    fill<float>(tensor, distribution, random, first_number);
+  dispatch_float(dtype, [&]<class T>() { fill<T>(tensor, distribution, random, first_number); });
   return tensor;
 }
 
@@ -81,36 +79,18 @@ Distribution appended_row_distribution(Initialisation init, Index width) {
   return normal(2.0 * static_cast<double>(width));
 }
 
-bool one_width(const AttentionOptions& o) {
-  return o.kdim == o.embed_dim && o.vdim == o.embed_dim;
-}
-
 // Where each projection is in the packed matrix, and its own sizes.
 struct Slice {
   Index first_row, rows, cols, head_width;
-  const char *stream, *axis;
+  const char *stream, *axis, *column_axis;
 };
 
 Slice slice_of(Projection which, const AttentionOptions& o) {
   const ProjectionRows rows = projection_rows(o);
-  switch (which) {
-    case Projection::q:
-      return {0, rows.q, o.embed_dim, o.head_dim, "q_proj_weight", "H·D"};
-    case Projection::k:
-      return {rows.q, rows.k, o.kdim, o.head_dim, "k_proj_weight", "G·D"};
-    case Projection::v:
-      break;
-  }
-  return {rows.q + rows.k, rows.v, o.vdim, o.v_head_dim, "v_proj_weight", "G·Dv"};
-}
-
-const char* column_axis(Projection which) {
-  return which == Projection::q ? "E" : which == Projection::k ? "kdim" : "vdim";
-}
-
-Index packed_rows(const AttentionOptions& o) {
-  const ProjectionRows rows = projection_rows(o);
-  return rows.q + rows.k + rows.v;
+  const Slice slices[] = {{0, rows.q, o.embed_dim, o.head_dim, "q_proj_weight", "H·D", "E"},
+                          {rows.q, rows.k, o.kdim, o.head_dim, "k_proj_weight", "G·D", "kdim"},
+                          {rows.q + rows.k, rows.v, o.vdim, o.v_head_dim, "v_proj_weight", "G·Dv", "vdim"}};
+  return slices[static_cast<std::size_t>(which)];
 }
 
 }  // namespace
@@ -124,10 +104,11 @@ ProjectionRows projection_rows(const AttentionOptions& o) {
 Tensor random_projection_weight(Projection which, const AttentionOptions& o, Initialisation init,
                                 std::uint64_t seed, DType dtype) {
   const Slice slice = slice_of(which, o);
-  const bool packed = one_width(o);
-  const Distribution distribution =
-      projection_distribution(init, slice.cols, packed ? packed_rows(o) : slice.rows, slice.head_width);
-  return made({{slice.axis, slice.rows}, {column_axis(which), slice.cols}}, dtype, distribution, seed,
+  const ProjectionRows rows = projection_rows(o);
+  const bool packed = o.kdim == o.embed_dim && o.vdim == o.embed_dim;
+  const Distribution distribution = projection_distribution(
+      init, slice.cols, packed ? rows.q + rows.k + rows.v : slice.rows, slice.head_width);
+  return made({{slice.axis, slice.rows}, {slice.column_axis, slice.cols}}, dtype, distribution, seed,
               packed ? "in_proj_weight" : slice.stream,
               packed ? checked_multiply(slice.first_row, slice.cols, "in_proj_weight") : 0);
 }

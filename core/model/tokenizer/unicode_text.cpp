@@ -13,14 +13,11 @@ struct CodePointRange {
 };
 // CJK Unified Ideographs, their extensions A to E, and both blocks of compatibility ideographs. As in BERT's
 // own program; `tokenizers` begins extension E 256 ideographs later.
-constexpr std::array<CodePointRange, 8> ideographs{{{0x4E00, 0x9FFF},
-                                                    {0x3400, 0x4DBF},
-                                                    {0x20000, 0x2A6DF},
-                                                    {0x2A700, 0x2B73F},
-                                                    {0x2B740, 0x2B81F},
-                                                    {0x2B820, 0x2CEAF},
-                                                    {0xF900, 0xFAFF},
-                                                    {0x2F800, 0x2FA1F}}};
+// clang-format off
+constexpr auto ideographs = std::to_array<CodePointRange>({
+    {0x4E00, 0x9FFF}, {0x3400, 0x4DBF}, {0x20000, 0x2A6DF}, {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F},
+    {0x2B820, 0x2CEAF}, {0xF900, 0xFAFF}, {0x2F800, 0x2FA1F}});
+// clang-format on
 
 bool is_ascii(std::int32_t value) {
   return value >= 0 && value < 0x80;
