@@ -140,10 +140,8 @@ const ColorMapEntry& color_map_entry(ColorMap map) {
 }
 
 std::optional<ColorMap> find_color_map(std::string_view name) {
-  const auto* found =
-      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
-  if (found == entries.end()) return std::nullopt;
-  return found->map;
+  const auto* found = std::ranges::find(entries, name, &ColorMapEntry::name);
+  return found == entries.end() ? std::nullopt : std::optional(found->map);
 }
 
 std::optional<Theme> find_theme(std::string_view name) {

@@ -27,11 +27,10 @@
 namespace headwise {
 namespace {
 
-struct LibraryDeleter {
-  void operator()(FT_Library library) const { FT_Done_FreeType(library); }
-};
-struct FaceDeleter {
-  void operator()(FT_Face face) const { FT_Done_Face(face); }
+// An object of FreeType or fontconfig, given back by `done`.
+template <auto done>
+struct Done {
+  void operator()(auto* object) const { done(object); }
 };
 
 // The embedded fonts are part of the program: failing to open them means a broken build, not a user's error.
@@ -87,7 +86,7 @@ class Font {
 
  private:
   FontFile file_;
-  std::unique_ptr<FT_FaceRec_, FaceDeleter> face_;
+  std::unique_ptr<FT_FaceRec_, Done<FT_Done_Face>> face_;
   std::unordered_map<char32_t, double> advances_;
   double size_ = 0.0;
 };
@@ -115,7 +114,7 @@ class Fonts {
   }
 
  private:
-  std::unique_ptr<FT_LibraryRec_, LibraryDeleter> library_;
+  std::unique_ptr<FT_LibraryRec_, Done<FT_Done_FreeType>> library_;
   std::array<std::unique_ptr<Font>, 3> fonts_;
   std::map<const SystemFont*, std::unique_ptr<Font>> others_;
 };
@@ -145,85 +144,7 @@ void blend(Image& image, int x, int y, Rgba8 ink, int coverage) {
     pixel[c] = static_cast<std::uint8_t>((pixel[c] * (255 - coverage) + channels[c] * coverage + 127) / 255);
 }
 
-}  // namespace
-
-double anchor_share(TextAnchor anchor) {
-  return anchor == TextAnchor::start ? 0.0 : anchor == TextAnchor::middle ? 0.5 : 1.0;
-}
-
-std::vector<LaidGlyph> laid_out(const std::string& text, FontFace face) {
-  std::vector<LaidGlyph> glyphs;
-  for (const char32_t code : visual_order(printable(text))) {
-    if (Font::is_invisible(code)) continue;
-    Font& font = font_with(code, face);
-    glyphs.push_back({code, font.file(), font.glyph(code), font.advance_em(code)});
-  }
-  return glyphs;
-}
-
-double text_width(const std::string& text, FontFace face, double size) {
-  double ems = 0.0;
-  for (const char32_t code : visual_order(printable(text))) ems += font_with(code, face).advance_em(code);
-  return ems * size;
-}
-
-TextBox text_box(const TextItem& item) {
-  const double width = text_width(item.text, item.face, item.size);
-  const double left = -anchor_share(item.anchor) * width;
-  const double top = -text_ascent * item.size, bottom = text_descent * item.size;
-  const PointF along = direction_of(item.degrees);
-  const auto place = [&](double x, double y) {
-    return PointF{item.baseline.x + x * along.x - y * along.y, item.baseline.y + x * along.y + y * along.x};
-  };
-  return {{place(left, top), place(left + width, top), place(left + width, bottom), place(left, bottom)}};
-}
-
-void draw_text(Image& image, const TextItem& item) {
-  const PointF along = direction_of(item.degrees);
-  const bool upright = item.degrees == 0.0;
-  const auto fixed = [](double v) { return static_cast<FT_Fixed>(std::lround(v * 65536.0)); };
-  // FreeType's y axis points up, so a clockwise rotation on the screen has its sine negated.
-  const FT_Matrix turn = {fixed(along.x), fixed(along.y), fixed(-along.y), fixed(along.x)};
-
-  double x = item.baseline.x, y = upright ? std::round(item.baseline.y) : item.baseline.y;
-  const double start = -anchor_share(item.anchor) * text_width(item.text, item.face, item.size);
-  x += start * along.x;
-  y += start * along.y;
-  for (const char32_t code : visual_order(printable(item.text))) {
-    if (Font::is_invisible(code)) continue;
-    Font& used = font_with(code, item.face);
-    used.set_size(item.size);
-    const double corner_x = std::floor(x), corner_y = std::floor(y);
-    const FT_GlyphSlot slot = used.render(code, {x - corner_x, y - corner_y}, upright ? nullptr : &turn);
-    const FT_Bitmap& bitmap = slot->bitmap;
-    const int left = static_cast<int>(corner_x) + slot->bitmap_left,
-              top = static_cast<int>(corner_y) - slot->bitmap_top;
-    for (unsigned row = 0; row < bitmap.rows; ++row) {
-      const unsigned char* line = bitmap.buffer + static_cast<std::ptrdiff_t>(row) * bitmap.pitch;
-      for (unsigned col = 0; col < bitmap.width; ++col) {
-        if (line[col] != 0)
-          blend(image, left + static_cast<int>(col), top + static_cast<int>(row), item.color, line[col]);
-      }
-    }
-    const double advance = used.advance_em(code) * item.size;
-    x += advance * along.x;
-    y += advance * along.y;
-  }
-}
-
-namespace {
-
 constexpr std::uintmax_t largest_file = std::uintmax_t{128} << 20U;
-
-struct ConfigDeleter {
-  void operator()(FcConfig* config) const { FcConfigDestroy(config); }
-};
-struct PatternDeleter {
-  void operator()(FcPattern* pattern) const { FcPatternDestroy(pattern); }
-};
-struct FontSetDeleter {
-  void operator()(FcFontSet* fonts) const { FcFontSetSortDestroy(fonts); }
-};
 
 std::string text_of(const FcPattern* font, const char* what) {
   FcChar8* text = nullptr;
@@ -286,7 +207,7 @@ class SystemFonts {
   void ask() {
     asked_ = true;
     config_.reset(FcInitLoadConfigAndFonts());
-    const std::unique_ptr<FcPattern, PatternDeleter> wanted(FcPatternCreate());
+    const std::unique_ptr<FcPattern, Done<FcPatternDestroy>> wanted(FcPatternCreate());
     if (!config_ || !wanted) return;
     FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>("sans-serif"));
     FcConfigSubstitute(config_.get(), wanted.get(), FcMatchPattern);
@@ -312,14 +233,77 @@ class SystemFonts {
 
   std::mutex mutex_;
   bool asked_ = false;
-  std::unique_ptr<FcConfig, ConfigDeleter> config_;
-  std::unique_ptr<FcFontSet, FontSetDeleter> sorted_;
+  std::unique_ptr<FcConfig, Done<FcConfigDestroy>> config_;
+  std::unique_ptr<FcFontSet, Done<FcFontSetSortDestroy>> sorted_;
   // one for each of sorted_, never resized, so that returned pointers stay valid
   std::vector<Entry> entries_;
   std::unordered_map<char32_t, const SystemFont*> found_;
 };
 
 }  // namespace
+
+double anchor_share(TextAnchor anchor) {
+  return anchor == TextAnchor::start ? 0.0 : anchor == TextAnchor::middle ? 0.5 : 1.0;
+}
+
+std::vector<LaidGlyph> laid_out(const std::string& text, FontFace face) {
+  std::vector<LaidGlyph> glyphs;
+  for (const char32_t code : visual_order(printable(text))) {
+    if (Font::is_invisible(code)) continue;
+    Font& font = font_with(code, face);
+    glyphs.push_back({code, font.file(), font.glyph(code), font.advance_em(code)});
+  }
+  return glyphs;
+}
+
+double text_width(const std::string& text, FontFace face, double size) {
+  double ems = 0.0;
+  for (const char32_t code : visual_order(printable(text))) ems += font_with(code, face).advance_em(code);
+  return ems * size;
+}
+
+TextBox text_box(const TextItem& item) {
+  const double width = text_width(item.text, item.face, item.size);
+  const double left = -anchor_share(item.anchor) * width;
+  const double top = -text_ascent * item.size, bottom = text_descent * item.size;
+  const PointF along = direction_of(item.degrees);
+  const auto place = [&](double x, double y) {
+    return PointF{item.baseline.x + x * along.x - y * along.y, item.baseline.y + x * along.y + y * along.x};
+  };
+  return {{place(left, top), place(left + width, top), place(left + width, bottom), place(left, bottom)}};
+}
+
+void draw_text(Image& image, const TextItem& item) {
+  const PointF along = direction_of(item.degrees);
+  const bool upright = item.degrees == 0.0;
+  const auto fixed = [](double v) { return static_cast<FT_Fixed>(std::lround(v * 65536.0)); };
+  // FreeType's y axis points up, so a clockwise rotation on the screen has its sine negated.
+  const FT_Matrix turn = {fixed(along.x), fixed(along.y), fixed(-along.y), fixed(along.x)};
+
+  double x = item.baseline.x, y = upright ? std::round(item.baseline.y) : item.baseline.y;
+  const double start = -anchor_share(item.anchor) * text_width(item.text, item.face, item.size);
+  x += start * along.x;
+  y += start * along.y;
+  for (const char32_t code : visual_order(printable(item.text))) {
+    if (Font::is_invisible(code)) continue;
+    Font& used = font_with(code, item.face);
+    used.set_size(item.size);
+    const double corner_x = std::floor(x), corner_y = std::floor(y);
+    const FT_GlyphSlot slot = used.render(code, {x - corner_x, y - corner_y}, upright ? nullptr : &turn);
+    const FT_Bitmap& bitmap = slot->bitmap;
+    const int left = static_cast<int>(corner_x) + slot->bitmap_left,
+              top = static_cast<int>(corner_y) - slot->bitmap_top;
+    for (unsigned row = 0; row < bitmap.rows; ++row) {
+      const unsigned char* line = bitmap.buffer + static_cast<std::ptrdiff_t>(row) * bitmap.pitch;
+      for (unsigned col = 0; col < bitmap.width; ++col)
+        if (line[col] != 0)
+          blend(image, left + static_cast<int>(col), top + static_cast<int>(row), item.color, line[col]);
+    }
+    const double advance = used.advance_em(code) * item.size;
+    x += advance * along.x;
+    y += advance * along.y;
+  }
+}
 
 const SystemFont* system_font_with(char32_t character) {
   static SystemFonts fonts;
