@@ -34,6 +34,19 @@ Row row_of(const Tensor& weights, Index offset, Index all_keys, Index keys, Inde
   return row;
 }
 
+// Labels that are equal stand for the same word, if they are words at all.
+std::vector<ScoredToken> tokens_of(const Scenario& scenario, const ScenarioInputs& inputs) {
+  if (inputs.model_input) return scored_tokens(inputs.model_input->text.tokens);
+  const std::vector<std::string>& labels = inputs.labels.query;
+  const bool words = scenario.inputs.source == InputSource::text;
+  std::vector<EncodedToken> tokens;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto same = std::ranges::find(labels, labels[i]) - labels.begin();
+    tokens.push_back({static_cast<TokenId>(same), labels[i], i, i + 1, false, !words});
+  }
+  return scored_tokens(tokens);
+}
+
 }  // namespace
 
 std::optional<RowEntropy> row_entropy(const Trace& trace, Index batch, Index head, Index query) {
@@ -52,9 +65,8 @@ std::optional<RowEntropy> row_entropy(const Trace& trace, Index batch, Index hea
 HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   const TensorPtr weights = trace.tensors.attn_weights;
   const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-  if (!weights || batch < 0 || batch >= sizes.batch || head < 0 || head >= sizes.heads) {
+  if (!weights || batch < 0 || batch >= sizes.batch || head < 0 || head >= sizes.heads)
     throw Error(ExitStatus::usage, {"head statistics", "the trace has no such attn_weights map", "", "", ""});
-  }
   const Index shift =
       trace.options.causal_alignment == CausalAlignment::bottom_right ? sizes.keys - sizes.queries : 0;
   HeadStatistics all;
@@ -83,23 +95,6 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   all.back /= rows;
   return all;
 }
-
-namespace {
-
-// Labels that are equal stand for the same word, if they are words at all.
-std::vector<ScoredToken> tokens_of(const Scenario& scenario, const ScenarioInputs& inputs) {
-  if (inputs.model_input) return scored_tokens(inputs.model_input->text.tokens);
-  const std::vector<std::string>& labels = inputs.labels.query;
-  const bool words = scenario.inputs.source == InputSource::text;
-  std::vector<EncodedToken> tokens;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto same = std::ranges::find(labels, labels[i]) - labels.begin();
-    tokens.push_back({static_cast<TokenId>(same), labels[i], i, i + 1, false, !words});
-  }
-  return scored_tokens(tokens);
-}
-
-}  // namespace
 
 std::optional<HeadScores> traced_habits(const Trace& trace, const Scenario& scenario,
                                         const ScenarioInputs& inputs, Index batch, Index head) {

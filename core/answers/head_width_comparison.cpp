@@ -65,9 +65,8 @@ void visit_copies(const std::vector<Segment>& segments, Visit&& visit) {
   Index small = 0, wide = 0;
   for (const Segment& s : segments) {
     for (Index group = 0; group < s.groups; ++group, small += s.block) {
-      for (Index copy = 0; copy < s.times; ++copy) {
+      for (Index copy = 0; copy < s.times; ++copy)
         for (Index i = 0; i < s.block; ++i) visit(small + i, wide++);
-      }
     }
   }
 }
@@ -121,82 +120,14 @@ TensorPtr mask_of_all_heads(const AttentionInputs& inputs, const AttentionSizes&
     for (Index l = 0; l < s.queries; ++l) {
       for (Index key = 0; key < view->keys; ++key) {
         const Index first = n * view->step_n + l * view->step_l + key * view->step_s;
-        for (Index h = 1; h < s.heads; ++h) {
+        for (Index h = 1; h < s.heads; ++h)
           if (mask->flat(first + h * view->step_h) != mask->flat(first)) return nullptr;
-        }
         one.set_flat(cell++, mask->flat(first));
       }
     }
   }
   return std::make_shared<const Tensor>(std::move(one));
 }
-
-}  // namespace
-
-WideHead one_wide_head(const AttentionInputs& inputs) {
-  const AttentionSizes s = attention_sizes(inputs);
-  const AttentionOptions o = resolved_options(inputs);
-  WideHead wide;
-  wide.inputs = inputs;
-  AttentionOptions& wide_options = wide.inputs.options;
-  TraceTensors& t = wide.inputs.tensors;
-  wide_options.head_dim = s.heads * s.head_dim;
-  wide_options.v_head_dim = s.heads * s.v_head_dim;
-  wide_options.num_heads = wide_options.num_kv_heads = 1;
-  wide_options.head_gain.clear();
-  wide_options.dropout = 0.0;
-  t.head_gain = nullptr;
-  wide_options.frozen_heads.clear();
-  t.frozen_weights = nullptr;
-  if (has_rotary_embedding(o) && s.heads > 1) {
-    wide.impossible_reason =
-        "rotary position embedding rotates pairs of columns within each head, and one wide head pairs "
-        "different columns";
-    return wide;
-  }
-  if (t.attn_mask) {
-    t.attn_mask = mask_of_all_heads(inputs, s);
-    if (!t.attn_mask) {
-      wide.impossible_reason = fmt::format(
-          "attn_mask blocks different keys in different heads, and one head cannot have {} masks", s.heads);
-      return wide;
-    }
-  }
-  if (o.op == Op::scaled_dot_product_attention) {
-    t.query = side_by_side(t.query, s.heads);
-    t.key = side_by_side(t.key, s.heads);
-    t.value = side_by_side(t.value, s.heads);
-  } else {
-    t.static_k = side_by_side(t.static_k, s.heads);
-    t.static_v = side_by_side(t.static_v, s.heads);
-    for (const TensorId id : {TensorId::in_proj_weight, TensorId::in_proj_bias, TensorId::k_proj_weight,
-                              TensorId::v_proj_weight, TensorId::bias_k, TensorId::bias_v}) {
-      TensorPtr& tensor = t.*(tensor_entry(id).member);
-      tensor = repeated(tensor, segments_of(id, o));
-    }
-  }
-  if (s.kv_heads != s.heads) {
-    wide.notes.push_back(fmt::format(
-        "{} key/value heads serve {} query heads: one wide head needs each of them {} times, side by side",
-        s.kv_heads, s.heads, s.heads / s.kv_heads));
-  }
-  if (o.alibi && s.heads > 1)
-    wide.notes.emplace_back("ALiBi gives each head its own slope; one head has a single slope");
-  return wide;
-}
-
-TensorPtr gradient_of_many(TensorId id, const TensorPtr& wide_gradient, const AttentionInputs& many) {
-  const TensorPtr& tensor = many.tensors.*(tensor_entry(id).member);
-  if (!wide_gradient || !tensor) return nullptr;
-  const AttentionSizes s = attention_sizes(many);
-  const Shape& like = tensor->shape();
-  if (like.rank() == 4 && id != TensorId::attn_mask) return heads_apart(wide_gradient, s.heads, like);
-  const std::vector<Segment> segments = segments_of(id, resolved_options(many));
-  if (!segments.empty()) return summed(wide_gradient, segments, like);
-  return like.same_sizes(wide_gradient->shape()) ? wide_gradient : nullptr;
-}
-
-namespace {
 
 // What acts on each head separately, or after the operator, would blur the comparison.
 AttentionInputs plain(AttentionInputs inputs, std::vector<std::string>& left_out) {
@@ -333,6 +264,68 @@ std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
 }
 
 }  // namespace
+
+WideHead one_wide_head(const AttentionInputs& inputs) {
+  const AttentionSizes s = attention_sizes(inputs);
+  const AttentionOptions o = resolved_options(inputs);
+  WideHead wide;
+  wide.inputs = inputs;
+  AttentionOptions& wide_options = wide.inputs.options;
+  TraceTensors& t = wide.inputs.tensors;
+  wide_options.head_dim = s.heads * s.head_dim;
+  wide_options.v_head_dim = s.heads * s.v_head_dim;
+  wide_options.num_heads = wide_options.num_kv_heads = 1;
+  wide_options.head_gain.clear();
+  wide_options.dropout = 0.0;
+  t.head_gain = nullptr;
+  wide_options.frozen_heads.clear();
+  t.frozen_weights = nullptr;
+  if (has_rotary_embedding(o) && s.heads > 1) {
+    wide.impossible_reason =
+        "rotary position embedding rotates pairs of columns within each head, and one wide head pairs "
+        "different columns";
+    return wide;
+  }
+  if (t.attn_mask) {
+    t.attn_mask = mask_of_all_heads(inputs, s);
+    if (!t.attn_mask) {
+      wide.impossible_reason = fmt::format(
+          "attn_mask blocks different keys in different heads, and one head cannot have {} masks", s.heads);
+      return wide;
+    }
+  }
+  if (o.op == Op::scaled_dot_product_attention) {
+    t.query = side_by_side(t.query, s.heads);
+    t.key = side_by_side(t.key, s.heads);
+    t.value = side_by_side(t.value, s.heads);
+  } else {
+    t.static_k = side_by_side(t.static_k, s.heads);
+    t.static_v = side_by_side(t.static_v, s.heads);
+    for (const TensorId id : {TensorId::in_proj_weight, TensorId::in_proj_bias, TensorId::k_proj_weight,
+                              TensorId::v_proj_weight, TensorId::bias_k, TensorId::bias_v}) {
+      TensorPtr& tensor = t.*(tensor_entry(id).member);
+      tensor = repeated(tensor, segments_of(id, o));
+    }
+  }
+  if (s.kv_heads != s.heads)
+    wide.notes.push_back(fmt::format(
+        "{} key/value heads serve {} query heads: one wide head needs each of them {} times, side by side",
+        s.kv_heads, s.heads, s.heads / s.kv_heads));
+  if (o.alibi && s.heads > 1)
+    wide.notes.emplace_back("ALiBi gives each head its own slope; one head has a single slope");
+  return wide;
+}
+
+TensorPtr gradient_of_many(TensorId id, const TensorPtr& wide_gradient, const AttentionInputs& many) {
+  const TensorPtr& tensor = many.tensors.*(tensor_entry(id).member);
+  if (!wide_gradient || !tensor) return nullptr;
+  const AttentionSizes s = attention_sizes(many);
+  const Shape& like = tensor->shape();
+  if (like.rank() == 4 && id != TensorId::attn_mask) return heads_apart(wide_gradient, s.heads, like);
+  const std::vector<Segment> segments = segments_of(id, resolved_options(many));
+  if (!segments.empty()) return summed(wide_gradient, segments, like);
+  return like.same_sizes(wide_gradient->shape()) ? wide_gradient : nullptr;
+}
 
 HeadWidthComparison compare_head_width(const Trace& trace) {
   HeadWidthComparison c;

@@ -20,33 +20,6 @@ void put(TensorPtr& slot, const TensorPtr& made) {
   if (made && !identical(*slot, *made)) slot = made;
 }
 
-}  // namespace
-
-TracePtr staged_trace(const Trace& asked) {
-  const Trace& trace = asked.exact ? *asked.exact : asked;
-  if (trace.stages.contains(TensorId::q)) return std::make_shared<const Trace>(trace);
-  const TracePtr made = reference_forward(traced_inputs(trace));
-  return made->exact ? made->exact : made;
-}
-
-TensorPtr output_behind_projection(const Trace& staged, const ProjectedInputs& projected) {
-  const AttentionInputs inputs = traced_inputs(staged);
-  const AttentionSizes sizes = attention_sizes(inputs);
-  const auto with_appended_rows = [&](const TensorPtr& rows, const TensorPtr& bias_row) -> TensorPtr {
-    if (!rows || sizes.all_keys == sizes.keys) return rows;
-    return std::make_shared<const Tensor>(append_rows(*rows, bias_row.get(), inputs.options.add_zero_attn));
-  };
-  // A trace that differs only in q, k and v: the reference takes these three from it by their keys, and
-  // recomputes whatever reads a changed one.
-  Trace previous(staged);
-  put(previous.tensors.q, projected.q);
-  put(previous.tensors.k, with_appended_rows(projected.k, inputs.tensors.bias_k));
-  put(previous.tensors.v, with_appended_rows(projected.v, inputs.tensors.bias_v));
-  return reference_forward(inputs, &previous)->tensors.output;
-}
-
-namespace {
-
 constexpr std::array layouts{ProjectionLayout::packed, ProjectionLayout::separate, ProjectionLayout::per_head};
 
 const char* matrix_name(Projection which) {
@@ -113,11 +86,10 @@ struct LayoutRun {
 
 std::string why_not_packed(const AttentionInputs& inputs) {
   const AttentionOptions& o = inputs.options;
-  if (o.kdim != o.embed_dim || o.vdim != o.embed_dim) {
+  if (o.kdim != o.embed_dim || o.vdim != o.embed_dim)
     return fmt::format(
         "key and value are {} and {} wide, query {}: matrices of different widths cannot be stacked into one",
         o.kdim, o.vdim, o.embed_dim);
-  }
   return "a matrix is missing, because static_k or static_v replaces its result";
 }
 
@@ -182,16 +154,38 @@ std::vector<std::string> in_words(const LayoutComparison& comparison, const Atte
   if (!packed.possible())
     sentences.push_back("Packed is not possible here: " + packed.impossible_reason + ".");
   const TraceTensors& t = inputs.tensors;
-  if (t.static_k || t.static_v) {
+  if (t.static_k || t.static_v)
     sentences.push_back(fmt::format("{} replaces the result of its matrix, which is not used.",
                                     t.static_k && t.static_v ? "static_k and static_v each"
                                     : t.static_k             ? "static_k"
                                                              : "static_v"));
-  }
   return sentences;
 }
 
 }  // namespace
+
+TracePtr staged_trace(const Trace& asked) {
+  const Trace& trace = asked.exact ? *asked.exact : asked;
+  if (trace.stages.contains(TensorId::q)) return std::make_shared<const Trace>(trace);
+  const TracePtr made = reference_forward(traced_inputs(trace));
+  return made->exact ? made->exact : made;
+}
+
+TensorPtr output_behind_projection(const Trace& staged, const ProjectedInputs& projected) {
+  const AttentionInputs inputs = traced_inputs(staged);
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const auto with_appended_rows = [&](const TensorPtr& rows, const TensorPtr& bias_row) -> TensorPtr {
+    if (!rows || sizes.all_keys == sizes.keys) return rows;
+    return std::make_shared<const Tensor>(append_rows(*rows, bias_row.get(), inputs.options.add_zero_attn));
+  };
+  // A trace that differs only in q, k and v: the reference takes these three from it by their keys, and
+  // recomputes whatever reads a changed one.
+  Trace previous(staged);
+  put(previous.tensors.q, projected.q);
+  put(previous.tensors.k, with_appended_rows(projected.k, inputs.tensors.bias_k));
+  put(previous.tensors.v, with_appended_rows(projected.v, inputs.tensors.bias_v));
+  return reference_forward(inputs, &previous)->tensors.output;
+}
 
 LayoutComparison compare_layouts(const Trace& trace) {
   LayoutComparison comparison;

@@ -163,6 +163,35 @@ std::optional<bool> compared(const std::string& sign, const LiveValue& a, const 
                   std::abs(x - y) <= nearly * std::max(std::abs(x), std::abs(y)));
 }
 
+bool may_be_several(const LiveQuantity& quantity) {
+  if (quantity.word != "cell" || quantity.boxes.size() != 1) return false;
+  const std::vector<LiveRange>& ranges = quantity.boxes[0].ranges;
+  return ranges.empty() || std::ranges::any_of(ranges, [](const LiveRange& range) {
+           return !range.to || *range.to != range.from + 1;
+         });
+}
+
+void add_boxes(const LiveExpression& expression, std::vector<LiveQuantity>& found) {
+  if (expression.operation == "quantity" && may_be_several(expression.quantity) &&
+      std::ranges::find(found, expression.quantity) == found.end())
+    found.push_back(expression.quantity);
+  for (const LiveExpression& operand : expression.operands) add_boxes(operand, found);
+}
+
+LiveExpression at_cell(LiveExpression expression, const std::vector<LiveQuantity>& boxes,
+                       const std::vector<std::vector<double>>& numbers, std::size_t cell) {
+  if (expression.operation == "quantity") {
+    const auto box = std::ranges::find(boxes, expression.quantity);
+    if (box == boxes.end()) return expression;
+    expression.operation = "number";
+    expression.number = numbers[static_cast<std::size_t>(box - boxes.begin())][cell];
+    return expression;
+  }
+  for (LiveExpression& operand : expression.operands)
+    operand = at_cell(std::move(operand), boxes, numbers, cell);
+  return expression;
+}
+
 }  // namespace
 
 LiveExpression read_live_expression(std::string_view& text) {
@@ -223,39 +252,6 @@ std::optional<bool> live_truth(const LiveExpression& e, const LiveSubject& subje
 bool holds(const LiveExpression& condition, const LiveSubject& subject, LiveAnswers answers) {
   return live_truth(condition, subject, answers).value_or(false);
 }
-
-namespace {
-
-bool may_be_several(const LiveQuantity& quantity) {
-  if (quantity.word != "cell" || quantity.boxes.size() != 1) return false;
-  const std::vector<LiveRange>& ranges = quantity.boxes[0].ranges;
-  return ranges.empty() || std::ranges::any_of(ranges, [](const LiveRange& range) {
-           return !range.to || *range.to != range.from + 1;
-         });
-}
-
-void add_boxes(const LiveExpression& expression, std::vector<LiveQuantity>& found) {
-  if (expression.operation == "quantity" && may_be_several(expression.quantity) &&
-      std::ranges::find(found, expression.quantity) == found.end())
-    found.push_back(expression.quantity);
-  for (const LiveExpression& operand : expression.operands) add_boxes(operand, found);
-}
-
-LiveExpression at_cell(LiveExpression expression, const std::vector<LiveQuantity>& boxes,
-                       const std::vector<std::vector<double>>& numbers, std::size_t cell) {
-  if (expression.operation == "quantity") {
-    const auto box = std::ranges::find(boxes, expression.quantity);
-    if (box == boxes.end()) return expression;
-    expression.operation = "number";
-    expression.number = numbers[static_cast<std::size_t>(box - boxes.begin())][cell];
-    return expression;
-  }
-  for (LiveExpression& operand : expression.operands)
-    operand = at_cell(std::move(operand), boxes, numbers, cell);
-  return expression;
-}
-
-}  // namespace
 
 std::vector<std::size_t> LiveCells::axes() const {
   std::vector<std::size_t> several;

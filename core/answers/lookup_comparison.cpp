@@ -110,18 +110,16 @@ std::vector<std::string> in_words(const LookupComparison& c) {
                   "weight from it and the rest from the other keys: max |soft − hard| is {:.3g}.",
                   c.winner, 100.0 * c.soft.winner_weight, c.soft.difference)};
   std::string cooling = "At lower temperatures the soft look-up approaches the hard one:";
-  for (const SoftLookup& soft : c.cooler) {
+  for (const SoftLookup& soft : c.cooler)
     cooling += fmt::format("{} at temperature {:g} the winner has {:.1f} % and |Δ| is {:.1g}",
                            &soft == &c.cooler.front() ? "" : ",", soft.temperature,
                            100.0 * soft.winner_weight, soft.difference);
-  }
   sentences.push_back(cooling + ".");
-  if (c.equals > 1) {
+  if (c.equals > 1)
     sentences.push_back(
         fmt::format("{} keys share the largest score, so lowering the temperature leads to the mean of their "
                     "values, not to one of them.",
                     c.equals));
-  }
   return sentences;
 }
 

@@ -216,17 +216,15 @@ MemoryOrder memory_order(const Trace& trace, Step step, TensorId result, bool ba
 
 Index float_of(const std::vector<MemoryState>& states, std::size_t state, const std::vector<Index>& index) {
   Index place = states[state].layout.offset(index);
-  for (std::size_t i = state + 1; i-- > 1;) {
+  for (std::size_t i = state + 1; i-- > 1;)
     if (states[i].copied) place = states[i - 1].layout.offset(states[i].layout.index_of(place));
-  }
   return place;
 }
 
 Index place_of(const std::vector<MemoryState>& states, std::size_t state, Index first_float) {
   Index place = first_float;
-  for (std::size_t i = 1; i <= state; ++i) {
+  for (std::size_t i = 1; i <= state; ++i)
     if (states[i].copied) place = states[i].layout.offset(states[i - 1].layout.index_of(place));
-  }
   return place;
 }
 

@@ -16,10 +16,9 @@ Index multiplied(std::initializer_list<Index> factors) {
 
 Index added(Index a, Index b) {
   Index sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) {
+  if (__builtin_add_overflow(a, b, &sum))
     throw Error(ExitStatus::memory, {"the number of multiply-adds", "it is out of range", "",
                                      "a number that fits in 63 bits", "choose smaller sizes"});
-  }
   return sum;
 }
 
@@ -47,23 +46,20 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
   };
   if (projects) {
     product(TensorId::q, "nle,fe->nlf", "N·L·E·H·D", {s.batch, s.queries, s.embed_dim, s.heads, s.head_dim});
-    if (!t.static_k) {
+    if (!t.static_k)
       product(TensorId::k, "nse,fe->nsf", "N·S·" + kdim + "·" + groups + "·D",
               {s.batch, s.keys, o.kdim, s.kv_heads, s.head_dim});
-    }
-    if (!t.static_v) {
+    if (!t.static_v)
       product(TensorId::v, "nse,fe->nsf", "N·S·" + vdim + "·" + groups + "·" + v_width,
               {s.batch, s.keys, o.vdim, s.kv_heads, s.v_head_dim});
-    }
   }
   product(TensorId::scores, grouped ? "nhld,ngsd->nhls" : "nhld,nhsd->nhls", "N·H·L·" + keys + "·D",
           {s.batch, s.heads, s.queries, s.all_keys, s.head_dim});
   product(TensorId::head_output, grouped ? "nhls,ngsw->nhlw" : "nhls,nhsw->nhlw",
           "N·H·L·" + keys + "·" + v_width, {s.batch, s.heads, s.queries, s.all_keys, s.v_head_dim});
-  if (projects) {
+  if (projects)
     product(TensorId::output, "nlf,ef->nle", "N·L·H·" + v_width + "·E",
             {s.batch, s.queries, s.heads, s.v_head_dim, s.embed_dim});
-  }
   counts.exponentials = multiplied({s.batch, s.heads, s.queries, s.all_keys});
   return counts;
 }

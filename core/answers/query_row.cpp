@@ -43,12 +43,11 @@ const Tensor& queries_with_row(const Trace& trace, Index n, Index h, Index l) {
   const TensorPtr& q = queries_of_scores(trace.tensors);
   const bool has = q && keys_of_scores(trace.tensors) && trace.tensors.attn_weights && n >= 0 && h >= 0 &&
                    l >= 0 && n < q->shape().size(0) && h < q->shape().size(1) && l < q->shape().size(2);
-  if (!has) {
+  if (!has)
     throw Error(ExitStatus::usage, {.where = "query row",
                                     .got = fmt::format("batch {}, head {}, query {}", n, h, l),
                                     .expected = "a query of a trace with scores",
                                     .remedy = "choose a query that the trace has"});
-  }
   return *q;
 }
 
@@ -66,12 +65,11 @@ QueryRow query_row_with(const Trace& trace, Index n, Index h, Index l, std::span
   const Tensor& queries = queries_with_row(trace, n, h, l);
   const Tensor& all_keys = *keys_of_scores(trace.tensors);
   const Index width = queries.shape().size(3);
-  if (static_cast<Index>(q.size()) != width) {
+  if (static_cast<Index>(q.size()) != width)
     throw Error(ExitStatus::usage, {.where = "query row",
                                     .got = fmt::format("a query of {} numbers", q.size()),
                                     .expected = fmt::format("{}, the width of a head", width),
                                     .remedy = "give the query as many numbers as the head has columns"});
-  }
   const Index sharing = queries.shape().size(1) / std::max<Index>(all_keys.shape().size(1), 1);
   const Tensor keys = keys_of_head(all_keys, n, h / std::max<Index>(sharing, 1));
   Tensor query(Shape{{"N", 1}, {"H", 1}, {"L", 1}, {"D", width}}, DType::f64);

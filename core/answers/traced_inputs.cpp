@@ -8,10 +8,9 @@ AttentionInputs traced_inputs(const Trace& trace) {
   AttentionInputs inputs;
   inputs.options = trace.options;
   inputs.dtype = trace.dtype;
-  for (const TensorEntry& entry : tensor_entries()) {
+  for (const TensorEntry& entry : tensor_entries())
     if (entry.role != TensorRole::intermediate)
       inputs.tensors.*(entry.member) = trace.tensors.*(entry.member);
-  }
   if (trace.options.op == Op::scaled_dot_product_attention) {
     inputs.tensors.query = trace.tensors.q_heads;
     inputs.tensors.key = trace.tensors.k_heads;

@@ -54,10 +54,9 @@ std::string MaskLines::given_attn_mask() const {
   std::string mask = "attn_mask";
   if (!keeps && s.size() == 3)
     mask = dialect_("reshape", mask, fmt::format("{}, {}, {}, {}", sizes_.batch, sizes_.heads, s[1], s[2]));
-  if (keeps && !s.empty() && s.back() != 1 && s.back() < sizes_.keys) {
+  if (keeps && !s.empty() && s.back() != 1 && s.back() < sizes_.keys)
     mask = dialect_("pad columns", mask, sizes_.keys - s.back(),
                     is_bool(t_.attn_mask) ? "False" : "-" + dialect_("infinity"));
-  }
   return keeps && is_bool(t_.attn_mask) ? "~" + mask : mask;
 }
 
@@ -72,10 +71,9 @@ void MaskLines::add_blocked() {
           "keys from the length on");
   }
   const Index offset = o_.causal_alignment == CausalAlignment::bottom_right ? sizes_.keys - sizes_.queries : 0;
-  if (o_.is_causal || o_.sliding_window || o_.alibi) {
+  if (o_.is_causal || o_.sliding_window || o_.alibi)
     add(fmt::format("back = i{} - j", offset == 0 ? "" : fmt::format(" + {}", offset)),
         "how far a key lies before its query");
-  }
   if (o_.is_causal) block("(back < 0)", "causal");
   if (o_.sliding_window)
     block(fmt::format("({} >= {})", dialect_("absolute", "back"), *o_.sliding_window), "sliding window");
@@ -95,10 +93,9 @@ void MaskLines::add_floats() {
         o_.is_causal ? dialect_("at least zero", "back") : dialect_("absolute", "back");
     add("mask_bias = mask_bias - " + dialect_("as scores", "(slopes[:, None, None] * " + distance + ")"));
   }
-  if (sizes_.all_keys > sizes_.keys) {
+  if (sizes_.all_keys > sizes_.keys)
     add("mask_bias = " + dialect_("pad columns", "mask_bias", sizes_.all_keys - sizes_.keys, "0.0"),
         "appended columns are never blocked");
-  }
 }
 
 std::vector<CodeLine> MaskLines::take() {
@@ -351,10 +348,9 @@ void Lines::mask() {
   for (CodeLine& line : mask_bias_lines(dialect_, trace_)) lines_.push_back(std::move(line));
   const std::string bias = dialect_("in layout", "mask_bias");
   const std::string sum = "scaled_scores + " + bias;
-  if (o_.mask_value) {
+  if (o_.mask_value)
     return set(dialect_("where minus infinity", bias, number(*o_.mask_value), sum),
                "blocked scores are replaced");
-  }
   set(sum, sizes(Id::masked_scores));
 }
 

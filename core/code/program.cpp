@@ -68,11 +68,10 @@ std::string mha_call(const Trace& trace, const AttentionSizes& s) {
                       trace.options.add_zero_attn ? "True" : "False");
   text +=
       fmt::format("    out_proj_weight, {}, attn_mask={},\n", given(t.out_proj_bias, "out_proj_bias"), mask);
-  if (!t.in_proj_weight) {
+  if (!t.in_proj_weight)
     text +=
         "    use_separate_proj_weight=True, q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight,\n"
         "    v_proj_weight=v_proj_weight,\n";
-  }
   if (t.static_k) text += "    static_k=static_k.flatten(0, 1), static_v=static_v.flatten(0, 1),\n";
   text += ")\n";
   return text + "own = attn_output.transpose(0, 1)\n";
@@ -197,17 +196,15 @@ std::string prelude(const Trace& trace, CodeStyle style, bool carries) {
   text += "\nimport numpy as np\n";
   if (!numpy) text += "import torch\nimport torch.nn.functional as F\n";
   text += "\n";
-  if (!numpy) {
+  if (!numpy)
     text += fmt::format("torch.set_default_dtype(torch.{})\n\n",
                         trace.dtype == DType::f32 ? "float32" : "float64");
-  }
   if (carries) text += "\n" + python_unpack_definition() + "\n";
-  if (numpy) {
+  if (numpy)
     text +=
         "\ndef softmax(x):\n"
         "    e = np.exp(x - x.max(axis=-1, keepdims=True, initial=-np.inf))\n"
         "    return e / e.sum(axis=-1, keepdims=True)\n\n";
-  }
   if (style == CodeStyle::d2l) {
     text +=
         "\ndef transpose_qkv(x, num_heads):  # (N,T,H·D) → (N·H,T,D)\n"

@@ -107,14 +107,6 @@ auto with_file(const std::string& path, Npy npy, Npz npz, Safetensors safetensor
   refuse_input(path, "the format is not recognised", "", "a .npy, .npz or .safetensors file");
 }
 
-}  // namespace
-
-bool is_reserved_name(std::string_view name) {
-  return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
-}
-
-namespace {
-
 // `unread` may be null: entries that cannot be read are then rejected.
 std::vector<NamedTensor> read_arrays(const std::string& path, std::vector<UnreadEntry>* unread) {
   const auto npz = [&](const InputFile& file, const std::vector<ZipEntry>& entries) {
@@ -124,7 +116,45 @@ std::vector<NamedTensor> read_arrays(const std::string& path, std::vector<Unread
   return with_file(path, read_npy, npz, safetensors);
 }
 
+Tensor rows_of(const Tensor& whole, Index first, Index count) {
+  std::vector<Axis> axes = whole.shape().axes();
+  const Index row = axes[0].size > 0 ? whole.size() / axes[0].size : 0;
+  axes[0].size = count;
+  Tensor part = Tensor::unwritten(Shape(axes), whole.dtype());
+  with_values(whole, [&]<class T>(std::span<const T> values) {
+    std::ranges::copy(
+        values.subspan(static_cast<std::size_t>(first * row), static_cast<std::size_t>(part.size())),
+        part.values<T>().begin());
+  });
+  return part;
+}
+
+Error refusal(const std::string& path, const std::string& lines) {
+  return Error(ExitStatus::input,
+               {path, "this is a Python pickle, which can run code, and is not read", "",
+                ".npy, .npz or .safetensors", "if you trust it, convert it in Python: " + lines});
+}
+
+constexpr std::string_view hdf5_magic{"\x89HDF\r\n\x1a\n", 8};
+
+Error refusal(const std::string& path, const std::string& what, const std::string& remedy) {
+  return Error(ExitStatus::input,
+               {path, what, "", "a .safetensors file, with the model's config.json beside it", remedy});
+}
+
+// For the framework whose weights transformers 4 reads with `flag`.
+std::string with_transformers_4(const std::string& framework, const std::string& flag) {
+  return fmt::format(
+      "use the same model's .safetensors, or convert it in its folder, in Python with transformers 4 and {}: "
+      "from transformers import AutoModel; AutoModel.from_pretrained('.', {}=True).save_pretrained('.')",
+      framework, flag);
+}
+
 }  // namespace
+
+bool is_reserved_name(std::string_view name) {
+  return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
+}
 
 std::vector<NamedTensor> read_array_file(const std::string& path) {
   return read_arrays(path, nullptr);
@@ -165,23 +195,6 @@ void write_safetensors(const std::string& path, const std::vector<NamedTensor>& 
   write_file_atomically(path, [&](const ByteSink& sink) { write_safetensors(sink, tensors, metadata); });
 }
 
-namespace {
-
-Tensor rows_of(const Tensor& whole, Index first, Index count) {
-  std::vector<Axis> axes = whole.shape().axes();
-  const Index row = axes[0].size > 0 ? whole.size() / axes[0].size : 0;
-  axes[0].size = count;
-  Tensor part = Tensor::unwritten(Shape(axes), whole.dtype());
-  with_values(whole, [&]<class T>(std::span<const T> values) {
-    std::ranges::copy(
-        values.subspan(static_cast<std::size_t>(first * row), static_cast<std::size_t>(part.size())),
-        part.values<T>().begin());
-  });
-  return part;
-}
-
-}  // namespace
-
 // Where the arrays are, in the order of the information about them.
 struct LazyArrayFile::Places {
   std::optional<OpenSafetensors> safetensors;
@@ -214,10 +227,9 @@ const ArrayInfo* LazyArrayFile::find(const std::string& name) const {
 
 TensorPtr LazyArrayFile::read(const std::string& name) const {
   const ArrayInfo* const info = find(name);
-  if (!info) {
+  if (!info)
     refuse_input(path(), "there is no such array", name, fmt::format("one of its {}", info_.arrays.size()),
                  fmt::format("headwise info {} lists them", path()));
-  }
   return info->sizes.empty() ? read_rows(name, 0, 1) : read_rows(name, 0, info->sizes[0]);
 }
 
@@ -227,10 +239,9 @@ TensorPtr LazyArrayFile::read_rows(const std::string& name, Index first, Index c
   const std::string where = path() + ": " + name;
   const ArrayInfo& info = info_.arrays[at->second];
   const Index rows = info.sizes.empty() ? 1 : info.sizes[0];
-  if (first < 0 || count < 0 || first > rows || count > rows - first) {
+  if (first < 0 || count < 0 || first > rows || count > rows - first)
     refuse_input(where, "it has no such rows", fmt::format("{} from row {}", count, first),
                  fmt::format("within {} rows", rows));
-  }
   if (places_->safetensors) {
     const SafetensorsArray& array = places_->safetensors->header.arrays[at->second];
     StoredArray part = array.array;
@@ -270,16 +281,6 @@ std::string name_in_python(const std::string& path) {
   return name.size() <= 40 && std::ranges::all_of(name, plain) ? name : "FILE";
 }
 
-namespace {
-
-Error refusal(const std::string& path, const std::string& lines) {
-  return Error(ExitStatus::input,
-               {path, "this is a Python pickle, which can run code, and is not read", "",
-                ".npy, .npz or .safetensors", "if you trust it, convert it in Python: " + lines});
-}
-
-}  // namespace
-
 bool looks_like_pickle(std::string_view beginning) {
   return beginning.size() >= 2 && beginning[0] == '\x80' && beginning[1] >= 2 && beginning[1] <= 5;
 }
@@ -305,25 +306,6 @@ Error refused_shards(const std::string& folder) {
       "glob.glob('pytorch_model-*.bin') for k, v in torch.load(f, 'cpu', weights_only=True).items()}, "
       "'model.safetensors')");
 }
-
-namespace {
-
-constexpr std::string_view hdf5_magic{"\x89HDF\r\n\x1a\n", 8};
-
-Error refusal(const std::string& path, const std::string& what, const std::string& remedy) {
-  return Error(ExitStatus::input,
-               {path, what, "", "a .safetensors file, with the model's config.json beside it", remedy});
-}
-
-// For the framework whose weights transformers 4 reads with `flag`.
-std::string with_transformers_4(const std::string& framework, const std::string& flag) {
-  return fmt::format(
-      "use the same model's .safetensors, or convert it in its folder, in Python with transformers 4 and {}: "
-      "from transformers import AutoModel; AutoModel.from_pretrained('.', {}=True).save_pretrained('.')",
-      framework, flag);
-}
-
-}  // namespace
 
 std::optional<Error> refused_foreign_model(const std::string& path, std::string_view beginning) {
   const std::string name = name_in_python(path), stem = name.substr(0, name.find_last_of('.'));

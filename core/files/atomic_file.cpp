@@ -40,45 +40,6 @@ bool names(const std::string& path, int descriptor) {
          named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
-}  // namespace
-
-int lock_file(int descriptor) {
-  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
-    if (errno != EINTR) return errno;
-  return 0;
-}
-
-std::optional<FileLock> FileLock::take(const std::string& path) {
-  constexpr int attempts = 100;
-  for (int i = 0; i < attempts; ++i) {
-    Descriptor file = open_lock(path);
-    if (file.number() < 0)
-      throw Error(ExitStatus::output,
-                  {path, "the lock file could not be created", std::strerror(errno), "", ""});
-    if (lock_file(file.number()) == EWOULDBLOCK) return std::nullopt;
-    if (!names(path, file.number())) continue;
-    // For whoever is refused. Nothing depends on it.
-    const std::string holder = fmt::format("{}\n", getpid());
-    if (ftruncate(file.number(), 0) != 0 || write(file.number(), holder.data(), holder.size()) < 0) errno = 0;
-    return FileLock(path, std::move(file));
-  }
-  return std::nullopt;
-}
-
-int FileLock::holder(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  char text[16] = {};
-  if (file.number() < 0 || read(file.number(), text, sizeof text - 1) <= 0) return 0;
-  return std::atoi(text);
-}
-
-// Removed before it is unlocked: afterwards it may be another's.
-FileLock::~FileLock() {
-  if (!path_.empty()) unlink(path_.c_str());
-}
-
-namespace {
-
 // The temporary file being written, for remove_unfinished_file(): null, or a string that lives as long as it
 // is set here.
 std::atomic<const char*> unfinished_file = nullptr;
@@ -130,10 +91,9 @@ void write_directly(const std::string& path, const std::function<void(const Byte
     if (number >= 0 || errno != ENXIO) break;
     std::this_thread::sleep_for(pause);
   }
-  if (number < 0 && errno == ENXIO) {
+  if (number < 0 && errno == ENXIO)
     throw Error(ExitStatus::output,
                 {path, "the file could not be written", "nobody reads this pipe", "a reader", ""});
-  }
   Descriptor file(number);
   if (number < 0) fail(path, errno);
   fcntl(number, F_SETFL, fcntl(number, F_GETFL) & ~O_NONBLOCK);
@@ -239,6 +199,41 @@ void keep_permissions(int descriptor, const struct stat& old) {
 }
 
 }  // namespace
+
+int lock_file(int descriptor) {
+  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+std::optional<FileLock> FileLock::take(const std::string& path) {
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts; ++i) {
+    Descriptor file = open_lock(path);
+    if (file.number() < 0)
+      throw Error(ExitStatus::output,
+                  {path, "the lock file could not be created", std::strerror(errno), "", ""});
+    if (lock_file(file.number()) == EWOULDBLOCK) return std::nullopt;
+    if (!names(path, file.number())) continue;
+    // For whoever is refused. Nothing depends on it.
+    const std::string holder = fmt::format("{}\n", getpid());
+    if (ftruncate(file.number(), 0) != 0 || write(file.number(), holder.data(), holder.size()) < 0) errno = 0;
+    return FileLock(path, std::move(file));
+  }
+  return std::nullopt;
+}
+
+int FileLock::holder(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  char text[16] = {};
+  if (file.number() < 0 || read(file.number(), text, sizeof text - 1) <= 0) return 0;
+  return std::atoi(text);
+}
+
+// Removed before it is unlocked: afterwards it may be another's.
+FileLock::~FileLock() {
+  if (!path_.empty()) unlink(path_.c_str());
+}
 
 void write_file_atomically(const std::string& path, const std::function<void(const ByteSink&)>& write) {
   struct stat old {};

@@ -60,10 +60,9 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (!is_builtin(path)) require_fetched(path);
   if (is_builtin(path)) {
     builtin_ = builtin_file(path);
-    if (!builtin_) {
+    if (!builtin_)
       refuse_input(path, "there is no such built-in model", "", join(builtin_folders(), " or "),
                    "write ./ before the name of a folder");
-    }
     size_ = builtin_->size();
     return;
   }
@@ -106,10 +105,9 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
   while (!into.empty()) {
     const ssize_t count = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
+    if (count <= 0)
       refuse_input(path_, "the file cannot be read",
                    count < 0 ? std::strerror(errno) : "it became shorter while it was read");
-    }
     into = into.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }

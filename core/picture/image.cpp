@@ -21,11 +21,10 @@
 namespace headwise {
 
 void check_image_size(double width, double height) {
-  if (!(width <= max_image_side && height <= max_image_side)) {
+  if (!(width <= max_image_side && height <= max_image_side))
     throw Error(ExitStatus::usage,
                 {"picture", "it is too large", fmt::format("{:.0f}×{:.0f} pixels", width, height),
                  fmt::format("at most {} a side", max_image_side), "take fewer pixels a cell, also below 1"});
-  }
   require_memory(static_cast<Index>(4.0 * width * height), "the picture");
 }
 
@@ -65,10 +64,9 @@ bool encode(png_structp png, png_infop info, const Image& image, bool opaque, pn
   png_set_compression_level(png, 4);
   png_write_info(png, info);
   if (opaque) png_set_filler(png, 0, PNG_FILLER_AFTER);
-  for (int y = 0; y < image.height; ++y) {
+  for (int y = 0; y < image.height; ++y)
     png_write_row(
         png, image.rgba.data() + 4 * static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width));
-  }
   png_write_end(png, info);
   return true;
 }
@@ -85,19 +83,6 @@ std::vector<std::uint8_t> encoded(const Image& image, png_uint_32 per_metre) {
   if (!done) throw std::bad_alloc();
   return out;
 }
-
-}  // namespace
-
-std::vector<std::uint8_t> to_png(const Image& image) {
-  return encoded(image, 0);
-}
-
-std::vector<std::uint8_t> to_png(const Image& image, double dpi) {
-  constexpr double inch = 0.0254;  // metres
-  return encoded(image, static_cast<png_uint_32>(std::lround(dpi / inch)));
-}
-
-namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -187,15 +172,23 @@ Image part_of(const Image& image, const Box& box) {
 
 }  // namespace
 
+std::vector<std::uint8_t> to_png(const Image& image) {
+  return encoded(image, 0);
+}
+
+std::vector<std::uint8_t> to_png(const Image& image, double dpi) {
+  constexpr double inch = 0.0254;  // metres
+  return encoded(image, static_cast<png_uint_32>(std::lround(dpi / inch)));
+}
+
 void AnimatedPng::add(const Image& picture, int milliseconds) {
   Box box{0, 0, picture.width, picture.height};
   if (!frames_.empty()) {
-    if (picture.width != last_.width || picture.height != last_.height) {
+    if (picture.width != last_.width || picture.height != last_.height)
       throw Error(ExitStatus::usage, {.where = "animation",
                                       .what = "the pictures differ in size",
                                       .got = fmt::format("{} × {}", picture.width, picture.height),
                                       .expected = fmt::format("{} × {}", last_.width, last_.height)});
-    }
     box = difference(last_, picture);
     if (box.width == 0) {
       frames_.back().milliseconds += milliseconds;

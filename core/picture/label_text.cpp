@@ -84,6 +84,35 @@ Direction direction_of(char32_t code) {
   }
 }
 
+constexpr double widest_label = 11.0;   // ems; a longer one ends in "…"
+constexpr double between_labels = 0.7;  // ems of free space between labels side by side
+
+// 1, 2, 5, 10, 20, 50 …
+Index next_step(Index step) {
+  Index decade = 1;
+  while (step >= 10 * decade) decade *= 10;
+  return step == 2 * decade ? 5 * decade : 2 * step;
+}
+
+Index step_for(double pitch, double needed) {
+  Index step = 1;
+  while (static_cast<double>(step) * pitch < needed) step = next_step(step);
+  return step;
+}
+
+AxisLabels labels_at(const std::vector<std::string>& texts, Index count, Index step, double size,
+                     double degrees) {
+  AxisLabels out{{}, size, degrees, step, 0.0};
+  for (Index index = 0; index < count; index += step) {
+    const auto i = static_cast<std::size_t>(index);
+    std::string text = i < texts.size() ? shorten(texts[i], FontFace::sans, size, widest_label * size)
+                                        : std::to_string(index);
+    out.widest = std::max(out.widest, text_width(text, FontFace::sans, size));
+    out.labels.push_back({index, std::move(text)});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string utf8_text(std::span<const char32_t> codes) {
@@ -169,39 +198,6 @@ std::vector<char32_t> visual_order(const std::string& printable_text) {
   }
   return out;
 }
-
-namespace {
-
-constexpr double widest_label = 11.0;   // ems; a longer one ends in "…"
-constexpr double between_labels = 0.7;  // ems of free space between labels side by side
-
-// 1, 2, 5, 10, 20, 50 …
-Index next_step(Index step) {
-  Index decade = 1;
-  while (step >= 10 * decade) decade *= 10;
-  return step == 2 * decade ? 5 * decade : 2 * step;
-}
-
-Index step_for(double pitch, double needed) {
-  Index step = 1;
-  while (static_cast<double>(step) * pitch < needed) step = next_step(step);
-  return step;
-}
-
-AxisLabels labels_at(const std::vector<std::string>& texts, Index count, Index step, double size,
-                     double degrees) {
-  AxisLabels out{{}, size, degrees, step, 0.0};
-  for (Index index = 0; index < count; index += step) {
-    const auto i = static_cast<std::size_t>(index);
-    std::string text = i < texts.size() ? shorten(texts[i], FontFace::sans, size, widest_label * size)
-                                        : std::to_string(index);
-    out.widest = std::max(out.widest, text_width(text, FontFace::sans, size));
-    out.labels.push_back({index, std::move(text)});
-  }
-  return out;
-}
-
-}  // namespace
 
 AxisLabels row_axis_labels(const std::vector<std::string>& texts, Index count, double pitch, double size) {
   return labels_at(texts, count, step_for(pitch, axis_line_height * size), size, 0.0);

@@ -26,6 +26,28 @@ std::string fixed(double value, int decimals) {
   return text;
 }
 
+constexpr double least_size = 8.0;       // pixels; smaller digits of DejaVu Sans Mono run together
+constexpr double share_of_height = 0.4;  // of a cell
+
+bool is_whole(DType dtype) {
+  return dtype == DType::boolean || dtype == DType::i64;
+}
+
+// Width of the widest number in ems: all glyphs of the mono face have the same width, so glyphs are counted.
+double widest(const HeatmapSpec& spec, const CellDigits& digits) {
+  std::ptrdiff_t glyphs = 0;
+  for (Index row = 0; row < spec.values.rows; ++row) {
+    for (Index col = 0; col < spec.values.cols; ++col) {
+      const CellKind kind = cell_kind(spec, row, col);
+      if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
+      const std::string text = cell_text(spec.values.value(row, col), digits);
+      const auto begins_glyph = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+      glyphs = std::max(glyphs, std::count_if(text.begin(), text.end(), begins_glyph));
+    }
+  }
+  return static_cast<double>(glyphs) * text_width("0", FontFace::mono, 1.0);
+}
+
 }  // namespace
 
 std::string decimal_text(double value, int decimals) {
@@ -71,32 +93,6 @@ std::string cell_number(double value, int decimals, bool probability) {
   if (probability && decimals > 1 && text.starts_with("1.0")) text.pop_back();
   return with_minus_sign(std::move(text));
 }
-
-namespace {
-
-constexpr double least_size = 8.0;       // pixels; smaller digits of DejaVu Sans Mono run together
-constexpr double share_of_height = 0.4;  // of a cell
-
-bool is_whole(DType dtype) {
-  return dtype == DType::boolean || dtype == DType::i64;
-}
-
-// Width of the widest number in ems: all glyphs of the mono face have the same width, so glyphs are counted.
-double widest(const HeatmapSpec& spec, const CellDigits& digits) {
-  std::ptrdiff_t glyphs = 0;
-  for (Index row = 0; row < spec.values.rows; ++row) {
-    for (Index col = 0; col < spec.values.cols; ++col) {
-      const CellKind kind = cell_kind(spec, row, col);
-      if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
-      const std::string text = cell_text(spec.values.value(row, col), digits);
-      const auto begins_glyph = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
-      glyphs = std::max(glyphs, std::count_if(text.begin(), text.end(), begins_glyph));
-    }
-  }
-  return static_cast<double>(glyphs) * text_width("0", FontFace::mono, 1.0);
-}
-
-}  // namespace
 
 std::string cell_text(double value, const CellDigits& digits) {
   std::string text = digits.scientific ? fmt::format("{:.{}e}", value, digits.decimals)

@@ -40,6 +40,50 @@ void append(std::vector<T>& to, std::vector<T> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+// `value` with as few digits as keep it within `tolerance`, at least three.
+std::string tick_text(double value, double tolerance) {
+  std::string text;
+  for (int digits = 3; digits <= 17; ++digits) {
+    text = fmt::format("{:.{}g}", value, digits);
+    double read = 0.0;
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    if (std::abs(read - value) <= tolerance) break;
+  }
+  if (text == "-0") text = "0";
+  std::string out;
+  for (const char c : text) out += c == '-' ? "−" : std::string(1, c);
+  return out;
+}
+
+// A heatmap of one cell, painted by the same rule as the cells it explains.
+HeatmapSpec swatch(const HeatmapSpec& like, double value, bool blocked) {
+  const auto one_cell = [](double v) {
+    return matrix_view(std::make_shared<Tensor>(Shape{}, std::vector<double>{v}));
+  };
+  HeatmapSpec spec;
+  spec.values = one_cell(value);
+  if (blocked) spec.mask = one_cell(-std::numeric_limits<double>::infinity());
+  spec.color_map = like.color_map;
+  spec.range = like.range;
+  spec.theme = like.theme;
+  spec.digits = false;
+  return spec;
+}
+
+// Whether what the mask blocks is −∞ in these values too; after the softmax it is 0.
+bool blocked_is_minus_infinity(const HeatmapSpec& spec) {
+  bool any = false;
+  for (Index row = 0; row < spec.values.rows; ++row) {
+    for (Index col = 0; col < spec.values.cols; ++col) {
+      if (cell_kind(spec, row, col) != CellKind::blocked) continue;
+      const double value = spec.values.value(row, col);
+      if (!std::isinf(value) || value > 0) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
 }  // namespace
 
 PictureInk picture_ink(Theme theme) {
@@ -106,40 +150,6 @@ Picture PictureBuilder::finish(double margin, Rgba8 ground) const {
   return picture;
 }
 
-namespace {
-
-// `value` with as few digits as keep it within `tolerance`, at least three.
-std::string tick_text(double value, double tolerance) {
-  std::string text;
-  for (int digits = 3; digits <= 17; ++digits) {
-    text = fmt::format("{:.{}g}", value, digits);
-    double read = 0.0;
-    std::from_chars(text.data(), text.data() + text.size(), read);
-    if (std::abs(read - value) <= tolerance) break;
-  }
-  if (text == "-0") text = "0";
-  std::string out;
-  for (const char c : text) out += c == '-' ? "−" : std::string(1, c);
-  return out;
-}
-
-// A heatmap of one cell, painted by the same rule as the cells it explains.
-HeatmapSpec swatch(const HeatmapSpec& like, double value, bool blocked) {
-  const auto one_cell = [](double v) {
-    return matrix_view(std::make_shared<Tensor>(Shape{}, std::vector<double>{v}));
-  };
-  HeatmapSpec spec;
-  spec.values = one_cell(value);
-  if (blocked) spec.mask = one_cell(-std::numeric_limits<double>::infinity());
-  spec.color_map = like.color_map;
-  spec.range = like.range;
-  spec.theme = like.theme;
-  spec.digits = false;
-  return spec;
-}
-
-}  // namespace
-
 RangeTicks range_ticks(ValueRange range, bool clipped_below, bool clipped_above) {
   const double tolerance = (range.hi / 2 - range.lo / 2) / 100.0;
   const std::string lo = tick_text(range.lo, tolerance), hi = tick_text(range.hi, tolerance);
@@ -184,24 +194,6 @@ PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& content
   }
   return bar;
 }
-
-namespace {
-
-// Whether what the mask blocks is −∞ in these values too; after the softmax it is 0.
-bool blocked_is_minus_infinity(const HeatmapSpec& spec) {
-  bool any = false;
-  for (Index row = 0; row < spec.values.rows; ++row) {
-    for (Index col = 0; col < spec.values.cols; ++col) {
-      if (cell_kind(spec, row, col) != CellKind::blocked) continue;
-      const double value = spec.values.value(row, col);
-      if (!std::isinf(value) || value > 0) return false;
-      any = true;
-    }
-  }
-  return any;
-}
-
-}  // namespace
 
 std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapContents& contents) {
   constexpr double infinity = std::numeric_limits<double>::infinity();

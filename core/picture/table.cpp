@@ -92,18 +92,15 @@ void write_tsv(const TableSpec& table, const TextSink& sink) {
 
 void write_csv(const std::vector<TableSpec>& tables, const std::string& axis,
                const std::vector<std::string>& indices, const TextSink& sink) {
-  if (indices.size() != tables.size()) {
+  if (indices.size() != tables.size())
     throw Error(ExitStatus::usage,
                 {"table", "the leading column does not name the tables one by one",
                  fmt::format("{} names", indices.size()), fmt::format("{}", tables.size()), ""});
-  }
-  for (const TableSpec& table : tables) {
-    if (table.values.cols != tables.front().values.cols) {
+  for (const TableSpec& table : tables)
+    if (table.values.cols != tables.front().values.cols)
       throw Error(ExitStatus::usage,
                   {"table", "the matrices are not equally wide", fmt::format("{} columns", table.values.cols),
                    fmt::format("{} as in the first", tables.front().values.cols), ""});
-    }
-  }
   if (tables.empty()) return;
   write_headings(tables.front(), field(axis, csv) + ",", csv, sink);
   for (std::size_t i = 0; i < tables.size(); ++i)

@@ -63,104 +63,6 @@ std::string path_data(const VectorPath& path) {
   return data;
 }
 
-}  // namespace
-
-SvgCanvas::SvgCanvas(double width, double height, Rgba8 ground, double dpi)
-    : width_(width), height_(height), dpi_(dpi), ground_(ground) {}
-
-void SvgCanvas::fill(const VectorPath& path, Rgba8 color) {
-  body_ += fmt::format("<path{}{} d=\"{}\"/>\n", fill_attributes(color), clip_, path_data(path));
-}
-
-void SvgCanvas::fill(const VectorPath& path, const VectorGradient& gradient) {
-  const std::size_t id = next_paint_++;
-  defs_ += fmt::format(
-      "<linearGradient id=\"shade{}\" gradientUnits=\"userSpaceOnUse\" x1=\"{}\" y1=\"{}\" x2=\"{}\" "
-      "y2=\"{}\">",
-      id, number(gradient.from.x), number(gradient.from.y), number(gradient.to.x), number(gradient.to.y));
-  const auto last = static_cast<double>(gradient.colors.size() - 1);
-  for (std::size_t i = 0; i < gradient.colors.size(); ++i)
-    defs_ += fmt::format("<stop offset=\"{:.6g}\"{}/>", static_cast<double>(i) / last,
-                         color_attributes("stop-color", "stop-opacity", gradient.colors[i]));
-  defs_ += "</linearGradient>\n";
-  // Crisp, or a hairline of the background would show between two shades.
-  body_ += fmt::format("<path shape-rendering=\"crispEdges\" fill=\"url(#shade{})\"{} d=\"{}\"/>\n", id,
-                       clip_, path_data(path));
-}
-
-void SvgCanvas::fill(const VectorPath& path, const VectorHatch& hatch) {
-  const std::size_t id = next_paint_++;
-  const std::string period = number(hatch.period), inside = number(hatch.period - 1),
-                    outside = number(hatch.period + 1);
-  defs_ += fmt::format(
-      "<pattern id=\"hatch{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" "
-      "patternUnits=\"userSpaceOnUse\"><path d=\"M-1 1L1 -1M0 {3}L{3} 0M{4} {5}L{5} {4}\"{6} "
-      "stroke-width=\"{7}\"/></pattern>\n",
-      id, number(hatch.origin.x + hatch.middle), number(hatch.origin.y), period, inside, outside,
-      color_attributes("stroke", "stroke-opacity", hatch.color), number(hatch.width));
-  body_ += fmt::format("<path fill=\"url(#hatch{})\"{} d=\"{}\"/>\n", id, clip_, path_data(path));
-}
-
-void SvgCanvas::stroke(const VectorPath& path, double width, Rgba8 color) {
-  body_ +=
-      fmt::format("<path fill=\"none\"{} stroke-width=\"{}\"{} d=\"{}\"/>\n",
-                  color_attributes("stroke", "stroke-opacity", color), number(width), clip_, path_data(path));
-}
-
-void SvgCanvas::image(const RectF& rect, const Image& image) {
-  const std::vector<std::uint8_t> png = to_png(image);
-  body_ += fmt::format(
-      "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-      "image-rendering=\"pixelated\" style=\"image-rendering:pixelated\"{} "
-      "xlink:href=\"data:image/png;base64,{}\"/>\n",
-      number(rect.x), number(rect.y), number(rect.width), number(rect.height), clip_,
-      base64(std::as_bytes(std::span(png))));
-}
-
-void SvgCanvas::text(const TextItem& item, double length) {
-  static constexpr const char* faces[] = {"", " font-weight=\"bold\"",
-                                          " font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\""};
-  static constexpr const char* anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-  const std::string x = number(item.baseline.x), y = number(item.baseline.y);
-  body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{}", x, y, number(item.size),
-                       fill_attributes(item.color), faces[static_cast<std::size_t>(item.face)],
-                       anchors[static_cast<std::size_t>(item.anchor)]);
-  // The length keeps the picture intact if a viewer uses another font.
-  if (length > 0.0)
-    body_ += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", number(length));
-  if (item.degrees != 0.0)
-    body_ += fmt::format(" transform=\"rotate({} {} {})\"", number(item.degrees), x, y);
-  body_ += fmt::format("{}>{}</text>\n", clip_, escaped(printable(item.text)));
-}
-
-void SvgCanvas::clip(const std::optional<RectF>& rect) {
-  clip_.clear();
-  if (!rect) return;
-  const auto [entry, added] =
-      clips_.emplace(std::array<double, 4>{rect->x, rect->y, rect->width, rect->height}, clips_.size());
-  if (added) {
-    defs_ += fmt::format(
-        "<clipPath id=\"clip{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-        entry->second, number(rect->x), number(rect->y), number(rect->width), number(rect->height));
-  }
-  clip_ = fmt::format(" clip-path=\"url(#clip{})\"", entry->second);
-}
-
-std::string SvgCanvas::finish() const {
-  const std::string width = number(width_), height = number(height_);
-  std::string svg = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{}\" "
-      "height=\"{}\" viewBox=\"0 0 {} {}\" font-family=\"'DejaVu Sans',Verdana,sans-serif\" "
-      "xml:space=\"preserve\" style=\"white-space:pre\">\n",
-      number(width_ * usual_dpi / dpi_), number(height_ * usual_dpi / dpi_), width, height);
-  if (!defs_.empty()) svg += "<defs>\n" + defs_ + "</defs>\n";
-  svg += fmt::format("<rect width=\"{}\" height=\"{}\"{}/>\n", width, height, fill_attributes(ground_));
-  return svg + body_ + "</svg>\n";
-}
-
-namespace {
-
 // The maximum number of cells whose hatch and marks are drawn individually; a larger matrix is embedded as
 // painted, pixel by pixel.
 constexpr Index most_marked_cells = 250000;
@@ -318,28 +220,6 @@ class PlaneVectors {
   PlaneRule rule_;
 };
 
-}  // namespace
-
-void draw_plane(VectorCanvas& canvas, const PlaneItem& item, Rgba8 ground, bool cells_as_shapes) {
-  const Index rows = item.spec.values.rows, cols = item.spec.values.cols;
-  const auto width = static_cast<int>(std::lround(item.rect.width)),
-             height = static_cast<int>(std::lround(item.rect.height));
-  if (rows == 0 || cols == 0 || width == 0 || height == 0) return;
-  if (width < cols || height < rows || rows * cols > most_marked_cells) {
-    canvas.image(item.rect, rasterise_plane(item.spec, width, height));
-    return;
-  }
-  const PlaneVectors vectors(canvas, item, ground);
-  if (cells_as_shapes)
-    vectors.draw_cell_shapes();
-  else
-    vectors.draw_cell_image();
-  vectors.draw_hatch();
-  vectors.draw_marks();
-}
-
-namespace {
-
 VectorPath box_path(const RectF& rect) {
   VectorPath path;
   path.box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height);
@@ -388,6 +268,117 @@ void draw_picture(VectorCanvas& canvas, const Picture& picture) {
 }
 
 }  // namespace
+
+SvgCanvas::SvgCanvas(double width, double height, Rgba8 ground, double dpi)
+    : width_(width), height_(height), dpi_(dpi), ground_(ground) {}
+
+void SvgCanvas::fill(const VectorPath& path, Rgba8 color) {
+  body_ += fmt::format("<path{}{} d=\"{}\"/>\n", fill_attributes(color), clip_, path_data(path));
+}
+
+void SvgCanvas::fill(const VectorPath& path, const VectorGradient& gradient) {
+  const std::size_t id = next_paint_++;
+  defs_ += fmt::format(
+      "<linearGradient id=\"shade{}\" gradientUnits=\"userSpaceOnUse\" x1=\"{}\" y1=\"{}\" x2=\"{}\" "
+      "y2=\"{}\">",
+      id, number(gradient.from.x), number(gradient.from.y), number(gradient.to.x), number(gradient.to.y));
+  const auto last = static_cast<double>(gradient.colors.size() - 1);
+  for (std::size_t i = 0; i < gradient.colors.size(); ++i)
+    defs_ += fmt::format("<stop offset=\"{:.6g}\"{}/>", static_cast<double>(i) / last,
+                         color_attributes("stop-color", "stop-opacity", gradient.colors[i]));
+  defs_ += "</linearGradient>\n";
+  // Crisp, or a hairline of the background would show between two shades.
+  body_ += fmt::format("<path shape-rendering=\"crispEdges\" fill=\"url(#shade{})\"{} d=\"{}\"/>\n", id,
+                       clip_, path_data(path));
+}
+
+void SvgCanvas::fill(const VectorPath& path, const VectorHatch& hatch) {
+  const std::size_t id = next_paint_++;
+  const std::string period = number(hatch.period), inside = number(hatch.period - 1),
+                    outside = number(hatch.period + 1);
+  defs_ += fmt::format(
+      "<pattern id=\"hatch{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" "
+      "patternUnits=\"userSpaceOnUse\"><path d=\"M-1 1L1 -1M0 {3}L{3} 0M{4} {5}L{5} {4}\"{6} "
+      "stroke-width=\"{7}\"/></pattern>\n",
+      id, number(hatch.origin.x + hatch.middle), number(hatch.origin.y), period, inside, outside,
+      color_attributes("stroke", "stroke-opacity", hatch.color), number(hatch.width));
+  body_ += fmt::format("<path fill=\"url(#hatch{})\"{} d=\"{}\"/>\n", id, clip_, path_data(path));
+}
+
+void SvgCanvas::stroke(const VectorPath& path, double width, Rgba8 color) {
+  body_ +=
+      fmt::format("<path fill=\"none\"{} stroke-width=\"{}\"{} d=\"{}\"/>\n",
+                  color_attributes("stroke", "stroke-opacity", color), number(width), clip_, path_data(path));
+}
+
+void SvgCanvas::image(const RectF& rect, const Image& image) {
+  const std::vector<std::uint8_t> png = to_png(image);
+  body_ += fmt::format(
+      "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+      "image-rendering=\"pixelated\" style=\"image-rendering:pixelated\"{} "
+      "xlink:href=\"data:image/png;base64,{}\"/>\n",
+      number(rect.x), number(rect.y), number(rect.width), number(rect.height), clip_,
+      base64(std::as_bytes(std::span(png))));
+}
+
+void SvgCanvas::text(const TextItem& item, double length) {
+  static constexpr const char* faces[] = {"", " font-weight=\"bold\"",
+                                          " font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\""};
+  static constexpr const char* anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
+  const std::string x = number(item.baseline.x), y = number(item.baseline.y);
+  body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}{}", x, y, number(item.size),
+                       fill_attributes(item.color), faces[static_cast<std::size_t>(item.face)],
+                       anchors[static_cast<std::size_t>(item.anchor)]);
+  // The length keeps the picture intact if a viewer uses another font.
+  if (length > 0.0)
+    body_ += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", number(length));
+  if (item.degrees != 0.0)
+    body_ += fmt::format(" transform=\"rotate({} {} {})\"", number(item.degrees), x, y);
+  body_ += fmt::format("{}>{}</text>\n", clip_, escaped(printable(item.text)));
+}
+
+void SvgCanvas::clip(const std::optional<RectF>& rect) {
+  clip_.clear();
+  if (!rect) return;
+  const auto [entry, added] =
+      clips_.emplace(std::array<double, 4>{rect->x, rect->y, rect->width, rect->height}, clips_.size());
+  if (added)
+    defs_ += fmt::format(
+        "<clipPath id=\"clip{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
+        entry->second, number(rect->x), number(rect->y), number(rect->width), number(rect->height));
+  clip_ = fmt::format(" clip-path=\"url(#clip{})\"", entry->second);
+}
+
+std::string SvgCanvas::finish() const {
+  const std::string width = number(width_), height = number(height_);
+  std::string svg = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{}\" "
+      "height=\"{}\" viewBox=\"0 0 {} {}\" font-family=\"'DejaVu Sans',Verdana,sans-serif\" "
+      "xml:space=\"preserve\" style=\"white-space:pre\">\n",
+      number(width_ * usual_dpi / dpi_), number(height_ * usual_dpi / dpi_), width, height);
+  if (!defs_.empty()) svg += "<defs>\n" + defs_ + "</defs>\n";
+  svg += fmt::format("<rect width=\"{}\" height=\"{}\"{}/>\n", width, height, fill_attributes(ground_));
+  return svg + body_ + "</svg>\n";
+}
+
+void draw_plane(VectorCanvas& canvas, const PlaneItem& item, Rgba8 ground, bool cells_as_shapes) {
+  const Index rows = item.spec.values.rows, cols = item.spec.values.cols;
+  const auto width = static_cast<int>(std::lround(item.rect.width)),
+             height = static_cast<int>(std::lround(item.rect.height));
+  if (rows == 0 || cols == 0 || width == 0 || height == 0) return;
+  if (width < cols || height < rows || rows * cols > most_marked_cells) {
+    canvas.image(item.rect, rasterise_plane(item.spec, width, height));
+    return;
+  }
+  const PlaneVectors vectors(canvas, item, ground);
+  if (cells_as_shapes)
+    vectors.draw_cell_shapes();
+  else
+    vectors.draw_cell_image();
+  vectors.draw_hatch();
+  vectors.draw_marks();
+}
 
 std::string to_svg(const Picture& picture, double dpi) {
   SvgCanvas canvas(picture.width, picture.height, picture.ground, dpi);

@@ -107,20 +107,17 @@ struct Placed {
 TensorId target_of(std::size_t number, const CellEdit& edit, const ScenarioPlan& plan,
                    std::vector<Index>& index) {
   const auto name = find_tensor_name(edit.tensor);
-  if (!name) {
+  if (!name)
     refuse(number, edit, "there is no tensor of this name", "", "",
            suggestion(nearest_tensor_name(edit.tensor)));
-  }
   TensorId id = name->id;
   if (plan.options.op == Op::scaled_dot_product_attention) id = input_of_heads(id);
-  if (name->gradient || tensor_entry(id).role == TensorRole::intermediate) {
+  if (name->gradient || tensor_entry(id).role == TensorRole::intermediate)
     refuse(number, edit, "this tensor is computed and cannot be edited", "",
            "an input, a parameter or a mask", "edit what it is computed from");
-  }
-  if (plan.self_attention && (id == TensorId::key || id == TensorId::value)) {
+  if (plan.self_attention && (id == TensorId::key || id == TensorId::value))
     refuse(number, edit, "in self-attention this is the query", "", "",
            "edit query, or set inputs.self_attention to false");
-  }
   if (plan.value_is_key && id == TensorId::value)
     refuse(number, edit, "value is the same array as key here", "", "", "edit key");
   if (plan.options.op == Op::multi_head_attention) to_present_layout(id, index, plan);

@@ -60,10 +60,9 @@ void copy_batch_first(const Tensor& from, Tensor& to) {
   const Index length = from.shape().size(0), batch = from.shape().size(1), width = from.shape().size(2);
   const auto source = from.values<T>();
   const auto target = to.values<T>();
-  for (Index l = 0; l < length; ++l) {
+  for (Index l = 0; l < length; ++l)
     for (Index n = 0; n < batch; ++n)
       std::copy_n(source.begin() + (l * batch + n) * width, width, target.begin() + (n * length + l) * width);
-  }
 }
 
 Shape sequence_shape(const Shape& shape, const char* length_axis, const char* width_axis, bool batch_first) {
@@ -86,11 +85,10 @@ Shape static_heads_shape(const std::string& name, const Shape& shape, Index batc
                          const char* width_axis) {
   if (shape.rank() == 4) return renamed(shape, {"N", "G", "S", width_axis});
   const Index slices = checked_multiply(batch, heads, name);
-  if (shape.size(0) != slices) {
+  if (shape.size(0) != slices)
     refuse_input(name, "its first axis is not N·H", shape.sizes_text(),
                  fmt::format("({},S,width): N = {}, key/value heads = {}", slices, batch, heads),
                  "slice n·H + h is head h of batch n");
-  }
   return {{"N", batch}, {"G", heads}, {"S", shape.size(1)}, {width_axis, shape.size(2)}};
 }
 
@@ -147,35 +145,6 @@ Shape trace_shape(const std::string& name, const Shape& shape, const AttentionOp
   // valid_lens: a single number is one sentence's length.
   return rank == 0 ? Shape{{"N", 1}} : renamed(shape, {"N", "L"});
 }
-
-}  // namespace
-
-std::span<const std::string_view> given_array_names() {
-  return names;
-}
-
-void require_readable_names(const ArrayFile& file, std::span<const std::string_view> wanted,
-                            const GivenArrays& given) {
-  for (const UnreadEntry& entry : file.unread)
-    if (std::ranges::count(wanted, entry.name) > 0 && !given.contains(entry.name)) throw entry.why;
-}
-
-Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
-                    Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes) {
-  const Shape shape = trace_shape(name, array.shape(), options, batch, batch_first);
-  const bool number = array.dtype() == DType::f32 || array.dtype() == DType::f64;
-  const bool converts = number && name != "frozen_weights";  // frozen_weights keep their type
-  if (array.is_outline()) return Tensor::outline(shape, converts ? dtype : array.dtype());
-  const Tensor numbers = converts ? with_dtype(name, array, dtype, notes) : array;
-  const bool is_sequence = name == "query" || name == "key" || name == "value" || name == "grad_output";
-  const bool length_first = is_sequence && options.op == Op::multi_head_attention && !batch_first;
-  if (!length_first || array.shape().rank() == 2) return numbers.reshaped(shape);
-  Tensor moved = Tensor::unwritten(shape, dtype);
-  dispatch_float(dtype, [&]<class T>() { copy_batch_first<T>(numbers, moved); });
-  return moved;
-}
-
-namespace {
 
 // Integers that stand where floating-point numbers are expected: perhaps the bits of such numbers, saved as
 // integers.
@@ -293,7 +262,7 @@ struct SequenceAxes {
 SequenceAxes sequence_axes(const std::string& name, const Tensor& array, bool batch_first) {
   const Shape& shape = array.shape();
   if (shape.rank() == 2) return {1, shape.size(0), shape.size(1)};
-  if (shape.rank() != 3) {
+  if (shape.rank() != 3)
     wrong_rank(
         name, array.shape(),
         batch_first ? "(N,length,width), or (length,width) unbatched"
@@ -301,7 +270,6 @@ SequenceAxes sequence_axes(const std::string& name, const Tensor& array, bool ba
         shape.rank() == 4
             ? "inputs already split into heads, (N,H,length,width), are for scaled_dot_product_attention"
             : "");
-  }
   return {shape.size(batch_first ? 0 : 1), shape.size(batch_first ? 1 : 0), shape.size(2)};
 }
 
@@ -318,12 +286,11 @@ void collect_sequence_sizes(const SizeCollector& arrays, GivenSizes& sizes, bool
       first_name = name;
     }
     const Index rank = array->shape().rank();
-    if (first->shape().rank() != rank) {
+    if (first->shape().rank() != rank)
       refuse_input(name, "query, key and value must have the same number of axes",
                    named(first_name, *first) + " beside " + named(name, *array),
                    "three axes each, or two each (unbatched)",
                    fmt::format("give {} its batch axis", rank == 2 ? name : first_name));
-    }
     const std::string layout_remedy =
         fmt::format("inputs.batch_first is {}: is it right?", batch_first ? "true" : "false");
     arrays.enter(sizes.batch, "N", name, *array, axes.batch, layout_remedy);
@@ -468,6 +435,31 @@ void check_type(const std::string& name, const GivenArray& given) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> given_array_names() {
+  return names;
+}
+
+void require_readable_names(const ArrayFile& file, std::span<const std::string_view> wanted,
+                            const GivenArrays& given) {
+  for (const UnreadEntry& entry : file.unread)
+    if (std::ranges::count(wanted, entry.name) > 0 && !given.contains(entry.name)) throw entry.why;
+}
+
+Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
+                    Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes) {
+  const Shape shape = trace_shape(name, array.shape(), options, batch, batch_first);
+  const bool number = array.dtype() == DType::f32 || array.dtype() == DType::f64;
+  const bool converts = number && name != "frozen_weights";  // frozen_weights keep their type
+  if (array.is_outline()) return Tensor::outline(shape, converts ? dtype : array.dtype());
+  const Tensor numbers = converts ? with_dtype(name, array, dtype, notes) : array;
+  const bool is_sequence = name == "query" || name == "key" || name == "value" || name == "grad_output";
+  const bool length_first = is_sequence && options.op == Op::multi_head_attention && !batch_first;
+  if (!length_first || array.shape().rank() == 2) return numbers.reshaped(shape);
+  Tensor moved = Tensor::unwritten(shape, dtype);
+  dispatch_float(dtype, [&]<class T>() { copy_batch_first<T>(numbers, moved); });
+  return moved;
+}
 
 GivenSizes given_sizes(const GivenArrays& given, const Scenario& scenario) {
   for (const std::string_view name : given_array_names()) {

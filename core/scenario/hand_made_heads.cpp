@@ -206,10 +206,9 @@ void set_random(HeadRows& rows, Index first, Index count, const CounterRandom& r
   // Then q and k entries have the variance σ²·E/2 (an embedding has E/2 pairs of length 1), and so do scaled
   // scores.
   const double deviation = std::sqrt(2.0 * random_deviation / static_cast<double>(rows.cols()));
-  for (Index r = 0; r < count; ++r) {
+  for (Index r = 0; r < count; ++r)
     for (Index c = 0; c < rows.cols(); ++c)
       rows.set(r, c, deviation * random.normal(static_cast<std::uint64_t>((first + r) * rows.cols() + c)));
-  }
 }
 
 // Rows 2m, 2m+1 read the pair at `column`, rotated back by `radians`.

@@ -41,58 +41,6 @@ std::string made_input_text(const InputsSpec& inputs) {
   return drawn(inputs.source == InputSource::uniform01 ? "uniform from 0 to 1" : "normal", inputs.seed);
 }
 
-}  // namespace
-
-std::span<const std::string_view> input_array_names() {
-  return given_array_names().first(input_count);
-}
-
-std::span<const std::string_view> parameter_array_names() {
-  return given_array_names().subspan(input_count, parameter_count);
-}
-
-ArrayOrigin array_origin(const ScenarioInputs& inputs, std::string_view name) {
-  const auto made = inputs.made.find(std::string(name));
-  if (made == inputs.made.end() || (name == "query" && inputs.model_input)) return ArrayOrigin::absent;
-  return made->second.recipe.starts_with(given_recipe) ? ArrayOrigin::given : ArrayOrigin::generated;
-}
-
-bool is_foreign_name(const std::string& name) {
-  const auto known = find_tensor_name(name);
-  if (known && (known->gradient || tensor_entry(known->id).role == TensorRole::intermediate)) return false;
-  return std::ranges::count(given_array_names(), name) == 0;
-}
-
-std::string nearest_given_name(const std::string& name) {
-  for (const auto& [letters, meant] : {std::pair("Qq", "query"), {"Kk", "key"}, {"Vv", "value"}})
-    if (name.size() == 1 && std::string_view(letters).find(name[0]) != std::string_view::npos) return meant;
-  const auto names = given_array_names();
-  for (const std::string_view own : names)
-    if (name.ends_with(fmt::format(".{}", own))) return std::string(own);
-  return nearest_name(name, {names.begin(), names.end()});
-}
-
-std::vector<MadeUpArray> made_up_arrays(const Scenario& scenario, const ScenarioInputs& inputs,
-                                        const GivenArrays& given) {
-  std::vector<MadeUpArray> made_up;
-  const bool foreign =
-      std::ranges::any_of(given, [](const auto& array) { return is_foreign_name(array.first); });
-  const auto add = [&](std::span<const std::string_view> kind, const auto& how) {
-    const auto is = [&](ArrayOrigin origin) {
-      return [&inputs, origin](std::string_view name) { return array_origin(inputs, name) == origin; };
-    };
-    if (!foreign && std::ranges::none_of(kind, is(ArrayOrigin::given))) return;
-    for (const std::string_view name : kind)
-      if (is(ArrayOrigin::generated)(name)) made_up.push_back({std::string(name), how(name)});
-  };
-  add(input_array_names(), [&](std::string_view) { return made_input_text(scenario.inputs); });
-  add(parameter_array_names(),
-      [&](std::string_view name) { return made_parameter_text(name, scenario.parameters); });
-  return made_up;
-}
-
-namespace {
-
 constexpr const char* input_option = "--input";
 
 // What overrides a key; nothing does if `by` is empty.
@@ -364,6 +312,54 @@ Json complete_json(const Scenario& scenario) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> input_array_names() {
+  return given_array_names().first(input_count);
+}
+
+std::span<const std::string_view> parameter_array_names() {
+  return given_array_names().subspan(input_count, parameter_count);
+}
+
+ArrayOrigin array_origin(const ScenarioInputs& inputs, std::string_view name) {
+  const auto made = inputs.made.find(std::string(name));
+  if (made == inputs.made.end() || (name == "query" && inputs.model_input)) return ArrayOrigin::absent;
+  return made->second.recipe.starts_with(given_recipe) ? ArrayOrigin::given : ArrayOrigin::generated;
+}
+
+bool is_foreign_name(const std::string& name) {
+  const auto known = find_tensor_name(name);
+  if (known && (known->gradient || tensor_entry(known->id).role == TensorRole::intermediate)) return false;
+  return std::ranges::count(given_array_names(), name) == 0;
+}
+
+std::string nearest_given_name(const std::string& name) {
+  for (const auto& [letters, meant] : {std::pair("Qq", "query"), {"Kk", "key"}, {"Vv", "value"}})
+    if (name.size() == 1 && std::string_view(letters).find(name[0]) != std::string_view::npos) return meant;
+  const auto names = given_array_names();
+  for (const std::string_view own : names)
+    if (name.ends_with(fmt::format(".{}", own))) return std::string(own);
+  return nearest_name(name, {names.begin(), names.end()});
+}
+
+std::vector<MadeUpArray> made_up_arrays(const Scenario& scenario, const ScenarioInputs& inputs,
+                                        const GivenArrays& given) {
+  std::vector<MadeUpArray> made_up;
+  const bool foreign =
+      std::ranges::any_of(given, [](const auto& array) { return is_foreign_name(array.first); });
+  const auto add = [&](std::span<const std::string_view> kind, const auto& how) {
+    const auto is = [&](ArrayOrigin origin) {
+      return [&inputs, origin](std::string_view name) { return array_origin(inputs, name) == origin; };
+    };
+    if (!foreign && std::ranges::none_of(kind, is(ArrayOrigin::given))) return;
+    for (const std::string_view name : kind)
+      if (is(ArrayOrigin::generated)(name)) made_up.push_back({std::string(name), how(name)});
+  };
+  add(input_array_names(), [&](std::string_view) { return made_input_text(scenario.inputs); });
+  add(parameter_array_names(),
+      [&](std::string_view name) { return made_parameter_text(name, scenario.parameters); });
+  return made_up;
+}
 
 std::vector<std::string> overridden_settings(const Scenario& scenario, const ScenarioInputs& inputs,
                                              const WrittenByUser& written) {

@@ -28,55 +28,6 @@ std::string_view text(std::span<const unsigned char> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-}  // namespace
-
-std::span<const Preset> presets() {
-  static const std::array<Preset, 7> all{{
-      {"welcome",
-       "What does “it” stand for?",
-       "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
-       text(embedded::preset_welcome()),
-       7,
-       {{9, 2}},
-       {"tired", "wide"}},
-      {"copycat",
-       "A model that copies",
-       "a small causal model whose induction heads attend to what followed the last time",
-       text(embedded::preset_copycat()),
-       3,
-       {{7, 3}}},
-      {"hand_made", "Hand-made heads",
-       "a sentence, and heads with readable parameters: what each one attends to has a reason",
-       text(embedded::preset_hand_made())},
-      {"random", "Random parameters", "the same sentence with PyTorch's initialisation: an untrained layer",
-       text(embedded::preset_random())},
-      {"causal", "Causal mask", "each token sees itself and earlier tokens", text(embedded::preset_causal())},
-      {"cross_attention", "Cross-attention", "queries from one sentence, keys and values from another",
-       text(embedded::preset_cross_attention())},
-      {"grouped_query", "Grouped queries", "8 query heads share 2 key/value heads, as in Llama and Mistral",
-       text(embedded::preset_grouped_query())},
-  }};
-  return all;
-}
-
-const Preset& preset_named(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Preset& preset : presets()) {
-    if (preset.name == name) return preset;
-    names.emplace_back(preset.name);
-  }
-  throw Error(ExitStatus::usage, {.where = "preset " + std::string(name),
-                                  .what = "there is no preset of this name",
-                                  .expected = "a file, or one of " + join(names, ", "),
-                                  .remedy = did_you_mean(name, names)});
-}
-
-Scenario preset_scenario(std::string_view name) {
-  return scenario_from_json(preset_named(name).json, "preset " + std::string(name));
-}
-
-namespace {
-
 struct Entry {
   std::string_view model;
   Index layer, head;
@@ -123,6 +74,51 @@ constexpr std::array<Entry, 10> trained_heads{{
 }};
 
 }  // namespace
+
+std::span<const Preset> presets() {
+  static const std::array<Preset, 7> all{{
+      {"welcome",
+       "What does “it” stand for?",
+       "a small trained model reads a sentence; its head 7 finds the noun that “it” stands for",
+       text(embedded::preset_welcome()),
+       7,
+       {{9, 2}},
+       {"tired", "wide"}},
+      {"copycat",
+       "A model that copies",
+       "a small causal model whose induction heads attend to what followed the last time",
+       text(embedded::preset_copycat()),
+       3,
+       {{7, 3}}},
+      {"hand_made", "Hand-made heads",
+       "a sentence, and heads with readable parameters: what each one attends to has a reason",
+       text(embedded::preset_hand_made())},
+      {"random", "Random parameters", "the same sentence with PyTorch's initialisation: an untrained layer",
+       text(embedded::preset_random())},
+      {"causal", "Causal mask", "each token sees itself and earlier tokens", text(embedded::preset_causal())},
+      {"cross_attention", "Cross-attention", "queries from one sentence, keys and values from another",
+       text(embedded::preset_cross_attention())},
+      {"grouped_query", "Grouped queries", "8 query heads share 2 key/value heads, as in Llama and Mistral",
+       text(embedded::preset_grouped_query())},
+  }};
+  return all;
+}
+
+const Preset& preset_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Preset& preset : presets()) {
+    if (preset.name == name) return preset;
+    names.emplace_back(preset.name);
+  }
+  throw Error(ExitStatus::usage, {.where = "preset " + std::string(name),
+                                  .what = "there is no preset of this name",
+                                  .expected = "a file, or one of " + join(names, ", "),
+                                  .remedy = did_you_mean(name, names)});
+}
+
+Scenario preset_scenario(std::string_view name) {
+  return scenario_from_json(preset_named(name).json, "preset " + std::string(name));
+}
 
 std::optional<TrainedHeadRole> trained_head(std::string_view model, Index layer, Index head) {
   const auto at = std::ranges::find_if(trained_heads, [&](const Entry& entry) {

@@ -293,12 +293,11 @@ std::string read_json_text(const std::string& path, const std::string& kind) {
   std::string block(std::size_t{1} << 16, '\0');
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
     text.append(block, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) {
+    if (text.size() > most_bytes)
       throw Error(ExitStatus::usage, {.where = path,
                                       .what = "the " + kind + " file is too large",
                                       .expected = "at most 64 MiB",
                                       .remedy = "put large arrays in an .npz next to it"});
-    }
   }
   if (file.bad())
     refuse("the " + kind + " file cannot be read", std::strerror(errno), "a file that can be read");

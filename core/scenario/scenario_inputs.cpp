@@ -34,9 +34,7 @@
 namespace headwise {
 namespace {
 
-// Query, key and value if no array gives them: generated from the words of a text, or from numbers.
-
-// One of query, key and value.
+// Query, key or value if no array gives it: generated from the words of a text, or from numbers.
 struct InputOrder {
   const char* name;                  // also the name of its random stream
   const std::vector<Token>* tokens;  // null: numbers
@@ -53,12 +51,10 @@ void copy_heads(const Tensor& from, Tensor& to) {
               width = to.shape().size(3);
   const auto source = from.values<T>();
   auto target = to.values<T>().begin();
-  for (Index n = 0; n < batch; ++n) {
-    for (Index h = 0; h < heads; ++h) {
+  for (Index n = 0; n < batch; ++n)
+    for (Index h = 0; h < heads; ++h)
       for (Index l = 0; l < length; ++l)
         target = std::copy_n(source.begin() + ((n * length + l) * heads + h) * width, width, target);
-    }
-  }
 }
 
 template <class T>
@@ -174,11 +170,10 @@ struct InputBuilder {
   // The layer's input that the model computes from the text.
   TensorPtr layer_input() const {
     const Index width = model->model->transformer()->config().embed_dim;
-    if (width != plan.options.embed_dim) {
+    if (width != plan.options.embed_dim)
       throw Error(ExitStatus::input, {"in_proj_weight", "the given parameters do not fit the model's text",
                                       fmt::format("E = {}", plan.options.embed_dim),
                                       fmt::format("E = {}", width), "leave them out, or also give a query"});
-    }
     if (outlines)
       return std::make_shared<const Tensor>(
           Tensor::outline({{"N", plan.batch}, {"L", plan.query_length}, {"E", width}}, dtype));
@@ -410,10 +405,6 @@ void take_hidden_state(ModelInput& input, const ModelInput* earlier) {
     input.hidden_state = earlier->hidden_state;
 }
 
-std::vector<Index> scores_sizes(const ScenarioPlan& plan) {
-  return {plan.batch, plan.options.num_heads, plan.query_length, plan.all_keys};
-}
-
 // The scenario's layer, if its sizes are those that the scenario gives, so that nothing of it has to be read
 // to know them; else null.
 std::shared_ptr<const AttentionLayer> layer_of_known_sizes(const Scenario& scenario) {
@@ -463,8 +454,9 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   const TextLengths lengths = text_lengths(scenario.inputs, model);
   ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, lengths);
   if (inputs.layer) note_layer(scenario, plan.masked_keys, inputs);
+  const std::vector<Index> scores{plan.batch, plan.options.num_heads, plan.query_length, plan.all_keys};
   const bool lent = previous && previous->attention.tensors.query && previous->attention.dtype == dtype &&
-                    attention_sizes(previous->attention).scores_shape().sizes() == scores_sizes(plan);
+                    attention_sizes(previous->attention).scores_shape().sizes() == scores;
   require_planned_memory(plan, scenario, dtype, arrays, lent ? 0 : need.maps);
   const Texts texts = cut_texts(scenario.inputs, model);
   const MadeTensors* known = previous ? &previous->made : nullptr;

@@ -124,10 +124,9 @@ void check_keys(const JsonValue& root, const KnownKeys& known) {
     if (std::ranges::find(known.at(""), key) == known.at("").end()) refuse_unknown_key(root, "", key, known);
     const auto section = known.find(key);
     if (section == known.end()) continue;
-    for (const auto& [inner, unused] : root[key].object().json().items()) {
+    for (const auto& [inner, unused] : root[key].object().json().items())
       if (std::ranges::find(section->second, inner) == section->second.end())
         refuse_unknown_key(root, key, inner, known);
-    }
   }
 }
 

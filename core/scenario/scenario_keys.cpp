@@ -67,6 +67,17 @@ struct KeyReader {
   }
 };
 
+template <class T>
+bool same(const T& a, const T& b) {
+  return a == b;
+}
+bool same(const std::vector<CellEdit>& a, const std::vector<CellEdit>& b) {
+  return std::ranges::equal(a, b, [](const CellEdit& x, const CellEdit& y) {
+    const bool same_value = x.value == y.value || (std::isnan(x.value) && std::isnan(y.value));
+    return same_value && x.tensor == y.tensor && x.index == y.index;
+  });
+}
+
 }  // namespace
 
 std::vector<ScenarioKey> scenario_keys() {
@@ -86,21 +97,6 @@ std::span<const WordRow> key_descriptions() {
   static const std::vector<WordRow> rows = word_rows(embedded::words_scenario_keys(), "scenario_keys.txt");
   return rows;
 }
-
-namespace {
-
-template <class T>
-bool same(const T& a, const T& b) {
-  return a == b;
-}
-bool same(const std::vector<CellEdit>& a, const std::vector<CellEdit>& b) {
-  return std::ranges::equal(a, b, [](const CellEdit& x, const CellEdit& y) {
-    const bool same_value = x.value == y.value || (std::isnan(x.value) && std::isnan(y.value));
-    return same_value && x.tensor == y.tensor && x.index == y.index;
-  });
-}
-
-}  // namespace
 
 std::vector<std::string> differing_keys(const Scenario& a, const Scenario& b) {
   std::vector<std::string> paths;

@@ -238,10 +238,9 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   absent(a.add_bias_kv, "add_bias_kv");
   for (const char* option : set_options(a, module_only)) absent(true, option);
   absent(scenario.head_gain.has_value(), "heads.gain");
-  for (const std::string_view name : parameter_array_names()) {
+  for (const std::string_view name : parameter_array_names())
     if (given.contains(std::string(name)))
       wrong.add(fmt::format("scaled_dot_product_attention has no parameters, but {} is given", name), true);
-  }
 }
 
 // A preset makes an attn_mask, or adds to the one that is given.
@@ -306,12 +305,11 @@ void plan_frozen_heads(ScenarioPlan& plan, const Scenario& scenario, const Given
   const auto found = given.find("frozen_weights");
   const std::string expected = fmt::format("(N,F,L,{}) = {}", plan.all_keys == plan.masked_keys ? "S" : "S′",
                                            shape_text(plan, frozen.heads.size()));
-  if (found == given.end()) {
+  if (found == given.end())
     return wrong.add(
         fmt::format("heads.frozen has no attn_weights: write them there, {}, or give an array "
                     "frozen_weights",
                     expected));
-  }
   const bool inline_weights = frozen.attn_weights && &found->second.outline() == frozen.attn_weights.get();
   const Shape& shape = found->second.outline().shape();
   // Lists without numbers cannot give the sizes after an axis of 0.
@@ -362,10 +360,9 @@ bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const Giv
 }
 
 void check_biases(const Scenario& scenario, const GivenArrays& given, Contradictions& wrong) {
-  for (const char* name : {"in_proj_bias", "out_proj.bias"}) {
+  for (const char* name : {"in_proj_bias", "out_proj.bias"})
     wrong.check(scenario.attention.bias || !given.contains(name),
                 fmt::format("attention.bias is false, but {} is given", name), true);
-  }
   const bool bias_k = given.contains("bias_k"), bias_v = given.contains("bias_v");
   wrong.check(bias_k == bias_v,
               fmt::format("{} is given without {}: both or neither", bias_k ? "bias_k" : "bias_v",
@@ -374,12 +371,51 @@ void check_biases(const Scenario& scenario, const GivenArrays& given, Contradict
   const char* fixed = given.contains("static_k")   ? "static_k"
                       : given.contains("static_v") ? "static_v"
                                                    : nullptr;
-  if (fixed != nullptr && (bias_k || bias_v || scenario.attention.add_bias_kv)) {
+  if (fixed != nullptr && (bias_k || bias_v || scenario.attention.add_bias_kv))
     wrong.add(fmt::format("{} excludes {}: a static array has no room for an appended row", fixed,
                           bias_k || bias_v ? "bias_k and bias_v" : "attention.add_bias_kv"),
               true);
-  }
 }
+
+struct RangeChecker {
+  [[noreturn]] static void refuse(const char* section, const char* key, const std::string& got,
+                                  const std::string& expected) {
+    throw Error(ExitStatus::usage, {.where = fmt::format("{}{}{}", section, *section == '\0' ? "" : ".", key),
+                                    .what = "out of range",
+                                    .got = got,
+                                    .expected = expected});
+  }
+
+  template <class T>
+  void field(const char*, const char*, const T&) {
+  }  // nothing that could be out of range; edits are checked where they are applied
+
+  template <class T, class Range>
+  void field(const char* section, const char* key, const T& member, const Range& range) {
+    if (!range.contains(member)) refuse(section, key, fmt::format("{}", member), range.text());
+  }
+  template <class T, class Range>
+  void field(const char* section, const char* key, const std::optional<T>& member, const Range& range) {
+    if (member) field(section, key, *member, range);
+  }
+  void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
+  void field(const char* section, const char* key, const std::optional<std::vector<double>>& member,
+             const char*) {
+    for (const double number : member.value_or(std::vector<double>{}))
+      field(section, key, number, NumberRange{});
+  }
+  void field(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
+    if (!member) return;
+    std::vector<std::int64_t> heads = member->heads;
+    std::ranges::sort(heads);
+    if (heads.empty() || heads.front() < 0 || std::ranges::adjacent_find(heads) != heads.end())
+      refuse(section, key, fmt::format("heads {}", join(member->heads, ", ")),
+             "one or more heads, counted from 0, each only once");
+    const TensorPtr& held = member->attn_weights;
+    if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))
+      refuse(section, key, held->shape().sizes_text(), "attn_weights (N,F,L,S) in f64");
+  }
+};
 
 }  // namespace
 
@@ -438,50 +474,6 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
 }
 
 // Checks the ranges of a Scenario that was created in code and not read: the same schema, visited once more.
-
-namespace {
-
-struct RangeChecker {
-  [[noreturn]] static void refuse(const char* section, const char* key, const std::string& got,
-                                  const std::string& expected) {
-    throw Error(ExitStatus::usage, {.where = fmt::format("{}{}{}", section, *section == '\0' ? "" : ".", key),
-                                    .what = "out of range",
-                                    .got = got,
-                                    .expected = expected});
-  }
-
-  template <class T>
-  void field(const char*, const char*, const T&) {
-  }  // nothing that could be out of range; edits are checked where they are applied
-
-  template <class T, class Range>
-  void field(const char* section, const char* key, const T& member, const Range& range) {
-    if (!range.contains(member)) refuse(section, key, fmt::format("{}", member), range.text());
-  }
-  template <class T, class Range>
-  void field(const char* section, const char* key, const std::optional<T>& member, const Range& range) {
-    if (member) field(section, key, *member, range);
-  }
-  void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
-  void field(const char* section, const char* key, const std::optional<std::vector<double>>& member,
-             const char*) {
-    for (const double number : member.value_or(std::vector<double>{}))
-      field(section, key, number, NumberRange{});
-  }
-  void field(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
-    if (!member) return;
-    std::vector<std::int64_t> heads = member->heads;
-    std::ranges::sort(heads);
-    if (heads.empty() || heads.front() < 0 || std::ranges::adjacent_find(heads) != heads.end())
-      refuse(section, key, fmt::format("heads {}", join(member->heads, ", ")),
-             "one or more heads, counted from 0, each only once");
-    const TensorPtr& held = member->attn_weights;
-    if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))
-      refuse(section, key, held->shape().sizes_text(), "attn_weights (N,F,L,S) in f64");
-  }
-};
-
-}  // namespace
 
 void check_scenario(const Scenario& scenario) {
   RangeChecker checker;

@@ -71,89 +71,15 @@ void read_scaling(const JsonValue& scaling, std::optional<double> most_tokens, M
 // Keys other than those read here. mrope_section gives each pair of columns a position in time, height or
 // width: in a text these are the same number, so types that read it can ignore it.
 void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotary) {
-  constexpr std::array<std::string_view, 12> known{"rope_type",
-                                                   "type",
-                                                   "rope_theta",
-                                                   "partial_rotary_factor",
-                                                   "factor",
-                                                   "low_freq_factor",
-                                                   "high_freq_factor",
-                                                   "original_max_position_embeddings",
-                                                   "max_position_embeddings",
-                                                   "rotary_emb_base",
-                                                   "rotary_pct",
-                                                   "attention_factor"};
+  constexpr auto known = std::to_array<std::string_view>(
+      {"rope_type", "type", "rope_theta", "partial_rotary_factor", "factor", "low_freq_factor",
+       "high_freq_factor", "original_max_position_embeddings", "max_position_embeddings", "rotary_emb_base",
+       "rotary_pct", "attention_factor"});
   for (const auto& [key, value] : part.items())
     if (!value.is_null() && rotary.unsupported.empty() && std::ranges::find(known, key) == known.end() &&
         !(reads_sections && key == "mrope_section"))
       rotary.unsupported = "rope_parameters with " + one_line(key, 40);
 }
-
-}  // namespace
-
-ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& path,
-                              const std::string& layer_type) {
-  ModelRotary rotary;
-  const JsonValue config(json, path, rotary_format);
-  JsonValue parameters = config["rope_parameters"];
-  const Json& parts = parameters.json();
-  if (parts.is_object() && !parts.empty() &&
-      std::ranges::all_of(parts, [](const Json& part) { return part.is_object(); })) {
-    if (!parameters.has(layer_type)) rotary.unsupported = "rope_parameters has one object per kind of layer";
-    parameters = parameters[layer_type];
-  }
-  const JsonValue scaling = config["rope_scaling"];
-  // Keys among the rotary settings take precedence over those next to them, as in transformers.
-  const auto number = [&](std::initializer_list<const char*> keys, double otherwise) {
-    for (const JsonValue* part : std::initializer_list<const JsonValue*>{&parameters, &scaling, &config})
-      if (const auto written = number_under(*part, keys)) return *written;
-    return otherwise;
-  };
-  const ModelType* const type = find_model_type(text_under(config, "model_type"));
-  rotary.base = number({"rope_theta", "rotary_emb_base"}, type ? type->usual_base : rotary.base);
-  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, type ? type->usual_share : rotary.share);
-  if (rotary.share > 1.0)
-    config["partial_rotary_factor"].refuse_got("this is not a share of a head's columns",
-                                               fmt::format("{}", rotary.share), "a number above 0, at most 1");
-  read_scaling(config.has("rope_scaling") ? scaling : parameters,
-               number_under(config, {"max_position_embeddings"}), rotary);
-  // An unknown type is reported as such, so its sections need not be.
-  const bool reads_sections = !type || (type->reads & reads::rope_sections) != 0;
-  for (const JsonValue* part : std::initializer_list<const JsonValue*>{&scaling, &parameters})
-    if (part->json().is_object()) refuse_other_keys(part->json(), reads_sections, rotary);
-  if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
-    rotary.unsupported = "its pairs are neighbouring columns";
-  return rotary;
-}
-
-Index rotary_width(const ModelRotary& rotary, Index head_dim) {
-  const auto width = static_cast<Index>(static_cast<double>(head_dim) * rotary.share);
-  return width % 2 == 0 ? width : 0;
-}
-
-bool is_plain_rotary(const ModelRotary& rotary, Index head_dim) {
-  return rotary_width(rotary, head_dim) == head_dim && rotary.linear_factor == 1.0 && !rotary.llama3;
-}
-
-std::vector<double> rotary_inverse_frequencies(const ModelRotary& rotary, Index head_dim) {
-  const Index width = rotary_width(rotary, head_dim);
-  if (width == 0) return {};
-  std::vector<double> frequencies = rotary_inverse_frequencies(width, rotary.base);
-  for (double& frequency : frequencies) frequency /= rotary.linear_factor;
-  if (rotary.llama3) frequencies = scaled_inverse_frequencies(std::move(frequencies), *rotary.llama3);
-  return frequencies;
-}
-
-std::string rotary_text(const ModelRotary& rotary) {
-  std::string text = fmt::format("base {}", rotary.base);
-  if (rotary.share < 1.0) text += fmt::format(", of {:g} of each head's columns", rotary.share);
-  if (rotary.linear_factor != 1.0) text += fmt::format(", frequencies divided by {:g}", rotary.linear_factor);
-  if (rotary.llama3) text += ", frequencies scaled as in Llama 3.1";
-  if (!rotary.unsupported.empty()) text += "; not understood: " + rotary.unsupported;
-  return text;
-}
-
-namespace {
 
 // May be lists, with one entry per stage: Swin's, SegFormer's.
 constexpr std::array<const char*, 2> heads_by_stage_keys{"num_heads", "num_attention_heads"};
@@ -281,6 +207,68 @@ bool needs_no_word(std::string_view layer_name) {
 }
 
 }  // namespace
+
+ModelRotary read_model_rotary(const nlohmann::json& json, const std::string& path,
+                              const std::string& layer_type) {
+  ModelRotary rotary;
+  const JsonValue config(json, path, rotary_format);
+  JsonValue parameters = config["rope_parameters"];
+  const Json& parts = parameters.json();
+  if (parts.is_object() && !parts.empty() &&
+      std::ranges::all_of(parts, [](const Json& part) { return part.is_object(); })) {
+    if (!parameters.has(layer_type)) rotary.unsupported = "rope_parameters has one object per kind of layer";
+    parameters = parameters[layer_type];
+  }
+  const JsonValue scaling = config["rope_scaling"];
+  // Keys among the rotary settings take precedence over those next to them, as in transformers.
+  const auto number = [&](std::initializer_list<const char*> keys, double otherwise) {
+    for (const JsonValue* part : std::initializer_list<const JsonValue*>{&parameters, &scaling, &config})
+      if (const auto written = number_under(*part, keys)) return *written;
+    return otherwise;
+  };
+  const ModelType* const type = find_model_type(text_under(config, "model_type"));
+  rotary.base = number({"rope_theta", "rotary_emb_base"}, type ? type->usual_base : rotary.base);
+  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, type ? type->usual_share : rotary.share);
+  if (rotary.share > 1.0)
+    config["partial_rotary_factor"].refuse_got("this is not a share of a head's columns",
+                                               fmt::format("{}", rotary.share), "a number above 0, at most 1");
+  read_scaling(config.has("rope_scaling") ? scaling : parameters,
+               number_under(config, {"max_position_embeddings"}), rotary);
+  // An unknown type is reported as such, so its sections need not be.
+  const bool reads_sections = !type || (type->reads & reads::rope_sections) != 0;
+  for (const JsonValue* part : std::initializer_list<const JsonValue*>{&scaling, &parameters})
+    if (part->json().is_object()) refuse_other_keys(part->json(), reads_sections, rotary);
+  if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
+    rotary.unsupported = "its pairs are neighbouring columns";
+  return rotary;
+}
+
+Index rotary_width(const ModelRotary& rotary, Index head_dim) {
+  const auto width = static_cast<Index>(static_cast<double>(head_dim) * rotary.share);
+  return width % 2 == 0 ? width : 0;
+}
+
+bool is_plain_rotary(const ModelRotary& rotary, Index head_dim) {
+  return rotary_width(rotary, head_dim) == head_dim && rotary.linear_factor == 1.0 && !rotary.llama3;
+}
+
+std::vector<double> rotary_inverse_frequencies(const ModelRotary& rotary, Index head_dim) {
+  const Index width = rotary_width(rotary, head_dim);
+  if (width == 0) return {};
+  std::vector<double> frequencies = rotary_inverse_frequencies(width, rotary.base);
+  for (double& frequency : frequencies) frequency /= rotary.linear_factor;
+  if (rotary.llama3) frequencies = scaled_inverse_frequencies(std::move(frequencies), *rotary.llama3);
+  return frequencies;
+}
+
+std::string rotary_text(const ModelRotary& rotary) {
+  std::string text = fmt::format("base {}", rotary.base);
+  if (rotary.share < 1.0) text += fmt::format(", of {:g} of each head's columns", rotary.share);
+  if (rotary.linear_factor != 1.0) text += fmt::format(", frequencies divided by {:g}", rotary.linear_factor);
+  if (rotary.llama3) text += ", frequencies scaled as in Llama 3.1";
+  if (!rotary.unsupported.empty()) text += "; not understood: " + rotary.unsupported;
+  return text;
+}
 
 std::shared_ptr<const ModelConfig> read_model_config(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / "config.json").string();

@@ -16,6 +16,8 @@ namespace headwise {
 namespace embedded {
 std::span<const unsigned char> model_types();
 std::span<const unsigned char> model_composite_types();
+std::span<const unsigned char> model_attention_settings();
+std::span<const unsigned char> model_other_settings();
 }  // namespace embedded
 
 namespace {
@@ -60,56 +62,6 @@ constexpr FieldWord<ModelType> type_words[]{
     {"first_windowed", field<&ModelType::first_windowed>}, {"usual_base", field<&ModelType::usual_base>},
     {"usual_share", field<&ModelType::usual_share>}};
 // clang-format on
-
-}  // namespace
-
-std::vector<ModelType> model_types_in(std::span<const unsigned char> table) {
-  std::vector<ModelType> types;
-  for (const WordRow& row : word_rows(table, "types.txt")) {
-    ModelType type;
-    const std::size_t bar = std::min(row.value.find('|'), row.value.size());
-    std::string_view words = row.value.substr(0, bar);
-    if (constexpr std::string_view like = "like "; words.starts_with(like)) {
-      const std::size_t end = std::min(words.find_first_of(" \n", like.size()), bar);
-      const auto earlier =
-          std::ranges::find(types, words.substr(like.size(), end - like.size()), &ModelType::name);
-      if (earlier != types.end()) type = *earlier, words.remove_prefix(end);
-    }
-    read_fields(words, type, type_words, "types.txt", row.key);
-    type.name = row.key;
-    if (bar < row.value.size()) type.own_settings = row.value.substr(bar + 1);
-    types.push_back(type);
-  }
-  return types;
-}
-
-std::span<const ModelType> model_types() {
-  static const std::vector<ModelType> types = model_types_in(embedded::model_types());
-  return types;
-}
-
-const ModelType* find_model_type(std::string_view name) {
-  const auto at = std::ranges::find(model_types(), name, &ModelType::name);
-  return at == model_types().end() ? nullptr : &*at;
-}
-
-bool is_composite_type(std::string_view name) {
-  static const std::vector<std::string_view> names = word_list(embedded::model_composite_types());
-  return std::ranges::find(names, name) != names.end();
-}
-
-unsigned settings_group(std::string_view word) {
-  ModelType type;
-  const auto* const found = std::ranges::find(type_words, word, &FieldWord<ModelType>::word);
-  return found != std::end(type_words) && found->take(type, "") ? type.reads : 0;
-}
-
-namespace embedded {
-std::span<const unsigned char> model_attention_settings();
-std::span<const unsigned char> model_other_settings();
-}  // namespace embedded
-
-namespace {
 
 using Json = nlohmann::json;
 
@@ -191,6 +143,47 @@ bool is_neutral(const Json& value, Neutral neutral) {
 }
 
 }  // namespace
+
+std::vector<ModelType> model_types_in(std::span<const unsigned char> table) {
+  std::vector<ModelType> types;
+  for (const WordRow& row : word_rows(table, "types.txt")) {
+    ModelType type;
+    const std::size_t bar = std::min(row.value.find('|'), row.value.size());
+    std::string_view words = row.value.substr(0, bar);
+    if (constexpr std::string_view like = "like "; words.starts_with(like)) {
+      const std::size_t end = std::min(words.find_first_of(" \n", like.size()), bar);
+      const auto earlier =
+          std::ranges::find(types, words.substr(like.size(), end - like.size()), &ModelType::name);
+      if (earlier != types.end()) type = *earlier, words.remove_prefix(end);
+    }
+    read_fields(words, type, type_words, "types.txt", row.key);
+    type.name = row.key;
+    if (bar < row.value.size()) type.own_settings = row.value.substr(bar + 1);
+    types.push_back(type);
+  }
+  return types;
+}
+
+std::span<const ModelType> model_types() {
+  static const std::vector<ModelType> types = model_types_in(embedded::model_types());
+  return types;
+}
+
+const ModelType* find_model_type(std::string_view name) {
+  const auto at = std::ranges::find(model_types(), name, &ModelType::name);
+  return at == model_types().end() ? nullptr : &*at;
+}
+
+bool is_composite_type(std::string_view name) {
+  static const std::vector<std::string_view> names = word_list(embedded::model_composite_types());
+  return std::ranges::find(names, name) != names.end();
+}
+
+unsigned settings_group(std::string_view word) {
+  ModelType type;
+  const auto* const found = std::ranges::find(type_words, word, &FieldWord<ModelType>::word);
+  return found != std::end(type_words) && found->take(type, "") ? type.reads : 0;
+}
 
 std::vector<std::string> settings_not_computed(const Json& config, const ModelType* type, unsigned computed) {
   std::vector<std::string> sentences;

@@ -58,26 +58,6 @@ std::string snapshot_of(const std::string& model) {
          snapshots);
 }
 
-}  // namespace
-
-std::string hub_snapshot_or(const std::string& given) {
-  if (is_builtin(given)) return given;
-  const std::string folder =
-      given.size() > 1 && given.ends_with('/') ? given.substr(0, given.size() - 1) : given;
-  if (is_cached_model(folder)) return snapshot_of(folder);
-  for (const std::string& cache : {folder, folder + "/hub"}) {
-    std::vector<std::string> models = folders_in(cache);
-    std::erase_if(models, [](const std::string& path) {
-      return !fs::path(path).filename().string().starts_with("models--") || !is_cached_model(path);
-    });
-    if (models.size() == 1) return snapshot_of(models[0]);
-    if (models.size() > 1) refuse(cache, "this is the hub's cache of several models", models);
-  }
-  return given;
-}
-
-namespace {
-
 constexpr const char* index_ending = ".index.json";
 constexpr std::size_t most_files = 4096;
 
@@ -134,11 +114,10 @@ std::string arrays_in(const std::string& folder) {
       const std::string one = found[0].ends_with(index_ending) ? without_index_ending(found[0]) : found[0];
       return is_there(one) ? one : found[0];
     }
-    if (found.size() > 1) {
+    if (found.size() > 1)
       refuse_input(folder, "the folder has several files of arrays and no index",
                    fmt::format("{} ending in {}", found.size(), ending), "one, or a .safetensors.index.json",
                    "name the file instead of the folder");
-    }
   }
   if (const std::string snapshot = hub_snapshot_or(folder); snapshot != folder) return arrays_in(snapshot);
   refuse_other_formats(folder);
@@ -165,7 +144,46 @@ std::string checkpoint_label(const std::string& path) {
   return name + "step " + folder.filename().string();
 }
 
+// nullopt: it is no checkpoint's name.
+std::optional<Index> step_of_name(std::string_view name) {
+  constexpr std::string_view prefix = "checkpoint-";
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  Index step = 0;
+  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  const bool whole = error == std::errc() && stop == name.data() + name.size() && name.front() != '-';
+  return whole ? std::optional(step) : std::nullopt;
+}
+
+// As ModelFiles looks for them; .bin, .pt and .pth are refused when opened, with the lines that convert them.
+// The optimiser's state, which a checkpoint has as well, is no model.
+bool holds_arrays(const std::string& folder) {
+  constexpr std::array<std::string_view, 5> endings{".safetensors", ".npz", ".bin", ".pt", ".pth"};
+  constexpr std::array<std::string_view, 4> others{"optimizer", "scheduler", "rng_state", "training_args"};
+  return std::ranges::any_of(paths_in(folder), [&](const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); }) &&
+           std::ranges::none_of(others, [&](std::string_view other) { return name.starts_with(other); });
+  });
+}
+
 }  // namespace
+
+std::string hub_snapshot_or(const std::string& given) {
+  if (is_builtin(given)) return given;
+  const std::string folder =
+      given.size() > 1 && given.ends_with('/') ? given.substr(0, given.size() - 1) : given;
+  if (is_cached_model(folder)) return snapshot_of(folder);
+  for (const std::string& cache : {folder, folder + "/hub"}) {
+    std::vector<std::string> models = folders_in(cache);
+    std::erase_if(models, [](const std::string& path) {
+      return !fs::path(path).filename().string().starts_with("models--") || !is_cached_model(path);
+    });
+    if (models.size() == 1) return snapshot_of(models[0]);
+    if (models.size() > 1) refuse(cache, "this is the hub's cache of several models", models);
+  }
+  return given;
+}
 
 bool names_model(const std::string& path) {
   return path.ends_with(index_ending) || (is_folder(path) && !path.ends_with(".json"));
@@ -216,10 +234,9 @@ void ModelFiles::open_index(const std::string& index) {
       map[name].refuse("the index names no file next to it", "the name of a file in the same folder");
     names.insert(file_by_array[name] = file);
   }
-  if (names.size() > most_files) {
+  if (names.size() > most_files)
     refuse_input(index, "the index names too many files", fmt::format("{}", names.size()),
                  fmt::format("at most {}", most_files));
-  }
   std::map<std::string, std::size_t> number_of;  // of those that are there
   for (const std::string& file : names) {
     const std::string at = (fs::path(folder_) / file).string();
@@ -274,33 +291,6 @@ TensorPtr ModelFiles::read(const std::string& name) const {
 TensorPtr ModelFiles::read_rows(const std::string& name, Index first, Index count) const {
   return file_of(name).read_rows(name, first, count);
 }
-
-namespace {
-
-// nullopt: it is no checkpoint's name.
-std::optional<Index> step_of_name(std::string_view name) {
-  constexpr std::string_view prefix = "checkpoint-";
-  if (!name.starts_with(prefix)) return std::nullopt;
-  name.remove_prefix(prefix.size());
-  Index step = 0;
-  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), step);
-  const bool whole = error == std::errc() && stop == name.data() + name.size() && name.front() != '-';
-  return whole ? std::optional(step) : std::nullopt;
-}
-
-// As ModelFiles looks for them; .bin, .pt and .pth are refused when opened, with the lines that convert them.
-// The optimiser's state, which a checkpoint has as well, is no model.
-bool holds_arrays(const std::string& folder) {
-  constexpr std::array<std::string_view, 5> endings{".safetensors", ".npz", ".bin", ".pt", ".pth"};
-  constexpr std::array<std::string_view, 4> others{"optimizer", "scheduler", "rng_state", "training_args"};
-  return std::ranges::any_of(paths_in(folder), [&](const std::string& path) {
-    const std::string name = fs::path(path).filename().string();
-    return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); }) &&
-           std::ranges::none_of(others, [&](std::string_view other) { return name.starts_with(other); });
-  });
-}
-
-}  // namespace
 
 std::vector<ModelCheckpoint> model_checkpoints(const std::string& folder) {
   std::vector<ModelCheckpoint> checkpoints;

@@ -61,6 +61,51 @@ std::vector<std::string> without(const std::vector<std::string>& words, const st
   return left;
 }
 
+constexpr JsonFormat patterns_format{.limits = {.levels = 8, .values = 100'000, .keys = 1'000},
+                                     .remedy = "write it anew with sentence_patterns.py, or remove it"};
+constexpr std::size_t longest_word = 60;  // bytes
+
+const std::string& checked_word(const std::string& text, const JsonValue& where) {
+  const bool plain = std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (text.empty() || text.size() > longest_word || !plain || text.front() == ' ' || text.back() == ' ')
+    where.refuse_got("this is not a word", fmt::format("\"{}\"", text),
+                     fmt::format("1 to {} bytes, no spaces around", longest_word));
+  return text;
+}
+
+// `least`: so many words at least, no two the same.
+std::vector<std::string> words(const JsonValue& list, std::size_t least) {
+  std::vector<std::string> read;
+  list.list("a list of words").each([&](const JsonValue& value) {
+    read.push_back(checked_word(value.text(), value));
+    if (std::ranges::find(read, read.back()) + 1 != read.end())
+      value.refuse("a word is listed twice", "each word once");
+  });
+  if (read.size() < least)
+    list.refuse_got("there are too few words", fmt::format("{}", read.size()),
+                    fmt::format("at least {}", least));
+  return read;
+}
+
+SentencePattern pattern(const JsonValue& value) {
+  struct ShareRange {
+    bool contains(double number) const { return number > 0.0 && number <= 1e6; }
+    std::string text() const { return "a number above 0, at most 1,000,000"; }
+  };
+  const auto list = [&](const char* key, std::size_t least) { return words(value.needed(key), least); };
+  SentencePattern read;
+  read.name = checked_word(value.object().needed("name").text(), value["name"]);
+  value.needed("share").read(read.share, ShareRange{});
+  read.subjects = list("subjects", 2);
+  read.verbs = list("verbs", 1);
+  read.objects = list("objects", 2);
+  read.of_subject = list("of_subject", 0);
+  read.of_object = list("of_object", 0);
+  if (read.of_subject.empty() && read.of_object.empty())
+    value.refuse_got("the pattern has no adjectives", "two empty lists", "of_subject or of_object");
+  return read;
+}
+
 }  // namespace
 
 bool has_sentence_patterns(const std::string& model_path) {
@@ -199,55 +244,6 @@ std::optional<PatternSentence> SentencePatterns::recognised(std::string_view tex
   return std::nullopt;
 }
 
-namespace {
-
-constexpr JsonFormat patterns_format{.limits = {.levels = 8, .values = 100'000, .keys = 1'000},
-                                     .remedy = "write it anew with sentence_patterns.py, or remove it"};
-constexpr std::size_t longest_word = 60;  // bytes
-
-const std::string& checked_word(const std::string& text, const JsonValue& where) {
-  const bool plain = std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (text.empty() || text.size() > longest_word || !plain || text.front() == ' ' || text.back() == ' ')
-    where.refuse_got("this is not a word", fmt::format("\"{}\"", text),
-                     fmt::format("1 to {} bytes, no spaces around", longest_word));
-  return text;
-}
-
-// `least`: so many words at least, no two the same.
-std::vector<std::string> words(const JsonValue& list, std::size_t least) {
-  std::vector<std::string> read;
-  list.list("a list of words").each([&](const JsonValue& value) {
-    read.push_back(checked_word(value.text(), value));
-    if (std::ranges::find(read, read.back()) + 1 != read.end())
-      value.refuse("a word is listed twice", "each word once");
-  });
-  if (read.size() < least)
-    list.refuse_got("there are too few words", fmt::format("{}", read.size()),
-                    fmt::format("at least {}", least));
-  return read;
-}
-
-SentencePattern pattern(const JsonValue& value) {
-  struct ShareRange {
-    bool contains(double number) const { return number > 0.0 && number <= 1e6; }
-    std::string text() const { return "a number above 0, at most 1,000,000"; }
-  };
-  const auto list = [&](const char* key, std::size_t least) { return words(value.needed(key), least); };
-  SentencePattern read;
-  read.name = checked_word(value.object().needed("name").text(), value["name"]);
-  value.needed("share").read(read.share, ShareRange{});
-  read.subjects = list("subjects", 2);
-  read.verbs = list("verbs", 1);
-  read.objects = list("objects", 2);
-  read.of_subject = list("of_subject", 0);
-  read.of_object = list("of_object", 0);
-  if (read.of_subject.empty() && read.of_object.empty())
-    value.refuse_got("the pattern has no adjectives", "two empty lists", "of_subject or of_object");
-  return read;
-}
-
-}  // namespace
-
 std::vector<SentencePatterns::Piece> SentencePatterns::cut(const JsonValue& sentence) {
   constexpr std::array<std::string_view, 5> names{"{subject}", "{verb}", "{object}", "{adjective}",
                                                   "{pronoun}"};
@@ -268,12 +264,11 @@ std::vector<SentencePatterns::Piece> SentencePatterns::cut(const JsonValue& sent
     else
       pieces.push_back({Filler::none, text, {}});
   }
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (std::size_t i = 0; i < names.size(); ++i)
     if (found[i] != 1)
       sentence.refuse_got("the sentence does not have each place once",
                           fmt::format("{} times {}", found[i], names[i]),
                           "{subject}, {verb}, {object}, {pronoun} and {adjective}, as words of their own");
-  }
   return pieces;
 }
 

@@ -182,6 +182,9 @@ bool is_mark(std::string_view piece) {
               {"head scores", "the weights and the tokens do not fit together", got, expected, ""});
 }
 
+constexpr std::array<std::string_view, head_score_count> short_names{
+    "previous", "next", "itself", "same", "first", "induction", "marks", "even"};
+
 }  // namespace
 
 const HeadScoreWords& head_score_words(HeadScore score) {
@@ -197,12 +200,11 @@ std::optional<HeadScore> head_score_named(std::string_view id) {
 std::vector<ScoredToken> scored_tokens(std::span<const EncodedToken> tokens) {
   std::vector<ScoredToken> scored;
   scored.reserve(tokens.size());
-  for (const EncodedToken& token : tokens) {
+  for (const EncodedToken& token : tokens)
     scored.push_back({.id = token.id,
                       .of_text = !token.special || token.begin < token.end,
                       .is_word = !token.special && !token.unknown,
                       .punctuation = !token.special && is_mark(token.piece)});
-  }
   return scored;
 }
 
@@ -224,13 +226,6 @@ HeadScores head_scores(const Tensor& attn_weights, Index batch, Index head,
     return measure(attn_weights.values<float>().data(), offset, tokens, seen);
   refuse(dtype_name(attn_weights.dtype()), "f32 or f64");
 }
-
-namespace {
-
-constexpr std::array<std::string_view, head_score_count> short_names{
-    "previous", "next", "itself", "same", "first", "induction", "marks", "even"};
-
-}  // namespace
 
 std::optional<HeadHabit> head_habit(const HeadScores& scores) {
   const MeasuredScore& entropy = scores[HeadScore::entropy];

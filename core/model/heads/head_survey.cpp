@@ -32,44 +32,6 @@ void write_picture(const float* map, Index length, Index block, float* picture) 
   }
 }
 
-}  // namespace
-
-HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens) {
-  const TransformerConfig& config = transformer.config();
-  const SeenKeys seen{config.is_causal, config.sliding_window};
-  HeadSurvey survey;
-  survey.num_layers = config.num_layers;
-  survey.num_heads = config.num_heads;
-  survey.length = static_cast<Index>(tokens.size());
-  const Index length = survey.length, heads = config.num_heads;
-  survey.block = std::max<Index>(1, (length + most_picture_side - 1) / most_picture_side);
-  const Index side = (length + survey.block - 1) / survey.block;
-  survey.heads.resize(static_cast<std::size_t>(config.num_layers * heads));
-
-  std::vector<TokenId> ids;
-  for (const ScoredToken& token : tokens) ids.push_back(token.id);
-  std::optional<ProgressPart> part(std::in_place, 0.0, 0.5, "the text through the model");
-  const Transformer::Pass pass = transformer.run(ids);
-  part.emplace(0.5, 1.0, "the scores of the heads");
-  for (Index layer = 0; layer < config.num_layers; ++layer) {
-    const ProgressPart slice = slice_of_work(layer, config.num_layers);
-    const TensorPtr weights =
-        transformer.attn_weights(layer, *pass.layer_inputs[static_cast<std::size_t>(layer)]);
-    Tensor pictures = Tensor::unwritten(Shape{{"H", heads}, {"L", side}, {"S", side}}, DType::f32);
-    const float* const maps = weights->values<float>().data();
-    float* const drawn = pictures.values<float>().data();
-    run_tasks(heads, available_threads(), [&](Index head, int) {
-      const auto number = static_cast<std::size_t>(layer * heads + head);
-      survey.heads[number] = {layer, head, head_scores(*weights, 0, head, tokens, seen)};
-      write_picture(maps + head * length * length, length, survey.block, drawn + head * side * side);
-    });
-    survey.pictures.push_back(std::make_shared<const Tensor>(std::move(pictures)));
-  }
-  return survey;
-}
-
-namespace {
-
 // Numbers of a block of predictions: 8 MiB, or one row.
 constexpr Index most_at_once = 2 << 20;
 // The original prediction is kept if it has no more numbers than this, 128 MiB;
@@ -161,14 +123,55 @@ void compare(const Transformer& transformer, Untouched& untouched, const Tensor&
   if (head.positions > 0) head.bits /= static_cast<double>(head.positions);
 }
 
+// The position of the largest weight of a row; a NaN is never the largest.
+Index strongest_key(std::span<const float> row) {
+  Index strongest = 0;
+  for (std::size_t j = 1; j < row.size(); ++j)
+    if (row[j] > row[static_cast<std::size_t>(strongest)]) strongest = static_cast<Index>(j);
+  return strongest;
+}
+
 }  // namespace
+
+HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens) {
+  const TransformerConfig& config = transformer.config();
+  const SeenKeys seen{config.is_causal, config.sliding_window};
+  HeadSurvey survey;
+  survey.num_layers = config.num_layers;
+  survey.num_heads = config.num_heads;
+  survey.length = static_cast<Index>(tokens.size());
+  const Index length = survey.length, heads = config.num_heads;
+  survey.block = std::max<Index>(1, (length + most_picture_side - 1) / most_picture_side);
+  const Index side = (length + survey.block - 1) / survey.block;
+  survey.heads.resize(static_cast<std::size_t>(config.num_layers * heads));
+
+  std::vector<TokenId> ids;
+  for (const ScoredToken& token : tokens) ids.push_back(token.id);
+  std::optional<ProgressPart> part(std::in_place, 0.0, 0.5, "the text through the model");
+  const Transformer::Pass pass = transformer.run(ids);
+  part.emplace(0.5, 1.0, "the scores of the heads");
+  for (Index layer = 0; layer < config.num_layers; ++layer) {
+    const ProgressPart slice = slice_of_work(layer, config.num_layers);
+    const TensorPtr weights =
+        transformer.attn_weights(layer, *pass.layer_inputs[static_cast<std::size_t>(layer)]);
+    Tensor pictures = Tensor::unwritten(Shape{{"H", heads}, {"L", side}, {"S", side}}, DType::f32);
+    const float* const maps = weights->values<float>().data();
+    float* const drawn = pictures.values<float>().data();
+    run_tasks(heads, available_threads(), [&](Index head, int) {
+      const auto number = static_cast<std::size_t>(layer * heads + head);
+      survey.heads[number] = {layer, head, head_scores(*weights, 0, head, tokens, seen)};
+      write_picture(maps + head * length * length, length, survey.block, drawn + head * side * side);
+    });
+    survey.pictures.push_back(std::make_shared<const Tensor>(std::move(pictures)));
+  }
+  return survey;
+}
 
 HeadMuting mute_each_head(const Transformer& transformer, std::span<const ScoredToken> tokens) {
   const TransformerConfig& config = transformer.config();
-  if (!transformer.no_words().empty()) {
+  if (!transformer.no_words().empty())
     refuse_input("muting a head changes no prediction, because this model predicts no words",
                  transformer.no_words(), "", "", "use a model with a word prediction head");
-  }
   std::vector<TokenId> ids;
   std::vector<char> position_counts;
   for (const ScoredToken& token : tokens) {
@@ -198,18 +201,6 @@ HeadMuting mute_each_head(const Transformer& transformer, std::span<const Scored
   }
   return muting;
 }
-
-namespace {
-
-// The position of the largest weight of a row; a NaN is never the largest.
-Index strongest_key(std::span<const float> row) {
-  Index strongest = 0;
-  for (std::size_t j = 1; j < row.size(); ++j)
-    if (row[j] > row[static_cast<std::size_t>(strongest)]) strongest = static_cast<Index>(j);
-  return strongest;
-}
-
-}  // namespace
 
 std::optional<SwitchingHead> find_switching_head(const Transformer& transformer, std::span<const TokenId> first,
                                                  std::span<const TokenId> second) {

@@ -56,25 +56,6 @@ std::vector<ModelFamily> read_families() {
   return families;
 }
 
-}  // namespace
-
-std::span<const ModelFamily> model_families() {
-  static const std::vector<ModelFamily> families = read_families();
-  return families;
-}
-
-std::string_view layout_name(AttentionLayout layout) {
-  constexpr std::string_view names[] = {"q, k and v separate, [out,in]",  // in the order of AttentionLayout
-                                        "q, k, v packed in rows, [out,in]",
-                                        "q, k, v packed in columns, [in,out]",
-                                        "q, k, v of each head in turns, [out,in]",
-                                        "q, and k and v packed, in columns, [in,out]",
-                                        "q heads, k, v of each key/value head in turns, [out,in]"};
-  return names[static_cast<std::size_t>(layout)];
-}
-
-namespace {
-
 // The arrays that a layer is computed from: declared once for who checks them and who reads them.
 
 struct LayerArray {
@@ -369,6 +350,21 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
 }
 
 }  // namespace
+
+std::span<const ModelFamily> model_families() {
+  static const std::vector<ModelFamily> families = read_families();
+  return families;
+}
+
+std::string_view layout_name(AttentionLayout layout) {
+  constexpr std::string_view names[] = {"q, k and v separate, [out,in]",  // in the order of AttentionLayout
+                                        "q, k, v packed in rows, [out,in]",
+                                        "q, k, v packed in columns, [in,out]",
+                                        "q, k, v of each head in turns, [out,in]",
+                                        "q, and k and v packed, in columns, [in,out]",
+                                        "q heads, k, v of each key/value head in turns, [out,in]"};
+  return names[static_cast<std::size_t>(layout)];
+}
 
 std::string layer_array(const AttentionLayer& layer, std::string_view stem, const char* what) {
   return fmt::format("{}{}{}{}", layer.name, layer.name.empty() ? "" : ".", stem, what);

@@ -68,10 +68,9 @@ void read_scale(const Reading& read) {
     const bool by_width = read.settings.flag("scale_attn_weights", true);
     const bool by_layer = read.settings.flag("scale_attn_by_inverse_layer_idx", false);
     if (!by_width) scale = 1.0;
-    if (by_layer && !read.layer.is_cross) {
+    if (by_layer && !read.layer.is_cross)
       scale =
           scale.value_or(1.0 / std::sqrt(head_dim(read.layer))) / static_cast<double>(read.layer.number + 1);
-    }
   }
   // An explicit 1/√D is still 1/√D.
   if (scale && *scale == 1.0 / std::sqrt(head_dim(read.layer))) scale.reset();
@@ -292,18 +291,16 @@ std::string type_warning(const AttentionLayer& layer, const ModelType* type) {
   }
   if (type) return "";
   const std::string_view family = layer.family->name;
-  if (layer.config && layer.config->model_type.empty() && !layer.config->whole_type.empty()) {
+  if (layer.config && layer.config->model_type.empty() && !layer.config->whole_type.empty())
     return fmt::format(
         "{}: there is no model_type: the layer is computed like {}'s, going by the names of its tensors",
         layer.config->where.substr(layer.config->where.rfind('/') + 1), family);
-  }
-  if (!layer.config) {
+  if (!layer.config)
     return needs_config(*layer.family) ? fmt::format(
                                              "no config.json gives the kind of model: the layer is computed "
                                              "like {}'s, going by the names of its tensors",
                                              family)
                                        : "";
-  }
   const bool named = !layer.config->model_type.empty();
   if (!named && !needs_config(*layer.family)) return "";
   return fmt::format(

@@ -46,58 +46,6 @@ double distance_from_64(const HeadChoice& choice) {
   return std::abs(std::log2(static_cast<double>(choice.head_dim) / 64.0));
 }
 
-}  // namespace
-
-std::vector<HeadChoice> head_choices(const AttentionLayer& layer) {
-  std::vector<HeadChoice> choices;
-  const Rows rows = rows_of(layer);
-  const bool even = layer.family->positions == "rotary";
-  for (Index heads = 1; heads <= std::min(rows.q, most_heads); ++heads) {
-    if (rows.q % heads != 0) continue;
-    const Index width = rows.q / heads;
-    if (rows.k < width || rows.k % width != 0 || (even && width % 2 != 0)) continue;
-    const Index kv_heads = rows.k / width;
-    if (heads % kv_heads != 0 || rows.v == 0 || rows.v % kv_heads != 0) continue;
-    if (!layer_problem(with_heads(layer, heads, kv_heads)).empty()) continue;
-    choices.push_back({heads, kv_heads, width, rows.v / kv_heads});
-  }
-  return choices;
-}
-
-std::vector<HeadChoice> usual_head_choices(const AttentionLayer& layer) {
-  const std::vector<HeadChoice> all = head_choices(layer);
-  std::vector<HeadChoice> asked, others;
-  for (const HeadChoice& choice : all)
-    (std::ranges::count(usual_widths, choice.head_dim) > 0 ? asked : others).push_back(choice);
-  std::ranges::stable_sort(others, {}, distance_from_64);
-  if (asked.size() < few)
-    for (std::size_t i = 0; i < others.size() && asked.size() < most_asked; ++i) asked.push_back(others[i]);
-  std::ranges::sort(asked, {}, &HeadChoice::head_dim);
-  return asked;
-}
-
-std::optional<HeadChoice> likeliest_heads(const AttentionLayer& layer) {
-  const std::vector<HeadChoice> all = head_choices(layer);
-  if (all.empty()) return std::nullopt;
-  const auto of_width = [&](Index width) { return std::ranges::find(all, width, &HeadChoice::head_dim); };
-  const Index rows = rows_of(layer).q;
-  for (const KnownRows& known : known_rows) {
-    if (rows != known.rows || (!known.family.empty() && known.family != layer.family->name)) continue;
-    if (const auto at = of_width(known.width); at != all.end()) return *at;
-  }
-  for (const Index width : rows >= wide_rows ? likely_widths_of_wide : likely_widths)
-    if (const auto at = of_width(width); at != all.end()) return *at;
-  return *std::ranges::min_element(all, {}, distance_from_64);
-}
-
-std::optional<HeadChoice> choice_of_heads(const AttentionLayer& layer, Index num_heads) {
-  for (const HeadChoice& choice : head_choices(layer))
-    if (choice.num_heads == num_heads) return choice;
-  return std::nullopt;
-}
-
-namespace {
-
 using Parameters = std::map<std::string, TensorPtr>;
 
 [[noreturn]] void fail(const ModelFiles& files, const AttentionLayer& layer, const std::string& problem) {
@@ -303,6 +251,54 @@ Parameters parameters_of(const LayerSource& source, const AttentionLayer& layer)
 }
 
 }  // namespace
+
+std::vector<HeadChoice> head_choices(const AttentionLayer& layer) {
+  std::vector<HeadChoice> choices;
+  const Rows rows = rows_of(layer);
+  const bool even = layer.family->positions == "rotary";
+  for (Index heads = 1; heads <= std::min(rows.q, most_heads); ++heads) {
+    if (rows.q % heads != 0) continue;
+    const Index width = rows.q / heads;
+    if (rows.k < width || rows.k % width != 0 || (even && width % 2 != 0)) continue;
+    const Index kv_heads = rows.k / width;
+    if (heads % kv_heads != 0 || rows.v == 0 || rows.v % kv_heads != 0) continue;
+    if (!layer_problem(with_heads(layer, heads, kv_heads)).empty()) continue;
+    choices.push_back({heads, kv_heads, width, rows.v / kv_heads});
+  }
+  return choices;
+}
+
+std::vector<HeadChoice> usual_head_choices(const AttentionLayer& layer) {
+  const std::vector<HeadChoice> all = head_choices(layer);
+  std::vector<HeadChoice> asked, others;
+  for (const HeadChoice& choice : all)
+    (std::ranges::count(usual_widths, choice.head_dim) > 0 ? asked : others).push_back(choice);
+  std::ranges::stable_sort(others, {}, distance_from_64);
+  if (asked.size() < few)
+    for (std::size_t i = 0; i < others.size() && asked.size() < most_asked; ++i) asked.push_back(others[i]);
+  std::ranges::sort(asked, {}, &HeadChoice::head_dim);
+  return asked;
+}
+
+std::optional<HeadChoice> likeliest_heads(const AttentionLayer& layer) {
+  const std::vector<HeadChoice> all = head_choices(layer);
+  if (all.empty()) return std::nullopt;
+  const auto of_width = [&](Index width) { return std::ranges::find(all, width, &HeadChoice::head_dim); };
+  const Index rows = rows_of(layer).q;
+  for (const KnownRows& known : known_rows) {
+    if (rows != known.rows || (!known.family.empty() && known.family != layer.family->name)) continue;
+    if (const auto at = of_width(known.width); at != all.end()) return *at;
+  }
+  for (const Index width : rows >= wide_rows ? likely_widths_of_wide : likely_widths)
+    if (const auto at = of_width(width); at != all.end()) return *at;
+  return *std::ranges::min_element(all, {}, distance_from_64);
+}
+
+std::optional<HeadChoice> choice_of_heads(const AttentionLayer& layer, Index num_heads) {
+  for (const HeadChoice& choice : head_choices(layer))
+    if (choice.num_heads == num_heads) return choice;
+  return std::nullopt;
+}
 
 Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& layer) {
   return parameters_of({.files = files, .outlines = false}, layer);

@@ -12,24 +12,12 @@ namespace {
 // Buffers that are recomputed from config.json, and tensors that are not part of attention: the norms before
 // the projections of ESM, Megatron and XLM-RoBERTa-XL and after BERT's output, and what the Japanese GPT-NeoX
 // adds along with the residual.
-constexpr std::array<std::string_view, 18> harmless_endings{"rotary_emb.inv_freq",
-                                                            "rotary_embeddings.inv_freq",
-                                                            "attn.bias",
-                                                            "attn.masked_bias",
-                                                            "attention.bias",
-                                                            "attention.masked_bias",
-                                                            "output.LayerNorm.weight",
-                                                            "output.LayerNorm.bias",
-                                                            "attn.embed_positions",
-                                                            "attention.dense_bias",
-                                                            "attention.self_attn_layer_norm.weight",
-                                                            "attention.self_attn_layer_norm.bias",
-                                                            "attention.ln.weight",
-                                                            "attention.ln.bias",
-                                                            "attention.LayerNorm.weight",
-                                                            "attention.LayerNorm.bias",
-                                                            "attention.LayerNorm.gamma",
-                                                            "attention.LayerNorm.beta"};
+constexpr auto harmless_endings = std::to_array<std::string_view>(
+    {"rotary_emb.inv_freq", "rotary_embeddings.inv_freq", "attn.bias", "attn.masked_bias", "attention.bias",
+     "attention.masked_bias", "output.LayerNorm.weight", "output.LayerNorm.bias", "attn.embed_positions",
+     "attention.dense_bias", "attention.self_attn_layer_norm.weight", "attention.self_attn_layer_norm.bias",
+     "attention.ln.weight", "attention.ln.bias", "attention.LayerNorm.weight", "attention.LayerNorm.bias",
+     "attention.LayerNorm.gamma", "attention.LayerNorm.beta"});
 
 bool is_harmless(std::string_view name) {
   return std::ranges::any_of(harmless_endings, [&](std::string_view ending) { return name.ends_with(ending); });
@@ -44,32 +32,6 @@ std::set<std::string> used_names(const AttentionLayer& layer) {
       for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, stem, what));
   return used;
 }
-
-}  // namespace
-
-std::string module_of(const AttentionLayer& layer) {
-  const std::string before = layer.name.empty() ? "" : layer.name + ".";
-  const std::string_view stem = layer.family->first_stem();
-  const std::size_t dot = stem.find('.');
-  return dot == std::string_view::npos ? before : before + std::string(stem.substr(0, dot + 1));
-}
-
-void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
-  const std::string module = module_of(layer);
-  const bool is_torch_module = layer.family->first_stem().find('.') == std::string_view::npos;
-  if (is_torch_module) layer.has_bias_kv = files.find(module + "bias_k") && files.find(module + "bias_v");
-  const std::set<std::string> used = used_names(layer);
-  const auto& arrays = files.arrays();
-  for (auto at = arrays.lower_bound(module); at != arrays.end() && at->first.starts_with(module); ++at) {
-    const std::string_view name = std::string_view(at->first).substr(module.size());
-    // A module without a name of its own is next to other modules of the file, whose names contain dots.
-    if (is_torch_module && name.find('.') != std::string_view::npos && layer.name.empty()) continue;
-    if (layer.has_bias_kv && (name == "bias_k" || name == "bias_v")) continue;
-    if (!used.contains(at->first) && !is_harmless(at->first)) layer.unused_tensors.push_back(at->first);
-  }
-}
-
-namespace {
 
 // "q_proj" in "…self_attn.q_proj.weight" and in wrapped or quantised names:
 // "…self_attn.q_proj.base_layer.weight".
@@ -102,6 +64,28 @@ bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
 }
 
 }  // namespace
+
+std::string module_of(const AttentionLayer& layer) {
+  const std::string before = layer.name.empty() ? "" : layer.name + ".";
+  const std::string_view stem = layer.family->first_stem();
+  const std::size_t dot = stem.find('.');
+  return dot == std::string_view::npos ? before : before + std::string(stem.substr(0, dot + 1));
+}
+
+void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
+  const std::string module = module_of(layer);
+  const bool is_torch_module = layer.family->first_stem().find('.') == std::string_view::npos;
+  if (is_torch_module) layer.has_bias_kv = files.find(module + "bias_k") && files.find(module + "bias_v");
+  const std::set<std::string> used = used_names(layer);
+  const auto& arrays = files.arrays();
+  for (auto at = arrays.lower_bound(module); at != arrays.end() && at->first.starts_with(module); ++at) {
+    const std::string_view name = std::string_view(at->first).substr(module.size());
+    // A module without a name of its own is next to other modules of the file, whose names contain dots.
+    if (is_torch_module && name.find('.') != std::string_view::npos && layer.name.empty()) continue;
+    if (layer.has_bias_kv && (name == "bias_k" || name == "bias_v")) continue;
+    if (!used.contains(at->first) && !is_harmless(at->first)) layer.unused_tensors.push_back(at->first);
+  }
+}
 
 std::vector<std::string> model_notes(const ModelFiles& files, const AttentionLayers& layers) {
   std::vector<std::string> notes = files.warnings();

@@ -164,34 +164,6 @@ std::size_t bloom_end(std::string_view text, std::size_t at) {
   return cursor.at();
 }
 
-}  // namespace
-
-std::optional<SplitPattern> known_split_pattern(std::string_view regex) {
-  for (const KnownPattern& known : known_patterns)
-    if (known.regex == regex) return known.pattern;
-  return std::nullopt;
-}
-
-std::size_t split_word_end(SplitPattern pattern, std::string_view text, std::size_t at) {
-  switch (pattern) {
-    case SplitPattern::gpt2:
-      return gpt2_end(text, at);
-    case SplitPattern::llama3:
-      return llama3_end(text, at, 3);
-    case SplitPattern::qwen2:
-      return llama3_end(text, at, 1);
-    case SplitPattern::bloom:
-      return bloom_end(text, at);
-    case SplitPattern::digits:
-      return digits_end(text, at);
-    case SplitPattern::none:
-      break;
-  }
-  return text.size();
-}
-
-namespace {
-
 constexpr std::int32_t first_substitute = 0x100;
 
 bool stands_for_itself(int byte) {
@@ -267,10 +239,9 @@ ByteLevelBpe::ByteLevelBpe(std::shared_ptr<const TokenizerVocabulary> vocabulary
   for (std::size_t byte = 0; byte < 256; ++byte) byte_ids_[byte] = vocabulary_->find_own(alphabet()[byte]);
   if (!options_.unk_token.empty()) {
     unknown_ = vocabulary_->find_own(options_.unk_token);
-    if (!unknown_) {
+    if (!unknown_)
       refuse_input(where, "the vocabulary has no unk_token", fmt::format("'{}'", options_.unk_token),
                    "a piece of the vocabulary");
-    }
   }
 }
 
@@ -361,6 +332,30 @@ std::string ByteLevelBpe::decode(std::span<const std::string_view> pieces) const
 }
 
 }  // namespace
+
+std::optional<SplitPattern> known_split_pattern(std::string_view regex) {
+  for (const KnownPattern& known : known_patterns)
+    if (known.regex == regex) return known.pattern;
+  return std::nullopt;
+}
+
+std::size_t split_word_end(SplitPattern pattern, std::string_view text, std::size_t at) {
+  switch (pattern) {
+    case SplitPattern::gpt2:
+      return gpt2_end(text, at);
+    case SplitPattern::llama3:
+      return llama3_end(text, at, 3);
+    case SplitPattern::qwen2:
+      return llama3_end(text, at, 1);
+    case SplitPattern::bloom:
+      return bloom_end(text, at);
+    case SplitPattern::digits:
+      return digits_end(text, at);
+    case SplitPattern::none:
+      break;
+  }
+  return text.size();
+}
 
 std::int32_t byte_level_character(unsigned char byte) {
   if (stands_for_itself(byte)) return byte;

@@ -29,68 +29,6 @@ struct Candidate {
   }
 };
 
-}  // namespace
-
-void append_symbol(std::vector<PairSymbol>& symbols, TokenId id, std::size_t begin, std::size_t end,
-                   bool unknown) {
-  const std::size_t index = symbols.size();
-  if (index > 0) symbols.back().next = index;
-  symbols.push_back({id, begin, end, index == 0 ? none : index - 1, none, unknown});
-}
-
-PairMerges::PairMerges(const TokenizerVocabulary& vocabulary,
-                       const std::vector<std::pair<std::string, std::string>>& merges,
-                       const std::string& where) {
-  merges_.reserve(merges.size());
-  for (std::size_t i = 0; i < merges.size(); ++i)
-    add(vocabulary, merges[i].first, merges[i].second, static_cast<std::uint32_t>(i), where);
-}
-
-void PairMerges::add(const TokenizerVocabulary& vocabulary, const std::string& left, const std::string& right,
-                     std::uint32_t rank, const std::string& where) {
-  const std::string joined = left + right;
-  for (const std::string* piece : {&left, &right, &joined}) {
-    if (vocabulary.find_own(*piece)) continue;
-    refuse_input(where, fmt::format("merge {} needs a piece that the vocabulary does not have", rank),
-                 fmt::format("'{}' and '{}', without '{}'", left, right, *piece),
-                 "both pieces and the merged piece",
-                 "vocabulary and merges may come from different models: download both again");
-  }
-  // For a duplicate pair the last counts, as in `tokenizers`.
-  merges_.insert_or_assign(pair_of(*vocabulary.find_own(left), *vocabulary.find_own(right)),
-                           Merge{rank, *vocabulary.find_own(joined)});
-}
-
-void PairMerges::merge(std::vector<PairSymbol>& symbols) const {
-  std::priority_queue<Candidate> candidates;
-  const auto consider = [&](std::size_t left) {
-    if (left == none || symbols[left].next == none) return;
-    const auto found = merges_.find(pair_of(symbols[left].id, symbols[symbols[left].next].id));
-    if (found != merges_.end()) candidates.push({found->second.rank, left, found->second.made});
-  };
-  for (std::size_t i = 0; i + 1 < symbols.size(); ++i) consider(i);
-  while (!candidates.empty()) {
-    const Candidate best = candidates.top();
-    candidates.pop();
-    PairSymbol& left = symbols[best.left];
-    // By now it may be gone, or part of another pair.
-    if (left.begin == left.end || left.next == none) continue;
-    PairSymbol& right = symbols[left.next];
-    const auto still = merges_.find(pair_of(left.id, right.id));
-    if (still == merges_.end() || still->second.made != best.made) continue;
-    left.id = best.made;
-    left.end = right.end;
-    left.unknown = false;
-    right.begin = right.end;  // gone
-    left.next = right.next;
-    if (left.next != none) symbols[left.next].previous = best.left;
-    consider(left.previous);
-    consider(best.left);
-  }
-}
-
-namespace {
-
 constexpr std::string_view space_mark = "\xE2\x96\x81";  // ▁
 
 std::string byte_piece(int byte) {
@@ -138,10 +76,9 @@ SentencePiecePairs::SentencePiecePairs(std::shared_ptr<const TokenizerVocabulary
     byte_ids_[static_cast<std::size_t>(byte)] = vocabulary_->find_own(byte_piece(byte));
   if (options_.unk_token.empty()) return;
   unknown_ = vocabulary_->find_own(options_.unk_token);
-  if (!unknown_) {
+  if (!unknown_)
     refuse_input(where, "the vocabulary has no unk_token", fmt::format("'{}'", options_.unk_token),
                  "a piece of the vocabulary");
-  }
 }
 
 // Inserts the space marks: here rather than in encode,
@@ -231,6 +168,64 @@ std::string SentencePiecePairs::decode(std::span<const std::string_view> pieces)
 }
 
 }  // namespace
+
+void append_symbol(std::vector<PairSymbol>& symbols, TokenId id, std::size_t begin, std::size_t end,
+                   bool unknown) {
+  const std::size_t index = symbols.size();
+  if (index > 0) symbols.back().next = index;
+  symbols.push_back({id, begin, end, index == 0 ? none : index - 1, none, unknown});
+}
+
+PairMerges::PairMerges(const TokenizerVocabulary& vocabulary,
+                       const std::vector<std::pair<std::string, std::string>>& merges,
+                       const std::string& where) {
+  merges_.reserve(merges.size());
+  for (std::size_t i = 0; i < merges.size(); ++i)
+    add(vocabulary, merges[i].first, merges[i].second, static_cast<std::uint32_t>(i), where);
+}
+
+void PairMerges::add(const TokenizerVocabulary& vocabulary, const std::string& left, const std::string& right,
+                     std::uint32_t rank, const std::string& where) {
+  const std::string joined = left + right;
+  for (const std::string* piece : {&left, &right, &joined}) {
+    if (vocabulary.find_own(*piece)) continue;
+    refuse_input(where, fmt::format("merge {} needs a piece that the vocabulary does not have", rank),
+                 fmt::format("'{}' and '{}', without '{}'", left, right, *piece),
+                 "both pieces and the merged piece",
+                 "vocabulary and merges may come from different models: download both again");
+  }
+  // For a duplicate pair the last counts, as in `tokenizers`.
+  merges_.insert_or_assign(pair_of(*vocabulary.find_own(left), *vocabulary.find_own(right)),
+                           Merge{rank, *vocabulary.find_own(joined)});
+}
+
+void PairMerges::merge(std::vector<PairSymbol>& symbols) const {
+  std::priority_queue<Candidate> candidates;
+  const auto consider = [&](std::size_t left) {
+    if (left == none || symbols[left].next == none) return;
+    const auto found = merges_.find(pair_of(symbols[left].id, symbols[symbols[left].next].id));
+    if (found != merges_.end()) candidates.push({found->second.rank, left, found->second.made});
+  };
+  for (std::size_t i = 0; i + 1 < symbols.size(); ++i) consider(i);
+  while (!candidates.empty()) {
+    const Candidate best = candidates.top();
+    candidates.pop();
+    PairSymbol& left = symbols[best.left];
+    // By now it may be gone, or part of another pair.
+    if (left.begin == left.end || left.next == none) continue;
+    PairSymbol& right = symbols[left.next];
+    const auto still = merges_.find(pair_of(left.id, right.id));
+    if (still == merges_.end() || still->second.made != best.made) continue;
+    left.id = best.made;
+    left.end = right.end;
+    left.unknown = false;
+    right.begin = right.end;  // gone
+    left.next = right.next;
+    if (left.next != none) symbols[left.next].previous = best.left;
+    consider(left.previous);
+    consider(best.left);
+  }
+}
 
 std::unique_ptr<TokenizerModel> make_sentence_piece_pairs(
     std::shared_ptr<const TokenizerVocabulary> vocabulary,

@@ -64,10 +64,9 @@ void Tokenizer::encode_section(const AlignedText& text, std::vector<EncodedToken
 }
 
 std::vector<EncodedToken> Tokenizer::encode(std::string_view text, SpecialTokens special) const {
-  if (text.size() >= std::numeric_limits<std::uint32_t>::max()) {
+  if (text.size() >= std::numeric_limits<std::uint32_t>::max())
     refuse_input("the text", "it is too long for a tokenizer", bytes_text(static_cast<Index>(text.size())),
                  "less than 4 GiB");
-  }
   // At most one token per byte, and a range for each byte of the normalised text.
   require_memory(static_cast<Index>(text.size() * (sizeof(EncodedToken) + 2 * sizeof(AlignedCodePoint))),
                  "the tokens of the text");
@@ -95,10 +94,9 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, SpecialTokens specia
   std::vector<std::string_view> pieces;
   pieces.reserve(ids.size());
   for (const TokenId id : ids) {
-    if (!vocabulary_->contains(id)) {
+    if (!vocabulary_->contains(id))
       refuse_input("the ids", "the vocabulary has no such id", fmt::format("{}", id),
                    fmt::format("0 to {}", vocabulary_->end() - 1));
-    }
     if (special == SpecialTokens::leave_out && is_special(id)) continue;
     pieces.emplace_back(vocabulary_->piece(id));
   }
@@ -124,10 +122,9 @@ std::string read_file(const std::string& path) {
   if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0)
     refuse_input(path, "there is no tokenizer to read", "an empty file", expected);
   const InputFile file(path);
-  if (file.size() > most_bytes) {
+  if (file.size() > most_bytes)
     refuse_input(path, "it is too large for a tokenizer", bytes_text(static_cast<Index>(file.size())),
                  bytes_text(static_cast<Index>(most_bytes)) + " at most");
-  }
   return file.read_text(0, file.size());
 }
 
@@ -196,10 +193,9 @@ Tokenizer from_word_list(const fs::path& path) {
   const Json settings = read_config(path.parent_path());
   const JsonValue config(settings, where, tokenizer_format);
   const std::string name = tokenizer_class(config);
-  if (!name.empty() && std::ranges::find(word_piece_classes, name) == word_piece_classes.end()) {
+  if (!name.empty() && std::ranges::find(word_piece_classes, name) == word_piece_classes.end())
     refuse_input(where, "this tokenizer_class is unknown for a vocab.txt", name,
                  "BertTokenizer or one like it", "put the model's tokenizer.json next to it");
-  }
   const auto vocabulary =
       std::make_shared<const TokenizerVocabulary>(read_word_list(path), std::vector<VocabularyEntry>{}, where);
   constexpr const char* end_of_text = "<|endoftext|>";
@@ -279,21 +275,19 @@ Tokenizer from_merges(const fs::path& folder) {
   const std::string name = tokenizer_class(config);
   const auto is_one_of = [&name](const auto& names) { return std::ranges::find(names, name) != names.end(); };
   const bool qwen2 = name == "Qwen2Tokenizer";
-  if (!name.empty() && !is_one_of(roberta_classes) && !qwen2 && !is_one_of(gpt2_classes)) {
+  if (!name.empty() && !is_one_of(roberta_classes) && !qwen2 && !is_one_of(gpt2_classes))
     refuse_input(where, "this tokenizer_class is unknown for vocab.json and merges.txt", name,
                  "GPT2Tokenizer, RobertaTokenizer or Qwen2Tokenizer",
                  "put the model's tokenizer.json next to it");
-  }
   std::vector<AddedToken> added = read_added_tokens(config["added_tokens_decoder"]);
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added), where);
   // Files that do not specify it: RoBERTa's vocabulary has its special tokens, and not GPT-2's.
   // OPT's is the same.
   const bool opt = name.empty() && is_opt_model(folder);
-  if (opt && !config.has("add_bos_token")) {
+  if (opt && !config.has("add_bos_token"))
     refuse_input(where, "it is unknown what this OPT model puts before a text", "no add_bos_token",
                  "a tokenizer_config.json with bos_token and add_bos_token", "download it with the model");
-  }
   const bool roberta = is_one_of(roberta_classes) ||
                        (name.empty() && !opt && vocabulary->find("<s>") && vocabulary->find("</s>") &&
                         vocabulary->find("<mask>") && !vocabulary->find("<|endoftext|>"));

@@ -252,10 +252,9 @@ std::optional<SpaceBefore> read_marks(const JsonValue& normalizer) {
     return type_of(part) == "Prepend" && part.text("prepend", "") == space_mark;
   };
   const bool prepended = prepends(parts.front());
-  for (std::size_t i = prepended ? 1 : 0; i < parts.size(); ++i) {
+  for (std::size_t i = prepended ? 1 : 0; i < parts.size(); ++i)
     if (!is_replacement(parts[i], " ", space_mark))
       refuse(normalizer, fmt::format("SentencePiece with the normalizer {}", type_of(parts[i])));
-  }
   if (parts.size() != (prepended ? 2 : 1))
     refuse(normalizer, fmt::format("SentencePiece with {} normalizers", parts.size()));
   return prepended ? SpaceBefore::every_section : SpaceBefore::never;

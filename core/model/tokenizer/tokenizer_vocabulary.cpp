@@ -17,74 +17,14 @@ constexpr std::size_t most_gaps = 100'000;
 std::int64_t largest_id(const std::vector<VocabularyEntry>& entries, const std::string& where) {
   std::int64_t largest = -1;
   for (const VocabularyEntry& entry : entries) {
-    if (entry.second < 0 || entry.second >= most_token_ids) {
+    if (entry.second < 0 || entry.second >= most_token_ids)
       refuse_input(where, "an id of the vocabulary is out of range",
                    fmt::format("'{}' = {}", entry.first, entry.second),
                    fmt::format("0 to {}", most_token_ids - 1));
-    }
     largest = std::max(largest, entry.second);
   }
   return largest;
 }
-
-}  // namespace
-
-TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
-                                         const std::vector<VocabularyEntry>& added, const std::string& where) {
-  const auto size = static_cast<std::size_t>(std::max(largest_id(own, where), largest_id(added, where)) + 1);
-  if (size > own.size() + added.size() + most_gaps) {
-    refuse_input(where, "the ids of the vocabulary have wide gaps",
-                 fmt::format("{} pieces, the largest id {}", own.size() + added.size(), size - 1),
-                 "consecutive ids from 0");
-  }
-  pieces_.resize(size);
-  taken_.resize(pieces_.size());
-  own_.reserve(own.size());
-  for (VocabularyEntry& entry : own) {
-    longest_ = std::max(longest_, entry.first.size());
-    put(own_, std::move(entry.first), static_cast<std::size_t>(entry.second), where);
-  }
-  for (const VocabularyEntry& entry : added) {
-    const std::optional<TokenId> id = find_own(entry.first);
-    if (id && *id != entry.second) {
-      refuse_input(where, fmt::format("the added token '{}' has two ids", entry.first),
-                   fmt::format("{}, and {} in the vocabulary", entry.second, *id), "one id");
-    }
-    if (!id) put(added_, entry.first, static_cast<std::size_t>(entry.second), where);
-  }
-}
-
-void TokenizerVocabulary::put(Ids& ids, std::string piece, std::size_t id, const std::string& where) {
-  if (taken_[id]) {
-    refuse_input(where, fmt::format("two pieces have the id {}", id),
-                 fmt::format("'{}' and '{}'", pieces_[id], piece), "an id for each piece");
-  }
-  taken_[id] = true;
-  pieces_[id] = std::move(piece);
-  if (!ids.emplace(pieces_[id], static_cast<TokenId>(id)).second) {
-    refuse_input(where, "a piece occurs twice in the vocabulary", fmt::format("'{}'", pieces_[id]),
-                 "each piece once");
-  }
-}
-
-std::optional<TokenId> TokenizerVocabulary::find_own(std::string_view piece) const {
-  const auto found = own_.find(piece);
-  if (found == own_.end()) return std::nullopt;
-  return found->second;
-}
-
-std::optional<TokenId> TokenizerVocabulary::find(std::string_view piece) const {
-  if (const std::optional<TokenId> id = find_own(piece)) return id;
-  const auto found = added_.find(piece);
-  if (found == added_.end()) return std::nullopt;
-  return found->second;
-}
-
-bool TokenizerVocabulary::contains(TokenId id) const {
-  return id >= 0 && id < end() && taken_[static_cast<std::size_t>(id)];
-}
-
-namespace {
 
 // The beginning of the code point that ends at `end`.
 std::size_t previous(std::string_view text, std::size_t end) {
@@ -110,6 +50,57 @@ std::size_t behind_space(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
+                                         const std::vector<VocabularyEntry>& added, const std::string& where) {
+  const auto size = static_cast<std::size_t>(std::max(largest_id(own, where), largest_id(added, where)) + 1);
+  if (size > own.size() + added.size() + most_gaps)
+    refuse_input(where, "the ids of the vocabulary have wide gaps",
+                 fmt::format("{} pieces, the largest id {}", own.size() + added.size(), size - 1),
+                 "consecutive ids from 0");
+  pieces_.resize(size);
+  taken_.resize(pieces_.size());
+  own_.reserve(own.size());
+  for (VocabularyEntry& entry : own) {
+    longest_ = std::max(longest_, entry.first.size());
+    put(own_, std::move(entry.first), static_cast<std::size_t>(entry.second), where);
+  }
+  for (const VocabularyEntry& entry : added) {
+    const std::optional<TokenId> id = find_own(entry.first);
+    if (id && *id != entry.second)
+      refuse_input(where, fmt::format("the added token '{}' has two ids", entry.first),
+                   fmt::format("{}, and {} in the vocabulary", entry.second, *id), "one id");
+    if (!id) put(added_, entry.first, static_cast<std::size_t>(entry.second), where);
+  }
+}
+
+void TokenizerVocabulary::put(Ids& ids, std::string piece, std::size_t id, const std::string& where) {
+  if (taken_[id])
+    refuse_input(where, fmt::format("two pieces have the id {}", id),
+                 fmt::format("'{}' and '{}'", pieces_[id], piece), "an id for each piece");
+  taken_[id] = true;
+  pieces_[id] = std::move(piece);
+  if (!ids.emplace(pieces_[id], static_cast<TokenId>(id)).second)
+    refuse_input(where, "a piece occurs twice in the vocabulary", fmt::format("'{}'", pieces_[id]),
+                 "each piece once");
+}
+
+std::optional<TokenId> TokenizerVocabulary::find_own(std::string_view piece) const {
+  const auto found = own_.find(piece);
+  if (found == own_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<TokenId> TokenizerVocabulary::find(std::string_view piece) const {
+  if (const std::optional<TokenId> id = find_own(piece)) return id;
+  const auto found = added_.find(piece);
+  if (found == added_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool TokenizerVocabulary::contains(TokenId id) const {
+  return id >= 0 && id < end() && taken_[static_cast<std::size_t>(id)];
+}
 
 std::vector<VocabularyEntry> entries_of(const std::vector<AddedToken>& tokens) {
   std::vector<VocabularyEntry> entries;

@@ -166,20 +166,18 @@ std::string WordPiece::decode(std::span<const std::string_view> pieces) const {
 std::unique_ptr<TokenizerModel> make_word_piece(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                                 const WordPieceOptions& options, const std::string& where) {
   const std::optional<TokenId> unknown = vocabulary->find_own(options.unk_token);
-  if (!unknown) {
+  if (!unknown)
     throw Error(
         ExitStatus::input,
         {.where = where,
          .what = fmt::format("the vocabulary has no '{}', which stands for unknown words", options.unk_token),
          .expected = fmt::format("a piece '{}'", options.unk_token),
          .remedy = "add it to the vocabulary"});
-  }
-  if (options.max_input_chars_per_word > most_word_chars) {
+  if (options.max_input_chars_per_word > most_word_chars)
     throw Error(ExitStatus::input, {.where = where,
                                     .what = "max_input_chars_per_word is too large",
                                     .got = fmt::format("{}", options.max_input_chars_per_word),
                                     .expected = fmt::format("at most {}", most_word_chars)});
-  }
   return std::make_unique<WordPiece>(std::move(vocabulary), options, *unknown);
 }
 
