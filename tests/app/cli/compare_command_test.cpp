@@ -14,45 +14,21 @@ using namespace headwise;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-const Words small{"random",
-                  "--set",
-                  "attention.embed_dim=12",
-                  "--set",
-                  "attention.num_heads=4",
-                  "--set",
-                  "inputs.source=random",
-                  "--set",
-                  "inputs.self_attention=false",
-                  "--set",
-                  "inputs.query_length=3",
-                  "--set",
-                  "inputs.key_length=5",
-                  "--set",
-                  "inputs.batch=2",
-                  "--set",
-                  "parameters.source=random"};
+const Words small =
+    joined({{"random"},
+            with_settings({"attention.embed_dim=12", "attention.num_heads=4", "inputs.source=random",
+                           "inputs.self_attention=false", "inputs.query_length=3", "inputs.key_length=5",
+                           "inputs.batch=2", "parameters.source=random"})});
 
 ProgramResult compare(const Words& scenario, const std::string& theirs, const Words& more = {}) {
-  Words words{"compare"};
-  words.insert(words.end(), scenario.begin(), scenario.end());
-  words.insert(words.end(), {"--with", theirs});
-  words.insert(words.end(), more.begin(), more.end());
-  return run_program(words);
+  return run_program(joined({{"compare"}, scenario, {"--with", theirs}, more}));
 }
 
 // The tensors that `run` writes for these words.
 std::vector<NamedTensor> arrays_of(const TemporaryFolder& folder, const Words& scenario,
                                    const Words& more = {}) {
   const std::string path = folder.file("run.npz");
-  Words words{"run"};
-  words.insert(words.end(), scenario.begin(), scenario.end());
-  words.insert(words.end(), more.begin(), more.end());
-  words.insert(words.end(), {"-o", path});
-  const ProgramResult result = run_program(words);
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
+  run_well(joined({{"run"}, scenario, more, {"-o", path}}));
   return read_array_file(path);
 }
 
@@ -78,14 +54,9 @@ TEST_CASE("what run writes compares equal to itself, gradients and all, in every
   const TemporaryFolder folder;
   for (const char* file : {"a.npz", "a.safetensors"}) {
     for (const char* dtype : {"f32", "f64"}) {
-      Words words{"run"};
-      words.insert(words.end(), small.begin(), small.end());
-      words.insert(words.end(), {"--backward", "--dtype", dtype, "--set", "attention.add_bias_kv=true", "-o",
-                                 folder.file(file)});
-      REQUIRE(run_program(words).status == 0);
-      const ProgramResult result =
-          compare(small, folder.file(file),
-                  {"--dtype", dtype, "--set", "attention.add_bias_kv=true", "--tolerance", "0"});
+      const Words both{"--dtype", dtype, "--set", "attention.add_bias_kv=true"};
+      run_well(joined({{"run"}, small, both, {"--backward", "-o", folder.file(file)}}));
+      const ProgramResult result = compare(small, folder.file(file), joined({both, {"--tolerance", "0"}}));
       CAPTURE(result.out);
       CAPTURE(result.err);
       CHECK(result.status == 0);
@@ -96,8 +67,7 @@ TEST_CASE("what run writes compares equal to itself, gradients and all, in every
   }
 }
 
-TEST_CASE(
-    "the first tensor that differs is told with its worst cell, both values and its formula: status 1") {
+TEST_CASE("the first tensor that differs is told with its worst cell, both values and formula: status 1") {
   const TemporaryFolder folder;
   Tensor scores = tensor_of(arrays_of(folder, small), "scores");
   const Index cell = scores.shape().offset(std::vector<Index>{1, 2, 0, 4});
@@ -130,8 +100,7 @@ TEST_CASE("agreement says what is compared with what") {
 
 TEST_CASE("PyTorch's layouts are read, and the output says how") {
   const TemporaryFolder folder;
-  Words lne = small;
-  lne.insert(lne.end(), {"--set", "inputs.batch_first=false"});
+  const Words lne = joined({small, {"--set", "inputs.batch_first=false"}});
   const Tensor output = tensor_of(arrays_of(folder, small), "output");
   Tensor turned({{"L", 3}, {"N", 2}, {"E", 12}}, DType::f32);
   for (Index l = 0; l < 3; ++l) {
@@ -262,11 +231,10 @@ TEST_CASE("a wrong command line is status 2") {
   CHECK(compare(small, path, {"--tolerance", "-1"}).status == 2);
   CHECK(compare(small, path, {"--tolerance", "small"}).status == 2);
   CHECK(compare({"no such scenario"}, path).status == 2);
-  CHECK(run_program({"compare", "--help"}).status == 0);
+  run_well({"compare", "--help"});
 }
 
-TEST_CASE(
-    "--layers compares the layers of a model one by one and names the first that differs, with its cause") {
+TEST_CASE("--layers compares a model's layers one by one and names the first that differs, with its cause") {
   const TemporaryFolder folder;
   const std::string model = HEADWISE_SOURCE_DIR "/tests/golden/models/bert", path = folder.file("theirs.npz");
   const Words scenario{model, "--set", "inputs.source=text", "--set",

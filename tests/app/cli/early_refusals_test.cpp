@@ -102,11 +102,10 @@ TEST_CASE("a wrong shape is refused by the header of its file, before its number
     for (const std::string& file : files_of(folder, array, rows_of_3_gibibytes)) {
       std::vector<std::string> inputs{scenario, "--input", query, "--input", file};
       if (with_weight) inputs.insert(inputs.end(), {"--input", weight});
-      for (std::vector<std::string> words : {std::vector<std::string>{"run", "-o", out},
-                                             {"compare", "--with", theirs},
-                                             {"export", "--tensor", "output", "-o", folder.file("x.npy")}}) {
-        words.insert(words.begin() + 1, inputs.begin(), inputs.end());
-        check_refused(words, 3, part, limited);
+      for (const Words& words : {Words{"run", "-o", out},
+                                 {"compare", "--with", theirs},
+                                 {"export", "--tensor", "output", "-o", folder.file("x.npy")}}) {
+        check_refused(joined({words, inputs}), 3, part, limited);
       }
       std::filesystem::remove(file);
     }
@@ -114,8 +113,7 @@ TEST_CASE("a wrong shape is refused by the header of its file, before its number
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
-TEST_CASE(
-    "grad_output of a wrong shape is refused before anything is computed, where there is a backward pass") {
+TEST_CASE("grad_output of a wrong shape is refused before anything is computed if there is a backward pass") {
   const TemporaryFolder folder;
   const std::string scenario = folder.with_file("small.json", std::string(scenario_start) + "}}");
   for (const std::string& file : files_of(folder, "grad_output", rows_of_3_gibibytes))
@@ -124,9 +122,7 @@ TEST_CASE(
                   {"", limit_memory, {}, {}});
 }
 
-TEST_CASE(
-    "an array of --with whose shape is wrong is told by its header, and one that is not compared is not "
-    "read") {
+TEST_CASE("an array of --with of a wrong shape is told by its header; one that is not compared is not read") {
   const TemporaryFolder folder;
   const ProgramOptions limited{"", limit_memory, {}, {}};
   const std::string scenario = folder.with_file(
@@ -215,10 +211,9 @@ TEST_CASE("a picture that its cells make too large is refused before anything is
   // What is computed has something to say: every key of the first row is blocked.
   const std::string mask =
       folder.with_file("attn_mask.npy", npy_content("|b1", "(12, 12)", std::string(144, '\1')));
-  const auto refused = [&](const char* file, std::vector<std::string> words, const std::string& part) {
-    words.insert(words.begin(),
-                 {"export", "random", "--input", mask, "--tensor", "attn_weights", "-o", folder.file(file)});
-    check_refused(words, 2, part);
+  const Words exported{"export", "random", "--input", mask, "--tensor", "attn_weights", "-o"};
+  const auto refused = [&](const char* file, const Words& more, const std::string& part) {
+    check_refused(joined({exported, {folder.file(file)}, more}), 2, part);
     CHECK_FALSE(std::filesystem::exists(folder.file(file)));
   };
   refused("x.png", {"--scale", "3000"},
@@ -253,14 +248,10 @@ TEST_CASE("an array of a type that cannot be read is passed over unless its name
     CAPTURE(dtype);
     const std::string named = folder.with_file(
         "named.json", std::string(scenario_start) + R"(},"inputs":{"source":"file","file":"a.safetensors"}})");
-    for (const std::vector<std::string>& with :
-         {std::vector<std::string>{scenario, "--input", folder.file("a.safetensors")}, {named}}) {
-      std::vector<std::string> words{"run", "-o", folder.file("x.npz")};
-      words.insert(words.end(), with.begin(), with.end());
+    for (const Words& with : {Words{scenario, "--input", folder.file("a.safetensors")}, {named}}) {
+      const Words words = joined({{"run", "-o", folder.file("x.npz")}, with});
       file_of("scales", dtype);
-      const ProgramResult passed = run_program(words);
-      CAPTURE(passed.err);
-      CHECK(passed.status == 0);
+      const ProgramResult passed = run_well(words);
       CHECK(is_one_line(passed.err));
       CHECK_CONTAINS(passed.err, "warning: left out: ");
       CHECK_CONTAINS(passed.err,
@@ -272,20 +263,15 @@ TEST_CASE("an array of a type that cannot be read is passed over unless its name
   }
 }
 
-TEST_CASE(
-    "what cannot be read in a file that a scenario names is passed over unless the file is named for it") {
+TEST_CASE("what cannot be read in a file of a scenario is passed over unless the file is named for it") {
   const TemporaryFolder folder;
   const std::string query = npy_content("<f4", "(1, 2, 4)", std::string(32, '\0')),
                     objects = npy_content("|O", "(1,)", "x");
   const auto run = [&](const std::string& beside, const std::vector<std::string>& more) {
     folder.with_file("a.npz", npz_with_entries({{"query.npy", query}, {beside + ".npy", objects}}));
-    std::vector<std::string> words{
-        "run",
-        folder.with_file("named.json",
-                         std::string(scenario_start) + R"(},"inputs":{"source":"file","file":"a.npz"}})"),
-        "-o", folder.file("x.npz")};
-    words.insert(words.end(), more.begin(), more.end());
-    return run_program(words);
+    const std::string named = folder.with_file(
+        "named.json", std::string(scenario_start) + R"(},"inputs":{"source":"file","file":"a.npz"}})");
+    return run_program(joined({{"run", named, "-o", folder.file("x.npz")}, more}));
   };
   for (const char* other : {"in_proj_weight", "attn_mask", "labels"}) {
     const ProgramResult passed = run(other, {});

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <map>
 #include <sstream>
 
 #include "core/files/array_files.h"
@@ -23,12 +22,6 @@ const std::string scenario_text =
     "residual":true,"layer_norm":true,"average_attn_weights":false},"inputs":{"batch":2,"query_length":5,"key_length":6,
     "self_attention":false},"mask":{"is_causal":true,"valid_lens":[4,6]},"heads":{"gain":[1,0,1,1]}})";
 
-std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
-  return value;
-}
-
 // The lines of a table as fields; none of the labels here needs quotes.
 std::vector<std::vector<std::string>> fields_of(const std::string& csv) {
   std::vector<std::vector<std::string>> rows;
@@ -42,9 +35,8 @@ std::vector<std::vector<std::string>> fields_of(const std::string& csv) {
   return rows;
 }
 
-void check_export_refused(std::vector<std::string> words, int status, const std::string& part) {
-  words.insert(words.begin(), "export");
-  check_refused(words, status, part);
+void check_export_refused(const Words& words, int status, const std::string& part) {
+  check_refused(joined({{"export"}, words}), status, part);
 }
 
 }  // namespace
@@ -64,10 +56,8 @@ TEST_CASE("every tensor of a trace is exported in every format, one head and all
     for (const char* head : {"1", "all"}) {
       for (const char* extension : {"png", "svg", "pdf", "csv", "npy"}) {
         const std::string path = folder.file(fmt::format("{}-{}.{}", name, head, extension));
-        const ProgramResult result = run_program({"export", scenario, "--tensor", name, "--batch", "1",
-                                                  "--head", head, "--scale", "6", "-o", path});
-        CAPTURE(result.err);
-        REQUIRE(result.status == 0);
+        const ProgramResult result = run_well({"export", scenario, "--tensor", name, "--batch", "1", "--head",
+                                               head, "--scale", "6", "-o", path});
         CHECK(result.out.empty());
       }
       const std::string base = folder.file(fmt::format("{}-{}.", name, head));
@@ -88,12 +78,9 @@ TEST_CASE("an exported array and an exported table hold the numbers of the head 
   const TracePtr trace = reference_forward(
       make_scenario_inputs(scenario_from_json(scenario_text, "all.json"), DType::f64).attention);
   const Tensor& weights = *trace->tensors.attn_weights;  // (2,4,5,8)
-  const std::vector<std::string> common{"export",   scenario,       "--dtype", "f64",
-                                        "--tensor", "attn_weights", "--batch", "1"};
-  const auto exported = [&](std::vector<std::string> more, const std::string& file) {
-    more.insert(more.begin(), common.begin(), common.end());
-    more.insert(more.end(), {"-o", folder.file(file)});
-    REQUIRE(run_program(more).status == 0);
+  const Words common{"export", scenario, "--dtype", "f64", "--tensor", "attn_weights", "--batch", "1"};
+  const auto exported = [&](const Words& more, const std::string& file) {
+    run_well(joined({common, more, {"-o", folder.file(file)}}));
     return folder.file(file);
   };
   const TensorPtr one = read_array_file(exported({"--head", "2"}, "one.npy")).at(0).tensor;
@@ -123,9 +110,7 @@ TEST_CASE("an exported array and an exported table hold the numbers of the head 
 TEST_CASE("pixels per cell make the picture larger, the same request makes the same bytes") {
   const TemporaryFolder folder;
   const auto exported = [&](const std::string& scale, const std::string& name) {
-    REQUIRE(run_program({"export", "hand_made", "--tensor", "attn_weights", "--scale", scale, "-o",
-                         folder.file(name)})
-                .status == 0);
+    run_well({"export", "hand_made", "--tensor", "attn_weights", "--scale", scale, "-o", folder.file(name)});
     return content_of(folder.file(name));
   };
   const std::string small = exported("20", "a.png"), large = exported("40", "b.png");
@@ -133,16 +118,10 @@ TEST_CASE("pixels per cell make the picture larger, the same request makes the s
   CHECK(big_endian(large, 16) >= big_endian(small, 16) + 12 * 20);  // IHDR: width; 12 cells
 }
 
-TEST_CASE(
-    "an exported picture has the title, the label, the font size and the pixels per inch that are asked "
-    "for") {
+TEST_CASE("an exported picture has the title, label, font size and pixels per inch that are asked for") {
   const TemporaryFolder folder;
-  const auto exported = [&](std::vector<std::string> words, const std::string& name) {
-    words.insert(words.begin(), {"export", "hand_made", "--tensor", "attn_weights"});
-    words.insert(words.end(), {"-o", folder.file(name)});
-    const ProgramResult result = run_program(words);
-    CAPTURE(result.err);
-    REQUIRE(result.status == 0);
+  const auto exported = [&](const Words& more, const std::string& name) {
+    run_well(joined({{"export", "hand_made", "--tensor", "attn_weights", "-o", folder.file(name)}, more}));
     return content_of(folder.file(name));
   };
   const auto has = [](const std::string& text, const std::string& part) {
@@ -181,9 +160,7 @@ TEST_CASE("the range of the colours is as asked, below 0 too") {
   for (const char* range : {"-.5:2", "-1e-3:1e-3", "0:0", "own", "shared"}) {
     const std::string path = folder.file("scores.svg");
     const ProgramResult result =
-        run_program({"export", "hand_made", "--tensor", "scores", "--range", range, "-o", path});
-    CAPTURE(result.err);
-    CHECK(result.status == 0);
+        run_well({"export", "hand_made", "--tensor", "scores", "--range", range, "-o", path});
     CHECK(result.err.empty());
     // "−0.5" with a true minus stands below the colour bar.
     CHECK((content_of(path).find("−0.5") != std::string::npos) == (std::string(range) == "-.5:2"));
@@ -246,14 +223,11 @@ TEST_CASE("a tensor without cells is an empty table or array, and no picture") {
   }
 }
 
-TEST_CASE(
-    "all heads are a leading axis and column where there is one head too, and not where there is no such "
-    "axis") {
+TEST_CASE("all heads are a leading axis and column, of one head too, and not where there is no such axis") {
   const TemporaryFolder folder;
   const auto exported = [&](const std::string& tensor, const std::string& name) {
-    const ProgramResult result = run_program({"export", "random", "--set", "attention.num_heads=1",
-                                              "--tensor", tensor, "--head", "all", "-o", folder.file(name)});
-    CHECK(result.status == 0);
+    run_well({"export", "random", "--set", "attention.num_heads=1", "--tensor", tensor, "--head", "all", "-o",
+              folder.file(name)});
     return folder.file(name);
   };
   CHECK(read_array_file(exported("scores", "x.npy")).at(0).tensor->shape().rank() == 3);

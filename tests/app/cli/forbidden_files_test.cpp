@@ -98,8 +98,7 @@ TEST_CASE("links in a circle are no missing file") {
   }
 }
 
-TEST_CASE(
-    "a folder where a scenario belongs, and a number out of its range, are mistakes of the command line") {
+TEST_CASE("a folder where a scenario belongs and a number out of its range are command line mistakes") {
   const TemporaryFolder folder;
   const std::string scenario = folder.file("scenario.json");
   std::filesystem::create_directory(scenario);

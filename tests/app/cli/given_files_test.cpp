@@ -36,11 +36,7 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"run", scenario, "--input", folder.file(file), "-o", out},
           std::vector<std::string>{"info", scenario, "--input", folder.file(file)}}) {
-      const ProgramResult result = run_program(words);
-      CAPTURE(result.err);
-      CHECK(result.status == 3);
-      CHECK(is_one_line(result.err));
-      CHECK_CONTAINS(result.err, file);
+      const ProgramResult result = check_refused(words, 3, file);
       CHECK_CONTAINS(result.err, part);
       CHECK_CONTAINS(result.err, "query, key, value, in_proj_weight");
     }
@@ -52,8 +48,7 @@ TEST_CASE("an --input file of which nothing is used is status 3, with the names 
   refused("results.npz", "got output");
   // One array of a known name is enough; the others are told as before.
   write_npz(folder.file("both.npz"), {ones("query", three_tokens), ones("Query", three_tokens)});
-  const ProgramResult both = run_program({"run", scenario, "--input", folder.file("both.npz"), "-o", out});
-  CHECK(both.status == 0);
+  const ProgramResult both = run_well({"run", scenario, "--input", folder.file("both.npz"), "-o", out});
   CHECK_CONTAINS(both.err, "\"Query\" is not used");
 }
 
@@ -96,13 +91,8 @@ TEST_CASE("inputs.source \"file\" takes its arrays from --input too") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small);
   write_npy(folder.file("query.npy"), *ones("query", three_tokens).tensor);
-  const std::vector<std::string> words{"run",    scenario, "--set", "inputs.source=file",
-                                       "--only", "query",  "-o",    out};
-  std::vector<std::string> with_query = words;
-  with_query.insert(with_query.end(), {"--input", folder.file("query.npy")});
-  const ProgramResult result = run_program(with_query);
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
+  const Words words{"run", scenario, "--set", "inputs.source=file", "--only", "query", "-o", out};
+  const ProgramResult result = run_well(joined({words, {"--input", folder.file("query.npy")}}));
   CHECK(result.err.empty());
   const TensorPtr query = read_array_file(out).at(0).tensor;
   CHECK(query->shape().sizes() == std::vector<Index>{1, 3, 8});
@@ -114,10 +104,8 @@ TEST_CASE("inputs.source \"file\" takes its arrays from --input too") {
 
 TEST_CASE("export says of a tensor without heads that --head does not matter") {
   const TemporaryFolder folder;
-  const auto exported = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {"export", "hand_made"});
-    words.insert(words.end(), {"-o", folder.file("out.npy")});
-    return run_program(words);
+  const auto exported = [&](const Words& more) {
+    return run_program(joined({{"export", "hand_made", "-o", folder.file("out.npy")}, more}));
   };
   const ProgramResult head = exported({"--tensor", "output", "--head", "1"});
   CHECK(head.status == 0);
@@ -142,13 +130,10 @@ TEST_CASE("an unknown key of a scenario is told the key that has it as a part") 
 
 TEST_CASE("run of a model's folder says which text it reads, unless it was told one") {
   const TemporaryFolder folder;
-  const auto noted = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {"run", own_models + "sentences"});
-    words.insert(words.end(), {"--only", "query", "--strict", "-o", folder.file("out.npz")});
-    const ProgramResult result = run_program(words);
-    CAPTURE(result.err);
-    CHECK(result.status == 0);  // a note is no warning
-    return result.err;
+  const Words run{"run", own_models + "sentences", "--only", "query", "--strict",
+                  "-o",  folder.file("out.npz")};
+  const auto noted = [&](const Words& more) {
+    return run_well(joined({run, more})).err;  // a note is no warning
   };
   const std::string note = noted({});
   CHECK(note.starts_with("headwise: note: "));
@@ -158,9 +143,7 @@ TEST_CASE("run of a model's folder says which text it reads, unless it was told 
 }
 
 TEST_CASE("info of a model with --set says what that layer is and costs") {
-  const ProgramResult layer = run_program({"info", own_models + "copycat", "--set", "parameters.layer=1"});
-  CAPTURE(layer.err);
-  CHECK(layer.status == 0);
+  const ProgramResult layer = run_well({"info", own_models + "copycat", "--set", "parameters.layer=1"});
   CHECK_CONTAINS(layer.out, "Parameters");
   CHECK_CONTAINS(layer.out, "in_proj_weight");
   const ProgramResult no_such = run_program({"info", own_models + "copycat", "--set", "parameters.layer=7"});
@@ -188,10 +171,9 @@ TEST_CASE("a query of another width than the scenario's embed_dim is refused wit
   const auto scenario = [&](const std::string& attention, const std::string& rest = "") {
     return folder.with_file("s.json", R"({"headwise":1,"attention":{)" + attention + "}" + rest + "}");
   };
-  const auto refused = [&](std::vector<std::string> words, std::initializer_list<std::string> parts) {
-    words.insert(words.begin(), "run");
-    words.insert(words.end(), {"--input", query, "-o", out});
-    for (const std::string& part : parts) check_refused(words, 3, part);
+  const auto refused = [&](const Words& words, std::initializer_list<std::string> parts) {
+    for (const std::string& part : parts)
+      check_refused(joined({{"run"}, words, {"--input", query, "-o", out}}), 3, part);
   };
   const std::string of_file = R"(,"parameters":{"source":"file","file":"w.npz"})";
   const std::string heads = R"("num_heads":3)", width = heads + R"(,"embed_dim":36)";

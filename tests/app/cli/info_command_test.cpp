@@ -16,8 +16,7 @@ TEST_CASE("info tells the tensors of a file with type, shape and size") {
   const auto tensor = std::make_shared<const Tensor>(Shape{{"N", 2}, {"L", 3}}, DType::f32);
   write_safetensors(path, {{"query", tensor, "f32"}}, {{"made_by", "a test"}});
 
-  const ProgramResult text = run_program({"info", path});
-  CHECK(text.status == 0);
+  const ProgramResult text = run_well({"info", path});
   CHECK(text.out == path +
                         ": safetensors, 1 tensor, 24 bytes\n  query  f32  (2,3)  24 bytes\nmetadata\n  "
                         "made_by: a test\n");
@@ -40,20 +39,13 @@ TEST_CASE("info prints names that are no text without harm") {
 
 TEST_CASE("info refuses a pickle with the lines that convert it") {
   const TemporaryFolder folder;
-  const ProgramResult result = run_program({"info", folder.with_file("model.pkl", "\x80\x04rest")});
-  CHECK(result.status == 3);
-  CHECK(is_one_line(result.err));
-  CHECK_CONTAINS(result.err, "import numpy, pickle;");
+  check_refused({"info", folder.with_file("model.pkl", "\x80\x04rest")}, 3, "import numpy, pickle;");
 }
 
 namespace {
 
-nlohmann::json info_json(std::vector<std::string> words) {
-  words.insert(words.begin(), "info");
-  words.emplace_back("--json");
-  const ProgramResult result = run_program(words);
-  REQUIRE(result.status == 0);
-  return nlohmann::json::parse(result.out);
+nlohmann::json info_json(const Words& words) {
+  return nlohmann::json::parse(run_well(joined({{"info"}, words, {"--json"}})).out);
 }
 
 TensorPtr array_of(const std::vector<NamedTensor>& arrays, const std::string& name) {
@@ -126,8 +118,7 @@ TEST_CASE("info of a scenario without queries or keys still tells its sizes") {
   }
 }
 
-TEST_CASE(
-    "info of a scenario too large to be computed several times tells its sizes and why there is no answer") {
+TEST_CASE("info of a scenario too large to be computed often tells its sizes and why there is no answer") {
   const nlohmann::json json =
       info_json({"random", "--set", "inputs.source=random", "--set", "inputs.query_length=50000"});
   CHECK(json.at("sizes").at("L") == 50000);
@@ -151,9 +142,7 @@ TEST_CASE("info takes the settings of a scenario, and refuses them beside an arr
   CHECK(run_program({"info", folder.with_file("bad.json", "{")}).status == 2);
 }
 
-TEST_CASE(
-    "a scenario with one matrix for each head runs, saves and is told as such, and computes what packed "
-    "does") {
+TEST_CASE("a scenario with a matrix for each head runs, saves and is told as such, and computes as packed") {
   const TemporaryFolder folder;
   const std::string path = folder.with_file(
       "a.json",
@@ -162,14 +151,9 @@ TEST_CASE(
   write_scenario_file(read_scenario_file(path), saved);
   CHECK_CONTAINS(content_of(saved), "\"per_head\"");
 
-  const auto run = [&](std::vector<std::string> words, const char* name) {
-    const std::string out = folder.file(name);
-    words.insert(words.begin(), "run");
-    words.insert(words.end(), {"--backward", "-o", out});
-    const ProgramResult result = run_program(words);
-    CHECK(result.err.empty());
-    REQUIRE(result.status == 0);
-    return read_array_file(out);
+  const auto run = [&](const Words& words, const char* name) {
+    CHECK(run_well(joined({{"run"}, words, {"--backward", "-o", folder.file(name)}})).err.empty());
+    return read_array_file(folder.file(name));
   };
   const auto per_head = run({saved}, "per_head.npz");
   const auto packed = run({path, "--set", "parameters.layout=packed"}, "packed.npz");
@@ -233,8 +217,7 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
       folder.with_file("lesson.json", R"({ "headwise_playlist": 1, "title": "A lesson", "pages": [
     { "scenario": "hand_made", "step": "split_heads", "view": "memory", "title": "Which float?" },
     { "set": ["attention.scale=1"], "step": "softmax", "view": "compare", "beside": "scale", "head": 11 } ] })");
-  const ProgramResult text = run_program({"info", path});
-  CHECK(text.status == 0);
+  const ProgramResult text = run_well({"info", path});
   CHECK(text.out == path +
                         ": playlist, 2 pages: A lesson\n"
                         "  1  split_heads  memory         head 0   hand_made             Which float?\n"
@@ -245,8 +228,7 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   CHECK(json.at("pages")[0].at("step") == "split_heads");
   CHECK(json.at("pages")[1].at("scenario") == "hand_made, 1 changed");
 
-  const ProgramResult lesson = run_program({"info", "questions"});
-  CHECK(lesson.status == 0);
+  const ProgramResult lesson = run_well({"info", "questions"});
   CHECK(lesson.out.starts_with("questions: playlist, 30 pages"));
   const ProgramResult refused = run_program({"info", path, "--set", "attention.scale=2"});
   CHECK(refused.status == 2);
@@ -304,9 +286,7 @@ TEST_CASE("info of a playlist calls a page's scenario by its file, and says from
   const TemporaryFolder folder;
   const auto words_of = [&](const std::string& pages) {
     const std::string path = folder.with_file("p.json", R"({"headwise_playlist":1,"pages":[)" + pages + "]}");
-    const ProgramResult result = run_program({"info", path, "--json"});
-    CAPTURE(result.err);
-    REQUIRE(result.status == 0);
+    const ProgramResult result = run_well({"info", path, "--json"});
     std::vector<std::string> words;
     const nlohmann::json document = nlohmann::json::parse(result.out);
     for (const nlohmann::json& page : document.at("pages")) words.push_back(page.at("scenario"));
@@ -334,8 +314,7 @@ TEST_CASE("info of a playlist calls a page's scenario by its file, and says from
 
 TEST_CASE("info scores every head of a model on a text, and mutes each where that is asked for") {
   const std::string model = HEADWISE_SOURCE_DIR "/assets/models/copycat";
-  const ProgramResult text = run_program({"info", model, "--text", "apple lamp river apple lamp river"});
-  CHECK(text.status == 0);
+  const ProgramResult text = run_well({"info", model, "--text", "apple lamp river apple lamp river"});
   CHECK_CONTAINS(text.out, "heads on 7 tokens: <|endoftext|> apple lamp river apple lamp river\n");
   CHECK_CONTAINS(text.out, "\n  1.3  ");
   CHECK_LACKS(text.out, "muted");
@@ -360,11 +339,9 @@ TEST_CASE("info scores every head of a model on a text, and mutes each where tha
 TEST_CASE("info lists the checkpoints of a training, and the folder stands for the newest one") {
   const TemporaryFolder folder;
   const std::string run = folder.file("run"), newest = run + "/checkpoint-10";
-  REQUIRE(run_program({"train", "induction", "-o", run, "--width", "16", "--heads", "2", "--batch", "4",
-                       "--steps", "10", "--every", "5"})
-              .status == 0);
-  const ProgramResult text = run_program({"info", run});
-  CHECK(text.status == 0);
+  run_well({"train", "induction", "-o", run, "--width", "16", "--heads", "2", "--batch", "4", "--steps", "10",
+            "--every", "5"});
+  const ProgramResult text = run_well({"info", run});
   CHECK(text.out.starts_with(run + ": 3 checkpoints of a training run\n  step 0: " + run +
                              "/checkpoint-0\n  step 5: "));
   CHECK_CONTAINS(text.out, "\n  step 10: " + newest + "\n");
@@ -377,7 +354,7 @@ TEST_CASE("info lists the checkpoints of a training, and the folder stands for t
                  "encoder: pre-LayerNorm blocks, GELU (tanh), learned positions (at most 32 tokens)");
   CHECK_CONTAINS(model.out, "tokenizer: word list, 32 pieces");
   CHECK_LACKS(model.out, "not computed");
-  CHECK(run_program({"info", newest, "--strict"}).status == 0);
+  run_well({"info", newest, "--strict"});
   CHECK_CONTAINS(run_program({"info", run, "--text", "garden river garden"}).out,
                  "heads on 3 tokens: garden river garden\n");
   const ProgramResult unknown = run_program({"info", run, "--text", "garden gryphon"});

@@ -36,8 +36,7 @@ TEST_CASE("info says what a model is before its tensors, and one line does for t
   write_model(folder, sizes, R"({"n_heads":3})");
   const std::string path = folder.file("");
 
-  const ProgramResult told = run_program({"info", path});
-  CHECK(told.status == 0);
+  const ProgramResult told = run_well({"info", path});
   CHECK(told.out.starts_with(path +
                              ": safetensors, 45 tensors, 25.1 KiB\n11 attention layers, with config.json\n"));
   CHECK(
@@ -104,9 +103,8 @@ TEST_CASE("--set attention.num_heads alone is enough for a grouped layer") {
   const std::string out = folder.file("out.npz");
   for (const char* heads : {"2", "8", "16"}) {
     CAPTURE(heads);
-    const ProgramResult result = run_program({"run", folder.file("model.safetensors"), "--set",
-                                              std::string("attention.num_heads=") + heads, "-o", out});
-    CHECK(result.status == 0);
+    const ProgramResult result = run_well({"run", folder.file("model.safetensors"), "--set",
+                                           std::string("attention.num_heads=") + heads, "-o", out});
     CHECK(is_one_line(result.err));
     CHECK_CONTAINS(result.err, "no config.json gives the kind of model");
   }
@@ -123,10 +121,7 @@ TEST_CASE("a model without its files says which are missing") {
       "h.1.attention.q_lin.weight":"b.safetensors"}})");
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"run", folder.file(""), "-o", folder.file("out.npz")}, {folder.file("")}}) {
-    const ProgramResult result = run_program(words);
-    CHECK(result.status == 3);
-    CHECK(is_one_line(result.err));
-    CHECK_CONTAINS(result.err, "files named in the index are missing: got a.safetensors and 1 more");
+    check_refused(words, 3, "files named in the index are missing: got a.safetensors and 1 more");
   }
 }
 
@@ -190,11 +185,9 @@ TEST_CASE("what info says cannot be computed is what run refuses, in the same wo
     const std::string problem = model.at("layers")[0].at("problem");
     CHECK_CONTAINS(problem, one.part);
     CHECK_CONTAINS(run_program({"info", path}).out, "    cannot be computed: " + problem + "\n");
-    const ProgramResult run = run_program(
-        {"run", path, "--set", "inputs.source=random", "--only", "output", "-o", folder.file("out.npz")});
-    CHECK(run.status == 3);
-    CHECK(is_one_line(run.err));
-    CHECK_CONTAINS(run.err, "this layer cannot be computed: " + problem);
+    check_refused(
+        {"run", path, "--set", "inputs.source=random", "--only", "output", "-o", folder.file("out.npz")}, 3,
+        "this layer cannot be computed: " + problem);
   }
 }
 
@@ -209,8 +202,7 @@ TEST_CASE("an index that does not fit its files is a warning wherever the model 
   const std::string warning =
       "model.safetensors.index.json is ignored, because model.safetensors is there too";
   CHECK_CONTAINS(run_program({"info", path}).out, "  " + warning);
-  const ProgramResult run = run_program({"run", path, "--only", "output", "-o", out});
-  CHECK(run.status == 0);
+  const ProgramResult run = run_well({"run", path, "--only", "output", "-o", out});
   CHECK_CONTAINS(run.err, "headwise: warning: " + warning);
   CHECK(run_program({"run", path, "--only", "output", "--strict", "-o", out}).status != 0);
 }

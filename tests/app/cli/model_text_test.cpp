@@ -20,8 +20,7 @@ const std::string small_models = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 }  // namespace
 
 TEST_CASE("info of a model says what its blocks and its tokenizer are, or why text cannot go in") {
-  const ProgramResult own = run_program({"info", own_models + "sentences"});
-  REQUIRE(own.status == 0);
+  const ProgramResult own = run_well({"info", own_models + "sentences"});
   CAPTURE(own.out);
   CHECK_CONTAINS(own.out, "encoder: post-LayerNorm blocks, GELU, learned positions (at most 64 tokens)");
   CHECK_CONTAINS(own.out, "tokenizer: WordPiece, 3846 pieces");
@@ -38,14 +37,11 @@ TEST_CASE("info of a model says what its blocks and its tokenizer are, or why te
 TEST_CASE("run takes a model as it is, with the settings of its layer") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.npz");
-  const ProgramResult text =
-      run_program({"run", own_models + "copycat", "--set", "parameters.layer=1", "--set",
-                   "inputs.text=garden river lamp", "--only", "attn_weights", "-o", out});
-  CAPTURE(text.err);
-  REQUIRE(text.status == 0);
+  run_well({"run", own_models + "copycat", "--set", "parameters.layer=1", "--set",
+            "inputs.text=garden river lamp", "--only", "attn_weights", "-o", out});
   CHECK(read_array_file(out).at(0).tensor->shape().size(2) == 4);  // <|endoftext|> before the words
   // Grouped heads, rotary positions and the causal mask are the model's; no tokenizer: the inputs are random.
-  REQUIRE(run_program({"run", small_models + "llama", "--only", "attn_weights", "-o", out}).status == 0);
+  run_well({"run", small_models + "llama", "--only", "attn_weights", "-o", out});
   const TensorPtr weights = read_array_file(out).at(0).tensor;
   CHECK(weights->at({0, 0, 0, 1}) == 0.0);
 }
@@ -70,10 +66,7 @@ TEST_CASE("run gives a layer of a model its true input, and tells the words that
       {"parameters", {{"source", "model"}, {"file", own_models + "copycat"}, {"layer", 1}}},
       {"mask", {{"is_causal", true}}}};
   const std::string out = folder.file("trace.npz");
-  const ProgramResult result =
-      run_program({"run", folder.with_file("scenario.json", scenario.dump()), "-o", out});
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
+  const ProgramResult result = run_well({"run", folder.with_file("scenario.json", scenario.dump()), "-o", out});
   CHECK_CONTAINS(result.err, "zeppelin");
   TensorPtr query;
   for (const NamedTensor& array : read_array_file(out))
@@ -85,13 +78,11 @@ TEST_CASE("run gives a layer of a model its true input, and tells the words that
 }
 
 TEST_CASE("info of a text tells the heads and no list of tensors, and of an empty one a sentence") {
-  const ProgramResult heads = run_program({"info", own_models + "sentences", "--text", "the dog ran ."});
-  CHECK(heads.status == 0);
+  const ProgramResult heads = run_well({"info", own_models + "sentences", "--text", "the dog ran ."});
   CHECK(heads.out.starts_with("heads on 6 tokens:"));
   CHECK_LACKS(heads.out, "encoder.layer.0.attention.self.query.weight");
   for (const std::string model : {"sentences", "copycat"}) {
-    const ProgramResult empty = run_program({"info", own_models + model, "--text", " ", "--mute"});
-    CHECK(empty.status == 0);
+    const ProgramResult empty = run_well({"info", own_models + model, "--text", " ", "--mute"});
     CHECK(empty.out == "the text is empty, so nothing was measured\n");
   }
 }
@@ -105,8 +96,7 @@ TEST_CASE("what is assumed of a model that does not say its heads is one line, a
                      {name + "self.value.weight", {128, 128}},
                      {name + "output.dense.weight", {128, 128}}},
                     "");
-  const ProgramResult info = run_program({"info", folder.file("model.safetensors"), "--json"});
-  CHECK(info.status == 0);
+  const ProgramResult info = run_well({"info", folder.file("model.safetensors"), "--json"});
   CHECK_CONTAINS(info.err, "assuming 2 of 64");
   CHECK(std::ranges::count(info.err, '\n') == 1);
   const std::string text = run_program({"info", folder.file("model.safetensors")}).out;
@@ -123,8 +113,7 @@ TEST_CASE("what is assumed of a model that does not say its heads is one line, a
                                                   {"export", scenario, "--tensor", "q", "-o", png},
                                                   {"info", scenario, "--json"}}) {
     CAPTURE(command[0]);
-    const ProgramResult silent = run_program(command);
-    CHECK(silent.status == 0);
+    const ProgramResult silent = run_well(command);
     CHECK_CONTAINS(silent.err, "assuming 2 of 64; set attention.num_heads");
     CHECK(std::ranges::count(silent.err, '\n') == 1);
   }
@@ -153,15 +142,12 @@ TEST_CASE("a model without words has its table of heads, and one line says why n
   std::vector<NamedTensor> arrays = read_array_file(model + "/model.safetensors");
   std::erase_if(arrays, [](const NamedTensor& array) { return array.name.starts_with("cls."); });
   write_safetensors(model + "/model.safetensors", arrays, {});
-  const ProgramResult text = run_program({"info", model, "--text", "the dog ran .", "--mute"});
-  CAPTURE(text.err);
-  CHECK(text.status == 0);
+  const ProgramResult text = run_well({"info", model, "--text", "the dog ran .", "--mute"});
   CHECK(text.out.starts_with("heads on 6 tokens:"));
   CHECK_LACKS(text.out, "when muted");
   CHECK(is_one_line(text.err));
   CHECK_CONTAINS(text.err, "no head was muted, because this model predicts no words");
-  const ProgramResult json = run_program({"info", model, "--text", "the dog ran .", "--mute", "--json"});
-  CHECK(json.status == 0);
+  const ProgramResult json = run_well({"info", model, "--text", "the dog ran .", "--mute", "--json"});
   const auto told = nlohmann::json::parse(json.out).at("text");
   CHECK_CONTAINS(told.at("not_muted").get<std::string>(), "predicts no words");
   CHECK_FALSE(told.at("heads").empty());
@@ -181,10 +167,8 @@ TEST_CASE("a file of a model that is none says what it is and what was expected"
         std::filesystem::create_directory(file);
       else
         std::ofstream(file).flush();
-      const ProgramResult result = run_program({"info", model, "--text", "the dog ran ."});
-      CHECK(result.status == 3);
-      CHECK(is_one_line(result.err));
-      CHECK_CONTAINS(result.err, is_folder ? "got a folder" : "got an empty file");
+      const ProgramResult result = check_refused({"info", model, "--text", "the dog ran ."}, 3,
+                                                 is_folder ? "got a folder" : "got an empty file");
       CHECK_CONTAINS(result.err, file.ends_with(".json") ? "expected a JSON file" : "expected a text file");
     }
   }
@@ -197,9 +181,6 @@ TEST_CASE("a layer that cannot be computed is told in a sentence") {
   auto config = nlohmann::json::parse(std::ifstream(model + "/config.json"));
   config["num_attention_heads"] = 7;
   std::ofstream(model + "/config.json") << config.dump();
-  const ProgramResult result = run_program({"run", model, "-o", folder.file("out.npz")});
-  CAPTURE(result.err);
-  CHECK(result.status == 3);
-  CHECK(is_one_line(result.err));
-  CHECK_CONTAINS(result.err, "this layer cannot be computed: 128 rows of q cannot be split into 7 heads");
+  check_refused({"run", model, "-o", folder.file("out.npz")}, 3,
+                "this layer cannot be computed: 128 rows of q cannot be split into 7 heads");
 }

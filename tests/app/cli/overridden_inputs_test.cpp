@@ -19,8 +19,6 @@ using namespace headwise;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 bool warned(const ProgramResult& result, const std::string& part) {
   return result.err.find(part) != std::string::npos;
 }
@@ -42,18 +40,16 @@ std::string given_without(const TemporaryFolder& folder, const std::string& run,
 
 }  // namespace
 
-TEST_CASE(
-    "a parameter that --input lacks is a warning, no comparison is made with it, and --strict refuses") {
+TEST_CASE("a parameter that --input lacks is a warning, is compared with nothing, and --strict refuses") {
   const TemporaryFolder folder;
   const std::string scenario = folder.with_file("mha.json", two_batches), run = folder.file("run.npz"),
                     out = folder.file("out.npz");
-  REQUIRE(run_program({"run", scenario, "-o", run}).status == 0);
+  run_well({"run", scenario, "-o", run});
   for (const auto& [name, how] : {std::pair("out_proj.bias", "all zeros"),
                                   std::pair("in_proj_weight", "drawn at random (xavier_uniform, seed 0)")}) {
     CAPTURE(name);
     const std::string given = given_without(folder, run, {name});
-    const ProgramResult easy = run_program({"run", scenario, "--input", given, "--only", "output", "-o", out});
-    CHECK(easy.status == 0);
+    const ProgramResult easy = run_well({"run", scenario, "--input", given, "--only", "output", "-o", out});
     CHECK(is_one_line(easy.err));
     CHECK(warned(easy, fmt::format("warning: {} was not given: {}", name, how)));
     CHECK(run_program({"run", scenario, "--strict", "--input", given, "-o", out}).status == 3);
@@ -63,35 +59,30 @@ TEST_CASE(
     CHECK(is_one_line(compared.err));
     CHECK(warned(compared, fmt::format("{} ({})", name, how)));
     // Whoever writes where the parameters come from means it.
-    const ProgramResult chosen = run_program(
-        {"compare", scenario, "--input", given, "--with", run, "--set", "parameters.source=random"});
-    CHECK(chosen.status == 0);
+    const ProgramResult chosen =
+        run_well({"compare", scenario, "--input", given, "--with", run, "--set", "parameters.source=random"});
     CHECK(warned(chosen, "was not given"));
   }
   CHECK(warned(run_program({"compare", scenario, "--input", given_without(folder, run, {"out_proj.bias"}),
                             "--with", run}),
                "attention.bias=false"));
-  CHECK(run_program({"compare", scenario, "--strict", "--input", given_without(folder, run, {}), "--with", run})
-            .status == 0);
+  run_well({"compare", scenario, "--strict", "--input", given_without(folder, run, {}), "--with", run});
 }
 
-TEST_CASE(
-    "a setting without effect is told by every command that has --set, and so is one that is set twice") {
+TEST_CASE("a setting without effect, or set twice, is told by every command that has --set") {
   const TemporaryFolder folder;
   const std::string out = folder.file("out.npz"), set = "inputs.query_length=512";
-  REQUIRE(run_program({"run", "random", "-o", out}).status == 0);
+  run_well({"run", "random", "-o", out});
   for (const Words& words :
        {Words{"run", "random", "--set", set, "-o", folder.file("a.npz")}, Words{"info", "random", "--set", set},
         Words{"export", "random", "--set", set, "--tensor", "output", "-o", folder.file("a.csv")},
         Words{"compare", "random", "--set", set, "--with", out},
         Words{"bench", "--preset", "random", "--set", set, "--backend", "reference", "--repeat", "1"}}) {
     CAPTURE(words[0]);
-    const ProgramResult result = run_program(words);
-    CHECK(result.status == 0);
-    CHECK(warned(
-        result,
-        "warning: inputs.query_length = 512 is not used, because the text of inputs.source \"text\" has 12 "
-        "tokens: set inputs.source=random"));
+    const ProgramResult result = run_well(words);
+    CHECK(warned(result,
+                 "warning: inputs.query_length = 512 is not used, because the text of inputs.source \"text\" "
+                 "has 12 tokens: set inputs.source=random"));
   }
   const ProgramResult twice =
       run_program({"info", "random", "--set", "mask.is_causal=true", "--set", "mask.is_causal=false"});
@@ -140,9 +131,7 @@ TEST_CASE("an --input file with a text beside its arrays is read, unless the tex
     const std::string path = folder.with_file(
         "in.npz",
         npz_with_entries({{"query.npy", query}, {"key.npy", query}, {"value.npy", query}, {name, text}}));
-    Words words{"run", scenario, "--input", path, "--only", "output", "-o", out};
-    words.insert(words.end(), more.begin(), more.end());
-    return run_program(words);
+    return run_program(joined({{"run", scenario, "--input", path, "--only", "output", "-o", out}, more}));
   };
   const ProgramResult beside = run("labels.npy", {});
   CHECK(beside.status == 0);
@@ -165,7 +154,7 @@ TEST_CASE("odd arguments are refused or understood, never an internal error") {
   check_refused({"train", "reverse", "-o", "-"}, 2, "standard output");
   CHECK(run_program({"help", "--help"}).out == run_program({"--help"}).out);
   CHECK(run_program({"info", "--", scenario}).out == run_program({"info", scenario}).out);
-  CHECK(run_program({"run", "-o", folder.file("y.npz"), "--", scenario}).status == 0);
+  run_well({"run", "-o", folder.file("y.npz"), "--", scenario});
   const ProgramOptions removed{.folder = "",
                                .in_child =
                                    [path = folder.file("gone")] {
@@ -194,15 +183,13 @@ TEST_CASE("the same mistake has the same status in every command") {
                     out = folder.file("out.npz");
   const auto statuses = [&](const std::string& scenario, const Words& more) {
     std::vector<int> all;
-    for (Words words : {Words{"run", scenario, "-o", out}, Words{"info", scenario},
-                        Words{"export", scenario, "--tensor", "output", "-o", folder.file("x.csv")},
-                        Words{"compare", scenario, "--with", out}}) {
-      words.insert(words.end(), more.begin(), more.end());
-      all.push_back(run_program(words).status);
-    }
+    for (const Words& words : {Words{"run", scenario, "-o", out}, Words{"info", scenario},
+                               Words{"export", scenario, "--tensor", "output", "-o", folder.file("x.csv")},
+                               Words{"compare", scenario, "--with", out}})
+      all.push_back(run_program(joined({words, more})).status);
     return all;
   };
-  REQUIRE(run_program({"run", "random", "-o", out}).status == 0);
+  run_well({"run", "random", "-o", out});
   CHECK(statuses(damaged, {}) == std::vector(4, 2));
   CHECK(statuses(missing, {}) == std::vector(4, 2));
   CHECK(statuses("nosuch", {}) == std::vector(4, 2));

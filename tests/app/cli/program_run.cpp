@@ -1,5 +1,4 @@
 #include "tests/app/cli/program_run.h"
-#include "tests/checks.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,16 +9,29 @@
 #include <algorithm>
 #include <csignal>
 
+#include "core/files/array_files.h"
+#include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
 
 namespace headwise {
 
-ProgramResult run_program(const std::vector<std::string>& words, const ProgramOptions& options) {
+Words joined(std::initializer_list<Words> parts) {
+  Words all;
+  for (const Words& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+Words with_settings(const Words& settings) {
+  Words words;
+  for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
+  return words;
+}
+
+ProgramResult run_program(const Words& words, const ProgramOptions& options) {
   const TemporaryFolder streams;
   const std::string out = streams.file("out"), err = streams.file("err");
   const std::string program = options.program.empty() ? HEADWISE_PROGRAM : options.program;
-  std::vector<std::string> copies{program};
-  copies.insert(copies.end(), words.begin(), words.end());
+  Words copies = joined({{program}, words});
   std::vector<char*> arguments;
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -56,15 +68,36 @@ bool is_one_line(const std::string& err) {
   return err.starts_with("headwise: ") && err.ends_with('\n') && std::ranges::count(err, '\n') == 1;
 }
 
-void check_refused(const std::vector<std::string>& words, int status, const std::string& part,
-                   const ProgramOptions& options) {
+ProgramResult run_well(const Words& words, const ProgramOptions& options) {
   CAPTURE(fmt::format("{}", fmt::join(words, " ")));
-  const ProgramResult result = run_program(words, options);
+  ProgramResult result = run_program(words, options);
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  return result;
+}
+
+ProgramResult check_refused(const Words& words, int status, const std::string& part,
+                            const ProgramOptions& options) {
+  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
+  ProgramResult result = run_program(words, options);
   CAPTURE(result.err);
   CHECK(result.status == status);
   CHECK(result.out.empty());
   CHECK(is_one_line(result.err));
   CHECK_CONTAINS(result.err, part);
+  return result;
+}
+
+std::map<std::string, TensorPtr> arrays_of(const std::string& path) {
+  std::map<std::string, TensorPtr> arrays;
+  for (const NamedTensor& array : read_array_file(path)) arrays[array.name] = array.tensor;
+  return arrays;
+}
+
+std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
+  return value;
 }
 
 }  // namespace headwise

@@ -43,8 +43,7 @@ TEST_CASE("a report is printed for people: cells without words are left out, num
         "  two\n");
 }
 
-TEST_CASE(
-    "a report is printed for programs: cells without a key are left out, the order is that of the cells") {
+TEST_CASE("a report is printed for programs: in the order of its cells, without those that have no key") {
   Report report = sample_report();
   CHECK(report.json.dump() ==
         R"({"file":"a\nb","format":"npz","bytes":2048,)"

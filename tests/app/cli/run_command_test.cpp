@@ -6,7 +6,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <map>
 
 #include "core/files/array_files.h"
 #include "core/reference/reference_backend.h"
@@ -20,12 +19,6 @@
 using namespace headwise;
 
 namespace {
-
-std::map<std::string, TensorPtr> arrays_of(const std::string& path) {
-  std::map<std::string, TensorPtr> arrays;
-  for (const NamedTensor& array : read_array_file(path)) arrays[array.name] = array.tensor;
-  return arrays;
-}
 
 // The same numbers in the same sizes; files know no axis names.
 bool same_numbers(const Tensor& a, const Tensor& b) {
@@ -49,8 +42,7 @@ TEST_CASE("run writes every tensor of the trace and the parameters, the same in 
     const TracePtr trace =
         reference_forward(make_scenario_inputs(preset_scenario("hand_made"), type).attention);
     for (const char* name : {"trace.npz", "trace.safetensors"}) {
-      const ProgramResult result = run_program({"run", "hand_made", "--dtype", dtype, "-o", folder.file(name)});
-      CHECK(result.status == 0);
+      const ProgramResult result = run_well({"run", "hand_made", "--dtype", dtype, "-o", folder.file(name)});
       CHECK(result.out.empty());
       const auto arrays = arrays_of(folder.file(name));
       std::size_t count = 0;
@@ -95,12 +87,9 @@ TEST_CASE("arrays from files set the sizes and take the place of what the scenar
   write_safetensors(folder.file("weights.safetensors"), weights);
   write_npy(folder.file("key_padding_mask.npy"), Tensor(Shape{{"N", 3}, {"S", 5}}, DType::boolean));
 
-  const ProgramResult result =
-      run_program({"run", scenario, "--input", folder.file("inputs.npz"), "--input",
-                   folder.file("weights.safetensors"), "--input", folder.file("key_padding_mask.npy"),
-                   "--set", "mask.is_causal=true", "--dtype", "f64", "-o", folder.file("out.npz")});
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
+  run_well({"run", scenario, "--input", folder.file("inputs.npz"), "--input",
+            folder.file("weights.safetensors"), "--input", folder.file("key_padding_mask.npy"), "--set",
+            "mask.is_causal=true", "--dtype", "f64", "-o", folder.file("out.npz")});
   const auto out = arrays_of(folder.file("out.npz"));
   CHECK(out.at("attn_weights")->shape().sizes() == std::vector<Index>{3, 2, 4, 6});
   CHECK(out.at("attn_weights")->flat(1) == 0.0);  // query 0 does not see key 1
@@ -121,9 +110,8 @@ TEST_CASE("arrays from files set the sizes and take the place of what the scenar
 
 TEST_CASE("--only writes what it names and nothing else") {
   const TemporaryFolder folder;
-  const ProgramResult result = run_program({"run", "hand_made", "--only", "output,scores", "--only",
-                                            "out_proj.weight", "-o", folder.file("out.npz")});
-  CHECK(result.status == 0);
+  run_well({"run", "hand_made", "--only", "output,scores", "--only", "out_proj.weight", "-o",
+            folder.file("out.npz")});
   const auto out = arrays_of(folder.file("out.npz"));
   CHECK(out.size() == 3);
   CHECK(out.contains("scores"));
@@ -132,10 +120,8 @@ TEST_CASE("--only writes what it names and nothing else") {
 TEST_CASE("--backward adds the gradient of every tensor, from ones or from a given grad_output") {
   const TemporaryFolder folder;
   const std::vector<std::string> run{"run", "hand_made", "--dtype", "f64", "--backward"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), run.begin(), run.end());
-    more.insert(more.end(), {"-o", folder.file("out.npz")});
-    CHECK(run_program(more).status == 0);
+  const auto with = [&](const Words& more) {
+    run_well(joined({run, more, {"-o", folder.file("out.npz")}}));
     return arrays_of(folder.file("out.npz"));
   };
   const auto ones = with({});
@@ -170,11 +156,8 @@ TEST_CASE("backends that are not there are refused, never faked") {
 
 TEST_CASE("the fused backend writes what it keeps, and the reference makes the rest that is asked for") {
   const TemporaryFolder folder;
-  const auto run = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words{"run", "causal", "-o", folder.file("out.npz")};
-    words.insert(words.end(), more.begin(), more.end());
-    const ProgramResult result = run_program(words);
-    CHECK(result.status == 0);
+  const auto run = [&](const Words& more) {
+    const ProgramResult result = run_well(joined({{"run", "causal", "-o", folder.file("out.npz")}, more}));
     return std::pair(arrays_of(folder.file("out.npz")), result.err);
   };
   const auto far = [](const TensorPtr& a, const TensorPtr& b) {
@@ -198,11 +181,8 @@ TEST_CASE("the fused backend writes what it keeps, and the reference makes the r
 
 TEST_CASE("the gl backend computes without a display, or says who does instead") {
   const TemporaryFolder folder;
-  const auto run = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words{"run", "causal", "-o", folder.file("out.npz")};
-    words.insert(words.end(), more.begin(), more.end());
-    const ProgramResult result = run_program(words);
-    CHECK(result.status == 0);
+  const auto run = [&](const Words& more) {
+    const ProgramResult result = run_well(joined({{"run", "causal", "-o", folder.file("out.npz")}, more}));
     return std::pair(arrays_of(folder.file("out.npz")), result.err);
   };
   const auto reference = run({}).first;
@@ -268,8 +248,7 @@ TEST_CASE("a text that does not become the inputs is told, unless another source
   const std::string out = folder.file("out.npz");
   const std::string scenario =
       folder.with_file("scenario.json", R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})");
-  const ProgramResult told = run_program({"run", scenario, "--set", "inputs.text=a b c", "-o", out});
-  CHECK(told.status == 0);
+  const ProgramResult told = run_well({"run", scenario, "--set", "inputs.text=a b c", "-o", out});
   CHECK(is_one_line(told.err));
   CHECK_CONTAINS(told.err,
                  "inputs.text = \"a b c\" is not used, because inputs.source is random: set "
@@ -297,12 +276,9 @@ TEST_CASE("a limit of the process counts as memory that is not there" * doctest:
                 5, "memory", {"", little_memory, {}});
   CHECK(folder.count_files() == 0);
   // The fused backend keeps no scores: the same sizes are none too many for it.
-  const ProgramResult fused =
-      run_program({"run", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=4000",
-                   "--backend", "fused", "--only", "output", "-o", folder.file("out.npz")},
-                  {"", little_memory, {}});
-  CAPTURE(fused.err);
-  CHECK(fused.status == 0);
+  run_well({"run", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=4000",
+            "--backend", "fused", "--only", "output", "-o", folder.file("out.npz")},
+           {"", little_memory, {}});
 }
 
 TEST_CASE("Ctrl+C ends a run with status 6 and nothing is left behind") {
@@ -326,7 +302,6 @@ TEST_CASE("Ctrl+C ends a run with status 6 and nothing is left behind") {
 TEST_CASE("a scenario file of the name of a preset goes first") {
   const TemporaryFolder folder;
   folder.with_file("hand_made", R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})");
-  const ProgramResult result = run_program({"run", "hand_made", "-o", "out.npz"}, {folder.file(""), {}, {}});
-  CHECK(result.status == 0);
+  run_well({"run", "hand_made", "-o", "out.npz"}, {folder.file(""), {}, {}});
   CHECK(arrays_of(folder.file("out.npz")).at("output")->shape().sizes() == std::vector<Index>{1, 10, 8});
 }

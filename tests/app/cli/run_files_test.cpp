@@ -22,12 +22,6 @@ namespace {
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
 constexpr const char* text = "garden river lamp apple violin";
 
-std::map<std::string, TensorPtr> arrays_of(const std::string& path) {
-  std::map<std::string, TensorPtr> arrays;
-  for (const NamedTensor& array : read_array_file(path)) arrays[array.name] = array.tensor;
-  return arrays;
-}
-
 // The names of `ours` with the same numbers in `theirs`.
 void check_same(const std::map<std::string, TensorPtr>& ours, const std::map<std::string, TensorPtr>& theirs) {
   CHECK(ours.size() == theirs.size());
@@ -38,11 +32,8 @@ void check_same(const std::map<std::string, TensorPtr>& ours, const std::map<std
   }
 }
 
-void run(std::vector<std::string> words) {
-  words.insert(words.begin(), "run");
-  const ProgramResult result = run_program(words);
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
+void run(const Words& words) {
+  run_well(joined({{"run"}, words}));
 }
 
 std::string random_arrays(const TemporaryFolder& folder, const std::string& name,
@@ -55,8 +46,7 @@ std::string random_arrays(const TemporaryFolder& folder, const std::string& name
 
 }  // namespace
 
-TEST_CASE(
-    "a run's file holds its scenario, tokens and warnings, in npz as bytes and in safetensors as metadata") {
+TEST_CASE("a run's file holds its scenario, tokens and warnings: npz as bytes, safetensors as metadata") {
   const TemporaryFolder folder;
   const std::string scenario = folder.with_file(
       "scenario.json",
@@ -89,9 +79,7 @@ TEST_CASE("run of a run's file is that run again") {
         {"causal", "--set", "op=scaled_dot_product_attention"},
         {own_models + "copycat", "--set", "parameters.layer=1", "--set", std::string("inputs.text=") + text}}) {
     CAPTURE(words[0]);
-    std::vector<std::string> more = words;
-    more.insert(more.end(), {"-o", first});
-    run(more);
+    run(joined({words, {"-o", first}}));
     run({first, "-o", again});
     check_same(arrays_of(first), arrays_of(again));
     run({first, "--set", "attention.scale=0", "-o", again});  // with settings of its own
@@ -116,16 +104,11 @@ TEST_CASE("arrays that a run was given come back from its file, moved elsewhere 
   for (const std::vector<std::string>& given :
        {std::vector<std::string>{query}, {query, key, mask}, {packed, out}, {query, packed, out}}) {
     CAPTURE(given.size());
-    std::vector<std::string> words{"random",
-                                   "--set",
-                                   "inputs.source=random",
-                                   "--set",
-                                   "attention.embed_dim=8",
-                                   "--set",
-                                   "attention.num_heads=2"};
-    for (const std::string& file : given) words.insert(words.end(), {"--input", file});
-    words.insert(words.end(), {"-o", first});
-    run(words);
+    Words inputs;
+    for (const std::string& file : given) inputs.insert(inputs.end(), {"--input", file});
+    const Words settings =
+        with_settings({"inputs.source=random", "attention.embed_dim=8", "attention.num_heads=2"});
+    run(joined({{"random"}, settings, inputs, {"-o", first}}));
     std::filesystem::rename(first, moved);
     run({moved, "-o", again});
     check_same(arrays_of(moved), arrays_of(again));
@@ -221,18 +204,14 @@ TEST_CASE("--layers writes every layer of a model, the same numbers as one by on
   CHECK(run_program({"run", "random", "--layers", "all", "-o", all}).status == 2);
 }
 
-TEST_CASE(
-    "-o - writes to standard output what a file would hold, and run - reads the scenario from standard "
-    "input") {
+TEST_CASE("-o - writes to stdout what a file would hold, and run - reads the scenario from stdin") {
   const TemporaryFolder folder;
   const std::string scenario =
       folder.with_file("scenario.json", scenario_to_json(preset_scenario("hand_made")));
   const ProgramOptions from_stdin{"", [&] { dup2(open(scenario.c_str(), O_RDONLY), STDIN_FILENO); }, {}};
   for (const char* format : {"npz", "safetensors"}) {
     const std::string file = folder.file(std::string("out.") + format);
-    const ProgramResult piped = run_program({"run", "-", "--format", format, "-o", "-"}, from_stdin);
-    CAPTURE(piped.err);
-    REQUIRE(piped.status == 0);
+    const ProgramResult piped = run_well({"run", "-", "--format", format, "-o", "-"}, from_stdin);
     folder.with_file("piped", piped.out);
     run({scenario, "-o", file});
     check_same(arrays_of(folder.file("piped")), arrays_of(file));
@@ -242,11 +221,8 @@ TEST_CASE(
   for (const char* format : {"csv", "npy", "png", "svg"}) {
     const std::string file = folder.file(std::string("out.") + format);
     const std::vector<std::string> words{"export", "hand_made", "--tensor", "attn_weights", "-o"};
-    std::vector<std::string> to_stdout = words, to_file = words;
-    to_stdout.insert(to_stdout.end(), {"-", "--format", format});
-    to_file.push_back(file);
-    REQUIRE(run_program(to_file).status == 0);
-    CHECK(run_program(to_stdout).out == content_of(file));
+    run_well(joined({words, {file}}));
+    CHECK(run_program(joined({words, {"-", "--format", format}})).out == content_of(file));
   }
   const ProgramResult nameless = run_program({"run", "hand_made", "-o", "-"});
   CHECK(nameless.status == 2);

@@ -17,10 +17,7 @@ namespace {
 // A model that takes no time.
 std::vector<std::string> small_training(const std::string& task, const std::string& folder,
                                         std::vector<std::string> more) {
-  std::vector<std::string> words{"train", task,      "-o", folder,    "--width",
-                                 "16",    "--heads", "2",  "--batch", "8"};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  return joined({{"train", task, "-o", folder, "--width", "16", "--heads", "2", "--batch", "8"}, more});
 }
 
 }  // namespace
@@ -36,7 +33,7 @@ TEST_CASE("train writes checkpoints and a curve, and a training that is resumed 
   CHECK_CONTAINS(result.out, "\nstep 10: loss ");
   CHECK_CONTAINS(result.out, "\nstep 20: loss ");
   CHECK(checkpoint_steps(parts) == std::vector<Index>{0, 10, 20});
-  REQUIRE(run_program({"train", "-o", parts, "--resume", "--steps", "30", "--every", "10"}).status == 0);
+  run_well({"train", "-o", parts, "--resume", "--steps", "30", "--every", "10"});
   REQUIRE(
       run_program(small_training("sort", whole, {"--steps", "30", "--every", "10", "--dropout", "0.1"})).status ==
       0);
@@ -46,16 +43,11 @@ TEST_CASE("train writes checkpoints and a curve, and a training that is resumed 
   CHECK_CONTAINS(content_of(whole + "/curve.csv"), "\n29,");
 }
 
-TEST_CASE(
-    "a training that goes on has the steps, the interval and the number of checkpoints of the run before") {
+TEST_CASE("a training that goes on has the steps, interval and number of checkpoints of the run before") {
   const TemporaryFolder folder;
   const std::string run = folder.file("run");
   const auto resumed = [&](std::vector<std::string> more) {
-    std::vector<std::string> words{"train", "-o", run, "--resume"};
-    words.insert(words.end(), more.begin(), more.end());
-    const ProgramResult result = run_program(words);
-    CAPTURE(result.err);
-    CHECK(result.status == 0);
+    run_well(joined({{"train", "-o", run, "--resume"}, more}));
     return checkpoint_steps(run);
   };
   const auto cut_back_to = [&](Index step) {
@@ -80,7 +72,7 @@ TEST_CASE(
   CHECK(plan_then.keep == 9);
   cut_back_to(12);
   // The program of the training in a folder takes as many.
-  REQUIRE(run_program({"train", run, "-o", folder.file("a.py")}).status == 0);
+  run_well({"train", run, "-o", folder.file("a.py")});
   CHECK_CONTAINS(content_of(folder.file("a.py")), "else 12\n");
   // A folder of an earlier version has no plan: 500 steps, as for a training that begins.
   const std::string settings = checkpoint_path(run, 12) + "/training.json";
@@ -90,7 +82,7 @@ TEST_CASE(
   folder.with_file("run/checkpoint-12/training.json",
                    before.substr(0, before.rfind(',', plan)) + before.substr(end + 1));
   CHECK(!read_saved_run(checkpoint_path(run, 12)).plan);
-  REQUIRE(run_program({"train", run, "-o", folder.file("a.py")}).status == 0);
+  run_well({"train", run, "-o", folder.file("a.py")});
   CHECK_CONTAINS(content_of(folder.file("a.py")), "else 500\n");
   CHECK(resumed({"--steps", "20"}).back() == 20);
   CHECK(read_saved_run(checkpoint_path(run, 20)).plan->every == 2);
@@ -99,15 +91,13 @@ TEST_CASE(
 TEST_CASE("a damaged checkpoint is named, with the one from which the training resumes without it") {
   const TemporaryFolder folder;
   const std::string run = folder.file("run");
-  REQUIRE(run_program(small_training("sort", run, {"--steps", "4", "--every", "2"})).status == 0);
+  run_well(small_training("sort", run, {"--steps", "4", "--every", "2"}));
   const std::string whole = folder.file("whole");
   std::filesystem::copy(run + "/checkpoint-4", whole);
   const auto refused = [&](const std::string& checkpoint, const std::string& part, const std::string& remedy) {
-    const ProgramResult result = run_program({"train", "-o", run, "--resume", "--steps", "6"});
-    CAPTURE(result.err);
-    CHECK(result.status == 3);
-    CHECK(is_one_line(result.err));
-    CHECK_CONTAINS(result.err, run + "/" + checkpoint + ": this checkpoint is damaged: got " + part);
+    const ProgramResult result =
+        check_refused({"train", "-o", run, "--resume", "--steps", "6"}, 3,
+                      run + "/" + checkpoint + ": this checkpoint is damaged: got " + part);
     CHECK_CONTAINS(result.err, "; " + remedy);
     CHECK_LACKS(result.err, "download");
   };
@@ -131,7 +121,7 @@ TEST_CASE("a damaged checkpoint is named, with the one from which the training r
   CHECK_CONTAINS(foreign.err, "checkpoint-4/training.json: file not found");
   CHECK_LACKS(foreign.err, "remove");
   std::filesystem::remove_all(run + "/checkpoint-4");
-  CHECK(run_program({"train", "-o", run, "--resume"}).status == 0);
+  run_well({"train", "-o", run, "--resume"});
   CHECK(content_of(run + "/checkpoint-4/model.safetensors") == content_of(whole + "/model.safetensors"));
   for (const Index step : {2, 4}) std::filesystem::remove_all(checkpoint_path(run, step));
   folder.with_file("run/checkpoint-0/model.safetensors", "x");
@@ -144,9 +134,7 @@ TEST_CASE("every option of train changes the settings that a checkpoint keeps") 
   const auto settings_with = [&](std::vector<std::string> more) {
     const std::string path = folder.file(fmt::format("{}", number++));
     more.insert(more.end(), {"--steps", "1"});
-    const ProgramResult result = run_program(small_training("lookup", path, more));
-    CAPTURE(result.err);
-    REQUIRE(result.status == 0);
+    run_well(small_training("lookup", path, more));
     return read_saved_run(checkpoint_path(path, 1));
   };
   const TrainingSettings usual = settings_with({}).settings;
@@ -191,10 +179,7 @@ TEST_CASE("train learns the characters of a text file") {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "one two three four five six seven ";
   const std::string path = folder.with_file("numbers.txt", text);
-  const ProgramResult result =
-      run_program(small_training(path, folder.file("run"), {"--length", "32", "--steps", "20"}));
-  CAPTURE(result.err);
-  CHECK(result.status == 0);
+  run_well(small_training(path, folder.file("run"), {"--length", "32", "--steps", "20"}));
   check_refused(small_training(folder.with_file("a.txt", std::string(1000, 'a')), folder.file("a"), {}), 3,
                 "a.txt");
 }
@@ -215,18 +200,16 @@ TEST_CASE("a signal ends a training with a checkpoint, from which it goes on") {
   CHECK(is_one_line(result.err));
   const Index last = checkpoint_steps(run).back();
   CHECK(last > 0);
-  CHECK(run_program({"train", "-o", run, "--resume", "--steps", fmt::format("{}", last + 1)}).status == 0);
+  run_well({"train", "-o", run, "--resume", "--steps", fmt::format("{}", last + 1)});
 }
 
-TEST_CASE(
-    "wherever a training is killed, it goes on to the same checkpoints and the same curve, and nothing is "
-    "left over") {
+TEST_CASE("wherever a training is killed, it goes on to the same checkpoints and curve, and leaves nothing") {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole");
   const auto words = [&](const std::string& run) {
     return small_training("sort", run, {"--steps", "6", "--every", "1", "--keep", "4"});
   };
-  REQUIRE(run_program(words(whole)).status == 0);
+  run_well(words(whole));
   // The kernel's own count of the files that the process has opened for writing is not at hand: the moments
   // are drawn.
   int killed = 0;
@@ -241,9 +224,7 @@ TEST_CASE(
     const std::vector<Index> there = checkpoint_steps(run);
     if (there.empty() || there.back() == 6) continue;
     const ProgramResult result =
-        run_program({"train", "-o", run, "--resume", "--steps", "6", "--every", "1", "--keep", "4"});
-    CAPTURE(result.err);
-    CHECK(result.status == 0);
+        run_well({"train", "-o", run, "--resume", "--steps", "6", "--every", "1", "--keep", "4"});
     CHECK(result.err.empty());
     CHECK(content_of(run + "/curve.csv") == content_of(whole + "/curve.csv"));
     for (const auto& entry : std::filesystem::directory_iterator(run))
@@ -260,10 +241,9 @@ TEST_CASE("a checkpoint is there only after the rows of its steps, and rows that
   CHECK(run_program(small_training("sort", run, {"--steps", "2"})).status == 4);
   CHECK(checkpoint_steps(run).empty());
   std::filesystem::remove(run + "/curve.csv");
-  REQUIRE(run_program(small_training("sort", run, {"--steps", "4", "--every", "2"})).status == 0);
+  run_well(small_training("sort", run, {"--steps", "4", "--every", "2"}));
   folder.with_file("run/curve.csv", "step,loss\n0,1,0,\n3,1,0,\n");
-  const ProgramResult result = run_program({"train", "-o", run, "--resume", "--steps", "5"});
-  CHECK(result.status == 0);
+  const ProgramResult result = run_well({"train", "-o", run, "--resume", "--steps", "5"});
   CHECK(is_one_line(result.err));
   CHECK_CONTAINS(result.err, "curve.csv has no row for 2 of the first 4 steps");
 }
@@ -286,16 +266,14 @@ TEST_CASE("a folder in which a training is being written is refused to a second 
                                  {"--steps", "100000000", "--every", "1000000", "--beside", "one-wide-head"}),
                   options)
           .status == 128 + SIGKILL);
-  CHECK(run_program({"train", "-o", run, "--resume", "--steps", "1"}).status == 0);
+  run_well({"train", "-o", run, "--resume", "--steps", "1"});
 }
 
 TEST_CASE("a long training keeps a bounded number of checkpoints, and says so before it starts") {
   const TemporaryFolder folder;
   const std::string run = folder.file("run");
-  const ProgramResult result = run_program(
+  const ProgramResult result = run_well(
       small_training("sort", run, {"--steps", "21", "--every", "1", "--keep", "5", "--optimiser", "sgd"}));
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
   CHECK_CONTAINS(result.out, "at most 5 checkpoints of 0.0 MB will stay in ");
   CHECK(checkpoint_steps(run) == std::vector<Index>{0, 8, 16, 21});
   CHECK_CONTAINS(content_of(run + "/curve.csv"), "\n20,");
@@ -305,9 +283,7 @@ TEST_CASE("train --beside trains one change in a folder of its own and says what
   const TemporaryFolder folder;
   const std::string run = folder.file("run");
   const ProgramResult result =
-      run_program(small_training("sort", run, {"--steps", "10", "--beside", "one-wide-head"}));
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
+      run_well(small_training("sort", run, {"--steps", "10", "--beside", "one-wide-head"}));
   CHECK(read_saved_run(checkpoint_path(run, 10)).settings.model.heads == 2);
   CHECK(read_saved_run(checkpoint_path(run + "/one-wide-head", 10)).settings.model.heads == 1);
   CHECK_CONTAINS(result.out, "\nwith one wide head:\n");
@@ -325,14 +301,14 @@ TEST_CASE("an output that ends in .py is the program of a training, described by
   const TemporaryFolder folder;
   const std::string first = folder.file("first.py"), second = folder.file("second.py"),
                     run = folder.file("run");
-  REQUIRE(run_program(small_training("lookup", first, {"--steps", "7", "--dtype", "f64"})).status == 0);
+  run_well(small_training("lookup", first, {"--steps", "7", "--dtype", "f64"}));
   CHECK_CONTAINS(content_of(first), "STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 7\n");
   CHECK_CONTAINS(content_of(first), "float64");
-  REQUIRE(run_program(small_training("lookup", run, {"--steps", "1", "--dtype", "f64"})).status == 0);
-  REQUIRE(run_program({"train", run, "-o", second, "--steps", "7"}).status == 0);
+  run_well(small_training("lookup", run, {"--steps", "1", "--dtype", "f64"}));
+  run_well({"train", run, "-o", second, "--steps", "7"});
   CHECK(content_of(second) == content_of(first));
   const std::string text = folder.with_file("a b.txt", std::string(500, 'a') + std::string(500, 'b'));
-  REQUIRE(run_program(small_training(text, folder.file("text.py"), {"--length", "8"})).status == 0);
+  run_well(small_training(text, folder.file("text.py"), {"--length", "8"}));
   CHECK(content_of(folder.file("text.txt")) == content_of(text));
   CHECK_CONTAINS(content_of(folder.file("text.py")), "DATA = \"text.txt\"\n");
   folder.with_file("taken.txt", "something else");
@@ -365,7 +341,7 @@ TEST_CASE("a training that cannot be done is refused in one line") {
   CHECK(!std::filesystem::exists(run));
   check_refused({"train", "sort", "-o", folder.with_file("file", "x") + "/run", "--steps", "1"}, 4,
                 "checkpoint");
-  REQUIRE(run_program(small_training("sort", run, {"--steps", "1"})).status == 0);
+  run_well(small_training("sort", run, {"--steps", "1"}));
   check_refused(small_training("sort", run, {"--steps", "2"}), 2, "--resume");
   check_refused({"train", "-o", run, "--resume", "--steps", "1"}, 2, "--steps");
   check_refused({"train", "-o", run, "--resume", "--steps", "3", "--width", "32"}, 2, "--width");

@@ -14,8 +14,6 @@ using namespace headwise;
 
 namespace {
 
-using Words = std::vector<std::string>;
-
 // A row of it has every key blocked, which is a warning of the trace; its text goes unused,
 // which is one of the inputs.
 constexpr const char* blocked = R"({"headwise":1,"mask":{"valid_lens":[0],"fully_masked_rows":"zero"}})";
@@ -40,13 +38,12 @@ TEST_CASE("--strict makes a warning status 3, and nothing is written") {
     const std::string scenario = folder.with_file("scenario.json", text);
     const std::string theirs = folder.file("theirs.npz"), npz = folder.file("out.npz"),
                       picture = folder.file("out.png");
-    REQUIRE(run_program({"run", scenario, "-o", theirs}).status == 0);
+    run_well({"run", scenario, "-o", theirs});
     for (const Words& words :
          {Words{"run", scenario, "-o", npz}, Words{"export", scenario, "--tensor", "output", "-o", picture},
           Words{"compare", scenario, "--with", theirs}, Words{"info", scenario}}) {
       CAPTURE(fmt::format("{}", fmt::join(words, " ")));
-      const ProgramResult easy = run_program(words);
-      CHECK(easy.status == 0);
+      const ProgramResult easy = run_well(words);
       CHECK(easy.err.starts_with("headwise: warning: "));
       std::filesystem::remove(npz);
       std::filesystem::remove(picture);
@@ -79,8 +76,7 @@ TEST_CASE("bench says what is odd about its inputs, and with --strict times noth
   const TemporaryFolder folder;
   const std::string scenario = folder.with_file("scenario.json", unused_text);
   const Words words{"bench", "--preset", scenario, "--backend", "reference", "--repeat", "1"};
-  const ProgramResult easy = run_program(words);
-  CHECK(easy.status == 0);
+  const ProgramResult easy = run_well(words);
   CHECK(lines_with(easy.err, "is not used") == 1);
   const ProgramResult strict = with(words, "--strict");
   CHECK(strict.status == 3);
@@ -91,16 +87,14 @@ TEST_CASE("a backend that hands its work on is a warning too") {
   const TemporaryFolder folder;
   const Words words{"run", "hand_made", "--backend", "fused", "--dtype",
                     "f64", "--only",    "output",    "-o",    folder.file("out.npz")};
-  const ProgramResult easy = run_program(words);
-  CHECK(easy.status == 0);
+  const ProgramResult easy = run_well(words);
   CHECK_CONTAINS(easy.err, "using the reference backend");
   CHECK(with(words, "--strict").status == 3);
 }
 
 TEST_CASE("info --json has every warning, the trace's too") {
   const TemporaryFolder folder;
-  const ProgramResult result = run_program({"info", folder.with_file("scenario.json", blocked), "--json"});
-  REQUIRE(result.status == 0);
+  const ProgramResult result = run_well({"info", folder.with_file("scenario.json", blocked), "--json"});
   const nlohmann::json notes = nlohmann::json::parse(result.out).at("notes");
   REQUIRE(notes.size() == 1);
   CHECK_CONTAINS(notes[0].get<std::string>(), "every key is blocked");
@@ -119,8 +113,7 @@ TEST_CASE("render warns of a page once, and with --strict makes no folder") {
   }
   CHECK(strict.status == 3);
   CHECK_FALSE(std::filesystem::exists(folder.file("slides")));
-  const ProgramResult easy = run_program(words);
-  CHECK(easy.status == 0);
+  const ProgramResult easy = run_well(words);
   CHECK(lines_with(easy.err, "every key is blocked") == 1);
   CHECK(easy.err.starts_with("headwise: warning: page 1: "));
 }
