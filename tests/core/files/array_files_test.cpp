@@ -1,23 +1,25 @@
+// Files of arrays, the texts beside them, and entries of an .npz that hold no numbers.
 #include "core/files/array_files.h"
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "core/files/element_type.h"
+#include "core/files/npy_format.h"
+#include "core/files/zip_file.h"
 #include "core/tensor/error.h"
+#include "tests/checks.h"
+#include "tests/core/files/npz_with_entries.h"
+#include "tests/core/files/refusal.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 
 namespace {
-
-std::string corpus(const std::string& name) {
-  return HEADWISE_SOURCE_DIR "/tests/core/files/corpus/" + name;
-}
 
 std::map<std::string, NamedTensor> by_name(const std::vector<NamedTensor>& tensors) {
   std::map<std::string, NamedTensor> map;
@@ -29,9 +31,8 @@ Tensor counting(const std::vector<Index>& sizes, DType dtype) {
   std::vector<Axis> axes;
   for (const Index size : sizes) axes.push_back({fmt::format("axis{}", axes.size()), size});
   Tensor tensor(Shape(std::move(axes)), dtype);
-  for (Index i = 0; i < tensor.size(); ++i) {
+  for (Index i = 0; i < tensor.size(); ++i)
     tensor.set_flat(i, dtype == DType::boolean ? static_cast<double>(i % 2) : static_cast<double>(i));
-  }
   return tensor;
 }
 
@@ -41,6 +42,18 @@ void check_counts(const Tensor& tensor) {
     CHECK(tensor.flat(i) ==
           (tensor.dtype() == DType::boolean ? static_cast<double>(i % 2) : static_cast<double>(i)));
   }
+}
+
+const FileMetadata texts{{"__scenario__", "{\"text\": \"größer\"}"}, {"__empty__", ""}};
+
+std::vector<NamedTensor> two_arrays() {
+  std::vector<NamedTensor> arrays;
+  for (const char* name : {"a", "b"}) {
+    Tensor tensor(Shape{{"N", 3}}, DType::f32);
+    tensor.set_flat(0, *name);
+    arrays.push_back({name, std::make_shared<const Tensor>(std::move(tensor)), "f32"});
+  }
+  return arrays;
 }
 
 }  // namespace
@@ -199,8 +212,108 @@ TEST_CASE("every half-precision number is widened to the float of the same value
     const double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
                                            : std::ldexp(fraction + 1024, static_cast<int>(exponent) - 25);
     if (half_to_float(static_cast<std::uint16_t>(bits)) !=
-        static_cast<float>(bits & 0x8000 ? -magnitude : magnitude)) {
+        static_cast<float>(bits & 0x8000 ? -magnitude : magnitude))
       FAIL("half " << bits);
-    }
   }
+}
+
+TEST_CASE("metadata goes into a file and comes out of it, beside its arrays") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.file("x.npz"),
+                        [](const ByteSink& sink) { write_npz(sink, two_arrays(), texts); });
+  write_file_atomically(folder.file("x.safetensors"),
+                        [](const ByteSink& sink) { write_safetensors(sink, two_arrays(), texts); });
+  for (const char* name : {"x.npz", "x.safetensors"}) {
+    CAPTURE(name);
+    const ArrayFileInfo info = read_array_file_info(folder.file(name));
+    CHECK(info.metadata == texts);
+    CHECK(info.arrays.size() == 2);
+    const std::vector<NamedTensor> arrays = read_array_file(folder.file(name));
+    REQUIRE(arrays.size() == 2);
+    CHECK(arrays[1].name == "b");
+    // The order of the information is that of the places: each array has its own numbers.
+    const LazyArrayFile lazy(folder.file(name));
+    CHECK(lazy.read("a")->flat(0) == 'a');
+    CHECK(lazy.read("b")->flat(0) == 'b');
+    CHECK(lazy.find("__scenario__") == nullptr);
+  }
+}
+
+TEST_CASE("an npz takes metadata under reserved names alone") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.file("x.npz"), [](const ByteSink& sink) {
+    write_npz(sink, two_arrays(), {{"made_by", "headwise"}, {"__note__", "text"}});
+  });
+  CHECK(read_array_file_info(folder.file("x.npz")).metadata == FileMetadata{{"__note__", "text"}});
+  CHECK(read_array_file(folder.file("x.npz")).size() == 2);
+}
+
+TEST_CASE("reserved names that are no text are passed over, whatever they hold") {
+  const TemporaryFolder folder;
+  const std::vector<NamedTensor> arrays = two_arrays();
+  write_file_atomically(folder.file("x.npz"), [&](const ByteSink& sink) {
+    ZipWriter writer(sink);
+    const std::string text_array = "\x93NUMPY\1\0\1\0no header at all";
+    const std::string header = npy_header_for(*arrays[0].tensor);
+    writer.add("__objects__.npy", std::as_bytes(std::span(text_array)), {});
+    writer.add("__floats__.npy", std::as_bytes(std::span(header)), tensor_storage(*arrays[0].tensor));
+    writer.add("a.npy", std::as_bytes(std::span(header)), tensor_storage(*arrays[0].tensor));
+    writer.finish();
+  });
+  CHECK(read_array_file_info(folder.file("x.npz")).metadata.empty());
+  const std::vector<NamedTensor> read = read_array_file(folder.file("x.npz"));
+  REQUIRE(read.size() == 1);
+  CHECK(read[0].name == "a");
+}
+
+TEST_CASE("a name is reserved where two underscores stand at both of its ends") {
+  CHECK(is_reserved_name("__scenario__"));
+  for (const char* name : {"scenario", "__scenario", "scenario__", "____", "_x_", "a__b__c"})
+    CHECK_FALSE(is_reserved_name(name));
+}
+
+TEST_CASE("an entry that holds no numbers is left out and named, and the arrays are read") {
+  const TemporaryFolder folder;
+  struct Case {
+    const char *entry, *content, *part;
+  };
+  const std::string corpus = HEADWISE_SOURCE_DIR "/tests/core/files/corpus/";
+  const std::string objects = content_of(corpus + "object.npy"), records = content_of(corpus + "record.npy"),
+                    text = content_of(corpus + "text.npy"), complex = content_of(corpus + "complex.npy");
+  const std::string dates = npy_content("<M8[s]", "(2,)", std::string(16, '\0'));
+  for (const auto& [entry, content, part] :
+       {std::tuple<std::string, std::string, std::string>{"labels.npy", text, "text cannot be read"},
+        {"labels.npy", objects, "Python objects"},
+        {"labels.npy", records, "records"},
+        {"labels.npy", dates, "dates and times"},
+        {"labels.npy", complex, "numbers of this type"},
+        {"README.md", "not an array", "not an array"},
+        {"folder/", "", "not an array"}}) {
+    CAPTURE(part);
+    const std::string path =
+        folder.with_file("a.npz", npz_with_entries({{entry, content}, {"query.npy", three_numbers()}}));
+    std::vector<UnreadEntry> unread;
+    const std::vector<NamedTensor> arrays = read_array_file(path, unread);
+    REQUIRE(arrays.size() == 1);
+    CHECK(arrays[0].name == "query");
+    CHECK(arrays[0].tensor->flat(2) == 3.0);
+    REQUIRE(unread.size() == 1);
+    CHECK(unread[0].name == (entry == "labels.npy" ? "labels" : entry));
+    CHECK_CONTAINS(std::string(unread[0].why.what()), part);
+    CHECK(read_array_file_info(path).unread.size() == 1);
+    CHECK(read_array_file_info(path).arrays.size() == 1);
+    CHECK(LazyArrayFile(path).read("query")->flat(1) == 2.0);
+    // Without a place to name it, and alone, it is a refusal.
+    CHECK_CONTAINS(refusal_of(path), part);
+    const std::string alone = folder.with_file("b.npz", npz_with_entries({{entry, content}}));
+    CHECK_THROWS_AS(read_array_file(alone, unread), Error);
+  }
+}
+
+TEST_CASE("an entry that is damaged is a refusal still") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file(
+      "a.npz", npz_with_entries({{"query.npy", three_numbers()}, {"key.npy", "\x93NUMPY\x01"}}));
+  std::vector<UnreadEntry> unread;
+  CHECK_THROWS_AS(read_array_file(path, unread), Error);
 }

@@ -4,6 +4,7 @@
 
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/refusals.h"
 
 namespace headwise::test {
 namespace {
@@ -15,21 +16,27 @@ constexpr JsonFormat strict{.limits = {.levels = 8, .values = 100, .keys = 10},
 constexpr JsonFormat of_model{
     .dialect = JsonDialect::python, .problem = "the setting is wrong", .remedy = "download it again"};
 
-std::string refusal(const JsonFormat& format, const std::function<void()>& read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    CHECK(error.status() == format.status);
-    return error.what();
-  }
-  return "";
-}
-
 // What `read` says of a value.
 std::string refusal_of(const std::string& text, const std::function<void(const JsonValue&)>& read,
                        const JsonFormat& format = strict) {
   const Json json = Json::parse(text);
-  return refusal(format, [&] { read(JsonValue(json, "a.json", format)); });
+  return refusal_line([&] { read(JsonValue(json, "a.json", format)); }, format.status);
+}
+
+constexpr JsonLimits limits{.levels = 8, .values = 100, .keys = 100};
+
+std::string python(const std::string& text) {
+  return parse_strict_json(text, limits, JsonDialect::python).dump();
+}
+
+// Where it is refused, and how; empty: it is not.
+std::string refused(const std::string& text, JsonDialect dialect) {
+  try {
+    parse_strict_json(text, limits, dialect);
+  } catch (const JsonRefusal& refusal) {
+    return refusal.place + ": " + refusal.what;
+  }
+  return "";
 }
 
 }  // namespace
@@ -97,7 +104,7 @@ TEST_CASE("members are read by their type, what is not there stays, and null emp
   CHECK_FALSE(json.has("none"));
   CHECK(json["name"]["deeper"]["still"].json().is_null());
   CHECK(json["none"].entries().empty());
-  CHECK(refusal(strict, [&] { json.read_key("none", name); }) ==
+  CHECK(refusal_line([&] { json.read_key("none", name); }, strict.status) ==
         "a.json: none: wrong type: got null; expected a string");
 }
 
@@ -111,24 +118,86 @@ TEST_CASE("a setting that is absent or null has its usual value, and Python's nu
   CHECK(json.whole("width", 1, 8) == 4);
   CHECK(json.number("width", 1.0, 8.0) == 4.0);
   CHECK(json.number("null", 1.5, 8.0) == 1.5);
-  CHECK(refusal(of_model, [&] { json.number("nan", 1.0, 1e15); }) ==
+  CHECK(refusal_line([&] { json.number("nan", 1.0, 1e15); }, of_model.status) ==
         "a.json: nan: the setting is wrong: got NaN; expected a number above 0, at most 1e+15; download it "
         "again");
-  CHECK(refusal(of_model, [&] { json.whole("list", 1, 8); }) ==
+  CHECK(refusal_line([&] { json.whole("list", 1, 8); }, of_model.status) ==
         "a.json: list: the setting is wrong: got [1,2]; expected an integer from 0 to 8; download it again");
 }
 
 TEST_CASE("a text with too many values, and a file that holds no object, end with what to do") {
   std::string many = "[0";
   for (int i = 0; i < 200; ++i) many += ",0";
-  CHECK_CONTAINS(refusal(strict, [&] { parse_json(many + "]", "a.json", strict); }), "leave some out");
-  CHECK(refusal(strict, [&] { parse_json("{", "a.json", strict); }).starts_with("a.json: line 1, column 2"));
+  CHECK_CONTAINS(refusal_line([&] { parse_json(many + "]", "a.json", strict); }, strict.status),
+                 "leave some out");
+  CHECK(refusal_line([&] { parse_json("{", "a.json", strict); }, strict.status)
+            .starts_with("a.json: line 1, column 2"));
   const TemporaryFolder folder;
   constexpr JsonFormat model{.limits = strict.limits, .remedy = "download it again"};
   const std::string path = folder.with_file("b.json", "[1]");
-  CHECK(refusal(model, [&] { read_json_object(path, model); }) ==
+  CHECK(refusal_line([&] { read_json_object(path, model); }, model.status) ==
         path + ": this is not a JSON object: got array; expected an object; download it again");
   CHECK(read_json_object(folder.with_file("c.json", "{}"), model).empty());
+}
+
+TEST_CASE("bare Infinity and NaN are read as transformers writes them, where the dialect is Python's") {
+  CHECK(python(R"([0.0, Infinity])") == R"([0.0,{"__float__":"Infinity"}])");
+  CHECK(python(R"({"a":-Infinity,"b":NaN})") == R"({"a":{"__float__":"-Infinity"},"b":{"__float__":"NaN"}})");
+  CHECK(python("Infinity") == R"({"__float__":"Infinity"})");
+  CHECK_LACKS(python("[NaN,NaN\t,NaN]"), "null");
+  for (const char* text : {"[Infinity]", "[-Infinity]", "[NaN]"})
+    CHECK(refused(text, JsonDialect::rfc8259).ends_with(": this is not JSON"));
+}
+
+TEST_CASE("in a text, and as part of a word, Infinity and NaN are left alone") {
+  for (const char* text : {R"(["NaN"])", R"({"Infinity":"-Infinity"})", R"(["\"NaN, Infinity"])",
+                           R"(["\\","NaN\\"])", R"({"a":"NaN","b":1})"})
+    CHECK(python(text) == text);
+  for (const char* text :
+       {"[NaNs]", "[aNaN]", "[--Infinity]", "[-NaN]", "[+Infinity]", "[1Infinity]", "[1-Infinity]",
+        "[infinity]", "[nan]", "{NaN:1}", "[NaN NaN]", "[-Infinity-]", "[\"a\"NaN]"}) {
+    CAPTURE(text);
+    CHECK_CONTAINS(refused(text, JsonDialect::python), "this is not JSON");
+  }
+}
+
+TEST_CASE("behind a bare number, an error still names the place in the file") {
+  CHECK(refused("{\"a\": NaN, \"b\": Infinity, \"c\": x}", JsonDialect::python) ==
+        "line 1, column 32: this is not JSON");
+  CHECK(refused("[NaN,\nNaN, x]", JsonDialect::python) == "line 2, column 6: this is not JSON");
+}
+
+TEST_CASE("a number beyond double is refused as it is written, with its place") {
+  const auto number = [](const std::string& text) {
+    try {
+      parse_strict_json(text, limits, JsonDialect::python);
+    } catch (const JsonRefusal& refusal) {
+      CHECK(refusal.what == "a number is out of range");
+      CHECK(refusal.is_json);
+      return refusal.place + ": " + refusal.got;
+    }
+    return std::string();
+  };
+  CHECK(number("1e999") == "line 1, column 1: 1e999");
+  CHECK(number("{\"a\": \"1e999 \\\" 1e999\",\n \"b\": -1e999}") == "line 2, column 7: -1e999");
+  CHECK(number("[NaN, 1.5E+400]") == "line 1, column 7: 1.5E+400");
+  CHECK(number("[1e-999, 1e308, 123456789012345678901234567890]").empty());
+}
+
+TEST_CASE("a message shows Infinity and NaN as their file has them, wherever they stand in a value") {
+  const auto shown = [](const std::string& text) {
+    return json_as_written(parse_strict_json(text, limits, JsonDialect::python));
+  };
+  for (const char* text : {"Infinity", "-Infinity", "NaN", "[1,NaN,-Infinity]", R"({"a":Infinity,"b":[NaN]})",
+                           "1.5", R"("NaN")", R"(["{\"__float__\":\"NaN\"}"])"})
+    CHECK(shown(text) == text);
+  CHECK(json_as_written(nlohmann::json(std::string(200, 'a')), 10).size() < 20);
+  const auto kind = [](const std::string& text) {
+    return json_kind(parse_strict_json(text, limits, JsonDialect::python));
+  };
+  CHECK(kind("-Infinity") == "-Infinity");
+  CHECK(kind("{}") == "object");
+  CHECK(kind(R"({"__float__":"one"})") == "object");
 }
 
 }  // namespace headwise::test

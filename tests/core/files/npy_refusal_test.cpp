@@ -5,10 +5,6 @@ using namespace headwise;
 
 namespace {
 
-std::string corpus(const std::string& name) {
-  return HEADWISE_SOURCE_DIR "/tests/core/files/corpus/" + name;
-}
-
 std::string npy(const std::string& dict, std::size_t data_bytes) {
   const std::string length = {static_cast<char>(dict.size() & 0xFF), static_cast<char>(dict.size() >> 8)};
   return std::string("\x93NUMPY\x01\x00", 8) + length + dict + std::string(data_bytes, '\0');

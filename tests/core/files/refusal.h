@@ -1,30 +1,25 @@
 // What every damaged file gets: Error(input), one line that begins with the file's name.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <string>
 
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/refusals.h"
 
 namespace headwise {
 
 // The line of the refusal; fails the test where the file is read after all or refused in another way.
 inline std::string refusal_of(const std::string& path) {
-  try {
-    read_array_file(path);
-  } catch (const Error& error) {
-    const std::string line = error.what();
-    CHECK(error.status() == ExitStatus::input);
-    CHECK(line.starts_with(path));
-    CHECK(line.find('\n') == std::string::npos);
-    CHECK(line.size() < 1500);
-    return line;
-  }
-  FAIL_CHECK("read without complaint: " << path);
-  return "";
+  const std::string line = test::refused_with([&] { read_array_file(path); }, {});
+  CHECK(line.starts_with(path));
+  CHECK(line.size() < 1500);
+  return line;
+}
+
+inline std::string corpus(const std::string& name) {
+  return HEADWISE_SOURCE_DIR "/tests/core/files/corpus/" + name;
 }
 
 // Reads the file, or is refused: nothing else may happen. Returns whether it was read.
@@ -32,11 +27,10 @@ inline bool read_or_refused(const std::string& path) {
   bool read = true;
   for (const bool data : {false, true}) {
     try {
-      if (data) {
+      if (data)
         read_array_file(path);
-      } else {
+      else
         read_array_file_info(path);
-      }
     } catch (const Error& error) {
       read = false;
       if (error.status() != ExitStatus::input && error.status() != ExitStatus::memory)

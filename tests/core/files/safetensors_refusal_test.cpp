@@ -20,9 +20,8 @@ std::string safetensors(const std::string& json, std::size_t data_bytes, std::ui
 TEST_CASE("the smallest header that the refusals vary is itself read, whitespace behind it too") {
   const TemporaryFolder folder;
   for (const char* json : {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
-                           "{\"a\":{\"data_offsets\":[0,8],\"shape\":[2],\"dtype\":\"F32\"}}   "}) {
+                           "{\"a\":{\"data_offsets\":[0,8],\"shape\":[2],\"dtype\":\"F32\"}}   "})
     CHECK(read_array_file(folder.with_file("a.safetensors", safetensors(json, 8))).at(0).tensor->size() == 2);
-  }
   CHECK(read_array_file(folder.with_file("a.safetensors", safetensors("{}", 0))).empty());
 }
 
