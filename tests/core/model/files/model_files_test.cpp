@@ -3,8 +3,10 @@
 #include <filesystem>
 
 #include "core/model/layers/attention_layers.h"
+#include "core/scenario/run_record.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
+#include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -28,6 +30,55 @@ void write_hole(const std::string& path, std::uint64_t gigabytes) {
   file.write(reinterpret_cast<const char*>(&length), 8) << json;
   file.close();
   fs::resize_file(path, 8 + length + bytes);
+}
+
+namespace fs = std::filesystem;
+
+// As huggingface_hub keeps a model: snapshots hold links to the blobs.
+void write_cached(const TemporaryFolder& folder, const std::string& model,
+                  const std::vector<std::string>& revisions, const std::string& main) {
+  for (const char* part : {"/blobs", "/refs"}) fs::create_directories(folder.file(model + part));
+  for (const std::string& revision : revisions) {
+    fs::create_directories(folder.file(model + "/snapshots/" + revision));
+    const std::string blob = folder.file(model + "/blobs/" + revision + "-arrays");
+    write_safetensors(blob, counted_arrays({{"of_" + revision, {2}}}));
+    fs::create_symlink("../../blobs/" + revision + "-arrays",
+                       folder.file(model + "/snapshots/" + revision + "/model.safetensors"));
+  }
+  if (!main.empty()) folder.with_file(model + "/refs/main", main);
+}
+
+std::string told(const std::string& path) {
+  return test::refusal_line([&] { ModelFiles files(path); });
+}
+
+constexpr const char* distilbert = R"({"model_type":"distilbert","n_heads":2,"dim":12,"n_layers":1})";
+
+void write_checkpoint_folder(const TemporaryFolder& folder, const std::string& name) {
+  std::filesystem::create_directories(folder.file(name));
+  Sizes sizes;
+  add_layer(sizes, "transformer.layer.0");
+  write_safetensors(folder.file(name + "/model.safetensors"), counted_arrays(sizes));
+  folder.with_file(name + "/config.json", distilbert);
+  folder.with_file(name + "/trainer_state.json", "{}");
+}
+
+// As the Trainer of transformers leaves them, with what is none beside them.
+void write_training(const TemporaryFolder& folder) {
+  for (const char* name : {"run/checkpoint-1000", "run/checkpoint-500", "run/checkpoint-1500"})
+    write_checkpoint_folder(folder, name);
+  std::filesystem::create_directories(folder.file("run/checkpoint-2000"));  // not written yet
+  folder.with_file("run/checkpoint-2000/optimizer.pt", "x");
+  for (const char* name :
+       {"run/checkpoint-x", "run/checkpoint--3", "run/checkpoint-", "run/checkpoint-7.part"})
+    write_checkpoint_folder(folder, name);
+  folder.with_file("run/checkpoint-3000", "a file");
+}
+
+std::vector<Index> steps_of(const std::vector<ModelCheckpoint>& checkpoints) {
+  std::vector<Index> steps;
+  for (const ModelCheckpoint& checkpoint : checkpoints) steps.push_back(checkpoint.step);
+  return steps;
 }
 
 }  // namespace
@@ -213,4 +264,79 @@ TEST_CASE("a file larger than the memory opens, and rows of it are read") {
   CHECK(files.find("big")->bytes == Index{300} << 30);
   CHECK(files.read_rows("big", 70'000'000, 2)->flat(5) == 0.0);
   CHECK_THROWS_AS(files.read("big"), Error);  // refused before memory is taken
+}
+
+TEST_CASE(
+    "a model's folder in the hub's cache opens as the snapshot that refs/main names, or as the only one") {
+  const TemporaryFolder folder;
+  write_cached(folder, "models--a--b", {"111", "222"}, "222\n");
+  write_cached(folder, "other/models--a--b", {"111"}, "");
+  for (const std::string& path : {folder.file("models--a--b"), folder.file("models--a--b/"), folder.file("")}) {
+    const ModelFiles files(path);
+    CHECK(files.find("of_222") != nullptr);
+    CHECK(files.folder() == folder.file("models--a--b/snapshots/222"));
+  }
+  CHECK(ModelFiles(folder.file("other")).find("of_111") != nullptr);
+}
+
+TEST_CASE("where the hub's cache leaves a choice, the folders to choose from are named") {
+  const TemporaryFolder folder;
+  write_cached(folder, "hub/models--a--b", {"111", "222"}, "333");
+  std::string text = told(folder.file("hub/models--a--b"));
+  CHECK_CONTAINS(text, "snapshots/111");
+  CHECK_CONTAINS(text, "snapshots/222");
+  for (const char* main : {"../../../hub", ".", "..", ""}) {
+    folder.with_file("hub/models--a--b/refs/main", main);
+    CHECK_CONTAINS(told(folder.file("hub/models--a--b")), "snapshots/111");
+  }
+  write_cached(folder, "hub/models--c--d", {"444"}, "444");
+  for (const char* path : {"hub", ""}) {
+    text = told(folder.file(path));
+    CHECK_CONTAINS(text, "models--a--b");
+    CHECK_CONTAINS(text, "models--c--d");
+  }
+  write_cached(folder, "none/models--e--f", {}, "555");
+  fs::create_directories(folder.file("none/models--e--f/snapshots"));
+  CHECK_CONTAINS(told(folder.file("none")), "download the model again");
+}
+
+TEST_CASE("a folder that has arrays is a model, whatever else is in it") {
+  const TemporaryFolder folder;
+  write_cached(folder, "models--a--b", {"111"}, "111");
+  write_safetensors(folder.file("model.safetensors"), counted_arrays({{"own", {2}}}));
+  CHECK(ModelFiles(folder.file("")).find("own") != nullptr);
+  CHECK(hub_snapshot_or(folder.file("models--a--b/snapshots/111")) ==
+        folder.file("models--a--b/snapshots/111"));
+}
+
+TEST_CASE("the checkpoints in a folder are those that hold a model, by step") {
+  const TemporaryFolder folder;
+  write_training(folder);
+  const std::vector<ModelCheckpoint> found = model_checkpoints(folder.file("run"));
+  CHECK(steps_of(found) == std::vector<Index>{500, 1000, 1500});
+  CHECK(found[1].path == folder.file("run/checkpoint-1000"));
+  CHECK(model_checkpoints(folder.file("none")).empty());
+  CHECK(model_checkpoints(folder.file("run/checkpoint-500")).empty());
+}
+
+TEST_CASE("a checkpoint knows those beside it, however its path is written") {
+  const TemporaryFolder folder;
+  write_training(folder);
+  for (const char* path : {"run/checkpoint-500", "run/checkpoint-500/",
+                           "run/checkpoint-500/model.safetensors", "run/checkpoint-x/../checkpoint-1500"})
+    CHECK(steps_of(sibling_checkpoints(folder.file(path))) == std::vector<Index>{500, 1000, 1500});
+  CHECK(sibling_checkpoints(folder.file("run")).empty());
+  CHECK(sibling_checkpoints(folder.file("run/checkpoint-x")).empty());
+}
+
+TEST_CASE("a folder of checkpoints opens as the newest one, and a model as itself") {
+  const TemporaryFolder folder;
+  write_training(folder);
+  CHECK(newest_checkpoint_or(folder.file("run")) == folder.file("run/checkpoint-1500"));
+  CHECK(scenario_of_file(folder.file("run")).parameters.file == folder.file("run/checkpoint-1500"));
+  check_refused(folder.file("run"), "checkpoint-1500");
+  write_checkpoint_folder(folder, "run");
+  CHECK(newest_checkpoint_or(folder.file("run")) == folder.file("run"));
+  CHECK(scenario_of_file(folder.file("run")).parameters.file == folder.file("run"));
+  CHECK(newest_checkpoint_or(folder.file("none")) == folder.file("none"));
 }

@@ -40,11 +40,10 @@ std::string refusal(const std::string& json) {
 // Every word that a pattern offers.
 std::set<std::string> words_of(const SentencePatterns& all) {
   std::set<std::string> words;
-  for (const SentencePattern& pattern : all.patterns()) {
+  for (const SentencePattern& pattern : all.patterns())
     for (const auto* list :
          {&pattern.subjects, &pattern.verbs, &pattern.objects, &pattern.of_subject, &pattern.of_object})
       words.insert(list->begin(), list->end());
-  }
   return words;
 }
 

@@ -10,6 +10,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/refusals.h"
 
 using namespace headwise;
 using namespace headwise::test;
@@ -163,12 +164,7 @@ TEST_CASE("a pass that is no longer wanted ends") {
   const std::shared_ptr<const Transformer> transformer = transformer_of(own_models + "sentences");
   const std::atomic<bool> cancelled = true;
   const CancelScope scope(cancelled);
-  try {
-    transformer->run(std::vector<TokenId>{3, 17, 4});
-    FAIL_CHECK("it went on");
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::cancelled);
-  }
+  refused_with([&] { transformer->run(std::vector<TokenId>{3, 17, 4}); }, {}, ExitStatus::cancelled);
 }
 
 TEST_CASE("the numbers do not depend on the number of threads") {

@@ -166,10 +166,9 @@ TEST_CASE("blocks beyond those that config.json counts are no part of the model"
 }
 
 TEST_CASE("hostile numbers in config.json are one clear sentence") {
-  for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads"}) {
+  for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads"})
     for (const Json& value : {Json(-1), Json(0), Json(1e18), Json(2.5), Json("two"), Json(Json::array())})
       check_contains(refusal_of_config("bert", key, value), key);
-  }
   check_contains(refusal_of_config("bert", "num_hidden_layers", 1'000'000'000), "1000000000");
   check_contains(refusal_of_config("bert", "hidden_size", 32), "hidden_size");
   for (const Json& value : {Json(-1e-5), Json(0), Json("small"), Json(1e300)})
