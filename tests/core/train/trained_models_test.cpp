@@ -34,17 +34,11 @@ std::vector<double> parameter_of(const std::string& recipe, Index step, const st
   return {};
 }
 
+// Of so many steps, or fewer where it fails.
 std::unique_ptr<TrainingRun<double>> run_of(const std::string& recipe, Index steps) {
   TrainingRecipe read = training_recipe(recipe);
   auto run = std::make_unique<TrainingRun<double>>(task_of(read.source), read.settings);
-  while (run->step() < steps) run->take_step();
-  return run;
-}
-
-std::unique_ptr<TrainingRun<double>> run_until_failure(const std::string& recipe) {
-  TrainingRecipe read = training_recipe(recipe);
-  auto run = std::make_unique<TrainingRun<double>>(task_of(read.source), read.settings);
-  while (run->step() < 60 && !run->failure()) run->take_step();
+  while (run->step() < steps && !run->failure()) run->take_step();
   return run;
 }
 
@@ -131,7 +125,7 @@ TEST_CASE(
   offer_trained_models();
   CHECK_THROWS_WITH_AS(InputFile{trained_folder_of(small_recipe + ",learning-rate=900", 60) + "/config.json"},
                        doctest::Contains("this training failed"), Error);
-  const std::unique_ptr<TrainingRun<double>> run = run_until_failure(small_recipe + ",learning-rate=900");
+  const std::unique_ptr<TrainingRun<double>> run = run_of(small_recipe + ",learning-rate=900", 60);
   REQUIRE(run->failure());
   CHECK(parameter_of(small_recipe + ",learning-rate=900", run->step(), "norm.bias").size() == 16);
 }

@@ -2,8 +2,6 @@
 #include "core/train/training_program.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "core/tensor/error.h"
 #include "tests/checks.h"
@@ -12,11 +10,6 @@
 
 namespace headwise::test {
 namespace {
-
-std::string content_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -71,15 +64,15 @@ TEST_CASE("a program gets the file of its task beside it, and never takes the na
   const TrainingSettings settings = usual_settings(task_of(opened));
   const std::string program = folder.file("hamlet.py"), data = folder.file("hamlet.txt");
   write_training_program(program, source, settings, DType::f32, 10);
-  CHECK(content_of_file(data) == book);
-  CHECK_CONTAINS(content_of_file(program), "DATA = \"hamlet.txt\"\n");
+  CHECK(content_of(data) == book);
+  CHECK_CONTAINS(content_of(program), "DATA = \"hamlet.txt\"\n");
   write_training_program(program, source, settings, DType::f64, 10);
-  CHECK_CONTAINS(content_of_file(program), "float64)");
+  CHECK_CONTAINS(content_of(program), "float64)");
   write_training_program(folder.file("book.py"), source, settings, DType::f32, 10);
-  CHECK(content_of_file(folder.file("book.txt")) == book);
+  CHECK(content_of(folder.file("book.txt")) == book);
   folder.with_file("other.txt", "mine");
   CHECK_THROWS_AS(write_training_program(folder.file("other.py"), source, settings, DType::f32, 10), Error);
-  CHECK(content_of_file(folder.file("other.txt")) == "mine");
+  CHECK(content_of(folder.file("other.txt")) == "mine");
   CHECK(!std::filesystem::exists(folder.file("other.py")));
 }
 
