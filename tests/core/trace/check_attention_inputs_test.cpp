@@ -26,6 +26,17 @@ TensorPtr array(Shape shape, DType dtype = DType::f64) {
   return zeros(std::move(shape), dtype);
 }
 
+// One array of the inputs is this one, of zeros.
+struct Replaced {
+  TensorPtr TraceTensors::*member;
+  Shape shape;
+  DType dtype = DType::f64;
+};
+
+std::function<void(AttentionInputs&)> replacing(const Replaced& by) {
+  return [by](AttentionInputs& inputs) { inputs.tensors.*by.member = array(by.shape, by.dtype); };
+}
+
 AttentionInputs heads_inputs() {
   AttentionInputs inputs;
   inputs.options.op = Op::scaled_dot_product_attention;
@@ -50,61 +61,41 @@ TEST_CASE("inputs that agree are accepted") {
 }
 
 TEST_CASE("a wrong shape is told with both shapes and the likely cause") {
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.key_padding_mask = array({{"S", 6}, {"N", 2}}, DType::boolean);
-        }) == "key_padding_mask: the shape disagrees: got (6,2); expected (N,S) = (2,6); transposed?");
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.key = array({{"S", 6}, {"N", 2}, {"kdim", 12}});
-        }) ==
+  const auto line = [](const Replaced& wrong) { return refusal(replacing(wrong)); };
+  using T = TraceTensors;
+  CHECK(line({&T::key_padding_mask, {{"S", 6}, {"N", 2}}, DType::boolean}) ==
+        "key_padding_mask: the shape disagrees: got (6,2); expected (N,S) = (2,6); transposed?");
+  CHECK(line({&T::key, {{"S", 6}, {"N", 2}, {"kdim", 12}}}) ==
         "key: key and query have different batch sizes: got (6,2,12); expected (N,S,kdim) = (2,S,12); "
         "is the batch axis the second one? the trace wants it first");
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.value = array({{"N", 2}, {"S", 5}, {"vdim", 12}});
-        }) ==
+  CHECK(line({&T::value, {{"N", 2}, {"S", 5}, {"vdim", 12}}}) ==
         "value: the shape disagrees: got (2,5,12); expected (N,S,vdim) = (2,6,12); key and value have the "
         "same length");
   CHECK(
-      refusal([](AttentionInputs& i) {
-        i.tensors.query = array({{"L", 4}, {"E", 12}});
-      }) ==
+      line({&T::query, {{"L", 4}, {"E", 12}}}) ==
       "query: the number of axes disagrees: got (4,12); expected (N,L,E); an unbatched input has N = 1 here");
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.attn_mask = array({{"S", 6}, {"L", 4}}, DType::boolean);
-        }) ==
+  CHECK(line({&T::attn_mask, {{"S", 6}, {"L", 4}}, DType::boolean}) ==
         "attn_mask: the shape disagrees: got (6,4); expected (L,S) = (4,6) or (N·H,L,S) = (8,4,6); "
         "transposed?");
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.in_proj_weight = array({{"a", 12}, {"b", 36}});
-        }) ==
+  CHECK(line({&T::in_proj_weight, {{"a", 12}, {"b", 36}}}) ==
         "in_proj_weight: the shape disagrees: got (12,36); expected (H·D+G·D+G·Dv,E) = (36,12); transposed?");
 }
 
 TEST_CASE("every array is held against the sizes") {
-  const auto wrong = [](TensorPtr TraceTensors::*member) {
-    return refusal([member](AttentionInputs& i) {
-      i.tensors.*member = array({{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}});
-    });
-  };
   for (const TensorEntry& entry : tensor_entries()) {
     if (entry.role == TensorRole::intermediate) continue;
-    const std::string line = wrong(entry.member);
+    const std::string line = refusal(replacing({entry.member, {{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}}}));
     CHECK_MESSAGE(line != "accepted", entry.name);
   }
 }
 
 TEST_CASE("types are checked") {
-  CHECK(refusal([](AttentionInputs& i) {
-          i.tensors.query = array({{"N", 2}, {"L", 4}, {"E", 12}}, DType::f32);
-        }) == "query: the type is not that of the trace: got f32; expected f64; convert it first");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) {
-                   i.tensors.attn_mask = array({{"L", 4}, {"S", 6}}, DType::i64);
-                 }),
-                 "bool, f32 or f64");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) {
-                   i.tensors.valid_lens = array({{"N", 2}}, DType::f64);
-                 }),
-                 "i64");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.tensors.scores = array({{"N", 2}}); }), "computed");
+  using T = TraceTensors;
+  CHECK(refusal(replacing({&T::query, {{"N", 2}, {"L", 4}, {"E", 12}}, DType::f32})) ==
+        "query: the type is not that of the trace: got f32; expected f64; convert it first");
+  CHECK_CONTAINS(refusal(replacing({&T::attn_mask, {{"L", 4}, {"S", 6}}, DType::i64})), "bool, f32 or f64");
+  CHECK_CONTAINS(refusal(replacing({&T::valid_lens, {{"N", 2}}})), "i64");
+  CHECK_CONTAINS(refusal(replacing({&T::scores, {{"N", 2}}})), "computed");
   CHECK_CONTAINS(refusal([](AttentionInputs& i) { i.dtype = DType::boolean; }), "f32 or f64");
 }
 
@@ -119,14 +110,11 @@ TEST_CASE("options that exclude each other are named together") {
                    i.tensors.static_k = array(heads);
                  }),
                  "bias_k, bias_v and static_k");
-  CHECK_CONTAINS(refusal([](AttentionInputs& i) {
-                   i.tensors.q_proj_weight = array({{"H·D", 12}, {"E", 12}});
-                 }),
+  CHECK_CONTAINS(refusal(replacing({&TraceTensors::q_proj_weight, {{"H·D", 12}, {"E", 12}}})),
                  "in_proj_weight beside q_proj_weight");
   CHECK(refusal([](AttentionInputs& i) { i.options.num_kv_heads = 3; }) ==
         "num_heads: key/value heads must serve equal numbers of query heads: got num_heads = 4, num_kv_heads "
-        "= 3; "
-        "expected num_kv_heads a divisor of 4");
+        "= 3; expected num_kv_heads a divisor of 4");
   CHECK_CONTAINS(refusal([](AttentionInputs& i) {
                    i.options.kdim = 7;
                    i.tensors.key = array({{"N", 2}, {"S", 6}, {"kdim", 7}});
@@ -140,21 +128,26 @@ TEST_CASE("numbers out of range are refused") {
   const auto option = [](const std::function<void(AttentionOptions&)>& set) {
     return refusal([&](AttentionInputs& i) { set(i.options); });
   };
-  CHECK(option([](AttentionOptions& o) { o.dropout = 1.5; }) ==
+  using Options = AttentionOptions;
+  struct OutOfRange {
+    const char* name;
+    std::function<void(Options&)> set;
+  };
+  for (const auto& [name, set] : std::vector<OutOfRange>{
+           {"dropout", [](Options& o) { o.dropout = not_a_number; }},
+           {"scale", [](Options& o) { o.scale = not_a_number; }},
+           {"temperature", [](Options& o) { o.temperature = 0.0; }},
+           {"temperature", [](Options& o) { o.temperature = not_a_number; }},
+           {"softcap", [](Options& o) { o.softcap = -1.0; }},
+           {"mask.value", [](Options& o) { o.mask_value = -std::numeric_limits<double>::infinity(); }},
+           {"sliding_window", [](Options& o) { o.sliding_window = 0; }},
+           {"head_dim", [](Options& o) { o.head_dim = 0; }},
+           {"num_heads", [](Options& o) { o.num_heads = -4; }},
+           {"heads.gain", [](Options& o) { o.head_gain = {1.0}; }}})
+    CHECK_MESSAGE(option(set).starts_with(name), name);
+  CHECK(option([](Options& o) { o.dropout = 1.5; }) ==
         "dropout: the number is out of range: got 1.5; expected a number from 0 to 1");
-  CHECK(option([](AttentionOptions& o) { o.dropout = not_a_number; }).starts_with("dropout"));
-  CHECK(option([](AttentionOptions& o) { o.scale = not_a_number; }).starts_with("scale"));
-  CHECK(option([](AttentionOptions& o) { o.temperature = 0.0; }).starts_with("temperature"));
-  CHECK(option([](AttentionOptions& o) { o.temperature = not_a_number; }).starts_with("temperature"));
-  CHECK(option([](AttentionOptions& o) { o.softcap = -1.0; }).starts_with("softcap"));
-  CHECK(option([](AttentionOptions& o) {
-          o.mask_value = -std::numeric_limits<double>::infinity();
-        }).starts_with("mask.value"));
-  CHECK(option([](AttentionOptions& o) { o.sliding_window = 0; }).starts_with("sliding_window"));
-  CHECK(option([](AttentionOptions& o) { o.head_dim = 0; }).starts_with("head_dim"));
-  CHECK(option([](AttentionOptions& o) { o.num_heads = -4; }).starts_with("num_heads"));
-  CHECK(option([](AttentionOptions& o) { o.head_gain = {1.0}; }).starts_with("heads.gain"));
-  CHECK(option([](AttentionOptions& o) { o.scale = -1.0; }) == "accepted");
+  CHECK(option([](Options& o) { o.scale = -1.0; }) == "accepted");
   CHECK(refusal([](AttentionInputs& i) {
           i.tensors.valid_lens =
               std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{3, 7});
@@ -171,29 +164,18 @@ TEST_CASE("a mask value that f32 cannot hold is refused there: it would block in
 }
 
 TEST_CASE("scaled dot-product attention takes arrays of heads and masks that broadcast, and nothing else") {
-  CHECK_CONTAINS(heads_refusal([](AttentionInputs& i) {
-                   i.tensors.key = array({{"N", 2}, {"G", 3}, {"S", 6}, {"D", 5}});
-                 }),
-                 "num_kv_heads = 3");
-  CHECK(heads_refusal([](AttentionInputs& i) {
-          i.tensors.key = array({{"N", 2}, {"G", 2}, {"S", 6}, {"D", 4}});
-        }).starts_with("key"));
-  CHECK(heads_refusal([](AttentionInputs& i) {
-          i.tensors.out_proj_weight = array({{"E", 1}, {"E", 1}});
-        }).starts_with("out_proj.weight"));
+  using T = TraceTensors;
+  const auto line = [](const Replaced& array) { return heads_refusal(replacing(array)); };
+  CHECK_CONTAINS(line({&T::key, {{"N", 2}, {"G", 3}, {"S", 6}, {"D", 5}}}), "num_kv_heads = 3");
+  CHECK(line({&T::key, {{"N", 2}, {"G", 2}, {"S", 6}, {"D", 4}}}).starts_with("key"));
+  CHECK(line({&T::out_proj_weight, {{"E", 1}, {"E", 1}}}).starts_with("out_proj.weight"));
   CHECK(
       heads_refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }).starts_with("add_zero_attn"));
-  CHECK(heads_refusal([](AttentionInputs& i) {
-          i.tensors.attn_mask = array({{"H", 4}, {"L", 1}, {"S", 5}});
-        }) == "accepted");
-  CHECK(heads_refusal([](AttentionInputs& i) {
-          i.tensors.attn_mask = array({{"H", 3}, {"L", 3}, {"S", 6}});
-        }) ==
+  CHECK(line({&T::attn_mask, {{"H", 4}, {"L", 1}, {"S", 5}}}) == "accepted");
+  CHECK(line({&T::attn_mask, {{"H", 3}, {"L", 3}, {"S", 6}}}) ==
         "attn_mask: the shape does not broadcast: got (3,3,6); expected what broadcasts to (N,H,L,S) = "
         "(2,4,3,6)");
-  CHECK(heads_refusal([](AttentionInputs& i) {
-          i.tensors.attn_mask = array({{"L", 3}, {"S", 7}});
-        }) != "accepted");
+  CHECK(line({&T::attn_mask, {{"L", 3}, {"S", 7}}}) != "accepted");
 }
 
 TEST_CASE("sizes whose product overflows are refused, not multiplied") {

@@ -178,9 +178,8 @@ TEST_CASE("float masks of every rank collect from everything that they were repe
         Shape{{"H", 4}, {"1", 1}, {"S", 2}}, Shape{{"N", 2}, {"1", 1}, {"1", 1}, {"S", 4}}}) {
     CAPTURE(shape.to_string());
     AttentionInputs inputs;
-    for (NamedInputs& named : single_option_inputs()) {
+    for (NamedInputs& named : single_option_inputs())
       if (named.name == "sdpa: plain") inputs = named.inputs;
-    }
     inputs.tensors.attn_mask = random_tensor(shape, "attn_mask");
     const TracePtr trace = backward_trace(inputs);
     REQUIRE(trace->grad.attn_mask);
@@ -258,9 +257,8 @@ TEST_CASE("a gradient that leaves out the row's sum, or the mean of an add & nor
 TEST_CASE("sending a key head's gradient to the wrong query heads is caught") {
   const TracePtr trace = backward_trace(grouped_inputs());
   Rule wrong = gradient_of(*trace, Id::k_heads);
-  for (Operand& factor : wrong.products[0].factors) {
+  for (Operand& factor : wrong.products[0].factors)
     factor.axes[1] = AxisMap{0, {{.variable = 4, .times = 2}, {.variable = 1}}};  // tiled, not repeated
-  }
   CHECK(is_caught(*trace, wrong));
 }
 

@@ -41,9 +41,8 @@ AttentionInputs plain_sdpa_inputs() {
 TensorPtr random_booleans(Shape shape, const std::string& name) {
   Tensor mask(std::move(shape), DType::boolean);
   const CounterRandom random(3, name);
-  for (Index i = 0; i < mask.size(); ++i) {
+  for (Index i = 0; i < mask.size(); ++i)
     mask.set_flat(i, random.uniform(static_cast<std::uint64_t>(i)) < 0.4 ? 1.0 : 0.0);
-  }
   return std::make_shared<const Tensor>(std::move(mask));
 }
 

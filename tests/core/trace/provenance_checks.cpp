@@ -40,9 +40,8 @@ Cell cell_of(const Trace& trace, TensorName tensor, const std::vector<Index>& in
 
 void append_box(const Trace& trace, const BoxRef& box, std::vector<Cell>& cells) {
   std::vector<Index> index = box.begin;
-  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+  for (std::size_t axis = 0; axis < index.size(); ++axis)
     if (box.begin[axis] >= box.end[axis]) FAIL("an empty box of ", to_string(box.tensor));
-  }
   for (;;) {
     cells.push_back(cell_of(trace, box.tensor, index));
     std::size_t axis = index.size();
@@ -57,9 +56,8 @@ void append_box(const Trace& trace, const BoxRef& box, std::vector<Cell>& cells)
 
 std::vector<Cell> term_cells(const Trace& trace, const CellProvenance& provenance) {
   std::vector<Cell> cells;
-  for (const Term& term : provenance.terms) {
+  for (const Term& term : provenance.terms)
     for (const CellRef& factor : term.factors) cells.push_back(cell_of(trace, factor.tensor, factor.index));
-  }
   std::ranges::sort(cells);
   cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
   return cells;
@@ -91,9 +89,8 @@ std::vector<Cell> followed(const Pairs& pairs, Cell start) {
     const Cell cell = open.back();
     open.pop_back();
     for (auto pair = std::ranges::lower_bound(pairs, std::pair<Cell, Cell>{cell, 0});
-         pair != pairs.end() && pair->first == cell; ++pair) {
+         pair != pairs.end() && pair->first == cell; ++pair)
       if (seen.insert(pair->second).second) open.push_back(pair->second);
-    }
   }
   return {seen.begin(), seen.end()};
 }
@@ -115,9 +112,8 @@ std::vector<Cell> cells_in(const Trace& trace, const std::vector<BoxRef>& boxes)
 std::vector<TensorName> tensors_of(const Trace& trace) {
   std::vector<TensorName> names;
   for (const bool gradient : {false, true}) {
-    for (const TensorEntry& entry : tensor_entries()) {
+    for (const TensorEntry& entry : tensor_entries())
       if (trace.tensor({entry.id, gradient})) names.push_back({entry.id, gradient});
-    }
   }
   return names;
 }
@@ -128,10 +124,9 @@ std::string first_unexplained(const Trace& trace, const Rule& rule) {
     if (!found.empty()) return;
     const CellProvenance provenance = provenance_by_rule(trace, rule, index);
     const double again = recompute_from_provenance(trace, provenance);
-    if (!agree(provenance.value, again)) {
+    if (!agree(provenance.value, again))
       found = fmt::format("{} is {}, from its provenance {}", cell_name(rule.result, index), provenance.value,
                           again);
-    }
   });
   return found;
 }
@@ -148,9 +143,8 @@ std::string first_wrong_box(const Trace& trace) {
   std::string found;
   for (const TensorName tensor : tensors_of(trace)) {
     for_each_provenance(trace, tensor, [&](const std::vector<Index>& index, const CellProvenance& provenance) {
-      if (found.empty() && cells_in(trace, provenance.sources) != term_cells(trace, provenance)) {
+      if (found.empty() && cells_in(trace, provenance.sources) != term_cells(trace, provenance))
         found = cell_name(tensor, index);
-      }
     });
   }
   return found;
@@ -176,16 +170,14 @@ Pairs pairs_from_consumers(const Trace& trace) {
     if (first_name(trace, tensor) != tensor) continue;  // in self-attention, key is query
     for_each_cell(trace, tensor, [&](const std::vector<Index>& index) {
       std::vector<BoxRef> boxes;
-      for (const Rule& rule : rules) {
+      for (const Rule& rule : rules)
         for (BoxRef& box : cells_made_from(rule, tensor, index)) boxes.push_back(std::move(box));
-      }
       const Cell source = cell_of(trace, tensor, index);
       const std::vector<Cell> results = cells_in(trace, boxes);
       for (const Cell result : results) pairs.emplace_back(source, result);
       const bool is_first = std::ranges::all_of(index, [](Index i) { return i == 0; });
-      if (is_first && results != cells_in(trace, cell_consumers(trace, tensor, index))) {
+      if (is_first && results != cells_in(trace, cell_consumers(trace, tensor, index)))
         FAIL("cell_consumers of ", cell_name(tensor, index));
-      }
     });
   }
   std::ranges::sort(pairs);

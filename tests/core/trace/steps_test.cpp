@@ -25,9 +25,8 @@ Trace self_attention_trace() {
   for (const Id id :
        {Id::in_proj_weight, Id::in_proj_bias, Id::out_proj_weight, Id::out_proj_bias, Id::q, Id::k, Id::v,
         Id::q_heads, Id::k_heads, Id::v_heads, Id::scores, Id::scaled_scores, Id::masked_scores,
-        Id::attn_weights, Id::dropped_weights, Id::head_output, Id::concat, Id::output}) {
+        Id::attn_weights, Id::dropped_weights, Id::head_output, Id::concat, Id::output})
     t.*(tensor_entry(id).member) = some_tensor();
-  }
   return trace;
 }
 
@@ -123,9 +122,8 @@ TEST_CASE(
   Trace trace = self_attention_trace();
   trace.options.op = Op::scaled_dot_product_attention;
   for (const Id id : {Id::query, Id::key, Id::value, Id::q, Id::k, Id::v, Id::concat, Id::out_proj_weight,
-                      Id::out_proj_bias, Id::in_proj_weight, Id::in_proj_bias}) {
+                      Id::out_proj_bias, Id::in_proj_weight, Id::in_proj_bias})
     trace.tensors.*(tensor_entry(id).member) = nullptr;
-  }
   CHECK(step_pictures(Step::inputs, trace).size() == 3);
   CHECK(step_pictures(Step::project, trace).empty());
   CHECK(step_pictures(Step::split_heads, trace).empty());
