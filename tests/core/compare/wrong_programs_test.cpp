@@ -1,11 +1,11 @@
 // Programs that are wrong in one thing: each is called what it is, and none what another is.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/attention/heads.h"
@@ -42,6 +42,13 @@ AttentionInputs self_attention(const AttentionOptions& options) {
   return inputs;
 }
 
+// A boolean mask of the cells that the rule blocks.
+TensorPtr blocking(Shape shape, const std::function<bool(Index cell)>& blocks) {
+  Tensor mask(std::move(shape), DType::boolean);
+  for (Index i = 0; i < mask.size(); ++i) mask.set_flat(i, blocks(i));
+  return shared_tensor(std::move(mask));
+}
+
 AttentionInputs plain() {
   return self_attention(small_options(4, 4, 4));
 }
@@ -55,42 +62,37 @@ AttentionInputs causal() {
 
 AttentionInputs padded() {
   AttentionInputs inputs = plain();
-  auto padding = std::make_shared<Tensor>(Shape{{"N", 2}, {"S", length}}, DType::boolean);
-  padding->set_flat(length - 1, 1);
-  padding->set_flat(2 * length - 1, 1);
-  padding->set_flat(2 * length - 2, 1);
-  inputs.tensors.key_padding_mask = padding;
+  inputs.tensors.key_padding_mask = blocking(
+      {{"N", 2}, {"S", length}}, [](Index cell) { return cell == length - 1 || cell >= 2 * length - 2; });
   return inputs;
 }
 
 // Padding on the left: rows whose keys are all blocked, some of them twice.
 AttentionInputs padded_on_the_left() {
   AttentionInputs inputs = causal();
-  auto padding = std::make_shared<Tensor>(Shape{{"N", 2}, {"S", length}}, DType::boolean);
-  for (const Index cell : {Index{0}, Index{1}, length, length + 1, length + 2}) padding->set_flat(cell, 1);
-  inputs.tensors.key_padding_mask = padding;
+  inputs.tensors.key_padding_mask = blocking(
+      {{"N", 2}, {"S", length}}, [](Index cell) { return cell < 2 || (cell >= length && cell < length + 3); });
   return inputs;
 }
+
+const Shape of_each_head{{"N·H", 8}, {"L", length}, {"S", length}};
 
 // A causal mask and padding in one attn_mask.
 AttentionInputs merged_masks_given() {
   AttentionInputs inputs = plain();
-  auto mask = std::make_shared<Tensor>(Shape{{"N·H", 8}, {"L", length}, {"S", length}}, DType::boolean);
-  for (Index i = 0; i < mask->size(); ++i) {
+  inputs.tensors.attn_mask = blocking(of_each_head, [](Index i) {
     const Index slice = i / length / length, l = i / length % length, s = i % length;
-    mask->set_flat(i, s > l || s >= (slice < 4 ? length - 1 : length - 2));
-  }
-  inputs.tensors.attn_mask = mask;
+    return s > l || s >= (slice < 4 ? length - 1 : length - 2);
+  });
   return inputs;
 }
 
 AttentionInputs masked_by_head() {
   AttentionInputs inputs = plain();
-  auto mask = std::make_shared<Tensor>(Shape{{"N·H", 8}, {"L", length}, {"S", length}}, DType::boolean);
   const CounterRandom random(5, "mask");
-  for (Index i = 0; i < mask->size(); ++i)
-    mask->set_flat(i, i % length > 0 && random.normal(static_cast<std::uint64_t>(i)) > 0.3);
-  inputs.tensors.attn_mask = mask;
+  inputs.tensors.attn_mask = blocking(of_each_head, [&](Index i) {
+    return i % length > 0 && random.normal(static_cast<std::uint64_t>(i)) > 0.3;
+  });
   return inputs;
 }
 
@@ -133,12 +135,40 @@ StageChange turned(Id rotary_heads, Id heads, double direction, Index first) {
           }};
 }
 
-StageChange changed(Id stage, const std::function<double(const Cells&, Index, Index, Index, Index)>& cell) {
+// A stage whose cells come from those of another one.
+using CellRule = std::function<double(const Cells&, Index, Index, Index, Index)>;
+StageChange changed(Id stage, Id from, const CellRule& cell) {
   return {stage, [=](const Trace& t) {
-            const Cells own(*t.tensor(stage));
+            const Cells cells(*t.tensor(from));
             return filled4(t.tensor(stage)->shape(),
-                           [&](Index n, Index h, Index i, Index j) { return cell(own, n, h, i, j); });
+                           [&](Index n, Index h, Index i, Index j) { return cell(cells, n, h, i, j); });
           }};
+}
+StageChange changed(Id stage, const CellRule& cell) {
+  return changed(stage, stage, cell);
+}
+
+// A stage that is left out: it holds what another one does.
+StageChange left_out(Id stage, Id holds) {
+  return {stage, [=](const Trace& t) { return *t.tensor(holds); }};
+}
+
+// concat of numbers of head_output.
+StageChange joined_as(const std::function<double(const Cells&, Index n, Index l, Index c)>& cell) {
+  return {Id::concat, [=](const Trace& t) {
+            const Cells own(*t.tensors.head_output);
+            return filled3(t.tensors.concat->shape(),
+                           [&](Index n, Index l, Index c) { return cell(own, n, l, c); });
+          }};
+}
+
+// Weights exp(score) over the sum of them, which begins as said for a head.
+CellRule softmax_with(const std::function<double(Index h)>& beside) {
+  return [=](const Cells& x, Index n, Index h, Index l, Index s) {
+    double sum = beside(h);
+    for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, l, j));
+    return std::exp(x(n, h, l, s)) / sum;
+  };
 }
 
 // The bias of ALiBi with slope(h), beside a causal mask.
@@ -214,6 +244,8 @@ std::vector<WrongProgram> wrong_programs() {
                        std::function<void(AttentionInputs&)> other_inputs = {}) {
     all.push_back({named, std::move(inputs), std::move(mistake), std::move(other_inputs)});
   };
+  AttentionInputs both = padded();
+  both.options.is_causal = true;
   const AttentionInputs two_heads = self_attention(small_options(2, 2, 4));
   add("in_proj_weight are taken as [H,3,D]", two_heads, {}, rows_from(place_by_head));
   add("in_proj_weight is stored as [H,3,D]", two_heads, {}, rows_from(row_by_head));
@@ -255,18 +287,15 @@ std::vector<WrongProgram> wrong_programs() {
           });
         }}});
   add("the softmax is computed in f16", causal(),
-      {{Id::attn_weights, [](const Trace& t) {
-          const Cells x(*t.tensors.masked_scores);
-          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
-            double maximum = -infinity, sum = 0.0;
-            for (Index j = 0; j <= l; ++j) maximum = std::max(maximum, rounded_to_f16(x(n, h, l, j)));
-            const auto power = [&](Index j) {
-              return rounded_to_f16(std::exp(rounded_to_f16(rounded_to_f16(x(n, h, l, j)) - maximum)));
-            };
-            for (Index j = 0; j <= l; ++j) sum += power(j);
-            return s > l ? 0.0 : rounded_to_f16(power(s) / rounded_to_f16(sum));
-          });
-        }}});
+      {changed(Id::attn_weights, Id::masked_scores, [](const Cells& x, Index n, Index h, Index l, Index s) {
+        double maximum = -infinity, sum = 0.0;
+        for (Index j = 0; j <= l; ++j) maximum = std::max(maximum, rounded_to_f16(x(n, h, l, j)));
+        const auto power = [&](Index j) {
+          return rounded_to_f16(std::exp(rounded_to_f16(rounded_to_f16(x(n, h, l, j)) - maximum)));
+        };
+        for (Index j = 0; j <= l; ++j) sum += power(j);
+        return s > l ? 0.0 : rounded_to_f16(power(s) / rounded_to_f16(sum));
+      })});
   add("the softmax is computed in bf16", plain(),
       {{Id::attn_weights, [](const Trace& t) {
           const Tensor rounded =
@@ -278,8 +307,7 @@ std::vector<WrongProgram> wrong_programs() {
   unscaled.options.scale = 1.0;
   unscaled.tensors.attn_mask = random_tensor({{"L", length}, {"S", length}}, "bias");
   add("together with what a mask has added", unscaled,
-      {{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }},
-       mapped(Id::masked_scores, [](double x) { return x / 2; })});
+      {left_out(Id::scaled_scores, Id::scores), mapped(Id::masked_scores, [](double x) { return x / 2; })});
   AttentionInputs with_bias = plain();
   with_bias.tensors.attn_mask = random_tensor({{"L", length}, {"S", length}}, "bias");
   add("divided by √D along with the scores", with_bias,
@@ -289,20 +317,30 @@ std::vector<WrongProgram> wrong_programs() {
             return (x(n, h, l, s) + t.tensors.attn_mask->flat(l * length + s)) / 2;
           });
         }}});
-  add("own position (it keeps j < i", causal(),
-      {blocked([](const Trace&, Index, Index l, Index s) { return s >= l; })});
-  add("the next position (it keeps j ≤ i + 1", causal(),
-      {blocked([](const Trace&, Index, Index l, Index s) { return s > l + 1; })});
-  add("the causal mask is transposed", causal(),
-      {blocked([](const Trace&, Index, Index l, Index s) { return s < l; })});
-  add("the causal mask is inverted", causal(),
-      {blocked([](const Trace&, Index, Index l, Index s) { return s <= l; })});
-  add("applied to the queries (axis L), not", padded(),
-      {blocked([](const Trace& t, Index n, Index l, Index) { return pads(t, n, l); })});
-  add("applied to the queries (axis L), too", padded(),
-      {blocked([](const Trace& t, Index n, Index l, Index s) { return pads(t, n, l) || pads(t, n, s); })});
+  using Blocks = std::function<bool(const Trace&, Index n, Index l, Index s)>;
+  const std::tuple<const char*, AttentionInputs, Blocks> blocks[] = {
+      {"own position (it keeps j < i", causal(), [](auto&, Index, Index l, Index s) { return s >= l; }},
+      {"the next position (it keeps j ≤ i + 1", causal(),
+       [](auto&, Index, Index l, Index s) { return s > l + 1; }},
+      {"the causal mask is transposed", causal(), [](auto&, Index, Index l, Index s) { return s < l; }},
+      {"the causal mask is inverted", causal(), [](auto&, Index, Index l, Index s) { return s <= l; }},
+      {"applied to the queries (axis L), not", padded(),
+       [](auto& t, Index n, Index l, Index) { return pads(t, n, l); }},
+      {"applied to the queries (axis L), too", padded(),
+       [](auto& t, Index n, Index l, Index s) { return pads(t, n, l) || pads(t, n, s); }},
+      {"the window keeps the keys on both sides of a query", windowed(true),
+       [](auto&, Index, Index l, Index s) { return std::abs(l - s) >= 3; }},
+      {"the window keeps the keys behind a query, not those ahead", windowed(false),
+       [](auto&, Index, Index l, Index s) { return s > l || l - s >= 3; }},
+      {"the padding of attn_mask is applied, its causal part is not", merged_masks_given(),
+       [](auto&, Index n, Index, Index s) { return s >= length - 1 - n; }},
+      {"the causal part of attn_mask is applied, its padding is not", merged_masks_given(),
+       [](auto&, Index, Index l, Index s) { return s > l; }},
+      {"there is no causal mask; then", both, [](auto& t, Index n, Index, Index s) { return pads(t, n, s); }},
+      {"key_padding_mask is not applied; then", both, [](auto&, Index, Index l, Index s) { return s > l; }}};
+  for (const auto& [named, inputs, rule] : blocks) add(named, inputs, {blocked(rule)});
   add("applied after the softmax: blocked", causal(),
-      {{Id::masked_scores, [](const Trace& t) { return *t.tensors.scaled_scores; }},
+      {left_out(Id::masked_scores, Id::scaled_scores),
        changed(Id::attn_weights, [](const Cells& p, Index n, Index h, Index l, Index s) {
          return s > l ? 0.0 : p(n, h, l, s);
        })});
@@ -310,7 +348,7 @@ std::vector<WrongProgram> wrong_programs() {
       {mapped(Id::masked_scores, [](double x) { return std::isinf(x) ? -3.5 : x; })});
   add("the sign of sin θ is opposite; then", rotary(),
       {turned(Id::q_rotary, Id::q_heads, -1, 0), turned(Id::k_rotary, Id::k_heads, -1, 0)});
-  add("q alone is turned", rotary(), {{Id::k_rotary, [](const Trace& t) { return *t.tensors.k_heads; }}});
+  add("q alone is turned", rotary(), {left_out(Id::k_rotary, Id::k_heads)});
   add("counted from 1, not from 0, in q alone", rotary(), {turned(Id::q_rotary, Id::q_heads, 1, 1)});
   add("v is turned by its positions (rotary), too", rotary(), {turned(Id::v_heads, Id::v_heads, 1, 0)});
   AttentionInputs grouped = self_attention(small_options(4, 2, 4));
@@ -326,13 +364,10 @@ std::vector<WrongProgram> wrong_programs() {
   add("the weights are transposed", plain(),
       {changed(Id::attn_weights,
                [](const Cells& p, Index n, Index h, Index l, Index s) { return p(n, h, s, l); })});
-  add("joined in the order 2, 0, 3, 1", plain(),
-      {{Id::concat, [](const Trace& t) {
-          constexpr Index order[] = {2, 0, 3, 1};
-          const Cells own(*t.tensors.head_output);
-          return filled3(t.tensors.concat->shape(),
-                         [&](Index n, Index l, Index c) { return own(n, order[c / 4], l, c % 4); });
-        }}});
+  add("joined in the order 2, 0, 3, 1", plain(), {joined_as([](const Cells& own, Index n, Index l, Index c) {
+        constexpr Index order[] = {2, 0, 3, 1};
+        return own(n, order[c / 4], l, c % 4);
+      })});
   add("joined by a view of (N,H,L,Dv), without", plain(),
       {{Id::concat, [](const Trace& t) { return t.tensors.head_output->reshaped(t.tensors.concat->shape()); }}});
   add("the residual is in the output", plain(), {{Id::output, [](const Trace& t) {
@@ -343,30 +378,19 @@ std::vector<WrongProgram> wrong_programs() {
                                                   }}});
   AttentionInputs with_residual = plain();
   with_residual.options.residual = true;
-  add("the residual is left out", with_residual,
-      {{Id::residual_output, [](const Trace& t) { return *t.tensors.output; }}});
+  add("the residual is left out", with_residual, {left_out(Id::residual_output, Id::output)});
   add("capped by 1.7·tanh", plain(),
       {mapped(Id::scaled_scores, [](double x) { return 1.7 * std::tanh(x / 1.7); })});
   add("the scores are scaled by 0.37", plain(),
       {mapped(Id::scaled_scores, [](double x) { return x * 2 * 0.37; })});
   add("1 is added to the sum of the softmax: exp(score)", plain(),
-      {{Id::attn_weights, [](const Trace& t) {
-          const Cells x(*t.tensors.masked_scores);
-          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
-            double sum = 1.0;
-            for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, l, j));
-            return std::exp(x(n, h, l, s)) / sum;
-          });
-        }}});
+      {changed(Id::attn_weights, Id::masked_scores, softmax_with([](Index) { return 1.0; }))});
   add("the softmax runs over the queries", plain(),
-      {{Id::attn_weights, [](const Trace& t) {
-          const Cells x(*t.tensors.masked_scores);
-          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
-            double sum = 0.0;
-            for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, j, s));
-            return std::exp(x(n, h, l, s)) / sum;
-          });
-        }}});
+      {changed(Id::attn_weights, Id::masked_scores, [](const Cells& x, Index n, Index h, Index l, Index s) {
+        double sum = 0.0;
+        for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, j, s));
+        return std::exp(x(n, h, l, s)) / sum;
+      })});
   add("k stands in the place of v", plain(),
       {{Id::head_output,
         [](const Trace& t) { return weighted_sum(*t.tensors.dropped_weights, *t.tensors.k_heads); }}});
@@ -384,37 +408,30 @@ std::vector<WrongProgram> wrong_programs() {
     add("right bound only: query i keeps every key up to i + 2", windowed(is_causal),
         {blocked([](const Trace&, Index, Index l, Index s) { return s > l + 2; })});
   }
-  add("the window keeps the keys on both sides of a query", windowed(true),
-      {blocked([](const Trace&, Index, Index l, Index s) { return std::abs(l - s) >= 3; })});
-  add("the window keeps the keys behind a query, not those ahead", windowed(false),
-      {blocked([](const Trace&, Index, Index l, Index s) { return s > l || l - s >= 3; })});
-  add("are not followed by every second one", with_alibi(6),
-      {sloped([](Index h) { return std::exp2(-8.0 * static_cast<double>(h + 1) / 6.0); })});
-  for (const Index heads : {4, 6})
-    add("off by one: 2^(−8h/H)", with_alibi(heads), {sloped([heads](Index h) {
-          return std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(heads));
-        })});
-  add("off by one: 2^(−8(h+2)/H)", with_alibi(4),
-      {sloped([](Index h) { return std::exp2(-2.0 * static_cast<double>(h + 2)); })});
-  add("slopes stand in the reverse order", with_alibi(4),
-      {sloped([](Index h) { return std::exp2(-2.0 * static_cast<double>(4 - h)); })});
-  add("sorted, the steepest first", with_alibi(6), {sloped([](Index h) {
-        return std::exp2(-2.0 * std::array{0.5, 1.0, 1.5, 2.0, 3.0, 4.0}[static_cast<std::size_t>(h)]);
-      })});
-  add("slope is 0.3 in every head", with_alibi(4), {sloped([](Index) { return 0.3; })});
-  add("ALiBi's slopes are 0.7, 0.2, 0.45, 0.1", with_alibi(4), {sloped([](Index h) {
-        return std::array{0.7, 0.2, 0.45, 0.1}[static_cast<std::size_t>(h)];
-      })});
+  struct Slopes {
+    const char* named;
+    Index heads;
+    std::function<double(double h)> slope;
+  };
+  const Slopes slopes[] = {
+      {"are not followed by every second one", 6, [](double h) { return std::exp2(-8.0 * (h + 1) / 6.0); }},
+      {"off by one: 2^(−8h/H)", 4, [](double h) { return std::exp2(-8.0 * h / 4.0); }},
+      {"off by one: 2^(−8h/H)", 6, [](double h) { return std::exp2(-8.0 * h / 6.0); }},
+      {"off by one: 2^(−8(h+2)/H)", 4, [](double h) { return std::exp2(-2.0 * (h + 2)); }},
+      {"slopes stand in the reverse order", 4, [](double h) { return std::exp2(-2.0 * (4 - h)); }},
+      {"sorted, the steepest first", 6, [](double h) { return std::exp2(h < 4 ? -1.0 - h : -2.0 * (h - 1)); }},
+      {"slope is 0.3 in every head", 4, [](double) { return 0.3; }},
+      {"ALiBi's slopes are 0.7, 0.2, 0.45, 0.1", 4, [](double h) {
+         return h == 0 ? 0.7 : h == 1 ? 0.2 : h == 2 ? 0.45 : 0.1;
+       }}};
+  for (const Slopes& wrong : slopes)
+    add(wrong.named, with_alibi(wrong.heads),
+        {sloped([slope = wrong.slope](Index h) { return slope(static_cast<double>(h)); })});
   add("and the sinks are 0.5, -1, 0.2, 2", plain(),
-      {{Id::attn_weights, [](const Trace& t) {
-          constexpr double sinks[] = {0.5, -1.0, 0.2, 2.0};
-          const Cells x(*t.tensors.masked_scores);
-          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
-            double sum = std::exp(sinks[h]);
-            for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, l, j));
-            return std::exp(x(n, h, l, s)) / sum;
-          });
-        }}});
+      {changed(Id::attn_weights, Id::masked_scores, softmax_with([](Index h) {
+                 constexpr double sinks[] = {0.5, -1.0, 0.2, 2.0};
+                 return std::exp(sinks[h]);
+               }))});
   add("heads of attn_mask are taken in the order 2, 0, 3, 1", masked_by_head(), {mask_of([](Index n, Index h) {
         constexpr Index order[] = {2, 0, 3, 1};
         return std::pair(n, order[h]);
@@ -443,22 +460,16 @@ std::vector<WrongProgram> wrong_programs() {
             return sum;
           });
         }}});
-  add("the padding of attn_mask is applied, its causal part is not", merged_masks_given(),
-      {blocked([](const Trace&, Index n, Index, Index s) { return s >= length - 1 - n; })});
-  add("the causal part of attn_mask is applied, its padding is not", merged_masks_given(),
-      {blocked([](const Trace&, Index, Index l, Index s) { return s > l; })});
-  AttentionInputs both = padded();
-  both.options.is_causal = true;
-  add("there is no causal mask; then", both,
-      {blocked([](const Trace& t, Index n, Index, Index s) { return pads(t, n, s); })});
-  add("key_padding_mask is not applied; then", both,
-      {blocked([](const Trace&, Index, Index l, Index s) { return s > l; })});
   return all;
 }
 
 const std::vector<Id> everything{Id::q_heads,       Id::k_heads,       Id::v_heads,        Id::scores,
                                  Id::scaled_scores, Id::masked_scores, Id::attn_weights,   Id::head_output,
                                  Id::concat,        Id::output,        Id::residual_output};
+
+const StageChange unscaled = left_out(Id::scaled_scores, Id::scores);
+const StageChange reversed =
+    joined_as([](const Cells& own, Index n, Index l, Index c) { return own(n, 3 - c / 4, l, c % 4); });
 
 std::vector<StoredTensor> written(const AttentionInputs& inputs, const std::vector<StageChange>& mistake,
                                   const std::vector<Id>& ids) {
@@ -470,6 +481,12 @@ std::vector<StoredTensor> written(const AttentionInputs& inputs, const std::vect
     if (right->tensor(id) && wrong.tensor(id))
       arrays.push_back({to_string(TensorName{id}), wrong.tensor(id), "f64"});
   return arrays;
+}
+
+void round_all(std::vector<StoredTensor>& arrays, const NarrowType& type) {
+  for (StoredTensor& stored : arrays)
+    stored.array =
+        shared_tensor(mapped_cells(*stored.array.tensor(), [&](double x) { return rounded_to(type, x); }));
 }
 
 Findings findings_of(const AttentionInputs& inputs, const std::vector<StoredTensor>& theirs,
@@ -536,13 +553,6 @@ TEST_CASE(
     "a cause that explains some tensors and leaves others is named with what explains the others, or not at "
     "all") {
   const AttentionInputs inputs = causal();
-  const StageChange unscaled{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }};
-  const StageChange reversed{Id::concat, [](const Trace& t) {
-                               const Cells own(*t.tensors.head_output);
-                               return filled3(t.tensors.concat->shape(), [&](Index n, Index l, Index c) {
-                                 return own(n, 3 - c / 4, l, c % 4);
-                               });
-                             }};
   const std::string both = found(inputs, written(inputs, {unscaled, reversed}, everything));
   CAPTURE(both);
   CHECK_CONTAINS(both, "not scaled");
@@ -556,13 +566,6 @@ TEST_CASE(
 TEST_CASE(
     "two mistakes are named from the output alone, or from the weights, and a number beside a mistake") {
   const AttentionInputs plain_inputs = causal();
-  const StageChange unscaled{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }};
-  const StageChange reversed{Id::concat, [](const Trace& t) {
-                               const Cells own(*t.tensors.head_output);
-                               return filled3(t.tensors.concat->shape(), [&](Index n, Index l, Index c) {
-                                 return own(n, 3 - c / 4, l, c % 4);
-                               });
-                             }};
   const auto named = [](const AttentionInputs& inputs, const std::vector<StageChange>& mistakes, Id id,
                         const std::vector<std::string>& parts,
                         const std::function<void(AttentionInputs&)>& other_inputs = {}) {
@@ -619,9 +622,7 @@ TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by 
   for (const NarrowType& type : {bf16, f16}) {
     CAPTURE(type.name);
     std::vector<StoredTensor> theirs = written(inputs, {}, everything);
-    for (StoredTensor& stored : theirs)
-      stored.array =
-          shared_tensor(mapped_cells(*stored.array.tensor(), [&](double x) { return rounded_to(type, x); }));
+    round_all(theirs, type);
     const std::string causes = found(inputs, theirs);
     CAPTURE(causes);
     CHECK_CONTAINS(causes, std::string("every number of theirs is a") +
@@ -637,11 +638,8 @@ TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by 
 
 TEST_CASE("a mistake is named behind the rounding to a 16-bit type, too") {
   const AttentionInputs inputs = causal();
-  const StageChange unscaled{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }};
   std::vector<StoredTensor> theirs = written(inputs, {unscaled}, everything);
-  for (StoredTensor& stored : theirs)
-    stored.array =
-        shared_tensor(mapped_cells(*stored.array.tensor(), [](double x) { return rounded_to(bf16, x); }));
+  round_all(theirs, bf16);
   const std::string causes = found(inputs, theirs);
   CAPTURE(causes);
   CHECK_CONTAINS(causes, "every number of theirs is a bf16 number");
