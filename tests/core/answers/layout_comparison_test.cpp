@@ -55,10 +55,9 @@ TEST_CASE("the three layouts give the same output, parameters and multiply-adds,
       continue;
     }
     Index projections = 0;
-    for (const ProductCount& product : operation_counts(named.inputs).products) {
+    for (const ProductCount& product : operation_counts(named.inputs).products)
       if (product.result == TensorId::q || product.result == TensorId::k || product.result == TensorId::v)
         projections += product.multiply_adds;
-    }
     const LayoutAnswer& separate = comparison.layouts[1];
     for (const LayoutAnswer& answer : comparison.layouts) {
       if (!answer.possible()) continue;

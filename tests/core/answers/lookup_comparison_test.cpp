@@ -1,9 +1,11 @@
+// What one query looks up: softly and in the limit, and its row of scores and weights computed anew.
 #include "core/answers/lookup_comparison.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/answers/query_row.h"
 #include "core/attention/heads.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
@@ -36,6 +38,30 @@ TracePtr trace_of_scores(const std::vector<double>& scores) {
   return reference_forward(inputs);
 }
 
+void check_rows(const test::NamedInputs& named) {
+  CAPTURE(named.name);
+  const TracePtr trace = reference_forward(named.inputs);
+  const TensorPtr &scores = trace->tensors.scores, &weights = trace->tensors.attn_weights;
+  if (!scores || !weights || scores->size() == 0) return;
+  const Shape& shape = scores->shape();
+  for (Index h = 0; h < shape.size(1); ++h) {
+    for (Index l = 0; l < shape.size(2); ++l) {
+      const Index n = shape.size(0) - 1;
+      const QueryRow row = query_row_with(*trace, n, h, l, query_vector(*trace, n, h, l));
+      REQUIRE(static_cast<Index>(row.weights.size()) == shape.size(3));
+      for (Index s = 0; s < shape.size(3); ++s) {
+        const double score = scores->at({n, h, l, s}), weight = weights->at({n, h, l, s});
+        const double own_score = row.scores[static_cast<std::size_t>(s)],
+                     own_weight = row.weights[static_cast<std::size_t>(s)];
+        CHECK((own_score == doctest::Approx(score).epsilon(1e-6) ||
+               (std::isnan(score) && std::isnan(own_score))));
+        CHECK((own_weight == doctest::Approx(weight).epsilon(1e-5) ||
+               (std::isnan(weight) && std::isnan(own_weight))));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("at temperature 1 the soft look-up is the operator's own row, with every option") {
@@ -55,11 +81,10 @@ TEST_CASE("at temperature 1 the soft look-up is the operator's own row, with eve
       for (Index s = 0; s < undropped.shape().size(3); ++s) {
         const double weight = c.soft.weights[static_cast<std::size_t>(s)];
         const double expected = undropped.at({1, h, 2, s});
-        if (std::isnan(expected)) {
+        if (std::isnan(expected))
           CHECK(std::isnan(weight));
-        } else {
+        else
           CHECK(weight == doctest::Approx(expected));
-        }
       }
       if (trace->options.dropout > 0.0 || !c.possible()) continue;
       for (Index w = 0; w < t.head_output->shape().size(3); ++w)
@@ -150,4 +175,26 @@ TEST_CASE("a place that the trace does not have is refused") {
   CHECK_THROWS_AS(
       soft_lookup(*reference_forward(test::random_inputs(test::small_options(), {1, 0, 3})), 0, 0, 0, 1.0),
       Error);
+}
+
+TEST_CASE("with its own vector a query's row is that of the trace, for every option") {
+  for (const test::NamedInputs& named : test::single_option_inputs()) check_rows(named);
+  for (std::uint64_t seed = 0; seed < 40; ++seed) check_rows(test::random_combination(seed));
+}
+
+TEST_CASE("twice the vector has twice the scores, and a vector of another width is refused") {
+  const TracePtr trace = reference_forward(test::single_option_inputs().front().inputs);
+  std::vector<double> q = query_vector(*trace, 0, 0, 0);
+  const QueryRow before = query_row_with(*trace, 0, 0, 0, q);
+  for (double& x : q) x *= 2.0;
+  const QueryRow doubled = query_row_with(*trace, 0, 0, 0, q);
+  double change = 0.0;
+  for (std::size_t s = 0; s < before.scores.size(); ++s) {
+    CHECK(doubled.scores[s] == doctest::Approx(2.0 * before.scores[s]));
+    change += std::abs(doubled.weights[s] - before.weights[s]);
+  }
+  CHECK(change > 0.0);
+  q.pop_back();
+  CHECK_THROWS_AS(query_row_with(*trace, 0, 0, 0, q), Error);
+  CHECK_THROWS_AS(query_vector(*trace, 0, 0, 999), Error);
 }

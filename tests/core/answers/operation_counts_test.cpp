@@ -76,9 +76,8 @@ class CountingLoops {
   template <class Cell>
   void each_row(Cell&& cell) {
     for (Index n = 0; n < s_.batch; ++n) {
-      for (Index h = 0; h < s_.heads; ++h) {
+      for (Index h = 0; h < s_.heads; ++h)
         for (Index l = 0; l < s_.queries; ++l) cell(n, h, kv_head_of(h, s_.heads, s_.kv_heads), l);
-      }
     }
   }
 

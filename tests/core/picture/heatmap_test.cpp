@@ -52,9 +52,8 @@ TEST_CASE("a vector is one row, a number one cell, an empty leading axis no cell
 
 TEST_CASE("an index that the tensor does not have is refused") {
   const TensorPtr tensor = counting(Shape{{"H", 3}, {"L", 4}, {"S", 5}});
-  for (const std::vector<Index>& leading : {std::vector<Index>{3}, {-1}, {0, 0}}) {
+  for (const std::vector<Index>& leading : {std::vector<Index>{3}, {-1}, {0, 0}})
     CHECK_THROWS_AS(matrix_view(tensor, leading), Error);
-  }
 }
 
 TEST_CASE("a range spans what is finite: symmetric, from 0, or as it is") {

@@ -67,23 +67,18 @@ std::string fault_of(const Picture& picture) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string& name = picture.texts[i].text;
     if (!inside(texts[i], all)) return fmt::format("'{}' leaves the picture", name);
-    for (std::size_t k = 0; k < i; ++k) {
+    for (std::size_t k = 0; k < i; ++k)
       if (overlap(texts[i], texts[k])) return fmt::format("'{}' lies on '{}'", name, picture.texts[k].text);
-    }
-    for (const PlaneItem& plane : picture.planes) {
-      if (overlap(texts[i], box_of(plane.rect)) && !inside(texts[i], plane.rect)) {
+    for (const PlaneItem& plane : picture.planes)
+      if (overlap(texts[i], box_of(plane.rect)) && !inside(texts[i], plane.rect))
         return fmt::format("'{}' lies half on a plane", name);
-      }
-    }
-    for (const ColorBarItem& bar : picture.bars) {
+    for (const ColorBarItem& bar : picture.bars)
       if (overlap(texts[i], box_of(bar.rect))) return fmt::format("'{}' lies on a colour bar", name);
-    }
   }
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (!inside(others[i], all)) return "a plane or bar leaves the picture";
-    for (std::size_t k = 0; k < i; ++k) {
+    for (std::size_t k = 0; k < i; ++k)
       if (overlap(others[i], others[k])) return "planes or bars overlap";
-    }
   }
   return "";
 }

@@ -4,6 +4,7 @@
 #include "core/tensor/error.h"
 #include "tests/checks.h"
 #include "tests/core/picture/sample_heatmaps.h"
+#include "tests/refusals.h"
 
 using namespace headwise;
 
@@ -60,14 +61,8 @@ TEST_CASE("the same heatmap gives the same pixels and the same file") {
 }
 
 TEST_CASE("an image beyond 32,768 pixels is refused with the remedy") {
-  try {
-    rasterise(heatmap_picture(sample_heatmap(1, 1000), 40.0));
-    FAIL("40,000 pixels were granted");
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::usage);
-    CHECK_CONTAINS(std::string(error.what()), "32768");
-    CHECK_CONTAINS(std::string(error.what()), "fewer pixels a cell");
-  }
+  test::refused_with([] { rasterise(heatmap_picture(sample_heatmap(1, 1000), 40.0)); },
+                     {"32768", "fewer pixels a cell"}, ExitStatus::usage);
 }
 
 TEST_CASE("a large matrix is drawn below one pixel a cell, with its one spike still in it") {

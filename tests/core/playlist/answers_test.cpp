@@ -49,12 +49,8 @@ std::string refusal_of(const std::string& answer, const std::string& keys = at_m
   return test::refusal_line([&] { page_with(answer, keys); }, ExitStatus::usage);
 }
 
-bool says(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  CAPTURE(part);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
+void says(const std::string& text, const std::string& part) {
+  CHECK_CONTAINS(text, part);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
+#include "tests/refusals.h"
 
 using namespace headwise;
 
@@ -26,15 +27,9 @@ TraceTensors tensors(const Scenario& scenario) {
 }
 
 void check_refused(const Scenario& scenario, const char* word) {
-  CAPTURE(word);
-  try {
-    make_scenario_inputs(scenario, DType::f32);
-    FAIL_CHECK("no error");
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::usage);
-    CHECK(std::string(error.what()).starts_with("edits[0]"));
-    CHECK_CONTAINS(std::string(error.what()), word);
-  }
+  const std::string line =
+      test::refused_with([&] { make_scenario_inputs(scenario, DType::f32); }, {word}, ExitStatus::usage);
+  CHECK(line.starts_with("edits[0]"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "core/tensor/error.h"
 #include "core/trace/check_attention_inputs.h"
 #include "tests/checks.h"
+#include "tests/refusals.h"
 
 using namespace headwise;
 
@@ -33,22 +34,9 @@ std::string sizes(const TensorPtr& tensor) {
   return tensor ? tensor->shape().sizes_text() : "none";
 }
 
-void check_refused(const std::string& json, const GivenArrays& given, const std::vector<const char*>& words,
-                   ExitStatus status = ExitStatus::input) {
+void check_refused(const std::string& json, const GivenArrays& given, const std::vector<std::string>& words) {
   CAPTURE(json);
-  try {
-    const ScenarioInputs inputs = make(json, given, DType::f32);
-    check_attention_inputs(inputs.attention);
-    FAIL_CHECK("no error");
-  } catch (const Error& error) {
-    const std::string line = error.what();
-    CAPTURE(line);
-    CHECK(error.status() == status);
-    for (const char* word : words) {
-      CAPTURE(word);
-      CHECK_CONTAINS(line, word);
-    }
-  }
+  test::refused_with([&] { check_attention_inputs(make(json, given, DType::f32).attention); }, words);
 }
 
 constexpr const char* two_heads = R"({"attention":{"num_heads":2}})";

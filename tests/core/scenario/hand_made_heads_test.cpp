@@ -147,20 +147,17 @@ TEST_CASE(
     CHECK(q.at({2 * pair, column + 1}) == doctest::Approx(-gain * std::sin(w)));
     CHECK(q.at({2 * pair + 1, column}) == doctest::Approx(gain * std::sin(w)));
   }
-  for (Index row = 4 * 16; row < 5 * 16; ++row) {  // head 4 averages
+  for (Index row = 4 * 16; row < 5 * 16; ++row)  // head 4 averages
     for (Index column = 0; column < 128; ++column) REQUIRE(q.at({row, column}) == 0.0);
-  }
 }
 
 TEST_CASE("each head's output is a piece of the code of the word that it looked at") {
   const Run r = run(preset_scenario("hand_made"));
   const Tensor& query = *r.trace->tensors.query;
   const Tensor& head_output = *r.trace->tensors.head_output;
-  for (Index i = 1; i < r.length(); ++i) {
-    for (Index d = 0; d < 16; ++d) {  // head 0, nine tenths of the previous word: columns 0…15 of its code
+  for (Index i = 1; i < r.length(); ++i)
+    for (Index d = 0; d < 16; ++d)  // head 0, nine tenths of the previous word: columns 0…15 of its code
       CHECK(std::abs(head_output.at({0, 0, i, d}) - query.at({0, i - 1, d})) < 0.25);
-    }
-  }
 }
 
 TEST_CASE(

@@ -37,8 +37,7 @@ std::vector<std::string> seen(const ScenarioInputs& inputs) {
 using Rows = std::vector<std::string>;
 
 std::string refusal(const std::string& mask, const GivenArrays& given = {}) {
-  return test::refusal_line([&] { make(mask, given); },
-                            given.empty() ? ExitStatus::usage : ExitStatus::input);
+  return test::refusal_line([&] { make(mask, given); }, given.empty() ? ExitStatus::usage : ExitStatus::input);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// The presets, and the named heads of the program's own models, held against what the models compute.
 #include "core/scenario/presets.h"
 
 #include <doctest/doctest.h>
@@ -12,6 +13,42 @@
 #include "core/tensor/error.h"
 
 using namespace headwise;
+
+namespace {
+
+struct Layer {
+  std::vector<std::string> labels;
+  TensorPtr weights;  // (1,H,L,L)
+
+  Index at(const std::string& word, Index occurrence = 0) const {
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      if (labels[i] == word && occurrence-- == 0) return static_cast<Index>(i);
+    FAIL("no such word: " << word);
+    return 0;
+  }
+  double weight(Index head, Index from, Index to) const {
+    const Index L = static_cast<Index>(labels.size());
+    return weights->flat((head * L + from) * L + to);
+  }
+  // Mean weight on the token `distance` further, of all tokens between the special ones.
+  double mean_at(Index head, Index distance) const {
+    double sum = 0.0;
+    const Index last = static_cast<Index>(labels.size()) - 1;
+    for (Index i = 2; i < last - 1; ++i) sum += weight(head, i, i + distance);
+    return sum / static_cast<double>(last - 3);
+  }
+};
+
+Layer layer_of(const char* preset, Index layer, const std::string& text = "") {
+  Scenario scenario = preset_scenario(preset);
+  scenario.parameters.layer = layer;
+  if (!text.empty()) scenario.inputs.text = text;
+  const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f32);
+  CHECK(inputs.notes.empty());
+  return {inputs.model_input->text.labels, reference_forward(inputs.attention)->tensors.attn_weights};
+}
+
+}  // namespace
 
 TEST_CASE("every preset loads, runs, and every number of its output is finite") {
   REQUIRE(presets().size() >= 2);
@@ -61,4 +98,43 @@ TEST_CASE("the hand-made heads read a sentence of words and punctuation") {
 
 TEST_CASE("a preset that is not there names the nearest one") {
   CHECK_THROWS_WITH_AS(preset_scenario("welcom"), doctest::Contains("welcome"), Error);
+}
+
+TEST_CASE(
+    "the welcome scenario's head finds the noun that it stands for, and another noun for another adjective") {
+  const Index head = preset_named("welcome").head;
+  REQUIRE(trained_head("builtin:sentences", 1, head));
+  const Layer tired = layer_of("welcome", 1);
+  CHECK(tired.weight(head, tired.at("it"), tired.at("animal")) > 0.9);
+  const Layer wide = layer_of("welcome", 1, "the animal did not cross the street because it was too wide .");
+  CHECK(wide.weight(head, wide.at("it"), wide.at("street")) > 0.8);
+  const Layer first = layer_of("welcome", 0);
+  CHECK(trained_head("builtin:sentences", 0, 5)->name == "the deciding adjective");
+  CHECK(first.weight(5, first.at("it"), first.at("tired")) > 0.5);
+}
+
+TEST_CASE("the heads of sentences that look beside themselves do so in the welcome sentence") {
+  const Layer layer = layer_of("welcome", 0);
+  CHECK(trained_head("builtin:sentences", 0, 7)->name == "previous word");
+  CHECK(layer.mean_at(7, -1) > 0.4);
+  CHECK(trained_head("builtin:sentences", 0, 4)->name == "next word");
+  CHECK(layer.mean_at(4, +1) > 0.35);
+}
+
+TEST_CASE("copycat has a head for the word before, and induction heads for what followed it the last time") {
+  const Layer first = layer_of("copycat", 0), second = layer_of("copycat", 1);
+  CHECK(trained_head("builtin:copycat", 0, 1)->name == "previous word");
+  CHECK(first.mean_at(1, -1) > 0.8);
+  for (Index head = 0; head < 4; ++head) {
+    CAPTURE(head);
+    CHECK(trained_head("builtin:copycat", 1, head)->name == "induction");
+    CHECK(second.weight(head, second.at("lamp", 1), second.at("apple")) > 0.7);
+  }
+}
+
+TEST_CASE("heads of other models have no names") {
+  CHECK_FALSE(trained_head("sentences", 1, 7));
+  CHECK_FALSE(trained_head("builtin:sentences", 2, 7));
+  CHECK_FALSE(trained_head("builtin:sentences", 1, 1));
+  CHECK_FALSE(trained_head("builtin:sentences", -1, -7));
 }

@@ -7,6 +7,7 @@
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
+#include "tests/refusals.h"
 
 using namespace headwise;
 
@@ -24,24 +25,10 @@ std::string sizes(const TensorPtr& tensor) {
   return tensor ? tensor->shape().sizes_text() : "none";
 }
 
-// The error of a scenario that must be refused: "status: line".
-std::string refusal(const std::string& json) {
-  try {
-    make(json);
-  } catch (const Error& error) {
-    return std::to_string(static_cast<int>(error.status())) + ": " + error.what();
-  }
-  return "no error";
-}
-
-void check_refused(const std::string& json, const std::vector<const char*>& words) {
+void check_refused(const std::string& json, const std::vector<std::string>& words,
+                   ExitStatus status = ExitStatus::usage) {
   CAPTURE(json);
-  const std::string line = refusal(json);
-  CAPTURE(line);
-  for (const char* word : words) {
-    CAPTURE(word);
-    CHECK_CONTAINS(line, word);
-  }
+  test::refused_with([&] { make(json); }, words, status);
 }
 
 }  // namespace
@@ -200,38 +187,37 @@ TEST_CASE("valid_lens become a tensor of integers, per sentence or per query") {
 
 TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
   check_refused(R"({"attention":{"num_heads":7}})",
-                {"2: ", "num_heads = 7", "embed_dim = 128", "attention.head_dim"});
-  check_refused(R"({"attention":{"num_kv_heads":3}})", {"2: ", "num_kv_heads = 3", "num_heads = 8"});
-  check_refused(R"({"attention":{"kdim":64}})", {"2: ", "kdim = 64", "inputs.self_attention"});
-  check_refused(R"({"attention":{"vdim":64}})", {"2: ", "vdim = 64"});
+                {"num_heads = 7", "embed_dim = 128", "attention.head_dim"});
+  check_refused(R"({"attention":{"num_kv_heads":3}})", {"num_kv_heads = 3", "num_heads = 8"});
+  check_refused(R"({"attention":{"kdim":64}})", {"kdim = 64", "inputs.self_attention"});
+  check_refused(R"({"attention":{"vdim":64}})", {"vdim = 64"});
   check_refused(R"({"inputs":{"query_length":4,"key_length":6}})",
-                {"2: ", "key_length = 6", "inputs.self_attention"});
-  check_refused(R"({"heads":{"gain":[1,1]}})", {"2: ", "heads.gain has 2", "num_heads is 8"});
+                {"key_length = 6", "inputs.self_attention"});
+  check_refused(R"({"heads":{"gain":[1,1]}})", {"heads.gain has 2", "num_heads is 8"});
   check_refused(R"({"heads":{"frozen":{"heads":[8],"attn_weights":[[[[1]]]]}}})",
-                {"2: ", "heads.frozen names head 8", "from 0 to 7"});
+                {"heads.frozen names head 8", "from 0 to 7"});
   check_refused(R"({"heads":{"frozen":{"heads":[4, 1]}}})",
-                {"2: ", "heads.frozen has no attn_weights", "(N,F,L,S) = (1,2,10,10)", "frozen_weights"});
+                {"heads.frozen has no attn_weights", "(N,F,L,S) = (1,2,10,10)", "frozen_weights"});
   check_refused(R"({"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1,0],[0,1]]]]}}})",
-                {"2: ", "heads.frozen.attn_weights is (1,1,2,2)", "expected (N,F,L,S) = (1,1,10,10)", "null"});
+                {"heads.frozen.attn_weights is (1,1,2,2)", "expected (N,F,L,S) = (1,1,10,10)", "null"});
   check_refused(
       R"({"attention":{"add_zero_attn":true},"inputs":{"query_length":1},"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1]]]]}}})",
-      {"2: ", "(N,F,L,S′) = (1,1,1,2)"});
-  check_refused(R"({"mask":{"valid_lens":[1,2]}})", {"2: ", "2 entries", "N is 1"});
-  check_refused(R"({"mask":{"valid_lens":[11]}})", {"2: ", "11", "S = 10"});
-  check_refused(R"({"mask":{"valid_lens":[[1,2]]}})", {"2: ", "L is 10"});
-  check_refused(R"({"inputs":{"source":"file"}})", {"2: ", "inputs.file is null"});
-  check_refused(R"({"parameters":{"source":"file"}})", {"2: ", "parameters.file is null"});
-  check_refused(R"({"parameters":{"source":"model"}})", {"2: ", "model"});
-  check_refused(R"({"mask":{"preset":"prefx"}})",
-                {"2: ", "\"prefx\"", "did you mean prefix?", "sliding_window:W"});
+      {"(N,F,L,S′) = (1,1,1,2)"});
+  check_refused(R"({"mask":{"valid_lens":[1,2]}})", {"2 entries", "N is 1"});
+  check_refused(R"({"mask":{"valid_lens":[11]}})", {"11", "S = 10"});
+  check_refused(R"({"mask":{"valid_lens":[[1,2]]}})", {"L is 10"});
+  check_refused(R"({"inputs":{"source":"file"}})", {"inputs.file is null"});
+  check_refused(R"({"parameters":{"source":"file"}})", {"parameters.file is null"});
+  check_refused(R"({"parameters":{"source":"model"}})", {"model"});
+  check_refused(R"({"mask":{"preset":"prefx"}})", {"\"prefx\"", "did you mean prefix?", "sliding_window:W"});
   check_refused(
       R"({"parameters":{"source":"hand_made"},"attention":{"kdim":64},"inputs":{"self_attention":false}})",
-      {"2: ", "hand_made", "kdim = vdim = embed_dim"});
+      {"hand_made", "kdim = vdim = embed_dim"});
   check_refused(
       R"({"op":"scaled_dot_product_attention","attention":{"residual":true,"layer_norm":true,"add_bias_kv":true,"add_zero_attn":true},"heads":{"gain":[1]}})",
-      {"2: ", "5 contradictions", "residual", "layer_norm", "add_bias_kv", "add_zero_attn", "heads.gain"});
+      {"5 contradictions", "residual", "layer_norm", "add_bias_kv", "add_zero_attn", "heads.gain"});
   check_refused(R"({"attention":{"num_heads":7,"num_kv_heads":3},"inputs":{"key_length":3}})",
-                {"2: ", "3 contradictions", "num_heads = 7", "num_kv_heads = 3", "key_length = 3"});
+                {"3 contradictions", "num_heads = 7", "num_kv_heads = 3", "key_length = 3"});
 }
 
 TEST_CASE("the weights of frozen heads come from the scenario, or as an array that overrides them") {
@@ -258,13 +244,11 @@ TEST_CASE("the weights of frozen heads come from the scenario, or as an array th
   CHECK_CONTAINS(none.notes[0], "heads.frozen names no heads");
 
   Tensor wrong(Shape{{"a", 1}, {"b", 2}, {"c", 3}, {"d", 2}}, DType::f32);
-  try {
-    make_scenario_inputs(scenario, DType::f32, {{"frozen_weights", std::make_shared<const Tensor>(wrong)}});
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(error.status() == ExitStatus::input);
-    CHECK_CONTAINS(std::string(error.what()), "frozen_weights is (1,2,3,2), expected (N,F,L,S) = (1,2,2,2)");
-  }
+  test::refused_with(
+      [&] {
+        make_scenario_inputs(scenario, DType::f32, {{"frozen_weights", std::make_shared<const Tensor>(wrong)}});
+      },
+      {"frozen_weights is (1,2,3,2), expected (N,F,L,S) = (1,2,2,2)"});
 }
 
 TEST_CASE("a cell of the weights held is edited as any other input, one that nobody holds is not") {
@@ -274,18 +258,20 @@ TEST_CASE("a cell of the weights held is edited as any other input, one that nob
       "test");
   CHECK(make_scenario_inputs(scenario, DType::f32).attention.tensors.frozen_weights->flat(0) == 0.5);
   check_refused(R"({"edits":[{"tensor":"frozen_weights","index":[0,0,0,0],"value":0.5}]})",
-                {"2: ", "no such tensor"});
+                {"no such tensor"});
 }
 
 TEST_CASE("sizes beyond any memory are refused before anything is taken") {
-  check_refused(R"({"attention":{"embed_dim":1000000000000}})", {"5: "});
-  check_refused(R"({"attention":{"embed_dim":4611686018427387904,"num_heads":1}})", {"5: "});
-  check_refused(R"({"attention":{"head_dim":9223372036854775807}})", {"5: "});
-  check_refused(R"({"attention":{"num_heads":9223372036854775807,"head_dim":1}})", {"5: "});
-  check_refused(R"({"inputs":{"query_length":1000000000000}})", {"5: "});
-  check_refused(R"({"inputs":{"query_length":9223372036854775807,"batch":9223372036854775807}})", {"5: "});
-  check_refused(R"({"inputs":{"batch":0,"query_length":1000000000000000}})", {"5: "});  // the labels would not fit
-  check_refused(R"({"inputs":{"batch":1000000000000,"source":"text","text":"a"}})", {"5: "});
+  for (const char* json :
+       {R"({"attention":{"embed_dim":1000000000000}})",
+        R"({"attention":{"embed_dim":4611686018427387904,"num_heads":1}})",
+        R"({"attention":{"head_dim":9223372036854775807}})",
+        R"({"attention":{"num_heads":9223372036854775807,"head_dim":1}})",
+        R"({"inputs":{"query_length":1000000000000}})",
+        R"({"inputs":{"query_length":9223372036854775807,"batch":9223372036854775807}})",
+        R"({"inputs":{"batch":0,"query_length":1000000000000000}})",  // the labels would not fit
+        R"({"inputs":{"batch":1000000000000,"source":"text","text":"a"}})"})
+    check_refused(json, {}, ExitStatus::memory);
 }
 
 TEST_CASE("sizes beyond any memory are refused with the key that is too large, and the most that it may be") {
@@ -306,40 +292,31 @@ TEST_CASE("sizes beyond any memory are refused with the key that is too large, a
                     "choose smaller sizes: inputs.batch = 9223372036854775807 is the largest");
   check_refused(
       R"({"op":"scaled_dot_product_attention","attention":{"num_heads":99999999999,"head_dim":99999999999}})",
-      {"5: attention.num_heads × attention.head_dim: ", "got 99999999999 × 99999999999"});
+      {"attention.num_heads × attention.head_dim: ", "got 99999999999 × 99999999999"}, ExitStatus::memory);
 }
 
 TEST_CASE("the most that a size may be is what fits") {
   const std::string json = R"({"inputs":{"query_length":)";
-  std::string line = "no error";
-  try {
-    make_scenario_inputs(read(json + "99999999999}}"), DType::f32, {}, nullptr, {.maps = 3});
-  } catch (const Error& error) {
-    line = error.what();
-  }
+  const auto with_maps = [&](const std::string& length) {
+    make_scenario_inputs(read(json + length + "}}"), DType::f32, {}, nullptr, {.maps = 3});
+  };
+  const std::string line = test::refusal_line([&] { with_maps("99999999999"); }, ExitStatus::memory);
   const Index most = std::stoll(line.substr(line.find("at most ", line.find("set inputs.")) + 8));
   CHECK(most > 100);
   CHECK(most < 1000000);
-  CHECK_THROWS_AS(
-      make_scenario_inputs(read(json + std::to_string(2 * most) + "}}"), DType::f32, {}, nullptr, {.maps = 3}),
-      Error);
+  CHECK_THROWS_AS(with_maps(std::to_string(2 * most)), Error);
 }
 
 TEST_CASE("a Scenario that was made by hand is checked like one that was read") {
-  Scenario scenario;
-  scenario.attention.dropout = 2.0;
-  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.dropout"),
-                       Error);
-  scenario = {};
-  scenario.attention.scale = std::nan("");
-  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.scale"), Error);
-  scenario = {};
-  scenario.attention.embed_dim = 0;
-  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.embed_dim"),
-                       Error);
-  scenario = {};
-  scenario.head_gain = std::vector<double>(8, INFINITY);
-  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("heads.gain"), Error);
+  const auto refused = [](const char* key, auto&& change) {
+    Scenario scenario;
+    change(scenario);
+    test::refused_with([&] { make_scenario_inputs(scenario, DType::f32); }, {key}, ExitStatus::usage);
+  };
+  refused("attention.dropout", [](Scenario& s) { s.attention.dropout = 2.0; });
+  refused("attention.scale", [](Scenario& s) { s.attention.scale = std::nan(""); });
+  refused("attention.embed_dim", [](Scenario& s) { s.attention.embed_dim = 0; });
+  refused("heads.gain", [](Scenario& s) { s.head_gain = std::vector<double>(8, INFINITY); });
 }
 
 TEST_CASE("what an edit of the scenario does not touch is shared with the inputs before it") {

@@ -94,10 +94,9 @@ TEST_CASE("the other initialisations have the deviations of their formulas") {
 
 TEST_CASE("identity: q, k and v are the inputs, also where a matrix is not square") {
   const TraceTensors t = tensors("\"init\":\"identity\"");
-  for (Index row = 0; row < 192; ++row) {
+  for (Index row = 0; row < 192; ++row)
     for (Index column = 0; column < 64; ++column)
       REQUIRE(t.in_proj_weight->at({row, column}) == (row % 64 == column));
-  }
   CHECK(tensors("\"init\":\"identity\"", "\"embed_dim\":8,\"num_heads\":2,\"head_dim\":6")
             .out_proj_weight->at({7, 7}) == 1.0);
 }
