@@ -23,9 +23,8 @@ inline std::optional<std::string> first_difference(const std::string& name, cons
                        expected.shape().sizes_text());
   }
   double largest = least_scale;
-  for (Index i = 0; i < expected.size(); ++i) {
+  for (Index i = 0; i < expected.size(); ++i)
     if (std::isfinite(expected.flat(i))) largest = std::max(largest, std::abs(expected.flat(i)));
-  }
   for (Index i = 0; i < got.size(); ++i) {
     const double a = got.flat(i);
     const double b = expected.flat(i);

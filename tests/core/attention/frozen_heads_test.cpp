@@ -39,9 +39,8 @@ AttentionInputs frozen_where_they_are(AttentionInputs inputs, const std::vector<
 }
 
 bool same_head(const Tensor& a, const Tensor& b, Index head) {
-  for (Index i = 0; i < a.size(); ++i) {
+  for (Index i = 0; i < a.size(); ++i)
     if (a.shape().index_of(i)[1] == head && a.flat(i) != b.flat(i)) return false;
-  }
   return true;
 }
 

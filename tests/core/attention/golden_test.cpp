@@ -30,9 +30,8 @@ std::optional<std::string> first_difference(const Trace& trace, const GoldenCase
     if (!got) return to_string(name) + " is missing";
     const double least_scale = 0.1;  // a layer norm of one cell, a gradient that cancels: noise about 0
     if (auto difference =
-            test::first_difference(expected->first, *got, expected->second, tolerance, least_scale)) {
+            test::first_difference(expected->first, *got, expected->second, tolerance, least_scale))
       return difference;
-    }
   }
   return std::nullopt;
 }
@@ -137,9 +136,8 @@ TEST_CASE("a wrong scale, a softmax over the wrong axis and a merge without its 
     };
     CHECK(passes(Mistake::none, 1e-12));
     for (const Mistake mistake :
-         {Mistake::wrong_scale, Mistake::softmax_over_queries, Mistake::merge_without_transpose}) {
+         {Mistake::wrong_scale, Mistake::softmax_over_queries, Mistake::merge_without_transpose})
       CHECK_FALSE_MESSAGE(passes(mistake, 1e-2), name, ", mistake ", static_cast<int>(mistake));
-    }
   }
 }
 

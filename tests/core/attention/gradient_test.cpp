@@ -49,9 +49,8 @@ TensorId in_trace(TensorId given, Op op) {
 }
 
 bool all_finite(const Tensor& tensor) {
-  for (Index i = 0; i < tensor.size(); ++i) {
+  for (Index i = 0; i < tensor.size(); ++i)
     if (!std::isfinite(tensor.flat(i))) return false;
-  }
   return true;
 }
 

@@ -52,9 +52,8 @@ TEST_CASE("the gradients of weight and bias are sums over all rows, in their row
   for (Index r = 0; r < rows; ++r) {
     for (Index o = 0; o < out; ++o) {
       db.set_flat(1 + o, db.at({1 + o}) + a.dy->at({r, o}));
-      for (Index e = 0; e < in; ++e) {
+      for (Index e = 0; e < in; ++e)
         dw.set_flat((1 + o) * in + e, dw.at({1 + o, e}) + a.dy->at({r, o}) * a.x->at({r, e}));
-      }
     }
   }
   Tensor got_weight(dw.shape(), DType::f64), got_bias(db.shape(), DType::f64);

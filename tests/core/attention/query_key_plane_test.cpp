@@ -29,10 +29,9 @@ QueryKeyPlane plane_of(const PlaneMatrix& q, const PlaneMatrix& k) {
 
 PlaneMatrix products(const QueryKeyPlane& plane) {
   PlaneMatrix s(static_cast<Index>(plane.queries.size()), static_cast<Index>(plane.keys.size()));
-  for (Index l = 0; l < s.rows(); ++l) {
+  for (Index l = 0; l < s.rows(); ++l)
     for (Index j = 0; j < s.cols(); ++j)
       s(l, j) = dot(plane.queries[static_cast<std::size_t>(l)], plane.keys[static_cast<std::size_t>(j)]);
-  }
   return s;
 }
 

@@ -13,9 +13,8 @@ inline TensorPtr random_tensor(Shape shape, const std::string& name, DType dtype
                                double deviation = 1.0) {
   Tensor tensor(std::move(shape), dtype);
   const CounterRandom random(7, name);
-  for (Index i = 0; i < tensor.size(); ++i) {
+  for (Index i = 0; i < tensor.size(); ++i)
     tensor.set_flat(i, deviation * random.normal(static_cast<std::uint64_t>(i)));
-  }
   return std::make_shared<const Tensor>(std::move(tensor));
 }
 

@@ -96,9 +96,8 @@ TEST_CASE("the gradient of query i reaches key j exactly where the causal mask a
               const Index back = i + offset - j;
               const bool seen = (!causal || back >= 0) && (window == 0 || std::abs(back) < window);
               double largest = 0.0;
-              for (Index e = 0; e < 12; ++e) {
+              for (Index e = 0; e < 12; ++e)
                 largest = std::max(largest, std::abs(trace->grad.value->at({0, j, e})));
-              }
               CHECK((largest > 0.0) == seen);
               CHECK((forward->tensors.attn_weights->at({0, 2, i, j}) > 0.0) == seen);
             }
@@ -140,9 +139,8 @@ TEST_CASE("a key that the mask ignores may hold any finite number: nothing chang
           entry.id >= TensorId::k && entry.id <= TensorId::scaled_scores && entry.id != TensorId::q_heads;
       const bool weighed = entry.id != TensorId::attn_weights && entry.id != TensorId::dropped_weights;
       const TensorName gradient{entry.id, true};
-      if (entry.role == TensorRole::intermediate && !of_keys) {
+      if (entry.role == TensorRole::intermediate && !of_keys)
         check_same(std::string(entry.name), after->tensor(entry.id), before->tensor(entry.id), name);
-      }
       if (weighed) check_same(to_string(gradient), after->tensor(gradient), before->tensor(gradient), name);
     }
     ++looked_at;

@@ -10,10 +10,9 @@ namespace headwise::test {
 std::string python_with(const std::string& modules) {
   const char* chosen = std::getenv("HEADWISE_PYTHON");
   for (const std::string& python :
-       std::array<std::string, 3>{chosen ? chosen : "", "/usr/bin/python3", "python3"}) {
+       std::array<std::string, 3>{chosen ? chosen : "", "/usr/bin/python3", "python3"})
     if (!python.empty() && std::system((python + " -c 'import " + modules + "' 2>/dev/null").c_str()) == 0)
       return python;
-  }
   return {};
 }
 

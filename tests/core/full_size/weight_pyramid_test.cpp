@@ -1,13 +1,17 @@
+// The weights of a full-size run: computed in blocks, kept as a pyramid, shown as tiles.
 #include "core/full_size/weight_tiles.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "core/fused/fused_backend.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/cancellation.h"
+#include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 #include "tests/core/full_size/made_again.h"
 
@@ -20,6 +24,17 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 bool alike(float got, double expected) {
   if (std::isnan(expected)) return std::isnan(got);
   return std::abs(got - expected) <= 1e-6 + 1e-5 * std::abs(expected);
+}
+
+bool alike(float got, float expected) {
+  if (std::isnan(expected)) return std::isnan(got);
+  return std::abs(got - expected) <= 1e-6f + 1e-5f * std::abs(expected);
+}
+
+// A blocked weight is exactly 0.
+bool same_weight(float got, double expected) {
+  if (std::isnan(expected)) return std::isnan(got);
+  return std::abs(got - expected) <= 1e-6 + 1e-5 * expected && (expected != 0.0 || got == 0.0f);
 }
 
 }  // namespace
@@ -80,4 +95,92 @@ TEST_CASE("the pyramid keeps within its memory, the same for any number of threa
     // Every row sums to 1: the mean of all cells is one over the number of keys.
     CHECK(pyramid.levels(0, 3).back().mean[0] * 1500.0f == doctest::Approx(1.0f).epsilon(1e-4));
   }
+}
+
+TEST_CASE("blocks of any part are those of the pyramid of all weights, with every option") {
+  for (const test::WeightCase& one : test::weight_cases()) {
+    CAPTURE(one.name);
+    WeightTiles tiles(fused_forward(one.inputs, {.keep_projections = true}));
+    const WeightPyramid pyramid(tiles);
+    const AttentionSizes& s = tiles.sizes();
+    Index wrong = 0, compared = 0;
+    for (const PyramidLevel& level : pyramid.levels(1, 4)) {
+      if (level.block > 16) break;
+      // The whole, a part in the middle, and one that ends with the map: 70 × 133 cells.
+      for (const auto& [queries, keys] : {std::pair{CellRange{0, s.queries}, CellRange{0, s.all_keys}},
+                                          {CellRange{16, 48}, CellRange{64, 112}},
+                                          {CellRange{64, s.queries}, CellRange{112, s.all_keys}}}) {
+        const PyramidLevel made = weight_blocks(tiles, 1, 4, level.block, queries, keys);
+        REQUIRE(made.block == level.block);
+        REQUIRE(made.rows == whole_parts(queries.size(), level.block));
+        REQUIRE(made.cols == whole_parts(keys.size(), level.block));
+        for (Index r = 0; r < made.rows; ++r)
+          for (Index c = 0; c < made.cols; ++c, ++compared) {
+            const auto got = static_cast<std::size_t>(r * made.cols + c);
+            const auto expected = static_cast<std::size_t>((queries.first / level.block + r) * level.cols +
+                                                           keys.first / level.block + c);
+            wrong += !alike(made.min[got], level.min[expected]) + !alike(made.max[got], level.max[expected]) +
+                     !alike(made.mean[got], level.mean[expected]);
+          }
+      }
+    }
+    CHECK(compared > 10000);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("blocks that nobody wants any more are not made") {
+  WeightTiles tiles(fused_forward(test::weight_cases().front().inputs, {.keep_projections = true}));
+  const WeightPyramid pyramid(tiles);
+  const std::atomic<bool> cancelled = true;
+  const CancelScope scope(cancelled);
+  CHECK_THROWS_AS(weight_blocks(tiles, 0, 0, 2, {0, 70}, {0, 133}), Error);
+}
+
+TEST_CASE("strips and tiles of weights are the reference's, with every option that a weight depends on") {
+  for (const test::WeightCase& one : test::weight_cases()) {
+    CAPTURE(one.name);
+    const TracePtr reference = reference_forward(one.inputs);
+    const Tensor& weights = *reference->tensors.attn_weights;
+    WeightTiles tiles(fused_forward(one.inputs, {.keep_projections = true}));
+    const AttentionSizes& s = tiles.sizes();
+    WeightTiles::Scratch scratch = tiles.scratch();
+    const auto expected = [&](Index n, Index h, Index query, Index key) {
+      return weights.flat(((n * s.heads + h) * s.queries + query) * s.all_keys + key);
+    };
+    Index wrong = 0;
+    for (Index n = 0; n < s.batch; ++n)
+      for (Index h = 0; h < s.heads; ++h)
+        for (Index first = 0; first < s.queries; first += WeightTiles::most_queries) {
+          const CellRange queries{first, std::min(first + WeightTiles::most_queries, s.queries)};
+          const float* const strip = tiles.strip(n, h, queries, scratch);
+          for (Index query = queries.first; query < queries.last; ++query)
+            for (Index key = 0; key < s.all_keys; ++key)
+              wrong += !same_weight(strip[(query - first) * tiles.step() + key], expected(n, h, query, key));
+        }
+    CHECK(wrong == 0);
+    // Tiles that begin and end anywhere, the whole and a single cell among them.
+    for (const auto& [queries, keys] : {std::pair{CellRange{0, 70}, CellRange{0, 133}},
+                                        {CellRange{3, 41}, CellRange{63, 130}},
+                                        {CellRange{69, 70}, CellRange{132, 133}},
+                                        {CellRange{31, 33}, CellRange{64, 65}}}) {
+      std::vector<float> tile(static_cast<std::size_t>(queries.size() * keys.size()));
+      tiles.tile(1, 4, queries, keys, tile.data());
+      auto cell = tile.begin();
+      for (Index query = queries.first; query < queries.last; ++query)
+        for (Index key = keys.first; key < keys.last; ++key)
+          wrong += !same_weight(*cell++, expected(1, 4, query, key));
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("weights are not made again of a trace that cannot tell them") {
+  const AttentionInputs inputs = test::sized_inputs(1, 4, 4, 2, 2, 8, 8);
+  const auto held = std::make_shared<Trace>(*reference_forward(inputs));
+  held->options.frozen_heads = {0};
+  CHECK_THROWS_AS(WeightTiles{held}, Error);
+  const auto trace = std::make_shared<Trace>(*fused_forward(test::as_f32(inputs), {.keep_projections = true}));
+  trace->tensors.k = nullptr;
+  CHECK_THROWS_AS(WeightTiles{trace}, Error);
 }

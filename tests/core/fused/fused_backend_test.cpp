@@ -1,22 +1,26 @@
 // The fast CPU path against the reference.
-#include "core/fused/fused_backend.h"
-#include "core/tensor/instruction_set.h"
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <thread>
+#include <vector>
 
+#include "core/fused/fused_backend.h"
+#include "core/fused/head_shares.h"
 #include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
+#include "core/tensor/instruction_set.h"
 #include "core/tensor/random.h"
+#include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
 #include "tests/checks.h"
 #include "tests/core/fused/agreement.h"
@@ -220,17 +224,15 @@ std::vector<NamedInputs> first_inputs() {
   options.softcap = 2.0;
   options.dropout = 0.4;
   options.head_gain = {0.3, 1.0, -1.7, 2.0};
-  for (const FollowingInputs& next : following_inputs(full)) {
+  for (const FollowingInputs& next : following_inputs(full))
     if (next.name == "bias_k and bias_v") full = next.inputs;
-  }
   all.push_back({"full", full});
   AttentionInputs rotary = all.front().inputs;
   rotary.options.rotary_base = 1e4;
   rotary.options.is_causal = true;
   all.push_back({"rotary", rotary});
-  for (const FollowingInputs& next : following_inputs(full)) {
+  for (const FollowingInputs& next : following_inputs(full))
     if (next.name == "frozen head") all.push_back({"frozen", next.inputs});
-  }
   return all;
 }
 
@@ -355,4 +357,54 @@ TEST_CASE("a trace that has kept nothing gives nothing over") {
   CHECK(tasks == FusedTasks{0, whole.attentions, whole.outputs});
   fused_forward(inputs, {.keep_attn_weights = true, .before = fused_forward(inputs, keeping), .tasks = &tasks});
   CHECK(tasks == FusedTasks{0, whole.attentions, whole.outputs});
+}
+
+TEST_CASE("every head is made ready once and before its tasks, each of which is given once") {
+  for (const int threads : {1, 2, 3, 5}) {
+    for (const Index heads : {1, 4, 7}) {
+      for (const Index tasks : {1, 3, 20}) {
+        CAPTURE(threads);
+        CAPTURE(heads);
+        CAPTURE(tasks);
+        HeadShares shares(heads, tasks, threads);
+        std::vector<std::atomic<int>> made(static_cast<std::size_t>(heads)),
+            done(static_cast<std::size_t>(heads * tasks));
+        std::atomic<bool> early = false;
+        run_tasks(heads * tasks, threads, [&](Index, int worker) {
+          const Index task = shares.next(worker, [&](Index head) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            ++made[static_cast<std::size_t>(head)];
+          });
+          if (made[static_cast<std::size_t>(task / tasks)] != 1) early = true;
+          ++done[static_cast<std::size_t>(task)];
+        });
+        CHECK_FALSE(early);
+        CHECK(std::ranges::all_of(made, [](const auto& times) { return times == 1; }));
+        CHECK(std::ranges::all_of(done, [](const auto& times) { return times == 1; }));
+      }
+    }
+  }
+}
+
+TEST_CASE("each thread begins with heads of its own, and goes on with what others have left") {
+  HeadShares shares(4, 2, 2);
+  std::vector<Index> made;
+  const auto make_ready = [&](Index head) { made.push_back(head); };
+  CHECK(shares.next(0, make_ready) == 0);
+  CHECK(shares.next(1, make_ready) == 4);
+  CHECK(made == std::vector<Index>{0, 2});
+  for (const Index task : {1, 2, 3, 5, 6, 7}) CHECK(shares.next(0, make_ready) == task);
+  CHECK(made == std::vector<Index>{0, 2, 1, 3});
+}
+
+TEST_CASE("a head that cannot be made ready ends the work with its own error, in all threads") {
+  HeadShares shares(2, 50, 3);
+  CHECK_THROWS_WITH_AS(run_tasks(100, 3,
+                                 [&](Index, int worker) {
+                                   shares.next(worker, [](Index) {
+                                     std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                                     throw std::runtime_error("no keys");
+                                   });
+                                 }),
+                       "no keys", std::runtime_error);
 }

@@ -19,9 +19,8 @@ std::string first_not_rounded(const TraceTensors& narrow, const TraceTensors& wi
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr got = narrow.*(entry.member), exact = wide.*(entry.member);
     if (!got != !exact) return std::string(entry.name) + " is missing in one";
-    if (got && !identical(*got, exact->dtype() == DType::f64 ? exact->converted(DType::f32) : *exact)) {
+    if (got && !identical(*got, exact->dtype() == DType::f64 ? exact->converted(DType::f32) : *exact))
       return std::string(entry.name);
-    }
   }
   return "";
 }
@@ -86,9 +85,8 @@ TEST_CASE("a backward pass in f32 computes and rounds the gradients that an edit
   CHECK(second->computed_gradients ==
         std::vector<Id>{Id::out_proj_weight, Id::dropped_weights, Id::masked_scores, Id::scores, Id::q_heads,
                         Id::k_heads, Id::q, Id::k, Id::in_proj_weight, Id::in_proj_bias, Id::query, Id::key});
-  for (const Id id : {Id::output, Id::concat, Id::v_heads, Id::v, Id::value, Id::out_proj_bias}) {
+  for (const Id id : {Id::output, Id::concat, Id::v_heads, Id::v, Id::value, Id::out_proj_bias})
     CHECK_MESSAGE(second->tensor({id, true}) == first->tensor({id, true}), to_string({id, true}));
-  }
   CHECK(first_not_rounded(second->grad, reference_backward(*reference_forward(inputs)->exact)->grad) == "");
 }
 

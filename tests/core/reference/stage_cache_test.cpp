@@ -221,9 +221,8 @@ TEST_CASE("no gradient is computed again when nothing changed") {
   const TracePtr first = incremental_backward(inputs, nullptr);
   const TracePtr second = incremental_backward(inputs, first.get());
   CHECK(second->computed_gradients.empty());
-  for (const TensorEntry& entry : tensor_entries()) {
+  for (const TensorEntry& entry : tensor_entries())
     CHECK(second->tensor({entry.id, true}) == first->tensor({entry.id, true}));
-  }
 }
 
 TEST_CASE("after an edit the gradients whose sources changed are computed and no others") {

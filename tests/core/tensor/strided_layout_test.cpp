@@ -110,9 +110,8 @@ class Draw {
     std::vector<Index> sizes;
     while (count > 1) {
       std::vector<Index> divisors;
-      for (Index d = 2; d <= count; ++d) {
+      for (Index d = 2; d <= count; ++d)
         if (count % d == 0) divisors.push_back(d);
-      }
       sizes.push_back(divisors[static_cast<std::size_t>(below(static_cast<Index>(divisors.size())))]);
       count /= sizes.back();
     }
