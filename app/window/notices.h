@@ -9,6 +9,7 @@
 #include "app/session/kept_work.h"
 #include "app/widgets/painter.h"
 #include "core/picture/picture.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 
@@ -31,6 +32,15 @@ struct NoticesState {
 
   void say(std::string text);
   void complain(std::string text);  // in the error colour, and shown longer
+  // Does what may fail, and complains of the Failure that it throws.
+  template <class Failure = Error, class Work>
+  void attempt(Work work) {
+    try {
+      work();
+    } catch (const Failure& failure) {
+      complain(failure.what());
+    }
+  }
   // False where there was none.
   bool dismiss_all();
 };

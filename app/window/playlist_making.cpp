@@ -187,10 +187,7 @@ void update_page(WindowState& window) {
 void remove_page(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   std::vector<PlaylistPage>& pages = walk.playlist.pages;
-  if (!walk.page) {
-    window.view.notices.say("Walk to the page you want to remove.");
-    return;
-  }
+  if (!walk.page) return window.view.notices.say("Walk to the page you want to remove.");
   const std::size_t place = *walk.page;
   if (pages.size() == 1) leave_walk(window);
   forget_updates(walk);
@@ -250,10 +247,7 @@ void move_page_to(WindowState& window, std::size_t from, std::size_t to) {
 
 void move_page(WindowState& window, int by) {
   const PlaylistWalk& walk = window.document.walk;
-  if (!walk.page) {
-    window.view.notices.say("Walk to the page you want to move.");
-    return;
-  }
+  if (!walk.page) return window.view.notices.say("Walk to the page you want to move.");
   const auto to = static_cast<std::ptrdiff_t>(*walk.page) + by;
   if (to < 0 || to >= static_cast<std::ptrdiff_t>(walk.playlist.pages.size())) return;
   move_page_to(window, *walk.page, static_cast<std::size_t>(to));
@@ -268,34 +262,24 @@ void new_playlist(WindowState& window) {
 }
 
 void reopen_playlist(WindowState& window) {
-  try {
+  window.view.notices.attempt([&] {
     std::optional<Playlist> playlist = kept_playlist(window.document.kept_folder);
-    if (!playlist) {
-      window.view.notices.say("There is no unsaved playlist.");
-      return;
-    }
+    if (!playlist) return window.view.notices.say("There is no unsaved playlist.");
     start_walk(window, *std::move(playlist), {}, 0, true);
-  } catch (const Error& error) {
-    window.view.notices.complain(error.what());
-  }
+  });
 }
 
 void reopen_scenario(WindowState& window) {
   WindowView& view = window.view;
   if (!window.document.backup.offered().empty()) return restore_offered(window);
-  try {
+  view.notices.attempt([&] {
     const std::optional<Scenario> scenario = kept_scenario(window.document.kept_folder);
-    if (!scenario) {
-      view.notices.say("There is no earlier session to reopen.");
-      return;
-    }
+    if (!scenario) return view.notices.say("There is no earlier session to reopen.");
     leave_walk(window);
     view.setup.edited_row.clear();
     window.document.session.open(*scenario, "reopen last session");
     view.selection = selection_within(view.selection, window.document.session.trace());
-  } catch (const Error& error) {
-    view.notices.complain(error.what());
-  }
+  });
 }
 
 bool keep_all_unsaved(const WindowDocument& document) {

@@ -267,11 +267,7 @@ void save(WindowState& window) {
     if (pages) return ask_for_playlist(window);
     return ask_for_scenario(window, FileDialogPurpose::save_scenario);
   }
-  try {
-    pages ? save_playlist(window, path) : save_scenario(window, path);
-  } catch (const Error& error) {
-    window.view.notices.complain(error.what());
-  }
+  window.view.notices.attempt([&] { pages ? save_playlist(window, path) : save_scenario(window, path); });
 }
 
 void ask_for_program(WindowState& window) {
@@ -290,10 +286,8 @@ void ask_for_program(WindowState& window) {
 
 void ask_for_playlist(WindowState& window) {
   WindowDocument& document = window.document;
-  if (document.walk.playlist.pages.empty()) {
-    window.view.notices.say("There is no playlist to save yet. Start one with “Add page”.");
-    return;
-  }
+  if (document.walk.playlist.pages.empty())
+    return window.view.notices.say("There is no playlist to save yet. Start one with “Add page”.");
   const std::string path = document.walk.path.empty()
                                ? working_folder() + offered_playlist_name(document.walk.playlist) + ".json"
                                : document.walk.path;
@@ -349,11 +343,7 @@ void ask_for_export(WindowState& window) {
 }
 
 void open_file(WindowState& window, const std::string& path) {
-  try {
-    open_scenario(window, path);
-  } catch (const std::exception& error) {
-    window.view.notices.complain(error.what());
-  }
+  window.view.notices.attempt<std::exception>([&] { open_scenario(window, path); });
 }
 
 void accept_file(WindowState& window, const std::string& path) {
@@ -408,7 +398,7 @@ void accept_export(WindowState& window) {
 
 void open_docs_in_browser(WindowState& window) {
   const std::string& kept = window.document.kept_folder;
-  try {
+  window.view.notices.attempt<std::exception>([&] {
     const fs::path folder = kept.empty() ? fs::temp_directory_path() : fs::path(kept);
     if (!kept.empty()) fs::create_directories(folder);
     const std::string file = (folder / "headwise-docs.html").string(), browser = browser_program();
@@ -417,9 +407,7 @@ void open_docs_in_browser(WindowState& window) {
       return window.view.notices.say(
           fmt::format("No web browser could be started. The documentation is in {}", file));
     window.view.notices.say(fmt::format("Opening {} with {}", file, browser));
-  } catch (const std::exception& error) {
-    window.view.notices.complain(error.what());
-  }
+  });
 }
 
 }  // namespace headwise

@@ -75,7 +75,7 @@ void copy_value(WindowState& window) {
 
 void copy_map(WindowState& window, MapText text) {
   WindowView& view = window.view;
-  try {
+  view.notices.attempt([&] {
     const std::optional<TensorExport> what = map_to_copy(window);
     if (!what) return;
     const Trace& trace = window.document.trace_at_hand();
@@ -84,9 +84,7 @@ void copy_map(WindowState& window, MapText text) {
     window.clipboard = as_table ? map_as_table(trace, labels, *what) : map_as_numpy_array(trace, labels, *what);
     view.notices.say(
         fmt::format("Copied {} {}", export_title(trace, *what), as_table ? "as a table" : "as an np.array"));
-  } catch (const Error& error) {
-    view.notices.complain(error.what());
-  }
+  });
 }
 
 void copy_mask(WindowState& window) {
@@ -94,39 +92,31 @@ void copy_mask(WindowState& window) {
   if (hides(window, {TensorId::mask_bias})) return view.notices.say(hidden_map_words);
   const Trace& trace = window.document.session.trace();
   const auto mask = stage_matrix(trace, {TensorId::mask_bias}, {view.selection.batch, view.selection.head});
-  if (!mask || mask->view.tensor->size() == 0) {
-    view.notices.say("There is no mask to copy.");
-    return;
-  }
+  if (!mask || mask->view.tensor->size() == 0) return view.notices.say("There is no mask to copy.");
   MaskConvention reading = view.selection.mask_convention;
   if (reading == MaskConvention::added) {
     reading = trace.options.op == Op::multi_head_attention ? MaskConvention::true_blocks
                                                            : MaskConvention::true_keeps;
   }
-  try {
+  view.notices.attempt([&] {
     window.clipboard = mask_as_booleans(mask->view, reading);
     view.notices.say(fmt::format("Copied the mask {}: True {}", matrix_sizes(*mask),
                                  reading == MaskConvention::true_blocks ? "is blocked" : "takes part"));
-  } catch (const Error& error) {
-    view.notices.complain(error.what());
-  }
+  });
 }
 
 void copy_program(WindowState& window) {
   WindowView& view = window.view;
   const Trace& trace = window.document.session.trace();
   const CodeStyle style = view.inspector.code.style;
-  if (program_array_bytes(trace) > largest_carried_bytes) {
-    view.notices.say("The program's arrays are too large to paste: save it to a file (Save program…).");
-    return;
-  }
-  try {
+  if (program_array_bytes(trace) > largest_carried_bytes)
+    return view.notices.say(
+        "The program's arrays are too large to paste: save it to a file (Save program…).");
+  view.notices.attempt([&] {
     window.clipboard = program_text(trace, style);
     view.notices.say(fmt::format("Copied the program in {}: {} lines", code_style_name(style),
                                  std::ranges::count(window.clipboard, '\n')));
-  } catch (const Error& error) {
-    view.notices.complain(error.what());
-  }
+  });
 }
 
 namespace {
@@ -230,17 +220,15 @@ void record_pictures(WindowState& window) {
 }
 
 void copy_stage_image(WindowState& window) {
-  try {
+  window.view.notices.attempt([&] {
     const std::string path = clipboard_file();
     write_file_atomically(path, file_bytes(to_png(slide_pictures(window).image(window))));
     hand_over(window, "The stage", path);
-  } catch (const Error& error) {
-    window.view.notices.complain(error.what());
-  }
+  });
 }
 
 void copy_map_image(WindowState& window) {
-  try {
+  window.view.notices.attempt([&] {
     std::optional<TensorExport> what = map_to_copy(window);
     if (!what) return;
     what->theme = window.view.settings.theme;
@@ -249,9 +237,7 @@ void copy_map_image(WindowState& window) {
     const std::string path = clipboard_file();
     export_tensor(trace, window.document.session.inputs().labels, *what, path);
     hand_over(window, export_title(trace, *what), path);
-  } catch (const Error& error) {
-    window.view.notices.complain(error.what());
-  }
+  });
 }
 
 }  // namespace headwise

@@ -137,11 +137,8 @@ void follow_asked_step(WindowState& window) {
   const Index wanted = std::min(*place.target, training.runs()[place.run].reached());
   if (step != wanted && training.error().empty()) return training.go_to(wanted);
   place.target.reset();
-  try {
-    show_checkpoint(window, written_checkpoint(training, place.folder, place.run), step, true);
-  } catch (const std::exception& error) {
-    window.view.notices.complain(error.what());
-  }
+  window.view.notices.attempt<std::exception>(
+      [&] { show_checkpoint(window, written_checkpoint(training, place.folder, place.run), step, true); });
 }
 
 }  // namespace
@@ -149,7 +146,7 @@ void follow_asked_step(WindowState& window) {
 void inspect_head(WindowState& window, const TrainedHead& head) {
   WindowDocument& document = window.document;
   LiveTraining& training = document.training;
-  try {
+  window.view.notices.attempt<std::exception>([&] {
     PlaceInTraining place;
     place.folder = folder_of_run(window, head.run);
     place.number = training.number();
@@ -178,9 +175,7 @@ void inspect_head(WindowState& window, const TrainedHead& head) {
         fmt::format("The model after {} steps of training, at head {}. {} goes to other steps.", step,
                     trained_head_name(head.layer, head.head),
                     window.view.full_screen ? "The line above the stage" : "The line below the steps"));
-  } catch (const std::exception& error) {
-    window.view.notices.complain(error.what());
-  }
+  });
 }
 
 void toggle_training(WindowState& window) {
