@@ -19,3 +19,8 @@ inline void say_skipped(const std::string& why) {
 }
 
 }  // namespace headwise::test
+
+// Declares what the rest of a test needs, and ends the test where that is not there, which has said so aloud.
+#define OPEN_OR_SKIP(name, ...) \
+  auto name = __VA_ARGS__;      \
+  if (!name) return

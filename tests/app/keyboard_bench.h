@@ -8,7 +8,7 @@
 namespace headwise {
 
 inline const FocusOrder& focus_of(const WindowBench& bench) {
-  return bench.window->state().view.focus;
+  return bench.state().view.focus;
 }
 
 inline bool is_inside(const FocusOrder& focus, const UiRect& rect) {
@@ -31,8 +31,8 @@ inline WindowBench open_at(Step step, StageView view = StageView::one_head, int 
   WindowBench bench = open_window(width, height);
   if (!bench.ui) return bench;
   bench.ui->rasterise(false);
-  bench.window->state().view.selection.step = step;
-  bench.window->state().view.selection.view = view;
+  bench.selection().step = step;
+  bench.selection().view = view;
   bench.ui->run_until_still();
   return bench;
 }

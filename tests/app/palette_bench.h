@@ -10,12 +10,11 @@
 namespace headwise {
 
 inline const CommandPaletteState& palette(const WindowBench& bench) {
-  return bench.window->state().dialogs.palette;
+  return bench.state().dialogs.palette;
 }
 
 inline void ask_for(WindowBench& bench, std::string_view text) {
-  bench.ui->key("Ctrl+Shift+P");
-  bench.ui->type(text);
+  bench.ui->key("Ctrl+Shift+P").type(text);
 }
 
 // The names that are listed, in their order.

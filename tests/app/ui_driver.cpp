@@ -8,12 +8,13 @@
 
 #include <imgui_internal.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 #include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
-#include "tests/skipped.h"
 
 namespace headwise {
 
@@ -96,20 +97,22 @@ void UiDriver::one_frame(double seconds) {
   set_ui_probes(nullptr);
 }
 
-void UiDriver::rasterise(bool wanted) {
+UiDriver& UiDriver::rasterise(bool wanted) {
   if (wanted || std::getenv("HEADWISE_TEST_PICTURES") != nullptr) {
     frames_.forget_picture();
     glDisable(GL_RASTERIZER_DISCARD);
   } else {
     glEnable(GL_RASTERIZER_DISCARD);
   }
+  return *this;
 }
 
-void UiDriver::run_frames(int count, double seconds) {
+UiDriver& UiDriver::run_frames(int count, double seconds) {
   for (int i = 0; i < count; ++i) one_frame(seconds);
+  return *this;
 }
 
-bool UiDriver::run_until_still(int limit) {
+bool UiDriver::becomes_still(int limit) {
   for (int i = 0; i < limit; ++i) {
     one_frame();
     if (!result().animating && !frames_.pending()) return true;
@@ -117,8 +120,29 @@ bool UiDriver::run_until_still(int limit) {
   return false;
 }
 
-void UiDriver::push(InputEvent event) {
+UiDriver& UiDriver::run_until(const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!holds() && std::chrono::steady_clock::now() < end) {
+    one_frame();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(holds());
+  return *this;
+}
+
+UiDriver& UiDriver::check_shown(const std::vector<std::string>& names) {
+  for (const std::string& name : names) CHECK_MESSAGE(has(name), name);
+  return *this;
+}
+
+UiDriver& UiDriver::check_absent(const std::vector<std::string>& names) {
+  for (const std::string& name : names) CHECK_FALSE_MESSAGE(has(name), name);
+  return *this;
+}
+
+UiDriver& UiDriver::push(InputEvent event) {
   frames_.push(std::move(event));
+  return *this;
 }
 
 void UiDriver::settle() {
@@ -126,28 +150,31 @@ void UiDriver::settle() {
   run_frames(2);
 }
 
-void UiDriver::move_to(double x, double y) {
+UiDriver& UiDriver::move_to(double x, double y) {
   push(MouseMoved{x, y});
   settle();
+  return *this;
 }
 
-void UiDriver::click(double x, double y, int button) {
+UiDriver& UiDriver::click(double x, double y, int button) {
   push(MouseMoved{x, y});
   push(MouseButtonChanged{button, true});
   push(MouseButtonChanged{button, false});
   settle();
+  return *this;
 }
 
-void UiDriver::double_click(double x, double y) {
+UiDriver& UiDriver::double_click(double x, double y) {
   push(MouseMoved{x, y});
   for (int i = 0; i < 2; ++i) {
     push(MouseButtonChanged{0, true});
     push(MouseButtonChanged{0, false});
   }
   settle();
+  return *this;
 }
 
-void UiDriver::drag(double from_x, double from_y, double to_x, double to_y, int steps) {
+UiDriver& UiDriver::drag(double from_x, double from_y, double to_x, double to_y, int steps) {
   push(MouseMoved{from_x, from_y});
   push(MouseButtonChanged{0, true});
   one_frame();
@@ -158,31 +185,36 @@ void UiDriver::drag(double from_x, double from_y, double to_x, double to_y, int 
   }
   push(MouseButtonChanged{0, false});
   settle();
+  return *this;
 }
 
-void UiDriver::wheel(double notches) {
+UiDriver& UiDriver::wheel(double notches) {
   push(MouseWheelTurned{0.0, notches});
   settle();
+  return *this;
 }
 
-void UiDriver::key(std::string_view chord) {
+UiDriver& UiDriver::key(std::string_view chord) {
   const std::vector<int> keys = keys_of(chord);
   for (const int key : keys) push(KeyChanged{key, true});
   for (auto key = keys.rbegin(); key != keys.rend(); ++key) push(KeyChanged{*key, false});
   settle();
+  return *this;
 }
 
-void UiDriver::hold(std::string_view key_name) {
+UiDriver& UiDriver::hold(std::string_view key_name) {
   push(KeyChanged{key_of(key_name), true});
   settle();
+  return *this;
 }
 
-void UiDriver::release_key(std::string_view key_name) {
+UiDriver& UiDriver::release_key(std::string_view key_name) {
   push(KeyChanged{key_of(key_name), false});
   settle();
+  return *this;
 }
 
-void UiDriver::type(std::string_view utf8) {
+UiDriver& UiDriver::type(std::string_view utf8) {
   while (!utf8.empty()) {
     unsigned character = 0;
     const int bytes = ImTextCharFromUtf8(&character, utf8.data(), utf8.data() + utf8.size());
@@ -190,11 +222,13 @@ void UiDriver::type(std::string_view utf8) {
     utf8.remove_prefix(static_cast<std::size_t>(bytes));
   }
   settle();
+  return *this;
 }
 
-void UiDriver::resize(int width, int height) {
+UiDriver& UiDriver::resize(int width, int height) {
   push(WindowResized{width, height});
   settle();
+  return *this;
 }
 
 UiRect UiDriver::rect(std::string_view name) const {
@@ -203,6 +237,11 @@ UiRect UiDriver::rect(std::string_view name) const {
     FAIL("the last frame reported nothing called " << std::string(name) << ", only "
                                                    << fmt::format("{}", fmt::join(names(), ", ")));
   return found->second;
+}
+
+ImVec2 UiDriver::at(std::string_view name, float across, float down) const {
+  const UiRect box = rect(name);
+  return {box.min.x + across * (box.max.x - box.min.x), box.min.y + down * (box.max.y - box.min.y)};
 }
 
 std::vector<std::string> UiDriver::names() const {
@@ -220,19 +259,16 @@ std::vector<std::string> UiDriver::said(std::string_view beginning) const {
   return said;
 }
 
-void UiDriver::move_to(std::string_view name) {
-  const UiRect at = rect(name);
-  move_to((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);
+UiDriver& UiDriver::move_to(std::string_view name) {
+  return move_to(at(name));
 }
 
-void UiDriver::click(std::string_view name, int button) {
-  const UiRect at = rect(name);
-  click((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2, button);
+UiDriver& UiDriver::click(std::string_view name, int button) {
+  return click(at(name).x, at(name).y, button);
 }
 
-void UiDriver::double_click(std::string_view name) {
-  const UiRect at = rect(name);
-  double_click((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);
+UiDriver& UiDriver::double_click(std::string_view name) {
+  return double_click(at(name).x, at(name).y);
 }
 
 Rgba8 UiDriver::pixel(int x, int y) const {
@@ -247,12 +283,13 @@ Rgba8 UiDriver::pixel(int x, int y) const {
   return {at[0], at[1], at[2], at[3]};
 }
 
-void UiDriver::save_png(const std::string& name) const {
+UiDriver& UiDriver::save_png(const std::string& name) {
   const char* folder = std::getenv("HEADWISE_TEST_PICTURES");
-  if (folder == nullptr) return;
+  if (folder == nullptr) return *this;
   const std::vector<std::uint8_t> png = to_png(pixels());
   write_file_atomically(std::string(folder) + "/" + name + ".png",
                         std::string_view(reinterpret_cast<const char*>(png.data()), png.size()));
+  return *this;
 }
 
 }  // namespace headwise

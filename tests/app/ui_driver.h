@@ -2,6 +2,7 @@
 // own input queue. Things are found by the names that panels report (app/widgets/ui_probe.h).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "app/platform/picture_surface.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/picture.h"
+#include "tests/skipped.h"
 
 namespace headwise {
 
@@ -27,40 +29,57 @@ class UiDriver {
   void set_frame(FrameFunction frame) { frame_ = std::move(frame); }
   const Fonts& fonts() const { return frames_.fonts(); }
 
-  // Each of these draws until all its events have been seen, and two frames more.
-  void move_to(double x, double y);
-  void click(double x, double y, int button = 0);
-  void double_click(double x, double y);
-  void drag(double from_x, double from_y, double to_x, double to_y, int steps = 8);
-  void wheel(double notches);
+  // Each of these draws until all its events have been seen, and two frames more. They return the driver, so
+  // that what a person does one after the other is one line.
+  UiDriver& move_to(double x, double y);
+  UiDriver& click(double x, double y, int button = 0);
+  UiDriver& double_click(double x, double y);
+  UiDriver& drag(double from_x, double from_y, double to_x, double to_y, int steps = 8);
+  UiDriver& move_to(ImVec2 at) { return move_to(at.x, at.y); }
+  UiDriver& click(ImVec2 at) { return click(at.x, at.y); }
+  UiDriver& drag(ImVec2 from, ImVec2 to, int steps = 8) { return drag(from.x, from.y, to.x, to.y, steps); }
+  UiDriver& wheel(double notches);
   // "A", "7", "Left", "Space", "F1", "Escape", "PageDown" …; chords as "Ctrl+Z", "Ctrl+Shift+P". Pressed and
   // let go.
-  void key(std::string_view chord);
-  void hold(std::string_view key_name);
-  void release_key(std::string_view key_name);
-  void type(std::string_view utf8);
-  void resize(int width, int height);
-  void push(InputEvent event);
+  UiDriver& key(std::string_view chord);
+  UiDriver& hold(std::string_view key_name);
+  UiDriver& release_key(std::string_view key_name);
+  UiDriver& type(std::string_view utf8);
+  UiDriver& resize(int width, int height);
+  UiDriver& push(InputEvent event);
 
   // By name: at the middle of the rectangle. A name that the last frame did not report fails the test, and
   // says which names there are.
   UiRect rect(std::string_view name) const;
+  // A place within it, by shares of its width and height; and the one at its right end, where lists have
+  // their arrow.
+  ImVec2 at(std::string_view name, float across = 0.5f, float down = 0.5f) const;
+  ImVec2 right_end(std::string_view name) const { return {rect(name).max.x - 8, at(name).y}; }
   bool has(std::string_view name) const { return probes_.contains(name); }
   std::vector<std::string> names() const;  // of what can be pointed at: without the words, "says/…"
   // The words that the last frame said and that begin so, without the beginning.
   std::vector<std::string> said(std::string_view beginning) const;
-  void move_to(std::string_view name);
-  void click(std::string_view name, int button = 0);
-  void double_click(std::string_view name);
+  UiDriver& move_to(std::string_view name);
+  UiDriver& click(std::string_view name, int button = 0);
+  UiDriver& double_click(std::string_view name);
 
   // `seconds`: what each frame is told to have passed since the one before.
-  void run_frames(int count, double seconds = 1.0 / 60.0);
+  UiDriver& run_frames(int count, double seconds = 1.0 / 60.0);
   // Frames until the frame function no longer says that it is animating, at most `limit`; false where it
   // still does.
-  bool run_until_still(int limit = 600);
+  bool becomes_still(int limit = 600);
+  UiDriver& run_until_still() {
+    becomes_still();
+    return *this;
+  }
+  // Frames, a millisecond apart, until another thread has made it so; it fails where that takes a minute.
+  UiDriver& run_until(const std::function<bool()>& holds);
+  // Checks that the last frame reported each of these, or none of them.
+  UiDriver& check_shown(const std::vector<std::string>& names);
+  UiDriver& check_absent(const std::vector<std::string>& names);
   // False: OpenGL is told everything, but fills no pixel, unless HEADWISE_TEST_PICTURES asks for them.
   // True to begin with.
-  void rasterise(bool wanted);
+  UiDriver& rasterise(bool wanted);
   int width() const { return frames_.width(); }
   int height() const { return frames_.height(); }
   // How many frames were drawn so far (app/platform/picture_surface.h).
@@ -73,7 +92,7 @@ class UiDriver {
   Rgba8 pixel(int x, int y) const;
   // Writes into the folder named by HEADWISE_TEST_PICTURES, under this name;
   // does nothing where that is not set.
-  void save_png(const std::string& name) const;
+  UiDriver& save_png(const std::string& name);
 
   // Errors and warnings that the driver of the graphics card reported; checked to be none when this ends.
   const std::vector<std::string>& gl_messages() const { return *gl_messages_; }

@@ -27,8 +27,7 @@ const DocMeasure eight_a_character{
 
 }  // namespace
 
-TEST_CASE(
-    "Markdown is read into headings, paragraphs, items, code and tables, with the styles of their words") {
+TEST_CASE("Markdown is read into headings, paragraphs, items, code and tables, and styles of their words") {
   const DocPage page = page_of(R"(# A title
 
 Some *words* and `code`,
@@ -73,9 +72,7 @@ c
   CHECK(page.blocks[6].cells[1][0].page == -1);  // no page of docs
 }
 
-TEST_CASE(
-    "every page has its title, no mark of Markdown is left in its text, and each page is linked or on a tab "
-    "once") {
+TEST_CASE("every page has its title, no mark of Markdown in its text, and is linked or on a tab once") {
   const auto pages = doc_pages();
   CHECK(pages.size() == 8);
   std::set<std::string> names;
@@ -135,8 +132,7 @@ TEST_CASE("a line breaks only at blanks: a comma stays with the code before it")
   CHECK(layout.words[2].x == 0.0);
 }
 
-TEST_CASE(
-    "the HTML has every page as an article, links between them, and nothing that lies beside the sources") {
+TEST_CASE("the HTML has every page as an article, links between them, and nothing from outside the sources") {
   const std::string html = docs_html();
   for (const DocPage& page : doc_pages()) {
     CAPTURE(page.name);

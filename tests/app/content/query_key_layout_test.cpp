@@ -61,8 +61,7 @@ TEST_CASE("a key's foot lies on the arrow's line, at its dot product with the ar
   CHECK_FALSE(line_through(layout, {}));
 }
 
-TEST_CASE(
-    "a label leaves the lines of the plane free where it has another place, and is there where it has none") {
+TEST_CASE("a label leaves the plane's lines free where it has another place, and is there if it has none") {
   const std::vector<MarkLabel> mark{{100, 60, 40, 13, 4}};
   const RectF area{0, 0, 240, 120};
   const auto place = [&](const std::vector<ScreenLine>& lines) { return place_labels(mark, area, lines)[0]; };
@@ -114,8 +113,7 @@ TEST_CASE("where not all keys have a row, those with the largest weights have on
   CHECK(keys_with_rows(weights, 0).empty());
 }
 
-TEST_CASE(
-    "the rows of the heads and the words beside them stay inside, and many heads share what room there is") {
+TEST_CASE("the heads' rows and the words beside them stay inside, and many heads share what room there is") {
   for (const Index heads : {1, 8, 64}) {
     for (const RectF& area : {RectF{0, 0, 700, 400}, RectF{5, 7, 420, 500}, RectF{0, 0, 900, 800}}) {
       const HeadRowsLayout layout = head_rows_layout(

@@ -51,12 +51,10 @@ TEST_CASE("operands have the rows and the columns of their result, at every step
         CHECK(content.above.has_value() == picture.above.has_value());
         if (content.above) CHECK(content.above->matrix.view.cols == result.cols);
         if (content.bias) CHECK(content.bias->matrix.view.cols == result.cols);
-        if (content.left && picture.result != TensorId::k && picture.result != TensorId::v) {
+        if (content.left && picture.result != TensorId::k && picture.result != TensorId::v)
           CHECK(content.left->matrix.view.rows == result.rows);
-        }
-        if (content.left && content.above && !content.cell_for_cell) {
+        if (content.left && content.above && !content.cell_for_cell)
           CHECK(content.left->matrix.view.cols == content.above->matrix.view.rows);
-        }
       }
     }
   }
@@ -75,9 +73,8 @@ TEST_CASE("each colour bar covers every value that is drawn in its colours, and 
           for (Index col = 0; col < part->matrix.view.cols; ++col) {
             const double value = part->matrix.view.value(row, col);
             const CellKind kind = cell_kind(part->spec, row, col);
-            if (kind == CellKind::value && std::isfinite(value) && (value < range.lo || value > range.hi)) {
+            if (kind == CellKind::value && std::isfinite(value) && (value < range.lo || value > range.hi))
               FAIL_CHECK(value << " lies outside of the bar's " << range.lo << " … " << range.hi);
-            }
           }
         }
         if (part->matrix.name.id == TensorId::mask_bias && range == ValueRange{0.0, 0.0}) continue;
@@ -86,9 +83,7 @@ TEST_CASE("each colour bar covers every value that is drawn in its colours, and 
         CHECK(bar.range == range);
         const std::string base = name.substr(0, name.find("_heads"));
         CHECK_CONTAINS(bar.caption, base);
-        if (head_count(*given.trace, part->matrix.name) > 1) {
-          CHECK_CONTAINS(bar.caption, "all heads");
-        }
+        if (head_count(*given.trace, part->matrix.name) > 1) CHECK_CONTAINS(bar.caption, "all heads");
       }
     }
   }
@@ -156,9 +151,8 @@ TEST_CASE("a tensor that no picture of the step makes is shown by itself") {
 
 TEST_CASE("where a size is 0 a sentence says which") {
   const TracedScenario no_queries = traced({"inputs.query_length=0"});
-  for (int step = 0; step < step_count; ++step) {
+  for (int step = 0; step < step_count; ++step)
     CHECK_CONTAINS(shown(no_queries, static_cast<Step>(step)).nothing, "L is 0");
-  }
   const TracedScenario no_keys = traced({"inputs.self_attention=false", "inputs.key_length=0"});
   CHECK(shown(no_keys, Step::inputs).nothing == "");
   CHECK_CONTAINS(shown(no_keys, Step::weighted_sum).nothing, "S is 0");
@@ -214,8 +208,7 @@ TEST_CASE("a pinned cell that a smaller trace no longer has is not looked at") {
   CHECK(focused_cell(*traced().trace, selection) == selection.pinned);
 }
 
-TEST_CASE(
-    "with queries as columns every map of queries and keys is turned, and a product is still that product") {
+TEST_CASE("with queries as columns every map of queries and keys is turned, and products stay products") {
   ValueRanges ranges;
   for (const TracedScenario& given : many_scenarios()) {
     for (int step = 0; step < step_count; ++step) {

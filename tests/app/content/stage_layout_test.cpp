@@ -80,8 +80,7 @@ std::vector<Case> cases(double scale) {
 
 }  // namespace
 
-TEST_CASE(
-    "the stage keeps rows beside rows and columns under columns, inside its rectangle and without overlaps") {
+TEST_CASE("the stage keeps rows beside rows and columns under columns, inside it and without overlaps") {
   for (const double scale : {1.0, 1.5}) {
     for (const RectF area : {RectF{280, 120, 690 * scale, 430 * scale},
                              RectF{10, 20, 900 * scale, 690 * scale}, RectF{0, 0, 1500 * scale, 900 * scale}}) {
@@ -281,9 +280,7 @@ TEST_CASE("maps in a grid have names at their edges where some of them have room
   CHECK(low.area.x == 0.0);
 }
 
-TEST_CASE(
-    "names of heads move the thumbnails apart, in the longest wording that fits, and cost little of their "
-    "size") {
+TEST_CASE("names of heads move thumbnails apart, in the longest wording that fits, and cost little size") {
   const RectF area{10, 20, 900, 105};
   const HeadGrid plain = head_grid(8, area, 1.0, 64);
   CHECK_FALSE(plain.name_form);

@@ -27,9 +27,8 @@ TEST_CASE("a drawn cell leads to the tensor's index and back, for every cell of 
             const bool same = drawn == stored || (drawn != drawn && stored != stored);
             if (!same)
               FAIL_CHECK("cell " << row << "," << col << " is drawn as " << drawn << ", stored as " << stored);
-            if (drawn_box(*matrix, box_of(cell)) != CellBox{row, row + 1, col, col + 1}) {
+            if (drawn_box(*matrix, box_of(cell)) != CellBox{row, row + 1, col, col + 1})
               FAIL_CHECK("cell " << row << "," << col << " does not find its way back");
-            }
           }
         }
       }

@@ -20,7 +20,7 @@ TEST_CASE("the parts of the training view lie inside it, and none over another")
       const RectF area{10, 20, width * scale, height * scale};
       const TrainingLayout l = training_layout(area, scale, {.sentence_lines = width < 1000.0 ? 2u : 1u});
       const std::vector<RectF> parts{l.choices, l.sentence, l.plot,    l.habits,
-                                     l.maps,    l.readout,     l.changes, l.timeline};
+                                     l.maps,    l.readout,  l.changes, l.timeline};
       for (std::size_t i = 0; i < parts.size(); ++i) {
         CHECK(parts[i].x >= area.x);
         CHECK(parts[i].y >= area.y);
@@ -92,8 +92,7 @@ TEST_CASE("the axis of steps ends at a round step behind the furthest one") {
   for (Index reached = 0; reached < 20'000; reached += 37) CHECK(last_step_shown(reached) > reached);
 }
 
-TEST_CASE(
-    "a thinned curve has the mean of what falls into a pixel column, and every value where there is room") {
+TEST_CASE("a thinned curve has the mean of each pixel column, and every value where there is room") {
   const std::vector<CurvePoint> curve{{0, 4.0}, {1, 2.0}, {2, 6.0}, {3, 1.0}};
   const std::vector<CurvePoint> all = thinned_curve(curve, 4, 400);
   REQUIRE(all.size() == 4);

@@ -35,8 +35,7 @@ constexpr std::string_view fragment =
 }  // namespace
 
 TEST_CASE("a GL object is deleted once, by the last one that owns it") {
-  auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   GLuint name = 0;
   {
     gl::Texture first("first", gl::TexelFormat::rgba8, 2, 2, nullptr);
@@ -62,8 +61,7 @@ TEST_CASE("objects carry their label") {
 }
 
 TEST_CASE("a shader that does not compile or link is refused in one line with the driver's words") {
-  auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const gl::Program good("good", bytes(vertex), bytes(fragment));
   CHECK(good.uniform("tint") >= 0);
   CHECK(good.uniform("no such name") == -1);
@@ -87,8 +85,7 @@ TEST_CASE("a shader that does not compile or link is refused in one line with th
 }
 
 TEST_CASE("a wrong GL call is reported while somebody listens") {
-  auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   int errors = 0;
   {
     const gl::DebugOutput listener([&](const gl::DebugMessage& message) { errors += message.error; });

@@ -10,8 +10,7 @@
 using namespace headwise;
 
 TEST_CASE("what is drawn without a display can be read back, from the top, at the size asked for") {
-  auto driver = UiDriver::start(30, 20);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(30, 20));
   OffscreenContext context(8, 4);
   CHECK(epoxy_gl_version() >= 33);
   glEnable(GL_SCISSOR_TEST);
@@ -31,8 +30,7 @@ TEST_CASE("what is drawn without a display can be read back, from the top, at th
 }
 
 TEST_CASE("two contexts live side by side, each with its own picture") {
-  auto driver = UiDriver::start(30, 20);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(30, 20));
   OffscreenContext a(2, 2);
   {
     OffscreenContext b(2, 2);

@@ -132,8 +132,7 @@ TEST_CASE("the inspector shows a cell of every gradient, whatever function it pa
   CHECK(shown > 20);
 }
 
-TEST_CASE(
-    "from a gradient cell a click leads on to the cell that it came from, and from a value to gradients") {
+TEST_CASE("a click leads from a gradient cell to the cell that it came from, and from a value to gradients") {
   const TracedScenario given = traced_back();
   Inspector inspector(given);
   if (!inspector.driver) return;

@@ -70,16 +70,16 @@ TEST_CASE("only a cell of the output is shared out, and only where there is an o
 
 TEST_CASE("the inspector lists a pinned output cell head by head, and a muted head has nothing of it") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720, with({})));
-  bench.window->state().view.selection = at_output(2, 7);
+  bench.selection() = at_output(2, 7);
   bench.ui->run_frames(2);
   for (int line = 0; line < 9; ++line) CHECK(bench.ui->has("inspector/share/" + std::to_string(line)));
   const UiRect panel = bench.ui->rect("panel/inspector"), last = bench.ui->rect("inspector/share/8");
   CHECK(last.max.y <= panel.max.y);
-  bench.window->state().view.selection.head = 3;
+  bench.selection().head = 3;
   bench.ui->key("M");
   CHECK(output_shares(bench.trace(), bench.selection(), 8)[3].value == 0.0);
-  bench.window->state().view.selection.step = Step::scores;
-  bench.window->state().view.selection.pinned.reset();
+  bench.selection().step = Step::scores;
+  bench.selection().pinned.reset();
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("inspector/share/0"));
 }

@@ -24,8 +24,7 @@ std::string missing(const ImFont* font, std::u16string_view text) {
 }  // namespace
 
 TEST_CASE("every font has the signs of the formulas, the graph and the controls") {
-  auto driver = UiDriver::start(64, 64);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64));
   const Fonts& fonts = driver->fonts();
   const std::u16string_view signs =
       u"ABCxyz0189 äéßŁ αβΣΩ Яж ₕₖ₀₁ ⁰¹² ᵀ √∑∏∂∞≈≤≥±×·÷− ℝ ⊙⊕ ∈ ← → ↑ ↓ ⌈⌉⌊⌋ ⟨⟩ │─┌┘ █ ▶◀▲▼●○■□ ✓✗ … – — ′ ″ "
@@ -38,20 +37,17 @@ TEST_CASE("every font has the signs of the formulas, the graph and the controls"
 }
 
 TEST_CASE("the fonts of the person's own words have other scripts too") {
-  auto driver = UiDriver::start(64, 64);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64));
   for (const ImFont* font : {driver->fonts().sans, driver->fonts().bold})
     CHECK(missing(font, u"tiếng Việt Ἑλλάς Հայ ქართ") == "");
   CHECK(missing(driver->fonts().sans, u"שלום مرحبا") == "");
 }
 
 TEST_CASE("text grows with the scale, and again when the scale changes") {
-  auto driver = UiDriver::start(64, 64, 1.0f);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64, 1.0f));
   const Fonts& fonts = driver->fonts();
   CHECK(fonts.sans->FontSize == 15.0f);
-  driver->push(ScaleChanged{2.0f});
-  driver->run_frames(1);
+  driver->push(ScaleChanged{2.0f}).run_frames(1);
   CHECK(fonts.sans->FontSize == 30.0f);
   CHECK(fonts.mono_small->FontSize == 24.0f);
   // The texture of the old size is gone; what is drawn with the new one is to be seen.
@@ -67,10 +63,8 @@ TEST_CASE("text grows with the scale, and again when the scale changes") {
   CHECK(lit > 50);
 }
 
-TEST_CASE(
-    "fonts are built once for a scale, and a picture made within a frame leaves the frame its letters") {
-  auto driver = UiDriver::start(64, 64);
-  if (!driver) return;
+TEST_CASE("fonts are built once for a scale; a picture made within a frame leaves the frame its letters") {
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64));
   const Fonts& fonts = driver->fonts();
   CHECK(font_atlas(1.0f)->fonts().sans == fonts.sans);
   CHECK(font_atlas(1.5f)->fonts().sans != fonts.sans);

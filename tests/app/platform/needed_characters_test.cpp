@@ -21,8 +21,7 @@ void draw_word(UiDriver& driver, std::string word) {
 }  // namespace
 
 TEST_CASE("a word that the fonts lack is named by its numbers in one frame and drawn in the next") {
-  auto driver = UiDriver::start(64, 64);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64));
   draw_word(*driver, "猫 cat");
   CHECK(drawable_text("猫", driver->fonts().sans) == "U+732B");
   driver->run_frames(2);
@@ -40,8 +39,7 @@ TEST_CASE("a word that the fonts lack is named by its numbers in one frame and d
 }
 
 TEST_CASE("fonts are built anew for what is new, once") {
-  auto driver = UiDriver::start(64, 64);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64));
   draw_word(*driver, "犬");
   driver->run_frames(2);
   const ImFont* built = driver->fonts().sans;
@@ -55,16 +53,14 @@ TEST_CASE("fonts are built anew for what is new, once") {
 }
 
 TEST_CASE("no text makes the picture of the fonts larger than a driver takes") {
-  auto driver = UiDriver::start(64, 64);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64));
   std::string all;
   for (char32_t character = 0x4E00; character < 0x4E00 + 3000; ++character) {
     all += {static_cast<char>(0xE0 | character >> 12), static_cast<char>(0x80 | (character >> 6 & 0x3F)),
             static_cast<char>(0x80 | (character & 0x3F))};
   }
   draw_word(*driver, all);
-  driver->push(ScaleChanged{5.0f});
-  driver->run_frames(3);
+  driver->push(ScaleChanged{5.0f}).run_frames(3);
   const ImFontAtlas* atlas = driver->fonts().sans->ContainerAtlas;
   CHECK(atlas->TexWidth <= 16384);
   CHECK(atlas->TexHeight <= 16384);

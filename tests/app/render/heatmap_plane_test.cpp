@@ -88,8 +88,7 @@ struct Size {
 }  // namespace
 
 TEST_CASE("the plane on the screen is the plane in a file, at every size, map and theme") {
-  auto driver = UiDriver::start(700, 500);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(700, 500));
   HeatmapRenderer renderer;
   const Size sizes[] = {{12, 12, 288, 288}, {12, 16, 300, 301}, {1, 1, 40, 30},   {1, 7, 350, 9},
                         {13, 1, 11, 400},   {12, 12, 60, 60},   {12, 12, 13, 17}, {31, 33, 31, 33},
@@ -105,8 +104,7 @@ TEST_CASE("the plane on the screen is the plane in a file, at every size, map an
 }
 
 TEST_CASE("NaN, infinities and cells that a mask blocks are marked on the screen as in a file") {
-  auto driver = UiDriver::start(500, 500);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(500, 500));
   HeatmapRenderer renderer;
   Tensor values = *random_tensor(9, 11, 2.0, 7), mask(values.shape(), DType::f32);
   for (Index i = 0; i < values.size(); ++i) {
@@ -134,8 +132,7 @@ TEST_CASE("NaN, infinities and cells that a mask blocks are marked on the screen
 }
 
 TEST_CASE("a fixed range clamps on the screen as in a file, whatever its width and magnitude") {
-  auto driver = UiDriver::start(300, 300);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(300, 300));
   HeatmapRenderer renderer;
   const PixelRect at = {0, 0, 240, 240};
   for (const double magnitude : {1.0, 1e-30, 1e-300, 1e30, 1e300, 1.7e308}) {
@@ -157,8 +154,7 @@ TEST_CASE("a fixed range clamps on the screen as in a file, whatever its width a
 }
 
 TEST_CASE("which cells show where they are smaller than a pixel does not depend on the range") {
-  auto driver = UiDriver::start(100, 100);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(100, 100));
   HeatmapRenderer renderer;
   HeatmapSpec spec = spec_of(random_tensor(100, 120, 1.0, 4));
   const PixelRect at = {0, 0, 33, 21};
@@ -175,8 +171,7 @@ TEST_CASE("which cells show where they are smaller than a pixel does not depend 
 }
 
 TEST_CASE("values far from 0 that hardly differ keep their colours") {
-  auto driver = UiDriver::start(300, 300);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(300, 300));
   HeatmapRenderer renderer;
   Tensor tensor = *random_tensor(12, 12, 1e-6, 5, DType::f64);
   for (Index i = 0; i < tensor.size(); ++i) tensor.set_flat(i, 1e6 + tensor.flat(i));
@@ -185,8 +180,7 @@ TEST_CASE("values far from 0 that hardly differ keep their colours") {
 }
 
 TEST_CASE("masks and integers are drawn too") {
-  auto driver = UiDriver::start(100, 100);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(100, 100));
   HeatmapRenderer renderer;
   for (const DType dtype : {DType::boolean, DType::i64}) {
     Tensor tensor(Shape({{"L", 4}, {"S", 4}}), dtype);
@@ -197,8 +191,7 @@ TEST_CASE("masks and integers are drawn too") {
 }
 
 TEST_CASE("a plane larger than the screen, and larger than a texture, shows the part that is seen") {
-  auto driver = UiDriver::start(200, 160);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(200, 160));
   HeatmapRenderer renderer;
   for (const auto& [rows, cols, side] :
        {std::tuple(Index{1100}, Index{1050}, 1), {1500, 40, 12}, {60, 1100, 3}}) {
@@ -222,8 +215,7 @@ TEST_CASE("a plane larger than the screen, and larger than a texture, shows the 
 }
 
 TEST_CASE("a change of range, colour map or theme uploads nothing") {
-  auto driver = UiDriver::start(300, 300);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(300, 300));
   HeatmapRenderer renderer;
   HeatmapSpec spec = spec_of(random_tensor(12, 12, 1.0, 2));
   drawn(*driver, renderer, spec, {0, 0, 240, 240});
@@ -237,8 +229,7 @@ TEST_CASE("a change of range, colour map or theme uploads nothing") {
 }
 
 TEST_CASE("the texture of a tensor that is gone is let go and never shown for another one at its address") {
-  auto driver = UiDriver::start(300, 300);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(300, 300));
   HeatmapRenderer renderer;
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     check_same(*driver, renderer, spec_of(random_tensor(12, 12, 1.0, seed)), {0, 0, 240, 240});
@@ -247,8 +238,7 @@ TEST_CASE("the texture of a tensor that is gone is let go and never shown for an
 }
 
 TEST_CASE("many planes in one call, of all kinds, look like as many calls") {
-  auto driver = UiDriver::start(640, 480);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(640, 480));
   HeatmapRenderer renderer;
   std::vector<HeatmapSpec> specs;
   for (std::uint64_t i = 0; i < 24; ++i) {
@@ -285,8 +275,7 @@ TEST_CASE("many planes in one call, of all kinds, look like as many calls") {
 }
 
 TEST_CASE("a plane without cells, without pixels or at no place draws nothing") {
-  auto driver = UiDriver::start(64, 64);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(64, 64));
   HeatmapRenderer renderer;
   HeatmapSpec spec = spec_of(random_tensor(4, 4, 1.0, 1));
   const float quiet = std::numeric_limits<float>::quiet_NaN();
@@ -318,8 +307,7 @@ TEST_CASE("a plane without cells, without pixels or at no place draws nothing") 
 }
 
 TEST_CASE("a dialog may end in a heatmap") {
-  const auto driver = UiDriver::start(300, 200);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(300, 200));
   HeatmapRenderer renderer;
   const HeatmapSpec spec = spec_of(random_tensor(4, 4, 1.0, 1));
   driver->set_frame([&](const FrameInput&, const Fonts&, float) {

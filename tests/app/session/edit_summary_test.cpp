@@ -45,9 +45,7 @@ TEST_CASE("a muted head is named with its columns, how far the output moved, and
   after.tensors.output = tensor({1, 2, 2}, {3, 0, 0, 3.635f});  // 0.365 / 5 = 7.3 %
   CHECK(edit_summary("mute head 1", with_gain({1, 1, 1, 1}), before, with_gain({1, 0, 1, 1}), after) ==
         "Head 1 muted: concat[:, 2:4] is 0, the output changed by 7.3 % (relative norm). The attention "
-        "weights "
-        "did not "
-        "change.");
+        "weights did not change.");
 }
 
 TEST_CASE("gains that are written out as 1 are no change") {

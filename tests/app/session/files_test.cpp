@@ -1,6 +1,4 @@
 // Settings, folder listings and paths: what the window reads and writes beside scenarios.
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -12,25 +10,13 @@
 #include "app/session/settings.h"
 #include "core/tensor/error.h"
 #include "tests/checks.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 namespace fs = std::filesystem;
 
-namespace {
-
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("headwise-session-" + std::to_string(::getpid()))) {
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-  fs::path path;
-};
-
-}  // namespace
-
 TEST_CASE("settings are read back as they were written, into a folder that is made for them") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("a/b/settings.json");
   CHECK(load_settings(path).settings == Settings{});
   save_settings(path, {Theme::light, 1.5f});
@@ -39,7 +25,7 @@ TEST_CASE("settings are read back as they were written, into a folder that is ma
 }
 
 TEST_CASE("damaged settings are set aside with a notice, and the defaults serve") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("settings.json");
   for (const char* content : {"", "{", "[1]", "{\"theme\": 7}", "{\"font_scale\": \"big\"}", "\xff\xfe"}) {
     std::ofstream(path) << content;
@@ -53,7 +39,7 @@ TEST_CASE("damaged settings are set aside with a notice, and the defaults serve"
 }
 
 TEST_CASE("settings of a newer version keep what is known, within bounds") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("settings.json");
   std::ofstream(path) << "{\"theme\": \"light\", \"font_scale\": 50, \"hologram\": true}";
   const LoadedSettings loaded = load_settings(path);
@@ -63,7 +49,7 @@ TEST_CASE("settings of a newer version keep what is known, within bounds") {
 }
 
 TEST_CASE("what a newer version has written into the settings stays there when they are saved") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder.file("settings.json");
   std::ofstream(path) << R"({"hologram": {"on": [1, "two"]}, "theme": "sepia", "font_scale": 1.5,
                              "suggestions_done": ["telepathy", "spotlight"]})";
@@ -90,7 +76,7 @@ TEST_CASE("what a newer version has written into the settings stays there when t
 }
 
 TEST_CASE("settings that cannot be written are an Error of the output") {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.file("file")) << "x";
   try {
     save_settings(folder.file("file/settings.json"), {});
@@ -111,12 +97,12 @@ TEST_CASE("settings live in the XDG folder") {
 }
 
 TEST_CASE("a listing has folders first, then the files of the extension, without what is hidden") {
-  const Folder folder;
+  const TemporaryFolder folder;
   fs::create_directories(folder.file("zoo"));
   for (const char* name : {"b.json", "a.json", ".hidden.json", "c.txt", "json"})
     std::ofstream(folder.file(name)) << "{}";
   constexpr std::array<std::string_view, 1> json{".json"};
-  const FolderListing listing = list_folder(folder.path.string(), json);
+  const FolderListing listing = list_folder(fs::path(folder.file("")).parent_path().string(), json);
   CHECK(listing.entries == std::vector<FolderEntry>{{"zoo", true}, {"a.json", false}, {"b.json", false}});
   CHECK(listing.note.empty());
   const FolderListing missing = list_folder(folder.file("nothing here"), json);
@@ -136,7 +122,7 @@ TEST_CASE("paths are taken apart as they are typed") {
 }
 
 TEST_CASE("recent files are ten at most, the newest first, each once, and come back from their file") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string list = folder.file("state/headwise/recent.json");
   std::vector<std::string> files;
   for (int i = 0; i < 14; ++i)
@@ -152,7 +138,7 @@ TEST_CASE("recent files are ten at most, the newest first, each once, and come b
 }
 
 TEST_CASE("a damaged list of recent files is an empty one") {
-  const Folder folder;
+  const TemporaryFolder folder;
   CHECK(load_recent_files(folder.file("missing.json")).empty());
   CHECK(load_recent_files("").empty());
   for (const char* text : {"", "[", "{\"a\": 1}", "[1, null, \"\"]", "3"}) {

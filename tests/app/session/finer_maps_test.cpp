@@ -141,10 +141,9 @@ TEST_CASE("what is kept is bounded, and what is not looked at any more is not ma
 
 TEST_CASE("a head in the window becomes sharp by itself, and another run or closing lets go of it") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.ui->key("Z");
-  bench.ui->run_frames(6);
-  FullSizeState& state = bench.window->state().dialogs.full_size;
-  FullSizeRuns& runs = bench.window->state().document.full_size_runs;
+  bench.ui->key("Z").run_frames(6);
+  FullSizeState& state = bench.state().dialogs.full_size;
+  FullSizeRuns& runs = bench.state().document.full_size_runs;
   runs.cancel();
   bench.ui->run_frames(2);
   state.request = large_result()->request;
@@ -167,7 +166,6 @@ TEST_CASE("a head in the window becomes sharp by itself, and another run or clos
   wait_for_maps(runs.finer());
   bench.ui->run_frames(2);
   CHECK(state.maps.parts.front().coarse.empty());  // of the new one
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").run_frames(2);
   CHECK(runs.finer().bytes() == 0);
 }

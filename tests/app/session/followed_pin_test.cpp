@@ -23,8 +23,7 @@ std::string word(const std::vector<std::string>& words, Index at) {
 
 }  // namespace
 
-TEST_CASE(
-    "a pin stays on its words when the parameters are those of no model, and comes back with the model") {
+TEST_CASE("a pin stays on its words when the parameters are of no model, and comes back with the model") {
   const Scenario trained = preset_scenario("welcome");
   const ComputationPtr before = compute(trained, nullptr);
   const std::vector<std::string>& words = before->inputs.labels.query;

@@ -55,8 +55,7 @@ TEST_CASE("freezing a head changes no number, and the line at the foot says so")
   CHECK_FALSE(session.scenario().frozen_heads);
 }
 
-TEST_CASE(
-    "a frozen head keeps its weights through an edit of the text, and gets its own again when it is let go") {
+TEST_CASE("a frozen head keeps its weights through an edit of the text, and gets its own again when let go") {
   Session session(small()), free(small());
   const TracePtr before = session.trace_ptr();
   freeze(session, 2);

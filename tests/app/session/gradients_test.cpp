@@ -23,8 +23,7 @@ ComputationPtr computed(const std::vector<std::string>& settings, const Computat
 
 }  // namespace
 
-TEST_CASE(
-    "the loss is Σ output, behind a layer norm random signs, and the grad_output of the inputs before both") {
+TEST_CASE("the loss is Σ output, random signs behind a layer norm, and before both the inputs' grad_output") {
   const TracePtr plain = traced().trace;
   const TracePtr normed = traced({"attention.layer_norm=true"}).trace;
   const TensorPtr given = loss_gradient(Loss::random, *plain, nullptr);

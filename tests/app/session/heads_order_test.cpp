@@ -38,8 +38,7 @@ TEST_CASE("a click sorts by a column with the largest first, a second one the ot
   CHECK(ordered_heads(survey, nullptr, clicked(order, HeadColumn::head)) == Heads{3, 2, 1, 0});
 }
 
-TEST_CASE(
-    "heads of which nothing is known come last in either direction, and equal ones stay in their order") {
+TEST_CASE("heads of which nothing is known come last in both directions, and equal ones keep their order") {
   const HeadSurvey survey = survey_with({0.5, -1.0, 0.5, 0.1});
   const HeadColumn column = column_of(HeadScore::induction);
   CHECK(ordered_heads(survey, nullptr, {column, true}) == Heads{0, 2, 3, 1});

@@ -54,8 +54,7 @@ TEST_CASE("a Scenario equal to the current one is no step") {
   CHECK(history.step_count() == 1);
 }
 
-TEST_CASE(
-    "a page that is turned is a step, equal or not, and one that was not seen yet gives way to the next") {
+TEST_CASE("a page that is turned is a step, equal or not; one that was not seen yet gives way to the next") {
   History history(with_heads(1));
   history.turn_page(with_heads(1), "page 1", 0);
   CHECK(history.step_count() == 2);

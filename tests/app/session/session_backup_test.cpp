@@ -97,9 +97,7 @@ TEST_CASE("of many sessions the newest is offered first, the oldest go, and what
   CHECK(next->read().scenario->inputs.seed == 1010);
 }
 
-TEST_CASE(
-    "a damaged session is set aside with its files and not offered, and one that is too large is not "
-    "written") {
+TEST_CASE("a damaged session is set aside with its files, not offered; one too large is not written") {
   const TemporaryFolder folder;
   std::string path;
   {

@@ -261,8 +261,7 @@ TEST_CASE("undo while a large scenario is under way goes back to what is shown")
   CHECK(session.error().empty());
 }
 
-TEST_CASE(
-    "a page is a step of the history as soon as it is turned to, and what was under way is none of it") {
+TEST_CASE("a page is a step of the history as soon as it is turned to, and what was under way is none") {
   Session session(small());
   const TracePtr before = session.trace_ptr();
   session.open_page(small(), 0);

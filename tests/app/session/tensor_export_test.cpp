@@ -1,16 +1,14 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "app/session/computation.h"
 #include "app/session/tensor_export.h"
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -112,9 +110,8 @@ TEST_CASE("a mask that fills with any number hatches the blocked cells and no ot
     what.tensor = {TensorId::masked_scores};
     const HeatmapSpec spec = export_heatmaps(*c->trace, c->inputs.labels, what).front();
     for (Index row = 0; row < 4; ++row) {
-      for (Index col = 0; col < 4; ++col) {
+      for (Index col = 0; col < 4; ++col)
         CHECK((cell_kind(spec, row, col) == CellKind::blocked) == (col > row));
-      }
     }
     CHECK(spec.range.hi < 100.0);
   }
@@ -188,8 +185,8 @@ TEST_CASE("a head, batch or tensor that is not there is refused; an axis that is
 
 TEST_CASE("arrays hold the matrix, or all heads of it, bit for bit") {
   const ComputationPtr c = small();
-  const std::string path =
-      (fs::temp_directory_path() / ("headwise-export-" + std::to_string(::getpid()) + ".npy")).string();
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.npy");
   TensorExport what;
   what.tensor = {TensorId::head_output};
   what.batch = 1;
@@ -202,17 +199,15 @@ TEST_CASE("arrays hold the matrix, or all heads of it, bit for bit") {
   what.tensor = {TensorId::in_proj_bias};
   export_tensor(*c->trace, c->inputs.labels, what, path);
   CHECK(read_array_file(path).at(0).tensor->shape().sizes() == std::vector<Index>{1, 32});
-  fs::remove(path);
 }
 
 TEST_CASE("every tensor of a trace can be exported in every format") {
   const ComputationPtr c = small();
-  const fs::path folder = fs::temp_directory_path() / ("headwise-exports-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const TemporaryFolder folder;
   for (const TensorEntry& entry : tensor_entries()) {
     if (!c->trace->tensor(entry.id)) continue;
     for (const char* extension : {".png", ".svg", ".csv", ".npy"}) {
-      const std::string path = (folder / (std::string(entry.name) + extension)).string();
+      const std::string path = folder.file(std::string(entry.name) + extension);
       TensorExport what;
       what.tensor = {entry.id};
       what.cell_pixels = 4;
@@ -220,8 +215,7 @@ TEST_CASE("every tensor of a trace can be exported in every format") {
       CHECK_NOTHROW(export_tensor(*c->trace, c->inputs.labels, what, path));
       what.head.reset();
       CHECK_NOTHROW(export_tensor(*c->trace, c->inputs.labels, what, path));
-      CHECK(fs::file_size(path) > 50);
+      CHECK(std::filesystem::file_size(path) > 50);
     }
   }
-  fs::remove_all(folder);
 }

@@ -70,8 +70,7 @@ TEST_CASE("the number of heads divides the width, and key/value heads divide the
   CHECK(head_counts(model).size() == 16);
 }
 
-TEST_CASE(
-    "a draft of the watched training has its sizes and settings, and no head that it lost stays frozen") {
+TEST_CASE("a draft of the watched training has its sizes and settings, and no lost head stays frozen") {
   LiveTraining training;
   TaskSource source{.name = "previous-token", .sizes = {.length = 8}};
   TrainingSettings settings = two_head_settings(task_of(source), 4, 0.0);

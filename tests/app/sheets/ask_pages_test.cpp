@@ -81,8 +81,7 @@ TEST_CASE("each question that learners ask most finds its page first, and claims
   CHECK(figures.claimed == figures.questions);
 }
 
-TEST_CASE(
-    "of the questions that the search was tuned with, 19 in 20 find a right page among the first three") {
+TEST_CASE("of the questions that the search is tuned with, 19 in 20 find a right page among three") {
   const Figures figures = ask_all(asked().at("tuned"));
   CHECK(figures.questions >= 500);
   CHECK(20 * figures.found >= 19 * figures.questions);
@@ -124,8 +123,7 @@ TEST_CASE("the pages that have words to be asked by exist, and are found by them
   }
 }
 
-TEST_CASE(
-    "every page of the lessons, every section of docs and every command, view and setting is searched") {
+TEST_CASE("every page of the lessons, section of docs, command, view and setting is searched") {
   const auto has = [](std::string_view name) {
     return std::ranges::any_of(all_pages().entries(),
                                [&](const PaletteEntry& entry) { return name_of(entry) == name; });

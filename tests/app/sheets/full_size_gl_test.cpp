@@ -34,7 +34,7 @@ bool has_compute(const FullSizeResult& result) {
 }
 
 void wait_for_result(WindowBench& bench) {
-  for (int i = 0; bench.window->state().document.full_size_runs.running() && i < 3000; ++i)
+  for (int i = 0; bench.state().document.full_size_runs.running() && i < 3000; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   bench.ui->run_frames(3);
 }
@@ -67,9 +67,7 @@ TEST_CASE("gl gives the output and the maps of fused, and tells the GPU, its mem
   CHECK(worst < 1e-4f);
 }
 
-TEST_CASE(
-    "where there are no compute shaders, and after a fault on the way, fused does the run and a notice says "
-    "why") {
+TEST_CASE("without compute shaders, and after a fault on the way, fused does the run and a notice says why") {
   const FullSizeResultPtr fused = run_beside(request_of(BackendId::fused));
   const auto check_taken_over = [&](GpuFault fault, int times, const char* word) {
     CAPTURE(word);
@@ -95,8 +93,8 @@ TEST_CASE("the sheet runs on the GPU, and says so, or shows why it did not") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
-  FullSizeState& state = bench.window->state().dialogs.full_size;
-  FullSizeRuns& runs = bench.window->state().document.full_size_runs;
+  FullSizeState& state = bench.state().dialogs.full_size;
+  FullSizeRuns& runs = bench.state().document.full_size_runs;
   runs.cancel();  // what it begins with
   bench.ui->run_frames(2);
   state.request = request_of(BackendId::gl);
@@ -114,17 +112,14 @@ TEST_CASE("the sheet runs on the GPU, and says so, or shows why it did not") {
     bench.ui->click("full_size/run");
     wait_for_result(bench);
   }
-  CHECK(bench.ui->has("full_size/notice"));
-  CHECK(bench.ui->has("full_size/figures"));
-  CHECK(bench.ui->has("full_size/map/7"));
+  bench.ui->check_shown({"full_size/notice", "full_size/figures", "full_size/map/7"});
 }
 
 TEST_CASE("a run on the GPU shows how far it has come while frames go on, and is given up") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.ui->key("Z");
-  bench.ui->run_frames(6);
-  FullSizeState& state = bench.window->state().dialogs.full_size;
-  FullSizeRuns& runs = bench.window->state().document.full_size_runs;
+  bench.ui->key("Z").run_frames(6);
+  FullSizeState& state = bench.state().dialogs.full_size;
+  FullSizeRuns& runs = bench.state().document.full_size_runs;
   runs.cancel();
   bench.ui->run_frames(2);
   state.request = {
@@ -144,9 +139,8 @@ TEST_CASE("a run on the GPU shows how far it has come while frames go on, and is
 
 TEST_CASE("the length goes from stop to stop with the slider and to any number with the field") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.ui->key("Z");
-  bench.ui->run_frames(6);
-  FullSizeState& state = bench.window->state().dialogs.full_size;
+  bench.ui->key("Z").run_frames(6);
+  FullSizeState& state = bench.state().dialogs.full_size;
   const UiRect slider = bench.ui->rect("full_size/length_slider");
   const double y = 0.5 * (slider.min.y + slider.max.y), width = slider.max.x - slider.min.x;
   bench.ui->drag(slider.min.x + 0.5 * width, y, slider.max.x - 1.0, y);

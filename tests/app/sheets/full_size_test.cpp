@@ -18,7 +18,7 @@ FullSizeRequest small_request(BackendId backend = BackendId::fused) {
 }
 
 void wait_for_result(WindowBench& bench) {
-  for (int i = 0; bench.window->state().document.full_size_runs.running() && i < 3000; ++i)
+  for (int i = 0; bench.state().document.full_size_runs.running() && i < 3000; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   bench.ui->run_frames(3);
 }
@@ -128,8 +128,7 @@ TEST_CASE("fused and reference give the same maps; what does not fit says so and
   CHECK_CONTAINS(none->error, "memory");
 }
 
-TEST_CASE(
-    "a run with another mask keeps q, k and v of the one before, and tells the same as one of its own") {
+TEST_CASE("a run with another mask keeps q, k and v of the one before, and tells what its own would") {
   FullSizeRuns runs;
   const auto wait = [&] {
     while (runs.running()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -165,16 +164,14 @@ TEST_CASE(
   CHECK_FALSE(wait()->forward.kept_projections);
 }
 
-TEST_CASE(
-    "the sheet runs what is chosen, shows the figures and all maps, and a head can be looked at closely") {
+TEST_CASE("the sheet runs what is chosen, shows figures and all maps, and a head can be looked at closely") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   REQUIRE(bench.ui->has("overlay/full_size"));
-  FullSizeState& state = bench.window->state().dialogs.full_size;
-  CHECK(bench.window->state().document.full_size_runs.running());  // nobody comes to an empty page
-  bench.ui->click("full_size/cancel");
-  bench.ui->click("full_size/model/4");
+  FullSizeState& state = bench.state().dialogs.full_size;
+  CHECK(bench.state().document.full_size_runs.running());  // nobody comes to an empty page
+  bench.ui->click("full_size/cancel").click("full_size/model/4");
   CHECK(state.request.length == 1024);
   CHECK(state.request.is_causal);
   bench.ui->click("full_size/model/0");
@@ -201,8 +198,7 @@ TEST_CASE(
   CHECK_FALSE(bench.ui->has("full_size/previous/maps"));
   state.request.is_causal = false;
   bench.ui->run_frames(2);
-  CHECK(bench.ui->has("full_size/previous/maps"));
-  CHECK(bench.ui->has("full_size/previous/figures"));
+  bench.ui->check_shown({"full_size/previous/maps", "full_size/previous/figures"});
   state.request.is_causal = true;
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("full_size/previous/figures"));
@@ -212,14 +208,13 @@ TEST_CASE(
   bench.ui->click("full_size/map/2");
   REQUIRE(state.maps.head == 2);
   bench.ui->run_frames(2);
-  REQUIRE(bench.ui->has("full_size/head"));
   const UiRect map = bench.ui->rect("full_size/head");
   bench.ui->move_to(map.min.x + 2, map.min.y + 2);
   for (int i = 0; i < 30; ++i) bench.ui->wheel(1);
   CHECK(state.maps.zoom.side == MapZoom::least_side);
   CHECK(state.maps.zoom.row < 1.0);
   CHECK(state.maps.parts.front().block == 1);
-  CHECK_CONTAINS(shown_label(state.maps.parts.front(), *bench.window->state().document.full_size_runs.result()),
+  CHECK_CONTAINS(shown_label(state.maps.parts.front(), *bench.state().document.full_size_runs.result()),
                  "The (query 0)");
   bench.ui->drag(map.min.x + 200, map.min.y + 200, map.min.x + 100, map.min.y + 150);
   CHECK(state.maps.zoom.col > 0.0);
@@ -235,10 +230,9 @@ TEST_CASE(
   CHECK(state.maps.head == 3);
   bench.ui->click("full_size/all");
   CHECK_FALSE(state.maps.head);
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").run_frames(2);
   CHECK_FALSE(bench.ui->has("overlay/full_size"));
-  CHECK_FALSE(bench.window->state().document.full_size_runs.result());  // it may be most of the memory
+  CHECK_FALSE(bench.state().document.full_size_runs.result());  // it may be most of the memory
 }
 
 TEST_CASE("in a small window every control of a head that is looked into is in sight") {
@@ -246,7 +240,7 @@ TEST_CASE("in a small window every control of a head that is looked into is in s
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   bench.ui->click("full_size/cancel");
-  bench.window->state().dialogs.full_size.request = small_request();
+  bench.state().dialogs.full_size.request = small_request();
   bench.ui->click("full_size/run");
   wait_for_result(bench);
   bench.ui->click("full_size/map/1");  // of the longest name
@@ -260,8 +254,8 @@ TEST_CASE("a run that takes long shows how far it has come and is given up at on
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
-  FullSizeState& state = bench.window->state().dialogs.full_size;
-  bench.window->state().document.full_size_runs.cancel();  // what it begins with
+  FullSizeState& state = bench.state().dialogs.full_size;
+  bench.state().document.full_size_runs.cancel();  // what it begins with
   bench.ui->run_frames(2);
   state.request = {
       .model = 8, .length = 4096, .is_causal = true, .hand_made = false, .backend = BackendId::fused};
@@ -269,8 +263,8 @@ TEST_CASE("a run that takes long shows how far it has come and is given up at on
   CHECK(bench.ui->has("full_size/progress"));
   CHECK(bench.ui->result().wake_after <= seconds_between_words);
   bench.ui->click("full_size/cancel");
-  CHECK_FALSE(bench.window->state().document.full_size_runs.running());
-  CHECK_FALSE(bench.window->state().document.full_size_runs.result());
+  CHECK_FALSE(bench.state().document.full_size_runs.running());
+  CHECK_FALSE(bench.state().document.full_size_runs.result());
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("full_size/run"));
 }

@@ -43,9 +43,7 @@ bool apart(const RectF& a, const RectF& b) {
 
 }  // namespace
 
-TEST_CASE(
-    "every picture of every step has its tensors beside gradients of their shape, cell for cell the "
-    "trace's") {
+TEST_CASE("every picture of every step has its tensors beside their gradients, cell for cell the trace's") {
   const std::vector<TracedScenario> scenarios = {
       traced_back(),
       traced_back({"mask.is_causal=true", "attention.dropout=0.25", "attention.residual=true",
@@ -114,9 +112,7 @@ TEST_CASE("the operand that stands transposed in the product stands as it is sto
   CHECK(cell_at(pairs[2].gradient->matrix, 4, 1).index == std::vector<Index>{0, 0, 4, 1});
 }
 
-TEST_CASE(
-    "blocked cells are hatched in the gradients before the softmax, where they get nothing, and not behind "
-    "it") {
+TEST_CASE("blocked cells are hatched in gradients before the softmax, where they get none, not behind it") {
   const TracedScenario given = traced_back({"mask.is_causal=true"});
   for (const auto& [step, hatched] :
        {std::pair(Step::scores, true), {Step::scale, true}, {Step::mask, true}, {Step::softmax, false}}) {

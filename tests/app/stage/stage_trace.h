@@ -19,9 +19,8 @@ struct TracedScenario {
 // embed_dim 12, 3 heads, 4 queries, then the settings as --set takes them: "attention.num_heads=4".
 inline TracedScenario traced(std::initializer_list<std::string> settings = {}) {
   TracedScenario result;
-  for (const char* small : {"attention.embed_dim=12", "attention.num_heads=3", "inputs.query_length=4"}) {
+  for (const char* small : {"attention.embed_dim=12", "attention.num_heads=3", "inputs.query_length=4"})
     result.scenario = with_setting(result.scenario, small);
-  }
   for (const std::string& setting : settings) result.scenario = with_setting(result.scenario, setting);
   result.inputs = make_scenario_inputs(result.scenario, DType::f32);
   result.trace = reference_forward(result.inputs.attention);

@@ -107,8 +107,7 @@ std::string RandomPerson::use_mouse(UiDriver& ui) {
       return "double click on " + at.name;
     case 5: {
       const double notches = static_cast<double>(number(9)) - 4;
-      ui.move_to(at.x, at.y);
-      ui.wheel(notches);
+      ui.move_to(at.x, at.y).wheel(notches);
       return fmt::format("wheel {} on {}", notches, at.name);
     }
     case 6:
@@ -133,7 +132,7 @@ std::string RandomPerson::press_command(UiDriver& ui) {
     if (chord.shift) ui.push(KeyChanged{left_shift, down});
     if (down) ui.push(KeyChanged{key, true});
   }
-  ui.run_until_still(8);
+  ui.becomes_still(8);
   return fmt::format("command {}", entry.name);
 }
 
@@ -167,8 +166,7 @@ std::string RandomPerson::change_window(UiDriver& ui) {
     case 2: {
       if (number(4) != 0) return let_time_pass(ui);  // new fonts take their time
       const float scale = scales[number(std::size(scales))];
-      ui.push(ScaleChanged{scale});
-      ui.run_frames(2);
+      ui.push(ScaleChanged{scale}).run_frames(2);
       return fmt::format("a display of scale {}", scale);
     }
     case 3: {
@@ -176,20 +174,14 @@ std::string RandomPerson::change_window(UiDriver& ui) {
       for (std::size_t i = number(3) + 1; i > 0 && !files_.empty(); --i)
         dropped.push_back(files_[number(files_.size())]);
       const std::string what = fmt::format("drop {}", fmt::join(dropped, ", "));
-      ui.push(FilesDropped{std::move(dropped)});
-      ui.run_frames(2);
+      ui.push(FilesDropped{std::move(dropped)}).run_frames(2);
       return what;
     }
     case 4:
-      ui.push(MouseLeft{});
-      ui.push(FocusChanged{false});
-      ui.run_frames(2);
-      ui.push(FocusChanged{true});
-      ui.run_frames(1);
+      ui.push(MouseLeft{}).push(FocusChanged{false}).run_frames(2).push(FocusChanged{true}).run_frames(1);
       return "look at another window for a moment";
     default:
-      ui.push(CloseRequested{});
-      ui.run_frames(1);
+      ui.push(CloseRequested{}).run_frames(1);
       return "close the window";
   }
 }

@@ -210,7 +210,7 @@ TEST_CASE("a random walk finds nothing wrong, and undo leads back to its beginni
   const OwnPlace place;
   const Preset& preset = presets()[seed % presets().size()];
   WINDOW_OR_SKIP(bench, open_window(900, 700, preset_scenario(preset.name)));
-  bench.window->state().view.settings_file = place.folder().file("settings.json");
+  bench.state().view.settings_file = place.folder().file("settings.json");
   CAPTURE(seed);
   Walk walk(bench, place, seed);
   for (std::uint64_t number = 1; number <= events; ++number) {

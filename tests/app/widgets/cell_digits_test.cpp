@@ -56,8 +56,7 @@ std::vector<Drawn> drawn_digits(UiDriver& driver, const HeatmapSpec& spec, bool 
 }  // namespace
 
 TEST_CASE("the digits of a cell can be read on every colour of every map in every theme") {
-  auto driver = UiDriver::start(1000, 1000);
-  if (!driver) return;
+  OPEN_OR_SKIP(driver, UiDriver::start(1000, 1000));
   std::vector<double> positions(256);
   for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<double>(i) / 255.0;
   HeatmapSpec spec;
@@ -83,11 +82,8 @@ TEST_CASE("the digits of a cell can be read on every colour of every map in ever
   }
 }
 
-TEST_CASE(
-    "a blocked score is written on grey, a blocked weight keeps its cross, and a value under a hatch has a "
-    "box") {
-  auto driver = UiDriver::start(400, 400);
-  if (!driver) return;
+TEST_CASE("a blocked score is written on grey, a blocked weight keeps its cross, a hatched value has a box") {
+  OPEN_OR_SKIP(driver, UiDriver::start(400, 400));
   HeatmapSpec spec;
   spec.mask = matrix(1, 4, {0.0, -infinity, -infinity, -infinity});
   spec.values = matrix(1, 4, {0.5, -infinity, 0.0, 0.25});

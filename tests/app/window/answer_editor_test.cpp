@@ -10,20 +10,15 @@ using namespace headwise;
 namespace {
 
 // A playlist of one page with a pinned weight, and a question that is being written.
-struct Writing {
-  WindowBench bench = open_window(1280, 900);
-  explicit Writing(const TemporaryFolder& folder) {
+struct Writing : LectureBench {
+  Writing()
+      : LectureBench(R"({"headwise_playlist": 1, "pages": [{"scenario": "hand_made", "step": "softmax",
+      "pin": {"tensor": "attn_weights", "index": [0, 0, 8, 7]}, "caption": "So much."}]})",
+                     1280, 900) {
     if (!bench.ui) return;
-    bench.window->state().view.settings.reduce_motion = true;
-    drop(bench,
-         lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"scenario": "hand_made", "step": "softmax",
-      "pin": {"tensor": "attn_weights", "index": [0, 0, 8, 7]}, "caption": "So much."}]})"));
-    bench.ui->click("caption/edit");
-    bench.ui->click("caption/question");
-    bench.ui->type("How much?");
+    state().view.settings.reduce_motion = true;
+    ui().click("caption/edit").click("caption/question").type("How much?");
   }
-  const PlaylistPage& page() { return *bench.window->state().document.walk.shown(); }
-  PlaylistWalk& walk() { return bench.window->state().document.walk; }
   // One of none, number, choice, shape, head, cell, tensor, weights, mask
   void choose(int kind) {
     UiDriver& ui = *bench.ui;
@@ -31,25 +26,17 @@ struct Writing {
     const float width = ui.rect("answer/kind").max.x - ui.rect("answer/kind").min.x;
     for (float x = 4; x < width && chosen() != kind; x += 12) {
       const UiRect rect = ui.rect("answer/kind");  // the panel grows with what is asked
-      ui.click(rect.min.x + x, (rect.min.y + rect.max.y) / 2);
-      ui.run_frames(2);
+      ui.click(rect.min.x + x, (rect.min.y + rect.max.y) / 2).run_frames(2);
     }
   }
-  void retype(const char* field, const char* text) {
-    bench.ui->click(field);
-    bench.ui->key("Ctrl+A");
-    bench.ui->type(text);
-  }
+  void retype(const char* field, const char* text) { bench.ui->click(field).key("Ctrl+A").type(text); }
 };
 
 }  // namespace
 
-TEST_CASE(
-    "a page takes an answer in a few presses: its key begins with the pinned cell, and is tried before it is "
-    "left") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
-  UiDriver& ui = *writing.bench.ui;
+TEST_CASE("a page takes an answer in a few presses: its key begins with the pinned cell and is tried first") {
+  BENCH_OR_SKIP(Writing, writing);
+  UiDriver& ui = writing.ui();
   CHECK_FALSE(writing.page().answer);
   for (int kind = 1; kind <= 8; ++kind) {
     CAPTURE(kind);
@@ -80,22 +67,19 @@ TEST_CASE(
 }
 
 TEST_CASE("a row of weights that is asked for is hidden until it is drawn, as a mask is") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
+  BENCH_OR_SKIP(Writing, writing);
   writing.choose(1);
   CHECK_FALSE(writing.page().veil);
   writing.choose(7);
   CHECK(writing.page().veil);
-  writing.bench.ui->click("caption/edit");
-  writing.bench.ui->run_until_still();
+  writing.ui().click("caption/edit").run_until_still();
   CHECK(writing.walk().asking());
-  CHECK(writing.bench.ui->has("stage/veil"));
+  CHECK(writing.ui().has("stage/veil"));
 }
 
 TEST_CASE("the options of a choice are written, added and removed, and the page then asks") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
-  UiDriver& ui = *writing.bench.ui;
+  BENCH_OR_SKIP(Writing, writing);
+  UiDriver& ui = writing.ui();
   writing.choose(2);
   // Of the pinned row: its strongest keys, in the order of the text, with whatever word stands there; one of
   // them is right.
@@ -108,8 +92,7 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   CHECK(writing.page().answer->options[3].is.starts_with("argmax attn_weights[0,0,8,:] = "));
   CHECK(std::ranges::find(offered, writing.page().answer->options[3].text, &AnswerOption::text) ==
         offered.end());
-  ui.click("answer/4/remove");
-  ui.click("answer/3/remove");
+  ui.click("answer/4/remove").click("answer/3/remove");
   writing.retype("answer/1/text", "most of it");
   writing.retype("answer/1/is", "attn_weights[0,0,8,7] > 0.5");
   writing.retype("answer/2/text", "a little");
@@ -136,79 +119,69 @@ TEST_CASE("the options of a choice are written, added and removed, and the page 
   REQUIRE_FALSE(writing.walk().edits_words);
   const Playlist& playlist = writing.walk().playlist;
   CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
-  show_page(writing.bench.window->state(), 0);
-  ui.run_until_still();
-  ui.key("2");
+  show_page(writing.state(), 0);
+  ui.run_until_still().key("2");
   CHECK(answer_verdict(writing.walk()) ==
         "You chose 2, “a little”: wrong. Look at 0.901. Answer: 1, “most of it”.");
   CHECK(ui.has("caption/see"));
 }
 
 TEST_CASE("a pin that was left in another head than the page's does not make the key") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
+  BENCH_OR_SKIP(Writing, writing);
   writing.walk().playlist.pages[0].head = 3;
   writing.choose(5);
   CHECK(writing.page().answer->column == "argmax attn_weights[0,3,0,:]");
 }
 
 TEST_CASE("a key is proposed for what the stage shows, with the pinned cell only where that is in it") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
+  BENCH_OR_SKIP(Writing, writing);
   PlaylistPage& page = writing.walk().playlist.pages[0];
-  page.step = writing.bench.window->state().view.selection.step = Step::output;
-  writing.bench.ui->run_frames(3);
+  page.step = writing.now().step = Step::output;
+  writing.ui().run_frames(3);
   writing.choose(1);
   CHECK(writing.page().answer->is == "max output");
   writing.choose(5);
   CHECK(writing.page().answer->tensor == TensorId::output);
   writing.choose(2);
   CHECK(writing.page().answer->options[0].is == "max output > 0");
-  page.step = writing.bench.window->state().view.selection.step = Step::weighted_sum;  // its operand
-  writing.bench.ui->run_frames(3);
+  page.step = writing.now().step = Step::weighted_sum;  // its operand
+  writing.ui().run_frames(3);
   writing.choose(1);
   CHECK(writing.page().answer->is == "attn_weights[0,0,8,7]");
 }
 
-TEST_CASE(
-    "a question for a head that is written at one head asks where all are shown, as soon as it is written") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
+TEST_CASE("a question for a head, written at one head, asks where all are shown as soon as it is written") {
+  BENCH_OR_SKIP(Writing, writing);
   writing.choose(4);
   CHECK(writing.page().ask_view == StageView::all_heads);
-  writing.bench.ui->click("caption/edit");
-  writing.bench.ui->run_until_still();
+  writing.ui().click("caption/edit").run_until_still();
   CHECK(writing.walk().asking());
-  CHECK(writing.bench.selection().view == StageView::all_heads);
-  writing.bench.ui->click("caption/edit");
+  CHECK(writing.now().view == StageView::all_heads);
+  writing.ui().click("caption/edit");
   writing.choose(3);
   CHECK_FALSE(writing.page().ask_view);
 }
 
 TEST_CASE("an option that leads to a page that is no longer there offers no link to it") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
+  BENCH_OR_SKIP(Writing, writing);
   writing.choose(2);
   for (AnswerOption& option : writing.walk().playlist.pages[0].answer->options)
     option.see = "Must a row sum to 1?";
-  writing.bench.ui->click("caption/edit");
+  writing.ui().click("caption/edit");
   for (const bool there : {true, false}) {
     CAPTURE(there);
     if (!there)
       for (AnswerOption& option : writing.walk().playlist.pages[0].answer->options)
         option.see = "A page that is gone";
-    show_page(writing.bench.window->state(), 0);
-    writing.bench.ui->run_until_still();
-    writing.bench.ui->key("1");
-    writing.bench.ui->run_until_still();
+    show_page(writing.state(), 0);
+    writing.ui().run_until_still().key("1").run_until_still();
     REQUIRE_FALSE(writing.walk().asking());
-    CHECK(writing.bench.ui->has("caption/see") == there);
+    CHECK(writing.ui().has("caption/see") == there);
   }
 }
 
 TEST_CASE("an answer that is still being written does not spoil what is kept or saved") {
-  const TemporaryFolder folder;
-  BENCH_OR_SKIP(Writing, writing, folder);
+  BENCH_OR_SKIP(Writing, writing);
   writing.choose(1);
   writing.retype("answer/is", "max nonsense[");
   const Playlist kept = playlist_from_json(playlist_to_json(writing.walk().playlist), "kept");

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/window/page_answers.h"
-#include "tests/app/window/playlist_bench.h"
+#include "tests/app/window/lecture_bench.h"
 
 namespace headwise {
 
@@ -16,14 +16,16 @@ inline constexpr const char* asking = R"({ "headwise_playlist": 1, "pages": [
   { "title": "How much", "ask": "How much?", "caption": "{attn_weights[0,0,8,7]}.",
     "answer": {"kind": "number", "is": "attn_weights[0,0,8,7]", "within": 0.02, "unit": "of 1"} } ] })";
 
-struct Asked {
-  TemporaryFolder folder;
-  WindowBench bench;
-  explicit Asked(int width = 1280, int height = 900) : bench(open_window(width, height)) {
-    if (bench.ui) drop(bench, lesson_file(folder, asking));
+struct Asked : LectureBench {
+  explicit Asked(int width = 1280, int height = 900) : LectureBench(asking, width, height) {}
+  // One page of others, without motion.
+  Asked(const char* pages, std::size_t page, int width = 1280, int height = 900)
+      : LectureBench(pages, width, height) {
+    if (!bench.ui) return;
+    state().view.settings.reduce_motion = true;
+    show(page);
   }
-  PlaylistWalk& walk() { return bench.window->state().document.walk; }
-  bool offers(const std::string& name) { return bench.ui->has(name); }
+  bool offers(const std::string& name) { return ui().has(name); }
 };
 
 }  // namespace headwise

@@ -11,28 +11,23 @@ using namespace headwise;
 namespace {
 
 void ask(WindowBench& bench, std::string_view question) {
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/Ask a question…");
-  bench.ui->run_frames(2);
-  bench.ui->type(question);
-  bench.ui->run_frames(2);
+  bench.ui->click("menu/Help").click("menu/Ask a question…").run_frames(2).type(question).run_frames(2);
 }
 
 }  // namespace
 
 TEST_CASE("a term leads to its section of the documentation, which is scrolled to") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   ask(bench, "what does a temperature mean");
   REQUIRE(bench.ui->has("palette/answered"));
   const std::vector<std::string> names = listed(bench);
   const auto term = std::ranges::find(names, "Temperature");
   REQUIRE(term != names.end());
   for (auto at = names.begin(); at != term; ++at) bench.ui->key("Down");
-  bench.ui->key("Enter");
-  bench.ui->run_frames(4);
+  bench.ui->key("Enter").run_frames(4);
   REQUIRE(bench.ui->has("overlay/docs"));
   CHECK_FALSE(bench.ui->has("overlay/palette"));
-  const DocSheetState& docs = bench.window->state().dialogs.docs;
+  const DocSheetState& docs = bench.state().dialogs.docs;
   CHECK(doc_pages()[static_cast<std::size_t>(docs.page)].name == "glossary");
   CHECK(bench.ui->has("says/Temperature"));
   CHECK_FALSE(bench.ui->has("says/ALiBi"));  // at the top of the page
@@ -43,25 +38,23 @@ TEST_CASE("a term leads to its section of the documentation, which is scrolled t
   // A second answer on the page that is already open in the sheet's state
   ask(bench, "kv cache");
   REQUIRE(listed(bench).front() == "KV cache");
-  bench.ui->click("palette/entry/0");
-  bench.ui->run_frames(4);
+  bench.ui->click("palette/entry/0").run_frames(4);
   CHECK(bench.ui->has("says/cache"));
   CHECK_FALSE(bench.ui->has("says/ALiBi"));
 }
 
 TEST_CASE("a question leads to the page of a lesson, any of them") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   ask(bench, "what if the attention is too hot");
   REQUIRE_FALSE(listed(bench).empty());
   CHECK(listed(bench).front() == "Too hot");
-  bench.ui->key("Enter");
-  bench.ui->run_frames(2);
-  REQUIRE(bench.window->state().document.walk.page);
-  CHECK(bench.window->state().document.walk.shown()->title == "Too hot");
+  bench.ui->key("Enter").run_frames(2);
+  REQUIRE(bench.walk().page);
+  CHECK(bench.walk().shown()->title == "Too hot");
 }
 
 TEST_CASE("a command is done, a setting gets the keyboard") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   ask(bench, "switch the causal mask");
   const std::vector<std::string> names = listed(bench);
   const auto command = std::ranges::find(names, "Causal mask");
@@ -71,13 +64,12 @@ TEST_CASE("a command is done, a setting gets the keyboard") {
     place = static_cast<std::size_t>(std::find(command + 1, names.end(), "Causal mask") - names.begin());
   REQUIRE(place < names.size());
   for (std::size_t i = 0; i < place; ++i) bench.ui->key("Down");
-  bench.ui->key("Enter");
-  bench.ui->run_frames(2);
+  bench.ui->key("Enter").run_frames(2);
   CHECK(bench.scenario().mask.is_causal);
 }
 
 TEST_CASE("what is not its subject is not answered: the nearest pages are offered as such") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   ask(bench, "how do I train for a marathon");
   CHECK(bench.ui->has("palette/nearest"));
   CHECK_FALSE(bench.ui->has("palette/answered"));
@@ -91,7 +83,7 @@ TEST_CASE("what is not its subject is not answered: the nearest pages are offere
 }
 
 TEST_CASE("until something is asked the questions of the lessons are suggested") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   ask(bench, "");
   CHECK(listed(bench).size() == question_entries().size());
   bench.ui->type("mask");
@@ -101,7 +93,7 @@ TEST_CASE("until something is asked the questions of the lessons are suggested")
 }
 
 TEST_CASE("a question among the commands finds its answers behind what is named so") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   ask_for(bench, "what does CLS mean");
   const std::vector<std::string> names = listed(bench);
   CHECK(std::ranges::count(names, "CLS") == 1);

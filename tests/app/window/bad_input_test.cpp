@@ -1,6 +1,5 @@
 // What nobody should do, and somebody will: the last good picture stays, and one sentence says what happened.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/environment_variable.h"
 
 using namespace headwise;
 
@@ -24,7 +24,7 @@ std::string words(int count) {
 }
 
 bool has_notice(const WindowBench& bench, std::string_view part) {
-  for (const Notice& notice : bench.window->state().view.notices.notices)
+  for (const Notice& notice : bench.state().view.notices.notices)
     if (notice.text.find(part) != std::string::npos) return true;
   return false;
 }
@@ -33,8 +33,8 @@ bool has_notice(const WindowBench& bench, std::string_view part) {
 
 TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a notice and in the log") {
   const TemporaryFolder folder;
-  WINDOW_OR_SKIP(bench, open_window());
-  NoticesState& notices = bench.window->state().view.notices;
+  WINDOW_OR_SKIP(bench, open_unpainted());
+  NoticesState& notices = bench.state().view.notices;
   notices.log = ErrorLog(folder.file("state/headwise/errors.log"));
   const TracePtr before = bench.session().trace_ptr();
   const std::pair<std::string, std::string_view> cases[] = {
@@ -48,8 +48,7 @@ TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a n
   for (const auto& [path, part] : cases) {
     CAPTURE(path);
     notices.dismiss_all();
-    bench.ui->push(FilesDropped{{path}});
-    bench.ui->run_frames(2);
+    bench.ui->push(FilesDropped{{path}}).run_frames(2);
     CHECK(bench.session().trace_ptr() == before);
     REQUIRE(notices.notices.size() == 1);
     const std::string sentence = notices.notices.front().text;
@@ -62,10 +61,9 @@ TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a n
 
 TEST_CASE("of several files that are dropped the first is opened, and that is said") {
   const TemporaryFolder folder;
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   const std::string first = folder.with_file("first.json", R"({"headwise": 1, "inputs": {"query_length": 3}})");
-  bench.ui->push(FilesDropped{{first, folder.file("second.json")}});
-  bench.ui->run_frames(2);
+  bench.ui->push(FilesDropped{{first, folder.file("second.json")}}).run_frames(2);
   CHECK(bench.scenario().inputs.query_length == 3);
   CHECK(has_notice(bench, "2 files were dropped; only the first was opened."));
 }
@@ -86,9 +84,7 @@ TEST_CASE("a text that would not fit is shown as far as it fits, which is said, 
   CHECK_FALSE(shortened_to_fit(scenario, 64));  // not one token: the error says what is too large
 }
 
-TEST_CASE(
-    "a trace of a shortened text belongs to the whole text, says how much is shown, and edits go on from "
-    "it") {
+TEST_CASE("a trace of a shortened text belongs to the whole, says how much is shown, and is edited further") {
   Scenario scenario;
   scenario.attention.embed_dim = 8;
   scenario.attention.num_heads = 1;
@@ -120,15 +116,10 @@ TEST_CASE("the first tokens of a text are its beginning, whole tokens only") {
 TEST_CASE("without a text the stage asks for a sentence, and every view takes it") {
   Scenario scenario = preset_scenario("hand_made");
   scenario.inputs.text = "";
-  WINDOW_OR_SKIP(bench, open_window(1000, 700, scenario));
-  bench.ui->rasterise(false);
+  WINDOW_OR_SKIP(bench, open_unpainted(1000, 700, scenario));
   for (int view = 0; view < stage_view_count; ++view) {
-    for (int step = 0; step < step_count; ++step) {
-      bench.ui->key("Right");
-      bench.ui->run_frames(2);
-    }
-    bench.ui->key("Home");
-    bench.ui->key("A");
+    for (int step = 0; step < step_count; ++step) bench.ui->key("Right").run_frames(2);
+    bench.ui->key("Home").key("A");
   }
   CHECK(bench.session().error().empty());
   CHECK_FALSE(bench.ui->has("stage/result"));
@@ -143,14 +134,9 @@ TEST_CASE("odd texts are drawn in a window of any size, and keep their bytes") {
   for (const std::string& text : odd) {
     Scenario scenario = preset_scenario("hand_made");
     scenario.inputs.text = text;
-    WINDOW_OR_SKIP(bench, open_window(700, 500, scenario));
-    bench.ui->click("tab/settings");
-    bench.ui->run_frames(2);
-    bench.ui->click("setup/text");
-    bench.ui->key("End");
-    bench.ui->resize(1, 1);
-    bench.ui->resize(3, 900);
-    bench.ui->resize(700, 500);
+    WINDOW_OR_SKIP(bench, open_unpainted(700, 500, scenario));
+    bench.ui->click("tab/settings").run_frames(2).click("setup/text").key("End").resize(1, 1);
+    bench.ui->resize(3, 900).resize(700, 500);
     CHECK(bench.scenario().inputs.text == text);
     CHECK(bench.session().error().empty());
   }
@@ -158,23 +144,16 @@ TEST_CASE("odd texts are drawn in a window of any size, and keep their bytes") {
 
 TEST_CASE("what was in a window that ends before its time is kept, and can be opened again") {
   const TemporaryFolder folder;
-  const char* before = std::getenv("XDG_STATE_HOME");
-  const std::string kept = before == nullptr ? "" : before;
-  setenv("XDG_STATE_HOME", folder.file("state").c_str(), 1);
+  const test::EnvironmentVariable state("XDG_STATE_HOME", folder.file("state"));
   Scenario scenario = preset_scenario("hand_made");
   scenario.mask.is_causal = true;
   const std::string path = rescue_scenario(scenario);
   CHECK(path == folder.file("state/headwise/rescued.json"));
   CHECK(read_scenario_file(path).mask.is_causal);
   // A folder that cannot be made.
-  setenv("XDG_STATE_HOME", "/dev/null/x", 1);
+  state.set("/dev/null/x");
   CHECK(rescue_scenario(scenario).empty());
   ErrorLog("/dev/null/x/errors.log").write("nobody sees this");
-  if (before == nullptr) {
-    unsetenv("XDG_STATE_HOME");
-  } else {
-    setenv("XDG_STATE_HOME", kept.c_str(), 1);
-  }
 }
 
 TEST_CASE("the log has one line an error, and keeps to its size") {
@@ -192,22 +171,20 @@ TEST_CASE("the log has one line an error, and keeps to its size") {
 }
 
 TEST_CASE("the menu shows the log, newest last, and where it is") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   const TemporaryFolder folder;
   const std::string path = folder.file("errors.log");
-  bench.window->state().view.notices.log = ErrorLog(path);
+  bench.state().view.notices.log = ErrorLog(path);
   for (const char* error : {"the first error", "the second error"})
-    bench.window->state().view.notices.log.write(error);
-  bench.ui->key("Ctrl+Shift+P");
-  bench.ui->type("error log");
-  bench.ui->key("Enter");
+    bench.state().view.notices.log.write(error);
+  bench.ui->key("Ctrl+Shift+P").type("error log").key("Enter");
   CHECK(bench.ui->has("log/lines"));
-  const LogSheetState& log = bench.window->state().dialogs.log;
+  const LogSheetState& log = bench.state().dialogs.log;
   CHECK(log.path == path);
   REQUIRE(log.lines.size() == 2);
   CHECK(log.lines[1].ends_with("the second error"));
   bench.ui->click("log/copy");
   CHECK(std::string(ImGui::GetClipboardText()) == path);
   bench.ui->click("overlay/close");
-  CHECK_FALSE(bench.window->state().dialogs.any_open());
+  CHECK_FALSE(bench.state().dialogs.any_open());
 }

@@ -21,10 +21,10 @@ bool overlap(const UiRect& a, const UiRect& b) {
 }
 
 WindowBench open_beam(std::string_view preset) {
-  WindowBench bench = open_window(1280, 720, preset_scenario(preset));
+  WindowBench bench = open_unpainted(1280, 720, preset_scenario(preset));
   if (!bench.ui) return bench;
-  bench.window->state().view.settings.theme = Theme::projector;
-  bench.window->state().view.settings.reduce_motion = true;
+  bench.state().view.settings.theme = Theme::projector;
+  bench.state().view.settings.reduce_motion = true;
   bench.ui->run_until_still();
   return bench;
 }
@@ -32,7 +32,7 @@ WindowBench open_beam(std::string_view preset) {
 }  // namespace
 
 TEST_CASE("a sentence in less room loses its last clauses, and no word is cut") {
-  WINDOW_OR_SKIP(bench, open_window(640, 480));
+  WINDOW_OR_SKIP(bench, open_unpainted(640, 480));
   const ImFont* font = bench.ui->fonts().sans;
   const auto width = [&](const std::string& text) {
     return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -61,8 +61,8 @@ TEST_CASE("on a beam every view has its whole name at every step, and stands cle
     WINDOW_OR_SKIP(bench, open_beam(preset));
     const std::size_t offered = preset == std::string_view("welcome") ? stage_view_count : stage_view_count - 1;
     for (const StepEntry& entry : step_entries()) {
-      bench.window->state().view.selection.step = entry.step;
-      bench.window->state().view.selection.tensor.reset();
+      bench.selection().step = entry.step;
+      bench.selection().tensor.reset();
       bench.ui->run_until_still();
       CAPTURE(preset);
       CAPTURE(entry.name);

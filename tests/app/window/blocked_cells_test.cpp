@@ -68,12 +68,11 @@ Index least_key(const WindowBench& bench, Index query) {
 TEST_CASE("a blocked weight stands out from a weight of nearly 0, with a cross, in every theme") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("C");
-  bench.window->state().view.selection.step = Step::softmax;
+  bench.selection().step = Step::softmax;
   for (const Theme theme : {Theme::light, Theme::dark, Theme::projector}) {
     CAPTURE(theme_names[static_cast<std::size_t>(theme)]);
-    bench.window->state().view.settings.theme = theme;
-    bench.ui->run_until_still();
-    bench.ui->run_frames(2);
+    bench.state().view.settings.theme = theme;
+    bench.ui->run_until_still().run_frames(2);
     const Image image = bench.ui->pixels();
     const CellPixels blocked = cell_pixels_of(bench, "stage/result", 2, 9);
     const CellPixels open = cell_pixels_of(bench, "stage/result", 11, least_key(bench, 11));
@@ -90,14 +89,12 @@ TEST_CASE("a blocked weight stands out from a weight of nearly 0, with a cross, 
 TEST_CASE("a blocked score and the mask itself say −∞, and what is not blocked says 0, in every theme") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("C");
-  bench.window->state().view.selection.step = Step::mask;
+  bench.selection().step = Step::mask;
   for (const Theme theme : {Theme::light, Theme::dark, Theme::projector}) {
     CAPTURE(theme_names[static_cast<std::size_t>(theme)]);
-    bench.window->state().view.settings.theme = theme;
-    bench.ui->run_until_still();
-    bench.ui->run_frames(2);
-    CHECK(bench.ui->has("digits/mask_bias"));
-    CHECK(bench.ui->has("digits/masked_scores"));
+    bench.state().view.settings.theme = theme;
+    bench.ui->run_until_still().run_frames(2);
+    bench.ui->check_shown({"digits/mask_bias", "digits/masked_scores"});
     const Image image = bench.ui->pixels();
     for (const char* map : {"stage/result", "stage/above"}) {
       CAPTURE(map);
@@ -117,7 +114,7 @@ TEST_CASE("a blocked score and the mask itself say −∞, and what is not block
 TEST_CASE("the masks as booleans have their letters on the same grey") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("C");
-  Selection& selection = bench.window->state().view.selection;
+  Selection& selection = bench.selection();
   selection.step = Step::mask;
   selection.mask_convention = MaskConvention::true_blocks;
   bench.ui->run_until_still();

@@ -13,17 +13,6 @@ using namespace headwise;
 
 namespace {
 
-RectF cell_of(const WindowBench& bench, const char* plane, Index rows, Index cols, Index row, Index col) {
-  const UiRect rect = bench.ui->rect(plane);
-  return plane_geometry({rect.min.x, rect.min.y, rect.max.x - rect.min.x, rect.max.y - rect.min.y}, rows, cols)
-      .cell(row, col);
-}
-
-void move_to_cell(const WindowBench& bench, const char* plane, Index row, Index col) {
-  const RectF cell = cell_of(bench, plane, 12, 12, row, col);
-  bench.ui->move_to(cell.x + cell.width / 2, cell.y + cell.height / 2);
-}
-
 // Whether the pixel left of the cell's middle edge differs: an outline is drawn around it.
 bool outlined(const WindowBench& bench, const Image& still, const char* plane, Index row, Index col) {
   const RectF cell = cell_of(bench, plane, 12, 12, row, col);
@@ -35,46 +24,37 @@ bool outlined(const WindowBench& bench, const Image& still, const char* plane, I
 
 }  // namespace
 
-TEST_CASE(
-    "a pinned scenario stands beside the present one, and a cell of any map lights the same cell in all") {
+TEST_CASE("a pinned scenario stands beside the present one, and a cell of any map is lit in all") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/6");
-  bench.ui->click("stage/view/Compare");
+  bench.ui->click("step_bar/step/6").click("stage/view/Compare");
   // Until something is pinned there is something to compare with.
   CHECK(bench.selection().compare_with == CompareWith::one_wide_head);
-  bench.window->state().document.comparison_targets.finish();
+  bench.state().document.comparison_targets.finish();
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("stage/other"));
-  const int begun = bench.window->state().document.comparison_targets.begun();
+  const int begun = bench.state().document.comparison_targets.begun();
   bench.ui->key("P");
   REQUIRE(bench.ui->has("stage/difference"));
-  bench.ui->key("C");
-  bench.ui->run_frames(3);
-  CHECK(bench.window->state().document.comparison_targets.begun() == begun);
+  bench.ui->key("C").run_frames(3);
+  CHECK(bench.state().document.comparison_targets.begun() == begun);
   bench.ui->move_to("panel/graph");
   const Image still = bench.ui->pixels();
   for (const char* plane : {"stage/other", "stage/result", "stage/difference"}) {
-    move_to_cell(bench, plane, 7, 4);
+    bench.ui->move_to(middle_of_cell(bench, plane, 7, 4));
     CHECK(bench.selection().hovered == CellRef{{TensorId::attn_weights}, {0, 0, 7, 4}});
     CHECK(bench.ui->has("stage/compare/values"));
     for (const char* each : {"stage/other", "stage/result", "stage/difference"})
       CHECK(outlined(bench, still, each, 7, 4));
   }
-  move_to_cell(bench, "stage/other", 3, 3);
-  const RectF cell = cell_of(bench, "stage/other", 12, 12, 3, 3);
-  bench.ui->click(cell.x + cell.width / 2, cell.y + cell.height / 2);
+  bench.ui->click(middle_of_cell(bench, "stage/other", 3, 3));
   CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 3, 3}});
 }
 
 TEST_CASE("the difference on the screen has the colour of now − pinned") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/8");
-  bench.ui->key("End");
-  bench.ui->key("P");
+  bench.ui->click("step_bar/step/8").key("End").key("P");
   const TensorPtr before = bench.trace().tensors.output;
-  bench.ui->key("M");
-  bench.ui->click("stage/view/Compare");
-  bench.ui->move_to("panel/graph");
+  bench.ui->key("M").click("stage/view/Compare").move_to("panel/graph");
   const TensorPtr after = bench.trace().tensors.output;
   double most = 0.0;
   for (Index i = 0; i < after->size(); ++i) most = std::max(most, std::abs(after->flat(i) - before->flat(i)));
@@ -96,17 +76,14 @@ TEST_CASE("the difference on the screen has the colour of now − pinned") {
 
 TEST_CASE("ready-made comparisons are computed while the view is shown, and not before or after") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  const auto begun = [&] { return bench.window->state().document.comparison_targets.begun(); };
-  bench.ui->click("step_bar/step/6");
-  bench.ui->key("C");
+  const auto begun = [&] { return bench.state().document.comparison_targets.begun(); };
+  bench.ui->click("step_bar/step/6").key("C");
   CHECK(begun() == 0);
-  bench.ui->click("stage/view/Compare");
-  bench.ui->run_frames(3);
+  bench.ui->click("stage/view/Compare").run_frames(3);
   CHECK(begun() == 1);  // one wide head comes first
   for (const char* with : {"packed", "one wide head", "as 3", "as 3·H", "no scale", "no mask"}) {
     const int before = begun();
-    bench.ui->click(fmt::format("stage/beside/{}", with));
-    bench.ui->run_frames(3);
+    bench.ui->click(fmt::format("stage/beside/{}", with)).run_frames(3);
     INFO(with);
     CHECK(begun() == before + 1);
     CHECK(bench.ui->has("stage/difference"));
@@ -115,36 +92,29 @@ TEST_CASE("ready-made comparisons are computed while the view is shown, and not 
   bench.ui->key("C");  // an edit: the other side follows
   bench.ui->run_frames(3);
   CHECK(begun() == shown + 1);
-  bench.ui->click("stage/view/One head");
-  bench.ui->key("C");
-  bench.ui->run_frames(3);
+  bench.ui->click("stage/view/One head").key("C").run_frames(3);
   CHECK(begun() == shown + 1);
 }
 
 TEST_CASE("shapes that differ are shown side by side, without a difference and without a crash at any step") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.ui->key("P");
-  bench.ui->click("stage/view/Compare");
+  bench.ui->key("P").click("stage/view/Compare");
   Scenario other = bench.scenario();
   other.inputs.text = "Two words more";
   other.attention.num_heads = 4;
-  bench.window->state().document.session.edit(other, "another");
+  bench.session().edit(other, "another");
   bench.ui->run_frames(3);
   for (int step = 0; step < step_count; ++step) {
-    bench.ui->click(fmt::format("step_bar/step/{}", step));
-    bench.ui->run_frames(2);
+    bench.ui->click(fmt::format("step_bar/step/{}", step)).run_frames(2);
     INFO(step);
-    CHECK(bench.ui->has("stage/other"));
-    CHECK(bench.ui->has("stage/result"));
+    bench.ui->check_shown({"stage/other", "stage/result"});
     CHECK_FALSE(bench.ui->has("stage/difference"));
     const UiRect there = bench.ui->rect("stage/other");
     bench.ui->move_to(there.max.x - 2, there.max.y - 2);  // a cell that the present map does not have
     CHECK(bench.ui->has("stage/compare/values"));
   }
-  for (const auto& [width, height] : {std::pair(640, 400), std::pair(300, 200), std::pair(1, 1)}) {
-    bench.ui->resize(width, height);
-    bench.ui->run_frames(2);
-  }
+  for (const auto& [width, height] : {std::pair(640, 400), std::pair(300, 200), std::pair(1, 1)})
+    bench.ui->resize(width, height).run_frames(2);
 }
 
 TEST_CASE("over narrow maps the names of both sides lose whole words, and keep their number") {
@@ -155,9 +125,9 @@ TEST_CASE("over narrow maps the names of both sides lose whole words, and keep t
     WindowBench bench = open_window(width, 720, scenario);
     std::vector<std::string> said;
     if (!bench.ui) return said;
-    bench.window->state().view.selection.step = Step::softmax;
-    bench.window->state().view.selection.view = StageView::compare;
-    bench.window->state().view.selection.compare_with = with;
+    bench.selection().step = Step::softmax;
+    bench.selection().view = StageView::compare;
+    bench.selection().compare_with = with;
     bench.ui->run_until_still();
     for (const std::string& text : bench.ui->said("")) {
       CHECK_FALSE((text.find("…") != std::string::npos && text.find("now") != std::string::npos));

@@ -19,7 +19,7 @@ Scenario with(std::initializer_list<const char*> settings) {
 }
 
 ComparisonSheetState& sheet(WindowBench& bench) {
-  return bench.window->state().dialogs.comparison;
+  return bench.state().dialogs.comparison;
 }
 
 void check_inside(const WindowBench& bench) {
@@ -35,14 +35,13 @@ void check_inside(const WindowBench& bench) {
 }  // namespace
 
 TEST_CASE("the sheet opens by its key and by the menu, and Escape and the key close it") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   bench.ui->key("I");
   CHECK(sheet(bench).open);
   CHECK(bench.ui->has("overlay/comparison"));
   bench.ui->key("I");
   CHECK_FALSE(sheet(bench).open);
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/Is it the same?");
+  bench.ui->click("menu/Help").click("menu/Is it the same?");
   CHECK(sheet(bench).open);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::inputs);
@@ -50,28 +49,20 @@ TEST_CASE("the sheet opens by its key and by the menu, and Escape and the key cl
   CHECK_FALSE(sheet(bench).open);
 }
 
-TEST_CASE(
-    "the sheet has a tab for each question, with its figures inside it, dark and light and at every usual "
-    "size") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+TEST_CASE("the sheet has a tab for each question, its figures inside, dark and light, at every usual size") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}}) {
-    bench.ui->resize(width, height);
-    bench.ui->key("T");
-    bench.ui->key("I");
-    bench.ui->click("comparison/tab/0");
+    bench.ui->resize(width, height).key("T").key("I").click("comparison/tab/0");
     for (int row = 0; row < 3; ++row) {
-      CHECK(bench.ui->has("comparison/layouts/" + std::to_string(row)));
-      CHECK(bench.ui->has("comparison/einsums/" + std::to_string(row)));
+      bench.ui->check_shown(
+          {"comparison/layouts/" + std::to_string(row), "comparison/einsums/" + std::to_string(row)});
     }
     check_inside(bench);
     bench.ui->click("comparison/tab/1");
-    CHECK(bench.ui->has("comparison/heads/1"));
-    CHECK(bench.ui->has("comparison/differences/6"));
-    CHECK(bench.ui->has("comparison/map/1"));
+    bench.ui->check_shown({"comparison/heads/1", "comparison/differences/6", "comparison/map/1"});
     check_inside(bench);
     bench.ui->click("comparison/tab/2");
-    CHECK(bench.ui->has("comparison/keys/11"));
-    CHECK(bench.ui->has("comparison/values"));
+    bench.ui->check_shown({"comparison/keys/11", "comparison/values"});
     check_inside(bench);
     bench.ui->key("I");
   }
@@ -80,26 +71,22 @@ TEST_CASE(
 TEST_CASE("the sheet tells the largest weight there is, and its maps have the colours of the stage") {
   for (const char* preset : {"welcome", "hand_made"}) {
     CAPTURE(preset);
-    WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario(preset)));
+    WINDOW_OR_SKIP(bench, open_unpainted(1280, 720, preset_scenario(preset)));
     const Tensor& weights = *bench.trace().tensors.attn_weights;
     double largest = 0.0;
     for (Index i = 0; i < weights.size(); ++i) largest = std::max(largest, weights.flat(i));
-    bench.ui->click("step_bar/step/6");
-    bench.ui->key("I");
-    bench.ui->click("comparison/tab/1");
-    bench.ui->run_frames(3);
-    CHECK(bench.ui->has(fmt::format("says/attn_weights, largest: {:.3g}", largest)));
-    CHECK(bench.ui->has(fmt::format("says/head {}, colours 0 … {:.3g}", bench.selection().head, largest)));
+    bench.ui->click("step_bar/step/6").key("I").click("comparison/tab/1").run_frames(3);
+    bench.ui->check_shown({fmt::format("says/attn_weights, largest: {:.3g}", largest),
+                           fmt::format("says/head {}, colours 0 … {:.3g}", bench.selection().head, largest)});
   }
 }
 
 TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no scenario") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720, with({})));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720, with({})));
   const Scenario before = bench.scenario();
-  bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 2, 5, 1}};
-  bench.window->state().view.selection.head = 2;
-  bench.ui->key("I");
-  bench.ui->click("comparison/tab/2");
+  bench.selection().pinned = CellRef{{TensorId::scores}, {0, 2, 5, 1}};
+  bench.selection().head = 2;
+  bench.ui->key("I").click("comparison/tab/2");
   const LookupViewState& lookup = sheet(bench).lookup;
   CHECK(lookup.head == 2);
   CHECK(lookup.query == 5);
@@ -109,14 +96,11 @@ TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no 
                       .epsilon(1e-5));
   bench.ui->click("comparison/query/forward");
   CHECK(lookup.query == 6);
-  bench.ui->click("comparison/query/back");
-  bench.ui->click("comparison/head/back");
+  bench.ui->click("comparison/query/back").click("comparison/head/back");
   CHECK(lookup.head == 1);
   bench.ui->click("comparison/head/forward");
 
-  const UiRect line = bench.ui->rect("comparison/temperature");
-  bench.ui->drag(line.min.x + 0.66 * (line.max.x - line.min.x), line.min.y + 10, line.min.x - 50,
-                 line.min.y + 10);
+  bench.ui->drag(bench.ui->at("comparison/temperature", 0.66f), bench.ui->at("comparison/temperature", -0.2f));
   CHECK(lookup.temperature() == doctest::Approx(0.01));
   CHECK(lookup.soft.winner_weight > at_one);
   CHECK(lookup.soft.difference < 0.2 * lookup.comparison.soft.difference);
@@ -125,27 +109,18 @@ TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no 
 }
 
 TEST_CASE("what an edit changes is compared anew, and undo brings the first comparison back") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720, with({})));
-  Comparisons& comparisons = bench.window->state().document.comparisons;
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720, with({})));
+  Comparisons& comparisons = bench.state().document.comparisons;
   const auto many = [&] { return comparisons.of(bench.session().trace_ptr())->head_width; };
   bench.ui->key("I");
   const double before = many().output.difference;
-  bench.ui->key("I");
-  bench.ui->click("setup/layout/3·H");
-  bench.ui->key("Escape");
-  bench.ui->key("C");
-  bench.ui->key("I");
+  bench.ui->key("I").click("setup/layout/3·H").key("Escape").key("C").key("I");
   CHECK(many().output.difference != before);
-  bench.ui->key("I");
-  bench.ui->key("Ctrl+Z");
-  bench.ui->key("Ctrl+Z");
-  bench.ui->key("I");
+  bench.ui->key("I").key("Ctrl+Z").key("Ctrl+Z").key("I");
   CHECK(many().output.difference == before);
 }
 
-TEST_CASE(
-    "every kind of scenario has its sheet: grouped heads, widths that cannot be packed, no query, no "
-    "projection") {
+TEST_CASE("each scenario has its sheet: grouped heads, widths not to be packed, no query, no projection") {
   const std::initializer_list<const char*> kinds[] = {
       {"attention.num_kv_heads=2", "attention.v_head_dim=5", "inputs.batch=2"},
       {"inputs.self_attention=false", "attention.kdim=24", "attention.vdim=40", "inputs.source=random"},
@@ -156,7 +131,7 @@ TEST_CASE(
       {"attention.num_heads=1"},
       {"mask.valid_lens=[0]", "mask.fully_masked_rows=nan"}};
   for (const auto& settings : kinds) {
-    WINDOW_OR_SKIP(bench, open_window(1280, 720, with(settings)));
+    WINDOW_OR_SKIP(bench, open_unpainted(1280, 720, with(settings)));
     CAPTURE(*settings.begin());
     bench.ui->key("I");
     for (const char* tab : {"comparison/tab/0", "comparison/tab/1", "comparison/tab/2"}) {
@@ -168,8 +143,8 @@ TEST_CASE(
 }
 
 TEST_CASE("large scenarios are compared behind the window, which says so meanwhile") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720, with({"attention.embed_dim=256"})));
-  Comparisons& comparisons = bench.window->state().document.comparisons;
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720, with({"attention.embed_dim=256"})));
+  Comparisons& comparisons = bench.state().document.comparisons;
   Comparisons own;
   const TracePtr trace = bench.session().trace_ptr();
   const auto at_first = own.of(trace);

@@ -1,61 +1,36 @@
 // What the commands put into the clipboard, and the program as a file.
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <filesystem>
-#include <fstream>
 
 #include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
+#include "tests/app/clipboard.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 namespace fs = std::filesystem;
 
 namespace {
 
-std::string clipboard() {
-  const char* text = ImGui::GetClipboardText();
-  return text ? text : "";
-}
-
 std::string notice(const WindowBench& bench) {
-  const std::vector<Notice>& notices = bench.window->state().view.notices.notices;
+  const std::vector<Notice>& notices = bench.state().view.notices.notices;
   return notices.empty() ? "" : notices.back().text;
 }
 
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("headwise-copy-" + std::to_string(::getpid()))) {
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-  fs::path path;
-};
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void save_program_as(WindowBench& bench, const std::string& path) {
-  bench.ui->click("menu/File");
-  bench.ui->click("menu/Save program…");
+  bench.ui->click("menu/File").click("menu/Save program…");
   REQUIRE(bench.ui->has("overlay/file"));
-  bench.ui->key("Ctrl+A");
-  bench.ui->type(path);
-  bench.ui->key("Enter");
+  bench.ui->key("Ctrl+A").type(path).key("Enter");
 }
 
 }  // namespace
 
 TEST_CASE("Ctrl+Shift+C copies the step's result at this head as a table") {
   WINDOW_OR_SKIP(bench, open_window());
-  bench.ui->click("step_bar/step/6");
-  bench.ui->key("2");
-  bench.ui->key("Ctrl+Shift+C");
+  bench.ui->click("step_bar/step/6").key("2").key("Ctrl+Shift+C");
   const std::string copied = clipboard();
   CHECK(copied.starts_with("L\\S\tThe\tanimal\t"));
   const Tensor& weights = *bench.trace().tensors.attn_weights;
@@ -69,10 +44,8 @@ TEST_CASE("Ctrl+Shift+C copies the step's result at this head as a table") {
 
 TEST_CASE("the map is copied as an np.array, of the tensor that is looked at") {
   WINDOW_OR_SKIP(bench, open_window());
-  bench.window->state().view.selection.tensor = TensorId::concat;
-  bench.ui->run_frames(2);
-  bench.ui->click("menu/Edit");
-  bench.ui->click("menu/Copy map as np.array");
+  bench.selection().tensor = TensorId::concat;
+  bench.ui->run_frames(2).click("menu/Edit").click("menu/Copy map as np.array");
   const Tensor& concat = *bench.trace().tensors.concat;
   CHECK(clipboard().starts_with(fmt::format("np.array([[{}, {}, ", static_cast<float>(concat.at({0, 0, 0})),
                                             static_cast<float>(concat.at({0, 0, 1})))));
@@ -82,7 +55,7 @@ TEST_CASE("the map is copied as an np.array, of the tensor that is looked at") {
 
 TEST_CASE("a step without a map says so and leaves the clipboard alone") {
   WINDOW_OR_SKIP(bench, open_window(900, 700, with_setting(Scenario{}, "op=scaled_dot_product_attention")));
-  bench.window->state().view.selection.step = Step::project;
+  bench.selection().step = Step::project;
   bench.ui->run_frames(2);
   ImGui::SetClipboardText("mine");
   bench.ui->key("Ctrl+Shift+C");
@@ -92,54 +65,49 @@ TEST_CASE("a step without a map says so and leaves the clipboard alone") {
 
 TEST_CASE("the program is copied in the style that the inspector shows") {
   WINDOW_OR_SKIP(bench, open_window());
-  bench.ui->click("menu/Edit");
-  bench.ui->click("menu/Copy program");
+  bench.ui->click("menu/Edit").click("menu/Copy program");
   CHECK(clipboard() == program_text(bench.trace(), CodeStyle::pytorch));
-  bench.ui->click("inspector/code/NumPy");
-  bench.ui->click("menu/Edit");
-  bench.ui->click("menu/Copy program");
+  bench.ui->click("inspector/code/NumPy").click("menu/Edit").click("menu/Copy program");
   CHECK(clipboard() == program_text(bench.trace(), CodeStyle::numpy));
   CHECK(notice(bench).starts_with("Copied the program in NumPy"));
 }
 
 TEST_CASE("the program is saved where the dialog says, and a name without extension gets .py") {
-  const Folder folder;
+  const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window());
   save_program_as(bench, folder.file("mine"));
-  CHECK_FALSE(bench.window->state().dialogs.files.open);
+  CHECK_FALSE(bench.state().dialogs.files.open);
   CHECK(content_of(folder.file("mine.py")) == program_text(bench.trace(), CodeStyle::pytorch));
   CHECK_FALSE(fs::exists(folder.file("mine.npz")));
   CHECK(notice(bench) == "Saved " + folder.file("mine.py"));
-  CHECK(bench.window->state().document.scenario_path.empty());
-  bench.ui->click("menu/File");
-  bench.ui->click("menu/Save program…");
-  CHECK(bench.window->state().dialogs.files.path == folder.file("mine.py"));
+  CHECK(bench.state().document.scenario_path.empty());
+  bench.ui->click("menu/File").click("menu/Save program…");
+  CHECK(bench.state().dialogs.files.path == folder.file("mine.py"));
   CHECK(bench.ui->has("file_dialog/entry/0"));
 }
 
 TEST_CASE("a program that cannot be written is told in the dialog, which stays") {
-  const Folder folder;
+  const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window());
   for (const std::string& name : {folder.file("mine.json"), std::string("/no/such/folder/mine.py")}) {
     save_program_as(bench, name);
     CAPTURE(name);
-    CHECK(bench.window->state().dialogs.files.open);
-    CHECK_FALSE(bench.window->state().dialogs.files.error.empty());
+    CHECK(bench.state().dialogs.files.open);
+    CHECK_FALSE(bench.state().dialogs.files.error.empty());
     CHECK_FALSE(fs::exists(name));
     bench.ui->key("Escape");
   }
-  CHECK(bench.window->state().document.program_path.empty());
+  CHECK(bench.state().document.program_path.empty());
 }
 
 TEST_CASE("arrays too large to be pasted go into a file beside the program") {
-  const Folder folder;
+  const TemporaryFolder folder;
   WindowBench bench =
       open_window(900, 700, with_setting(preset_scenario("random"), "attention.embed_dim=512"));
   if (!bench.ui) return;
   REQUIRE(program_array_bytes(bench.trace()) > largest_carried_bytes);
   ImGui::SetClipboardText("mine");
-  bench.ui->click("menu/Edit");
-  bench.ui->click("menu/Copy program");
+  bench.ui->click("menu/Edit").click("menu/Copy program");
   CHECK(clipboard() == "mine");
   CHECK_CONTAINS(notice(bench), "Save program");
   save_program_as(bench, folder.file("large.py"));
@@ -149,23 +117,21 @@ TEST_CASE("arrays too large to be pasted go into a file beside the program") {
 }
 
 TEST_CASE("a program's arrays never take the place of a file that the scenario reads") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto numbers = std::make_shared<Tensor>(Shape{{"N", 1}, {"L", 600}, {"E", 512}}, DType::f32);
   write_npz(folder.file("mine.npz"), {{"query", numbers, {}}});
   const std::string before = content_of(folder.file("mine.npz"));
   WINDOW_OR_SKIP(bench, open_window());
-  bench.ui->push(FilesDropped{{folder.file("mine.npz")}});
-  bench.ui->run_frames(2);
-  bench.window->state().document.session.finish();
+  bench.ui->push(FilesDropped{{folder.file("mine.npz")}}).run_frames(2);
+  bench.session().finish();
   bench.ui->run_frames(2);
   CAPTURE(bench.session().error());
   REQUIRE(program_array_bytes(bench.trace()) > largest_carried_bytes);
-  bench.ui->click("menu/File");
-  bench.ui->click("menu/Save program…");
-  CHECK(bench.window->state().dialogs.files.path == folder.file("mine.py"));
+  bench.ui->click("menu/File").click("menu/Save program…");
+  CHECK(bench.state().dialogs.files.path == folder.file("mine.py"));
   bench.ui->key("Enter");
-  CHECK(bench.window->state().dialogs.files.open);
-  CHECK_CONTAINS(bench.window->state().dialogs.files.error, "that the scenario reads");
+  CHECK(bench.state().dialogs.files.open);
+  CHECK_CONTAINS(bench.state().dialogs.files.error, "that the scenario reads");
   CHECK(content_of(folder.file("mine.npz")) == before);
   CHECK_FALSE(fs::exists(folder.file("mine.py")));
 }

@@ -55,20 +55,19 @@ class OtherPath {
 };
 
 void open_documentation(WindowBench& bench) {
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/Documentation");
+  bench.ui->click("menu/Help").click("menu/Documentation");
 }
 
 }  // namespace
 
 TEST_CASE("the documentation is read in the window: pages by tab and by link, scrolled, closed by Escape") {
   const OtherPath none{};
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   open_documentation(bench);
   REQUIRE(bench.ui->has("overlay/docs"));
   CHECK(bench.ui->has("says/window"));
   CHECK_FALSE(bench.ui->has("docs/browser"));  // there is none
-  const DocSheetState& docs = bench.window->state().dialogs.docs;
+  const DocSheetState& docs = bench.state().dialogs.docs;
   CHECK(docs.page == 0);
 
   bench.ui->key("End");
@@ -76,8 +75,7 @@ TEST_CASE("the documentation is read in the window: pages by tab and by link, sc
   bench.ui->key("Home");
   CHECK(bench.ui->has("says/Steps"));
   const UiRect tabs = bench.ui->rect("docs/pages");
-  bench.ui->move_to(tabs.min.x + 60, tabs.max.y + 100);
-  bench.ui->wheel(-20);
+  bench.ui->move_to(tabs.min.x + 60, tabs.max.y + 100).wheel(-20);
   CHECK_FALSE(bench.ui->has("says/Steps"));
 
   bench.ui->click(tabs.min.x + 0.35 * (tabs.max.x - tabs.min.x), tabs.min.y + 5);
@@ -94,28 +92,28 @@ TEST_CASE("where there is a browser it is started with all pages as one HTML fil
   const OtherPath other{};
   other.add_program("xdg-open");
   CHECK(browser_program() == other.file("xdg-open"));
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.window->state().document.kept_folder = other.file("kept");
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
+  bench.state().document.kept_folder = other.file("kept");
   open_documentation(bench);
   bench.ui->click("docs/browser");
   const std::string file = other.opened();
   CHECK(file == other.file("kept/headwise-docs.html"));
   CHECK_CONTAINS(content_of(file), "<h1>The command line</h1>");
-  REQUIRE_FALSE(bench.window->state().view.notices.notices.empty());
-  CHECK(bench.window->state().view.notices.notices.back().text.starts_with("Opening "));
+  REQUIRE_FALSE(bench.state().view.notices.notices.empty());
+  CHECK(bench.state().view.notices.notices.back().text.starts_with("Opening "));
 }
 
 TEST_CASE("a browser that cannot be started is said, and where the page is") {
   const OtherPath other{};
   other.add_program("x-www-browser");
   CHECK_FALSE(open_in_browser(other.file("missing"), "page.html"));
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.window->state().document.kept_folder = other.file("kept");
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
+  bench.state().document.kept_folder = other.file("kept");
   open_documentation(bench);
   fs::remove(other.file("x-www-browser"));  // gone since the sheet was opened
   bench.ui->click("docs/browser");
-  REQUIRE_FALSE(bench.window->state().view.notices.notices.empty());
-  const std::string told = bench.window->state().view.notices.notices.back().text;
+  REQUIRE_FALSE(bench.state().view.notices.notices.empty());
+  const std::string told = bench.state().view.notices.notices.back().text;
   CHECK_CONTAINS(told, "No web browser could be started");
   CHECK_CONTAINS(told, "headwise-docs.html");
 }
@@ -134,9 +132,8 @@ TEST_CASE("BROWSER is taken before the system's choice, by its name or by its pa
 }
 
 TEST_CASE("where the documentation speaks of a page of a lesson, its title leads there") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  bench.ui->rasterise(false);
-  WindowState& state = bench.window->state();
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 900));
+  WindowState& state = bench.state();
   int links = 0;
   std::optional<DocPlace> place;
   for (std::size_t page = 0; page < doc_pages().size(); ++page)
@@ -151,9 +148,7 @@ TEST_CASE("where the documentation speaks of a page of a lesson, its title leads
   REQUIRE(place);
   state.dialogs.docs.open = true;
   state.dialogs.docs.wanted = place;
-  bench.ui->run_frames(4);
-  bench.ui->click("docs/lesson/Without positions");
-  bench.ui->run_until_still();
+  bench.ui->run_frames(4).click("docs/lesson/Without positions").run_until_still();
   CHECK_FALSE(state.dialogs.docs.open);
   REQUIRE(state.document.walk.page);
   CHECK(state.document.walk.shown()->title == "Without positions");

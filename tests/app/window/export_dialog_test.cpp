@@ -1,6 +1,4 @@
 // What the export dialog offers for the picture of a map: the same choices as the command line's export.
-#include <fstream>
-
 #include "app/session/tensor_export.h"
 #include "tests/app/window_bench.h"
 #include "tests/checks.h"
@@ -10,11 +8,6 @@ using namespace headwise;
 
 namespace {
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // The dialog over the map of one head's weights.
 struct MapExport {
   TemporaryFolder folder;
@@ -22,29 +15,24 @@ struct MapExport {
   explicit MapExport(int width = 1280, int height = 720, float scale = 1.0f)
       : bench(open_window(width, height, preset_scenario("hand_made"), scale)) {
     if (!bench.ui) return;
-    bench.window->state().view.selection.step = Step::softmax;
-    bench.ui->run_until_still();
+    bench.show(Step::softmax);
     ask();
   }
   UiDriver& ui() { return *bench.ui; }
-  ExportDialogState& dialog() { return bench.window->state().dialogs.export_dialog; }
+  ExportDialogState& dialog() { return bench.state().dialogs.export_dialog; }
   void ask() {
-    ui().key("Ctrl+E");
-    ui().click("export/subject/this map");
+    ui().key("Ctrl+E").click("export/subject/this map");
     ui().run_frames(3);  // the dialog finds its size
   }
   void replace(std::string_view field, std::string_view text) {
-    ui().click(field);
-    ui().key("Ctrl+A");
-    ui().type(text);
-    ui().run_frames(2);
+    ui().click(field).key("Ctrl+A").type(text).run_frames(2);
   }
   // By the button, so that what was typed last is taken over.
   std::string exported(const std::string& name) {
     replace("export/path", folder.file(name));
     ui().click("export/accept");
     CHECK_FALSE(dialog().open);
-    return bytes_of(folder.file(name));
+    return content_of(folder.file(name));
   }
   // What the command line would write.
   std::string expected(const TensorExport& what, ExportFormat format) {
@@ -78,11 +66,7 @@ TEST_CASE("the picture of a map gets the title, label, font size and dpi that ar
   CHECK(map.exported("own.png") == map.expected(what, ExportFormat::png));
   // An emptied field is the usual again.
   map.ask();
-  map.ui().click("export/title/text");
-  map.ui().key("Ctrl+A");
-  map.ui().key("Delete");
-  map.ui().click("export/font_size");
-  map.ui().key("Ctrl+A");
+  map.ui().click("export/title/text").key("Ctrl+A").key("Delete").click("export/font_size").key("Ctrl+A");
   map.ui().key("Delete");
   what.title.reset();
   what.picture.font_size = 0.0;
@@ -97,15 +81,12 @@ TEST_CASE("own words do not pass to the picture of another map; no title and no 
   map.ui().key("Escape");
   map.ask();
   CHECK(map.dialog().what.title == "Head 0");
-  map.ui().key("Escape");
-  map.ui().key("3");
+  map.ui().key("Escape").key("3");
   map.ask();
   REQUIRE(map.dialog().what.head == 3);
   CHECK_FALSE(map.dialog().what.title.has_value());
   CHECK_FALSE(map.dialog().what.picture.color_bar);
-  map.ui().click("export/title/none");
-  map.ui().key("Escape");
-  map.ui().key("4");
+  map.ui().click("export/title/none").key("Escape").key("4");
   map.ask();
   CHECK(map.dialog().what.title == "");
   const std::string bare = map.exported("bare.svg");
@@ -115,8 +96,7 @@ TEST_CASE("own words do not pass to the picture of another map; no title and no 
   map.ui().click("export/bar/no label");
   CHECK(map.dialog().what.picture.color_bar);
   CHECK(map.dialog().what.picture.bar_label == "");
-  map.ui().click("export/title/shown");
-  map.ui().click("export/bar/labelled");
+  map.ui().click("export/title/shown").click("export/bar/labelled");
   CHECK_CONTAINS(map.exported("usual.svg"), ">all heads<");
 }
 
@@ -145,20 +125,16 @@ TEST_CASE("numbers out of bounds are explained and not taken; a range that is up
   CHECK(map.dialog().what.picture.font_size == 0.0);
   map.ui().click("export/dpi");
   const UiRect dpi = map.ui().rect("export/dpi");
-  map.ui().key("Ctrl+A");
-  map.ui().type("5");
-  map.ui().key("Enter");
+  map.ui().key("Ctrl+A").type("5").key("Enter");
   map.ui().drag(dpi.min.x + 20, dpi.min.y + 5, dpi.min.x - 400, dpi.min.y + 5);
   CHECK(map.dialog().what.dpi == dpi_choice.least);
-  map.ui().click("export/range/fixed");
-  map.ui().run_frames(2);
+  map.ui().click("export/range/fixed").run_frames(2);
   map.replace("export/range/lo", "2");
   CHECK(map.ui().has("error"));
   map.replace("export/path", map.folder.file("fixed.svg"));
-  map.ui().key("Enter");
-  map.ui().click("export/accept");
+  map.ui().key("Enter").click("export/accept");
   CHECK(map.dialog().open);
-  CHECK(bytes_of(map.folder.file("fixed.svg")).empty());
+  CHECK(content_of(map.folder.file("fixed.svg")).empty());
   map.replace("export/range/lo", "-0.25");
   map.ui().key("Enter");
   CHECK_FALSE(map.ui().has("error"));
@@ -172,9 +148,8 @@ TEST_CASE("the dialog with all its rows fits into the window, each row below the
   for (const Theme theme : {Theme::light, Theme::dark})
     for (const auto& [width, height] : sizes) {
       BENCH_OR_SKIP(MapExport, map, width, height);
-      map.bench.window->state().view.settings.theme = theme;
-      map.ui().click("export/range/fixed");
-      map.ui().run_frames(3);
+      map.bench.state().view.settings.theme = theme;
+      map.ui().click("export/range/fixed").run_frames(3);
       CAPTURE(width);
       float last = 0.0f;
       for (const char* row :

@@ -9,48 +9,41 @@
 using namespace headwise;
 
 TEST_CASE("the window says what to do first until it was done, and a command says it again") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
   CHECK(bench.ui->has("first_steps"));
   bench.ui->key("Right");
-  CHECK(bench.window->state().view.first_steps.stepped);
-  CHECK_FALSE(bench.window->state().view.first_steps.pinned);
-  bench.ui->run_until_still();
-  bench.ui->click("stage/result");
-  CHECK(bench.window->state().view.first_steps.pointed);
-  CHECK(bench.window->state().view.first_steps.pinned);
+  CHECK(bench.state().view.first_steps.stepped);
+  CHECK_FALSE(bench.state().view.first_steps.pinned);
+  bench.ui->run_until_still().click("stage/result");
+  CHECK(bench.state().view.first_steps.pointed);
+  CHECK(bench.state().view.first_steps.pinned);
   CHECK(bench.ui->has("first_steps"));
-  bench.ui->key("C");
-  bench.ui->key("M");
+  bench.ui->key("C").key("M");
   CHECK(bench.ui->has("first_steps"));  // an edit, but no sentence
-  bench.ui->click("setup/text");
-  bench.ui->type("s");
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->click("setup/text").type("s").key("Escape").run_frames(2);
   CHECK_FALSE(bench.ui->has("first_steps"));
-  CHECK_FALSE(bench.window->state().view.settings.first_steps);
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/First steps");
-  bench.ui->move_to(2, 500);
+  CHECK_FALSE(bench.state().view.settings.first_steps);
+  bench.ui->click("menu/Help").click("menu/First steps").move_to(2, 500);
   CHECK(bench.ui->has("first_steps"));
 }
 
 TEST_CASE("the first steps say where to ask, and let the operator's name go for it") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   CHECK(bench.ui->has("first_steps/questions"));
 }
 
 TEST_CASE("a wide window's first steps say how to watch heads learn") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
   CHECK(bench.ui->has("first_steps/training"));
 }
 
 TEST_CASE("a window too narrow for the first steps leaves them out") {
-  WINDOW_OR_SKIP(bench, open_window(640, 700));
+  WINDOW_OR_SKIP(bench, open_unpainted(640, 700));
   CHECK_FALSE(bench.ui->has("first_steps"));
 }
 
 TEST_CASE("a character without a picture is named by its number") {
-  WINDOW_OR_SKIP(bench, open_window(640, 480));
+  WINDOW_OR_SKIP(bench, open_unpainted(640, 480));
   const ImFont* font = bench.ui->fonts().sans;
   CHECK(drawable_text("street", font) == "street");
   CHECK(drawable_text("😀", font) == "U+1F600");
@@ -61,7 +54,7 @@ TEST_CASE("a character without a picture is named by its number") {
 }
 
 TEST_CASE("a solo head keeps the colours of all of them") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
   ValueRanges ranges;
   const auto range_of_concat = [&] {
     Selection place;
@@ -69,8 +62,8 @@ TEST_CASE("a solo head keeps the colours of all of them") {
     return stage_content(bench.trace(), bench.session().inputs().labels, place, Theme::dark, ranges)
         .result->spec.range;
   };
-  bench.window->state().view.selection.step = Step::concat;
-  bench.window->state().view.selection.head = 6;
+  bench.selection().step = Step::concat;
+  bench.selection().head = 6;
   const ValueRange before = range_of_concat();
   bench.ui->key("S");
   CHECK(head_gain_of(bench.scenario(), 0) == 0.0);
@@ -79,11 +72,9 @@ TEST_CASE("a solo head keeps the colours of all of them") {
   CHECK(range_of_concat() == before);
 }
 
-TEST_CASE(
-    "a preset that names a weight is looked at where it shows what it is about, and Space plays what leads "
-    "there") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  WindowState& state = bench.window->state();
+TEST_CASE("a preset that names a weight opens where it shows what it is about; Space plays the way there") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
+  WindowState& state = bench.state();
   for (const Preset& preset : presets()) {
     CAPTURE(preset.name);
     state.document.session.open(preset_scenario(preset.name), "open");
@@ -106,8 +97,7 @@ TEST_CASE(
   state.document.session.finish();
   state.view.selection = place_of_preset(welcome, state.view.selection);
   state.view.opened_on_result = true;
-  bench.ui->run_frames(2);
-  bench.ui->key("Space");
+  bench.ui->run_frames(2).key("Space");
   CHECK(state.view.steps.playing);
   CHECK(state.view.selection.step == Step::inputs);
   for (int i = 0; i < 8; ++i) bench.ui->run_frames(1, seconds_per_step);
@@ -116,47 +106,41 @@ TEST_CASE(
 }
 
 TEST_CASE("Space walks gradients backwards, from the output to the inputs") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  Selection& selection = bench.window->state().view.selection;
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
+  Selection& selection = bench.selection();
   selection.view = StageView::gradients;
   selection.step = Step::output;
-  bench.ui->run_frames(2);
-  bench.ui->key("Space");
-  CHECK(bench.window->state().view.steps.playing);
+  bench.ui->run_frames(2).key("Space");
+  CHECK(bench.state().view.steps.playing);
   bench.ui->run_frames(2, seconds_per_step);
   CHECK(bench.selection().step < Step::output);
   for (int i = 0; i < 24; ++i) bench.ui->run_frames(1, seconds_per_step);
   CHECK(bench.selection().step == Step::inputs);
-  CHECK_FALSE(bench.window->state().view.steps.playing);
+  CHECK_FALSE(bench.state().view.steps.playing);
 }
 
 TEST_CASE("blocked cells are explained beside the colours") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.window->state().view.selection.step = Step::mask;
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
+  bench.selection().step = Step::mask;
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("stage/legend/blocked: −∞"));
-  bench.ui->key("C");
-  bench.ui->run_until_still();
+  bench.ui->key("C").run_until_still();
   CHECK(bench.ui->has("stage/legend/blocked: −∞"));
   CHECK(bench.ui->has("digits/mask_bias"));  // 0 and −∞
-  bench.window->state().view.selection.step = Step::softmax;
-  bench.ui->run_until_still();
+  bench.show(Step::softmax);
   CHECK(bench.ui->has("stage/legend/blocked"));  // their weight is 0
 }
 
-TEST_CASE(
-    "after the first steps one suggestion at a time takes their place, each until it was tried or "
-    "dismissed") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  WindowView& view = bench.window->state().view;
+TEST_CASE("after the first steps one suggestion takes their place, each until it was tried or dismissed") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
+  WindowView& view = bench.state().view;
   CHECK_FALSE(bench.ui->has("suggestion"));
   view.settings.first_steps = false;
   bench.ui->run_frames(2);
   const auto suggested = [&] { return view.suggestion.suggestion; };
   REQUIRE(bench.ui->has("suggestion"));
   CHECK(suggested() == Suggestion::ask);
-  bench.ui->key("Right");
-  bench.ui->run_until_still();
+  bench.ui->key("Right").run_until_still();
   CHECK(suggested() == Suggestion::timeline);
   bench.ui->click("suggestion/dismiss");
   CHECK(suggested() == Suggestion::train);
@@ -168,14 +152,11 @@ TEST_CASE(
   bench.ui->key("L");  // by its key
   CHECK(bench.selection().spotlight);
   CHECK(suggested() == Suggestion::train);
-  bench.ui->key("N");
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("N").key("Escape").run_frames(2);
   CHECK(suggested() == Suggestion::ask);
   bench.ui->key("M");
   CHECK(suggested() == Suggestion::is_it_the_same);
   // Help, First steps begins anew.
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/First steps");
+  bench.ui->click("menu/Help").click("menu/First steps");
   CHECK(view.settings.suggestions_done.none());
 }

@@ -142,7 +142,7 @@ WindowBench open_page(const Page& page) {
   scenario.mask.is_causal = page.causal;
   WindowBench bench = open_window(window_width, window_height, scenario);
   if (!bench.ui) return bench;
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   state.view.settings.theme = page.theme;
   state.view.settings.reduce_motion = true;
   state.view.selection.step = page.step;
@@ -157,7 +157,7 @@ WindowBench open_page(const Page& page) {
     if (state.document.trace_at_hand().grad.scores) break;
   }
   bench.ui->run_frames(3, 10.0);  // what was told by the way is gone
-  REQUIRE(bench.ui->run_until_still());
+  REQUIRE(bench.ui->becomes_still());
   return bench;
 }
 
@@ -190,8 +190,7 @@ std::string complaint_of(const Page& page, const Image& got) {
   write_png(failure("difference"), found.amplified);
   return fmt::format(
       "{}: {:.3f} % of the pixels differ by more than {} (at most {:.3f} %), the mean difference is {:.3f} "
-      "(at "
-      "most {}), the worst is {} at x {}, y {} of the picture. See {}, {} and {}. {}",
+      "(at most {}), the worst is {} at x {}, y {} of the picture. See {}, {} and {}. {}",
       page.name, 100.0 * found.strong_share, strong_difference, 100.0 * most_strong_share, found.mean,
       most_mean_difference, found.most, found.worst_x, found.worst_y, failure("difference").string(),
       failure("got").string(), failure("expected").string(), renewed);

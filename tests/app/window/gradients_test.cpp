@@ -19,23 +19,11 @@ Scenario welcome_with(const std::vector<std::string>& settings) {
 }
 
 int begun(const WindowBench& bench) {
-  return bench.window->state().document.gradients.begun();
-}
-
-RectF cell_of(const WindowBench& bench, const std::string& plane, Index rows, Index cols, Index row, Index col) {
-  const UiRect rect = bench.ui->rect(plane);
-  return plane_geometry({rect.min.x, rect.min.y, rect.max.x - rect.min.x, rect.max.y - rect.min.y}, rows, cols)
-      .cell(row, col);
-}
-
-void click_cell(const WindowBench& bench, const std::string& plane, Index rows, Index cols, Index row,
-                Index col) {
-  const RectF cell = cell_of(bench, plane, rows, cols, row, col);
-  bench.ui->click(cell.x + cell.width / 2, cell.y + cell.height / 2);
+  return bench.state().document.gradients.begun();
 }
 
 const Trace& with_gradients(const WindowBench& bench) {
-  return bench.window->state().document.trace_at_hand();
+  return bench.state().document.trace_at_hand();
 }
 
 }  // namespace
@@ -43,12 +31,9 @@ const Trace& with_gradients(const WindowBench& bench) {
 TEST_CASE("no gradient is computed before the view of gradients is shown, and one pass then") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->click("step_bar/step/3");
-  for (const char* view : {"All heads", "Tokens", "q∘k", "One head"}) {
-    bench.ui->click(fmt::format("stage/view/{}", view));
-    bench.ui->move_to("panel/stage");
-  }
-  bench.ui->key("C");
-  bench.ui->run_frames(5);
+  for (const char* view : {"All heads", "Tokens", "q∘k", "One head"})
+    bench.ui->click(fmt::format("stage/view/{}", view)).move_to("panel/stage");
+  bench.ui->key("C").run_frames(5);
   CHECK(begun(bench) == 0);
   CHECK(&with_gradients(bench) == &bench.trace());
   bench.ui->click("stage/view/Gradients");
@@ -59,18 +44,13 @@ TEST_CASE("no gradient is computed before the view of gradients is shown, and on
   bench.ui->key("C");  // an edit: another pass, for the view is still there
   bench.ui->run_frames(3);
   CHECK(begun(bench) == 2);
-  bench.ui->click("stage/view/One head");
-  bench.ui->key("C");
-  bench.ui->run_frames(3);
+  bench.ui->click("stage/view/One head").key("C").run_frames(3);
   CHECK(begun(bench) == 2);
 }
 
 TEST_CASE("a cell of a gradient on the screen has the colour that the table gives the reference's number") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/3");
-  bench.ui->click("stage/view/Gradients");
-  bench.ui->key("3");
-  bench.ui->move_to("panel/graph");
+  bench.ui->click("step_bar/step/3").click("stage/view/Gradients").key("3").move_to("panel/graph");
   const TensorPtr gradient = reference_backward(bench.trace())->grad.scores;
   double most = 0.0;
   for (Index i = 0; i < 144; ++i) most = std::max(most, std::abs(gradient->at({0, 3, i / 12, i % 12})));
@@ -88,12 +68,10 @@ TEST_CASE("a cell of a gradient on the screen has the colour that the table give
 
 TEST_CASE("a gradient's cell is named under the mouse, pinned by a click, explained, and let go by Escape") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/3");
-  bench.ui->click("stage/view/Gradients");
-  bench.ui->move_to("panel/graph");
+  bench.ui->click("step_bar/step/3").click("stage/view/Gradients").move_to("panel/graph");
   const Image still = bench.ui->pixels();
   const CellRef cell{{TensorId::scores, true}, {0, 0, 8, 1}};
-  click_cell(bench, "stage/grad/result", 12, 12, 8, 1);
+  bench.ui->click(middle_of_cell(bench, "stage/grad/result", 8, 1));
   CHECK(bench.selection().hovered == cell);
   CHECK(bench.selection().pinned == cell);
   CHECK(bench.ui->has("inspector/from/0"));
@@ -115,8 +93,7 @@ TEST_CASE("a gradient's cell is named under the mouse, pinned by a click, explai
   bench.ui->click("stage/view/One head");
   CHECK(bench.selection().pinned == cell);
   CHECK(bench.ui->has("inspector/from/0"));
-  bench.ui->key("C");
-  bench.ui->run_frames(3);
+  bench.ui->key("C").run_frames(3);
   CHECK(bench.selection().pinned == cell);
   bench.ui->key("Escape");
   CHECK_FALSE(bench.selection().pinned);
@@ -124,9 +101,8 @@ TEST_CASE("a gradient's cell is named under the mouse, pinned by a click, explai
 
 TEST_CASE("from a gradient's cell the inspector leads back along the walk") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/3");
-  bench.ui->click("stage/view/Gradients");
-  click_cell(bench, "stage/grad/result", 12, 12, 8, 1);
+  bench.ui->click("step_bar/step/3").click("stage/view/Gradients");
+  bench.ui->click(middle_of_cell(bench, "stage/grad/result", 8, 1));
   bench.ui->click("inspector/from/0");
   CHECK(bench.selection().pinned == CellRef{{TensorId::scaled_scores, true}, {0, 0, 8, 1}});
   CHECK(bench.selection().step == Step::scale);
@@ -136,18 +112,14 @@ TEST_CASE("from a gradient's cell the inspector leads back along the walk") {
 
 TEST_CASE("the loss is chosen over the planes, and an edit keeps the choice") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/9");
-  bench.ui->click("stage/view/Gradients");
+  bench.ui->click("step_bar/step/9").click("stage/view/Gradients");
   const Scenario before = bench.scenario();
   CHECK(with_gradients(bench).grad.output->flat(7) == 1.0);
-  bench.ui->click("stage/loss/first cell");
-  bench.ui->run_frames(2);
+  bench.ui->click("stage/loss/first cell").run_frames(2);
   CHECK(with_gradients(bench).grad.output->flat(7) == 0.0);
-  bench.ui->key("C");
-  bench.ui->run_frames(3);
+  bench.ui->key("C").run_frames(3);
   CHECK(with_gradients(bench).grad.output->flat(7) == 0.0);
-  bench.ui->click("stage/loss/random");
-  bench.ui->run_frames(2);
+  bench.ui->click("stage/loss/random").run_frames(2);
   CHECK(std::abs(with_gradients(bench).grad.output->flat(7)) == 1.0);
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario() == before);  // a loss is no edit
@@ -162,10 +134,10 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
             "attention.add_bias_kv=true", "attention.layer_norm=true", "inputs.batch=2"},
            {"inputs.source=random", "parameters.source=random", "inputs.query_length=0"}}) {
     WINDOW_OR_SKIP(bench, open_window(1280, 720, welcome_with(settings)));
-    bench.window->state().document.session.finish();
-    bench.window->state().view.selection.view = StageView::gradients;
+    bench.session().finish();
+    bench.selection().view = StageView::gradients;
     bench.ui->run_frames(2);
-    bench.window->state().document.gradients.finish();
+    bench.state().document.gradients.finish();
     bench.ui->key("End");
     for (int step = step_count - 1; step >= 0; --step) {
       CAPTURE(step);
@@ -174,7 +146,7 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
                          bench.trace().tensors.scores->size() > 0;
       CHECK(bench.ui->has("stage/result") == cells);
       CHECK(bench.ui->has("stage/grad/result") == cells);
-      CHECK_FALSE(bench.window->state().view.motion.running);
+      CHECK_FALSE(bench.state().view.motion.running);
       bench.ui->key("Left");
     }
   }
@@ -182,17 +154,14 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
 
 TEST_CASE("what is copied and exported of the view is the gradient") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.ui->click("step_bar/step/3");
-  bench.ui->key("Ctrl+E");
-  CHECK(bench.window->state().dialogs.export_dialog.what.tensor == TensorName{TensorId::scores});
-  bench.ui->key("Escape");
-  bench.ui->click("stage/view/Gradients");
-  bench.ui->key("Ctrl+E");
-  const ExportDialogState& dialog = bench.window->state().dialogs.export_dialog;
+  bench.ui->click("step_bar/step/3").key("Ctrl+E");
+  CHECK(bench.state().dialogs.export_dialog.what.tensor == TensorName{TensorId::scores});
+  bench.ui->key("Escape").click("stage/view/Gradients").key("Ctrl+E");
+  const ExportDialogState& dialog = bench.state().dialogs.export_dialog;
   CHECK(dialog.what.tensor == TensorName{TensorId::scores, true});
   CHECK(dialog.path.ends_with("/scores-gradients.png"));
   bench.ui->key("Escape");
-  click_cell(bench, "stage/grad/result", 12, 12, 3, 2);
+  bench.ui->click(middle_of_cell(bench, "stage/grad/result", 3, 2));
   bench.ui->key("Ctrl+C");
   const double number = with_gradients(bench).grad.scores->at({0, 0, 3, 2});
   CHECK(std::string(ImGui::GetClipboardText()) == fmt::format("{:.9g}", number));
@@ -203,10 +172,10 @@ TEST_CASE("a large trace has its gradients a while after, and the window goes on
                                     welcome_with({"inputs.source=random", "parameters.source=random",
                                                   "inputs.query_length=200"})));
   bench.ui->click("step_bar/step/3");
-  bench.window->state().view.selection.view = StageView::gradients;
+  bench.selection().view = StageView::gradients;
   bench.ui->run_frames(1);
   CHECK_FALSE(bench.ui->has("stage/grad/result"));
-  bench.window->state().document.gradients.finish();
+  bench.state().document.gradients.finish();
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("stage/grad/result"));
   CHECK(begun(bench) == 1);

@@ -29,28 +29,13 @@ bool inside(const UiRect& inner, const UiRect& outer) {
          inner.max.y <= outer.max.y;
 }
 
-struct Lecture {
-  TemporaryFolder folder;
-  WindowBench bench;
-  explicit Lecture(int width = 1280, int height = 720, const char* pages = heads_lesson)
-      : bench(open_window(width, height)) {
-    if (bench.ui) drop(bench, lesson_file(folder, pages));
-  }
-  UiDriver& ui() { return *bench.ui; }
-  PlaylistWalk& walk() { return bench.window->state().document.walk; }
-  void show(std::size_t page) {
-    show_page(bench.window->state(), page);
-    ui().run_until_still();
-  }
-};
-
 }  // namespace
 
 TEST_CASE("every head of a question has a button in sight, beside the hint and the way on, at every width") {
   for (const auto& [width, height] :
        {std::pair{1280, 720}, {1920, 1080}, {1000, 700}, {1600, 1000}, {700, 900}}) {
     for (const bool presentation : {false, true}) {
-      BENCH_OR_SKIP(Lecture, lecture, width, height);
+      BENCH_OR_SKIP(LectureBench, lecture, heads_lesson, width, height);
       CAPTURE(width);
       CAPTURE(presentation);
       if (presentation) lecture.ui().key("F11");
@@ -71,9 +56,9 @@ TEST_CASE("every head of a question has a button in sight, beside the hint and t
 
 TEST_CASE("the words of a page have the largest type that fits the column of a hall, and titles are larger") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
-    WINDOW_OR_SKIP(bench, open_window(width, height));
+    WINDOW_OR_SKIP(bench, open_unpainted(width, height));
     bench.ui->rasterise(false);
-    WindowState& state = bench.window->state();
+    WindowState& state = bench.state();
     bench.ui->key("F11");
     std::size_t larger = 0, pages = 0;
     for (const Lesson& each : lessons()) {
@@ -109,9 +94,8 @@ TEST_CASE("the words of a page have the largest type that fits the column of a h
   }
 }
 
-TEST_CASE(
-    "in a hall options are as large as the words, wrapped in a column where they have no room side by side") {
-  BENCH_OR_SKIP(Lecture, lecture);
+TEST_CASE("in a hall options are as large as the words, in a column where they have no room side by side") {
+  BENCH_OR_SKIP(LectureBench, lecture, heads_lesson);
   lecture.ui().key("F11");
   lecture.show(2);
   lecture.ui().save_png("hall_options");
@@ -123,33 +107,29 @@ TEST_CASE(
   CHECK(first.min.x == second.min.x);
   const float line = ask.max.y - ask.min.y;  // "Which?" is one line
   CHECK(first.max.y - first.min.y > 2 * line);
-  lecture.ui().key("1");
-  lecture.ui().run_until_still();
+  lecture.key("1");
   const UiRect verdict = lecture.ui().rect("caption/verdict"), words = lecture.ui().rect("caption/words");
   CHECK(words.max.y - words.min.y == doctest::Approx(line));
   CHECK(std::fmod(verdict.max.y - verdict.min.y, line) < 1.0f);
 }
 
 TEST_CASE("an answer that is passed over says what is right, and marks it where it is a place") {
-  BENCH_OR_SKIP(Lecture, lecture, 1600, 1000);
-  lecture.bench.window->state().view.settings.reduce_motion = true;
+  BENCH_OR_SKIP(LectureBench, lecture, heads_lesson, 1600, 1000);
+  lecture.state().view.settings.reduce_motion = true;
   UiDriver& ui = lecture.ui();
   ui.run_until_still();
   CHECK_FALSE(ui.has("stage/right_head"));
   CHECK(answer_verdict(lecture.walk()).empty());
-  ui.key("PageDown");
-  ui.run_until_still();
+  ui.key("PageDown").run_until_still();
   REQUIRE(lecture.walk().words.key.head);
   const Index right = *lecture.walk().words.key.head;
   CHECK(answer_verdict(lecture.walk()) == "The right head is " + std::to_string(right) + ".");
   CHECK(ui.has("caption/verdict"));
   const UiRect frame = ui.rect("stage/right_head"), map = ui.rect("stage/map/" + std::to_string(right));
   CHECK(inside(map, frame));
-  ui.key("PageDown");
-  ui.run_until_still();
+  ui.key("PageDown").run_until_still();
   CHECK_FALSE(ui.has("stage/right"));
-  ui.key("PageDown");
-  ui.run_until_still();
+  ui.key("PageDown").run_until_still();
   CHECK(answer_verdict(lecture.walk()).starts_with("It is “it” (row 8)"));
   const UiRect cell = ui.rect("stage/right"), whole = ui.rect("stage/result");
   const Index column = *lecture.walk().words.key.column;
@@ -158,29 +138,27 @@ TEST_CASE("an answer that is passed over says what is right, and marks it where 
   CHECK(cell.min.y == doctest::Approx(whole.min.y + row * 8).epsilon(0.01));
 
   Asked asked;
-  asked.bench.ui->key("PageDown");
+  asked.ui().key("PageDown");
   CHECK(answer_verdict(asked.walk()) == "It is 2, “one word back”.");
-  asked.bench.ui->key("PageDown");
+  asked.ui().key("PageDown");
   CHECK(answer_verdict(asked.walk()).empty());  // it asks
-  asked.bench.ui->key("PageDown");
+  asked.ui().key("PageDown");
   CHECK(answer_verdict(asked.walk()) == "It is 0.901 of 1.");
 }
 
 TEST_CASE("whatever a built-in lesson asks, passing over it says what is right") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 800));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 800));
   bench.ui->rasterise(false);
-  bench.window->state().view.settings.reduce_motion = true;
+  bench.state().view.settings.reduce_motion = true;
   for (const Lesson& each : lessons()) {
     const Playlist& playlist = lesson_playlist(each.name);
     for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
       if (!playlist.pages[page].answer) continue;
       CAPTURE(playlist.pages[page].title);
-      start_walk(bench.window->state(), playlist, "", page);
-      bench.ui->run_until_still();
-      bench.ui->key("PageDown");
-      bench.ui->run_until_still();
+      start_walk(bench.state(), playlist, "", page);
+      bench.ui->run_until_still().key("PageDown").run_until_still();
       CHECK(bench.ui->has("caption/verdict"));
-      const std::string told = answer_verdict(bench.window->state().document.walk);
+      const std::string told = answer_verdict(bench.walk());
       CHECK_MESSAGE((told.find("ight ") != std::string::npos || told.starts_with("It is ") ||
                      told.starts_with("The largest weight") || told.ends_with("pairs are blocked.")),
                     told);
@@ -190,18 +168,14 @@ TEST_CASE("whatever a built-in lesson asks, passing over it says what is right")
 
 TEST_CASE("in a hall every row and column has its label, as large as the lines allow") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
-    BENCH_OR_SKIP(Lecture, lecture, width, height);
+    BENCH_OR_SKIP(LectureBench, lecture, heads_lesson, width, height);
     CAPTURE(width);
     UiDriver& ui = lecture.ui();
-    ui.key("F11");
-    ui.run_until_still();
-    ui.run_frames(40, 0.1);
+    ui.key("F11").run_until_still().run_frames(40, 0.1);
     ui.save_png("hall_heads_" + std::to_string(width));
-    for (int i = 0; i < 12; ++i) {
-      CHECK(ui.has("label/row/" + std::to_string(i)));
-      CHECK(ui.has("label/column/" + std::to_string(i)));
-    }
-    Selection& selection = lecture.bench.window->state().view.selection;
+    for (int i = 0; i < 12; ++i)
+      ui.check_shown({"label/row/" + std::to_string(i), "label/column/" + std::to_string(i)});
+    Selection& selection = lecture.now();
     selection.view = StageView::one_head;
     ui.run_until_still();
     ui.save_png("hall_one_head_" + std::to_string(width));
@@ -225,10 +199,9 @@ TEST_CASE("in a hall every row and column has its label, as large as the lines a
   }
 }
 
-TEST_CASE(
-    "the statistics of the weights stand above maps of weights, and above no others, and not in a hall") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  Selection& selection = bench.window->state().view.selection;
+TEST_CASE("the statistics of the weights stand above maps of weights, above no others, and not in a hall") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
+  Selection& selection = bench.selection();
   selection.view = StageView::all_heads;
   for (const Step step : {Step::scores, Step::scale, Step::mask, Step::softmax}) {
     CAPTURE(static_cast<int>(step));
@@ -238,9 +211,7 @@ TEST_CASE(
     CHECK(bench.ui->has("stage/head_words/0") == (step == Step::softmax));
   }
   const UiRect before = bench.ui->rect("stage/map/0"), panel = bench.ui->rect("panel/stage");
-  bench.ui->key("F11");
-  bench.ui->run_until_still();
-  bench.ui->run_frames(40, 0.1);
+  bench.ui->key("F11").run_until_still().run_frames(40, 0.1);
   const UiRect map = bench.ui->rect("stage/map/0"), stage = bench.ui->rect("panel/stage");
   CHECK((map.max.y - map.min.y) / (stage.max.y - stage.min.y) >
         (before.max.y - before.min.y) / (panel.max.y - panel.min.y));
@@ -248,17 +219,14 @@ TEST_CASE(
 
 TEST_CASE("the foot of a hall says what goes on, whole, and on the last page that nothing does") {
   for (const int width : {1280, 1920}) {
-    WINDOW_OR_SKIP(bench, open_window(width, width * 9 / 16));
-    WindowState& state = bench.window->state();
+    WINDOW_OR_SKIP(bench, open_unpainted(width, width * 9 / 16));
+    WindowState& state = bench.state();
     const TemporaryFolder folder;
     drop(bench, lesson_file(folder));
-    bench.ui->key("F11");
-    bench.ui->run_until_still();
+    bench.ui->key("F11").run_until_still();
     CHECK((bench.ui->has("says/1 of 3 · Page Down goes on, Esc leaves full screen") ||
            bench.ui->has("says/1 of 3 · Page Down goes on")));
-    bench.ui->key("PageDown");
-    bench.ui->key("PageDown");
-    bench.ui->run_until_still();
+    bench.ui->key("PageDown").key("PageDown").run_until_still();
     CHECK(state.document.walk.page == 2);
     CHECK(bench.ui->has("says/3 of 3, the last page · Esc leaves full screen"));
   }

@@ -11,15 +11,15 @@ namespace {
 WindowBench open_rows(const Scenario& scenario, int width = 1600, int height = 1000) {
   WindowBench bench = open_window(width, height, scenario);
   if (!bench.ui) return bench;
-  bench.window->state().view.selection.step = Step::softmax;
-  bench.window->state().view.selection.view = StageView::head_rows;
-  bench.window->state().view.selection.pinned = CellRef{{TensorId::attn_weights}, {0, 7, 9, 2}};
+  bench.selection().step = Step::softmax;
+  bench.selection().view = StageView::head_rows;
+  bench.selection().pinned = CellRef{{TensorId::attn_weights}, {0, 7, 9, 2}};
   bench.ui->run_frames(3);
   return bench;
 }
 
 const TokenPredictions& words_of(WindowBench& bench) {
-  return *bench.window->state().document.predictions.of(bench.session().computation(), 0);
+  return *bench.state().document.predictions.of(bench.session().computation(), 0);
 }
 
 }  // namespace
@@ -38,16 +38,14 @@ TEST_CASE("every head has its row and its dot, and the dot of head 7 changes the
   }
 }
 
-TEST_CASE(
-    "a blocked key looks blocked in every row, and both sides of the words are named where they stand") {
+TEST_CASE("a blocked key looks blocked in every row, and both sides of the words are named beside them") {
   Scenario scenario = preset_scenario("welcome");
   scenario.mask.is_causal = true;
   for (const Theme theme : {Theme::dark, Theme::light}) {
     WINDOW_OR_SKIP(bench, open_rows(scenario, 1000, 620));
-    bench.window->state().view.settings.theme = theme;
-    bench.window->state().view.selection.pinned->index = {0, 7, 3, 2};
-    bench.ui->key("F11");
-    bench.ui->run_frames(3);
+    bench.state().view.settings.theme = theme;
+    bench.selection().pinned->index = {0, 7, 3, 2};
+    bench.ui->key("F11").run_frames(3);
     const UiRect row = bench.ui->rect("head_rows/row/7");
     const auto at_key = [&](float key) {
       return bench.ui->pixel(int(row.min.x + (key + 0.3f) * (row.max.x - row.min.x) / 15),
@@ -70,7 +68,7 @@ TEST_CASE("only views that turn their maps are said to be transposed") {
   bench.ui->key("Q");
   REQUIRE(bench.selection().queries_as_columns);
   CHECK_FALSE(says_turned());
-  bench.window->state().view.selection.view = StageView::one_head;
+  bench.selection().view = StageView::one_head;
   CHECK(says_turned());
 }
 
@@ -99,8 +97,7 @@ TEST_CASE("one wide head has the same parameters and one row, and the way back a
 
 TEST_CASE("what was edited in the wide head stays when the heads come back") {
   WINDOW_OR_SKIP(bench, open_rows(preset_scenario("welcome")));
-  bench.ui->click("stage/heads/one wide head");
-  bench.ui->key("C");
+  bench.ui->click("stage/heads/one wide head").key("C");
   REQUIRE(bench.scenario().mask.is_causal);
   bench.ui->click("stage/heads/8 heads");
   CHECK(bench.scenario().mask.is_causal);
@@ -145,8 +142,7 @@ TEST_CASE("without a model the rows are there, and with many heads the wheel goe
   CHECK_FALSE(bench.ui->has("prediction/word/0"));
   CHECK(bench.ui->has("head_rows/row/0"));
   CHECK_FALSE(bench.ui->has("head_rows/row/63"));
-  bench.ui->move_to("head_rows/row/3");
-  bench.ui->wheel(-40.0);
+  bench.ui->move_to("head_rows/row/3").wheel(-40.0);
   CHECK(bench.ui->has("head_rows/row/63"));
   CHECK_FALSE(bench.ui->has("head_rows/row/0"));
 }

@@ -9,6 +9,7 @@
 #include "app/window/window_commands.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/checks.h"
 
 using namespace headwise;
 
@@ -29,15 +30,12 @@ int least_blue(const Image& image, const UiRect& map) {
 
 }  // namespace
 
-TEST_CASE(
-    "the gain of the head that is looked at is dragged, the output follows, undo takes the whole drag back") {
+TEST_CASE("the gain of the shown head is dragged, the output follows, undo takes the whole drag back") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->key("3");
   const TensorPtr before = bench.trace().tensors.output;
   const TensorPtr weights = bench.trace().tensors.attn_weights;
-  const UiRect track = bench.ui->rect("setup/gain");
-  const float y = 0.5f * (track.min.y + track.max.y);
-  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.min.x + 1, y);
+  bench.ui->drag(bench.ui->at("setup/gain"), bench.ui->at("setup/gain", 0.0f));
   CHECK(head_gain_of(bench.scenario(), 3) == 0.0);
   CHECK(head_gain_of(bench.scenario(), 2) == 1.0);
   CHECK(bench.trace().tensors.output != before);
@@ -49,9 +47,7 @@ TEST_CASE(
 
 TEST_CASE("a gain can be above 1, and a double click makes it 1 again") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  const UiRect track = bench.ui->rect("setup/gain");
-  const float y = 0.5f * (track.min.y + track.max.y);
-  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.max.x - 1, y);
+  bench.ui->drag(bench.ui->at("setup/gain"), bench.ui->at("setup/gain", 1.0f));
   CHECK(head_gain_of(bench.scenario(), 0) == 2.0);
   bench.ui->double_click("setup/gain");
   CHECK(head_gain_of(bench.scenario(), 0) == 1.0);
@@ -62,29 +58,24 @@ TEST_CASE("key/value heads go over the divisors of H, from one for all to one ea
   scenario.attention.num_heads = 8;
   scenario.attention.embed_dim = 64;
   WINDOW_OR_SKIP(bench, open_window(1600, 1000, scenario));
-  const UiRect track = bench.ui->rect("setup/groups");
-  const float y = 0.5f * (track.min.y + track.max.y);
-  bench.ui->drag(track.max.x - 6, y, track.min.x + 1, y);
+  const auto at = [&](float share) { return bench.ui->at("setup/groups", share); };
+  bench.ui->drag(bench.ui->right_end("setup/groups"), at(0.0f));
   REQUIRE(bench.scenario().attention.num_kv_heads);
   CHECK(*bench.scenario().attention.num_kv_heads == 1);
   CHECK(bench.trace().tensors.k_heads->shape().size(1) == 1);
-  bench.ui->drag(track.min.x + 6, y, track.min.x + 0.35f * (track.max.x - track.min.x), y);
+  bench.ui->drag(at(0.02f), at(0.35f));
   CHECK(*bench.scenario().attention.num_kv_heads == 2);
-  bench.ui->drag(track.min.x + 6, y, track.max.x - 1, y);
+  bench.ui->drag(at(0.02f), at(1.0f));
   CHECK_FALSE(bench.scenario().attention.num_kv_heads);
 }
 
 TEST_CASE("temperature and softcap are typed, and the weights answer") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   const double sharp = bench.trace().tensors.attn_weights->at({0, 0, 5, 4});
-  bench.ui->click("setup/temperature");
-  bench.ui->key("Ctrl+A");
-  bench.ui->type("20");
+  bench.ui->click("setup/temperature").key("Ctrl+A").type("20");
   CHECK(bench.scenario().attention.temperature == 20.0);
   CHECK(bench.trace().tensors.attn_weights->at({0, 0, 5, 4}) < sharp);
-  bench.ui->click("setup/softcap");
-  bench.ui->key("Ctrl+A");
-  bench.ui->type("2");
+  bench.ui->click("setup/softcap").key("Ctrl+A").type("2");
   const TensorPtr scaled = bench.trace().tensors.scaled_scores;
   for (Index i = 0; i < scaled->size(); ++i) CHECK(std::abs(scaled->flat(i)) <= 2.0);
 }
@@ -92,14 +83,11 @@ TEST_CASE("temperature and softcap are typed, and the weights answer") {
 TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1400));
   CHECK_FALSE(bench.trace().tensors.q_rotary);
-  bench.ui->click("setup/rotary_base");
-  bench.ui->key("Ctrl+A");
-  bench.ui->type("10000");
+  bench.ui->click("setup/rotary_base").key("Ctrl+A").type("10000");
   CHECK(bench.scenario().attention.rotary_base == 10000.0);
   REQUIRE(bench.trace().tensors.q_rotary);
   CHECK_FALSE(identical(*bench.trace().tensors.q_rotary, *bench.trace().tensors.q_heads));
-  bench.ui->key("Ctrl+A");
-  bench.ui->key("Delete");
+  bench.ui->key("Ctrl+A").key("Delete");
   CHECK_FALSE(bench.scenario().attention.rotary_base);
   CHECK_FALSE(bench.trace().tensors.q_rotary);
 }
@@ -109,9 +97,7 @@ TEST_CASE("a base that is typed stands in the place of frequencies from a file")
   scenario.attention.rotary_inverse_frequencies = std::vector<double>{0.5};
   WINDOW_OR_SKIP(bench, open_window(1600, 1400, scenario));
   REQUIRE(bench.trace().tensors.q_rotary);
-  bench.ui->click("setup/rotary_base");
-  bench.ui->key("Ctrl+A");
-  bench.ui->type("50");
+  bench.ui->click("setup/rotary_base").key("Ctrl+A").type("50");
   CHECK(bench.scenario().attention.rotary_base == 50.0);
   CHECK_FALSE(bench.scenario().attention.rotary_inverse_frequencies);
 }
@@ -140,75 +126,59 @@ TEST_CASE("what the gains do is held against the output with every gain 1, compu
 TEST_CASE("while a gain is dragged the setup says what all gains do to the output") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   CHECK_FALSE(bench.ui->has("setup/gain_effect"));
-  const UiRect track = bench.ui->rect("setup/gain");
-  const float y = 0.5f * (track.min.y + track.max.y);
-  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.min.x + 1, y);
+  bench.ui->drag(bench.ui->at("setup/gain"), bench.ui->at("setup/gain", 0.0f));
   CHECK(bench.ui->has("setup/gain_effect"));
   bench.ui->double_click("setup/gain");
   CHECK_FALSE(bench.ui->has("setup/gain_effect"));
 }
 
-TEST_CASE(
-    "the maps of all heads have one range of colours, or each its own, and what holds stands over them") {
+TEST_CASE("the maps of all heads have one range of colours, or each its own, which is said over them") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.window->state().view.selection.step = Step::scores;
-  bench.window->state().view.selection.view = StageView::all_heads;
-  bench.ui->run_until_still();
+  bench.show(Step::scores, StageView::all_heads);
   const auto darkest = [&](int head) {
     return least_blue(bench.ui->pixels(), bench.ui->rect(fmt::format("stage/map/{}", head)));
   };
-  bench.window->state().view.settings.theme = Theme::light;
+  bench.state().view.settings.theme = Theme::light;
   bench.ui->run_until_still();
   const UiRect before = bench.ui->rect("stage/map/6");
   const int pale = darkest(6), strong = darkest(0);
   CHECK(strong < pale);
-  bench.ui->click("stage/colors/per head");
-  bench.ui->run_until_still();
+  bench.ui->click("stage/colors/per head").run_until_still();
   CHECK(bench.ui->rect("stage/map/6").min.y > before.min.y);  // the range stands over it
   CHECK(darkest(6) < pale - 60);
-  bench.ui->click("stage/colors/shared");
-  bench.ui->run_until_still();
+  bench.ui->click("stage/colors/shared").run_until_still();
   CHECK(darkest(6) == pale);
 }
 
-TEST_CASE(
-    "beside a head with large numbers the thumbnails of the others show their patterns, each in its own "
-    "colours") {
+TEST_CASE("beside a head of large numbers other thumbnails show their patterns, each in its own colours") {
   Scenario scenario = preset_scenario("hand_made");
   WINDOW_OR_SKIP(bench, open_window(1600, 1000, scenario));
-  bench.window->state().view.settings.theme = Theme::light;
-  bench.window->state().view.selection.step = Step::scores;
+  bench.state().view.settings.theme = Theme::light;
+  bench.selection().step = Step::scores;
   for (const StageView view : {StageView::one_head, StageView::tokens}) {
-    bench.window->state().view.selection.view = view;
-    bench.ui->move_to(2, 2);
-    bench.ui->run_until_still();
+    bench.selection().view = view;
+    bench.ui->move_to(2, 2).run_until_still();
     const auto darkest = [&] { return least_blue(bench.ui->pixels(), bench.ui->rect("heads/thumbnail/6")); };
     const int pale = darkest();
-    bench.ui->click("stage/colors/per head");
-    bench.ui->move_to(2, 2);
-    bench.ui->run_until_still();
+    bench.ui->click("stage/colors/per head").move_to(2, 2).run_until_still();
     CHECK(bench.selection().colors_by_head);
     CAPTURE(static_cast<int>(view));
     CHECK(std::abs(darkest() - pale) > 40);
-    bench.ui->click("stage/colors/shared");
-    bench.ui->move_to(2, 2);
-    bench.ui->run_until_still();
+    bench.ui->click("stage/colors/shared").move_to(2, 2).run_until_still();
     CHECK(darkest() == pale);
   }
   // One choice for all views, and one of the commands.
-  perform(bench.window->state(), {CommandId::colors_by_head});
-  bench.window->state().view.selection.view = StageView::all_heads;
+  perform(bench.state(), {CommandId::colors_by_head});
+  bench.selection().view = StageView::all_heads;
   bench.ui->run_until_still();
   CHECK(bench.selection().colors_by_head);
   CHECK(bench.ui->has("stage/colors/per head"));
 }
 
-TEST_CASE(
-    "heads are named under their thumbnails by what is measured on the text, and a name goes with its "
-    "habit") {
+TEST_CASE("heads are named under thumbnails by what is measured on the text; a name goes with its habit") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("welcome")));
   UiDriver& ui = *bench.ui;
-  bench.window->state().view.selection.step = Step::softmax;
+  bench.selection().step = Step::softmax;
   ui.run_until_still();
   int named = 0;
   const auto shown_names = [&] {
@@ -223,7 +193,7 @@ TEST_CASE(
   // Layer 0 has heads that look at the neighbours.
   Scenario other = bench.scenario();
   other.parameters.layer = 0;
-  bench.window->state().document.session.edit(other, "layer 0");
+  bench.session().edit(other, "layer 0");
   ui.run_until_still();
   CHECK(shown_names() != layer1);
   CHECK(ui.has("heads/name/7"));  // the previous word
@@ -231,7 +201,79 @@ TEST_CASE(
 
 TEST_CASE("random inputs without words are measured by place alone, and cross-attention is not named") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000, preset_scenario("cross_attention")));
-  bench.window->state().view.selection.step = Step::softmax;
-  bench.ui->run_until_still();
+  bench.show(Step::softmax);
   for (const std::string& name : bench.ui->names()) CHECK_FALSE(name.starts_with("heads/name/"));
+}
+
+namespace {
+
+bool same_weights(const Trace& a, const Trace& b, Index head) {
+  const Tensor &x = *a.tensors.attn_weights, &y = *b.tensors.attn_weights;
+  for (Index i = 0; i < x.size(); ++i) {
+    if (x.shape().index_of(i)[1] == head && x.flat(i) != y.flat(i)) return false;
+  }
+  return x.shape() == y.shape();
+}
+
+}  // namespace
+
+TEST_CASE("H freezes the head that is looked at: a new word reaches its answer through the values alone") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1250));
+  const TracePtr before = bench.session().trace_ptr();
+  bench.ui->key("6");  // of random parameters: its weights follow the words
+  bench.ui->key("H");
+  CHECK(is_frozen(bench.scenario(), 6));
+  CHECK(bench.session().last_edit().starts_with("Head 6 frozen: it keeps its 12 × 12 weights"));
+  CHECK(identical(*bench.trace().tensors.output, *before->tensors.output));
+
+  const char* sentence = "inputs.text=The animal didn't cross the street although it was too tired";
+  bench.session().edit(with_setting(bench.scenario(), sentence), "text");
+  bench.ui->run_frames(3);
+  CHECK(same_weights(bench.trace(), *before, 6));
+  CHECK_FALSE(identical(*bench.trace().tensors.head_output, *before->tensors.head_output));
+  const ComputationPtr free = compute(with_setting(preset_scenario("hand_made"), sentence), nullptr);
+  CHECK_FALSE(identical(*bench.trace().tensors.output, *free->trace->tensors.output));
+
+  bench.ui->key("H");
+  CHECK_FALSE(bench.scenario().frozen_heads);
+  CHECK(identical(*bench.trace().tensors.output, *free->trace->tensors.output));
+  bench.ui->key("Ctrl+Z").key("Ctrl+Z").key("Ctrl+Z");
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
+}
+
+TEST_CASE("the setup freezes the head that is looked at by a click, and a lock marks its map in every view") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1250));
+  bench.ui->key("4");
+  CHECK_FALSE(bench.ui->has("lock"));
+  bench.ui->click("setup/freeze/frozen");
+  CHECK(is_frozen(bench.scenario(), 4));
+  for (const StageView view : {StageView::one_head, StageView::all_heads}) {
+    bench.selection().view = view;
+    bench.selection().step = Step::softmax;
+    bench.ui->run_frames(3);
+    CHECK(bench.ui->has("lock"));
+    if (view != StageView::one_head) continue;
+    const UiRect lock = bench.ui->rect("lock"), map = bench.ui->rect("stage/result");
+    CHECK(lock.min.x > map.min.x);  // the large map, behind the thumbnails
+    CHECK(lock.max.x <= map.max.x);
+    CHECK(lock.min.y >= map.min.y);
+    CHECK(lock.max.y < map.max.y);
+  }
+  bench.ui->click("setup/freeze/live");
+  CHECK_FALSE(bench.scenario().frozen_heads);
+  bench.ui->key("Ctrl+Z");
+  CHECK(is_frozen(bench.scenario(), 4));
+}
+
+TEST_CASE("an edit of the sizes lets the head go in one step of undo") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1250));
+  bench.ui->key("H");
+  const Scenario frozen = bench.scenario();
+  bench.session().edit(with_setting(frozen, "attention.num_heads=4"), "num_heads");
+  bench.ui->run_frames(2);
+  CHECK(bench.session().error().empty());
+  CHECK_FALSE(bench.scenario().frozen_heads);
+  CHECK_CONTAINS(bench.session().last_edit(), "no longer frozen");
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == frozen);
 }

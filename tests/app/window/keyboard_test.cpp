@@ -24,8 +24,7 @@ TEST_CASE("Enter leads into the map: the arrows go from number to number, Enter 
   CHECK(bench.selection().hovered == CellRef{{TensorId::scores}, {0, 0, 2, 1}});
   bench.ui->key("Enter");
   CHECK(bench.selection().pinned == CellRef{{TensorId::scores}, {0, 0, 2, 1}});
-  bench.ui->key("End");
-  bench.ui->key("Ctrl+Down");
+  bench.ui->key("End").key("Ctrl+Down");
   CHECK(bench.selection().hovered == CellRef{{TensorId::scores}, {0, 0, 11, 11}});
   bench.ui->key("3");  // another head, the same place
   CHECK(bench.selection().hovered == CellRef{{TensorId::scores}, {0, 3, 11, 11}});
@@ -35,8 +34,7 @@ TEST_CASE("Enter leads into the map: the arrows go from number to number, Enter 
   CHECK(bench.selection().hovered == CellRef{{TensorId::scores}, {0, 3, 0, 0}});
   bench.ui->key("Left");
   CHECK(bench.selection().hovered == CellRef{{TensorId::scores}, {0, 3, 11, 10}});
-  bench.ui->key("Escape");
-  bench.ui->key("Right");
+  bench.ui->key("Escape").key("Right");
   CHECK(bench.selection().step == Step::scale);
 }
 
@@ -47,7 +45,7 @@ TEST_CASE("in every view the arrows look at numbers, and Enter pins what they lo
     WINDOW_OR_SKIP(bench, open_at(Step::scores, view));
     // What is pinned has the same heads: its maps are linked to the present ones, the three of them.
     const std::ptrdiff_t maps = view == StageView::compare ? 3 : 1;
-    if (view == StageView::compare) perform(bench.window->state(), {CommandId::pin_scenario});
+    if (view == StageView::compare) perform(bench.state(), {CommandId::pin_scenario});
     const auto has_map = [&] {
       return std::ranges::count_if(focus_of(bench).window,
                                    [](const FocusOrder::Stop& stop) { return stop.map; }) >= maps;
@@ -55,8 +53,7 @@ TEST_CASE("in every view the arrows look at numbers, and Enter pins what they lo
     for (int i = 0; i < 5000 && !has_map(); ++i)
       bench.ui->run_frames(1);  // some are computed in the background
     CAPTURE(static_cast<int>(view));
-    bench.ui->key("Enter");
-    bench.ui->key("Down");
+    bench.ui->key("Enter").key("Down");
     CHECK(bench.selection().hovered.has_value());
     bench.ui->key("Enter");
     CHECK(bench.selection().pinned == bench.selection().hovered);
@@ -66,13 +63,8 @@ TEST_CASE("in every view the arrows look at numbers, and Enter pins what they lo
 
 TEST_CASE("the mask is painted with Space, held over the arrows as a mouse is dragged") {
   WINDOW_OR_SKIP(bench, open_at(Step::mask));
-  bench.ui->click("stage/brush/paint");
-  bench.ui->key("Enter");
-  bench.ui->key("Down");
-  bench.ui->hold("Space");
-  bench.ui->key("Right");
-  bench.ui->key("Right");
-  bench.ui->release_key("Space");
+  bench.ui->click("stage/brush/paint").key("Enter").key("Down").hold("Space").key("Right");
+  bench.ui->key("Right").release_key("Space");
   const auto blocked = [&](Index query, Index key) {
     const TensorPtr mask = bench.trace().tensors.mask_bias;
     return mask && mask->at({0, 0, query, key}) == -INFINITY;
@@ -81,8 +73,7 @@ TEST_CASE("the mask is painted with Space, held over the arrows as a mouse is dr
   CHECK_FALSE(blocked(1, 3));
   CHECK_FALSE(blocked(0, 0));
   CHECK_FALSE(bench.selection().pinned);
-  bench.ui->key("Down");
-  bench.ui->key("Space");
+  bench.ui->key("Down").key("Space");
   CHECK(blocked(2, 2));
   bench.ui->key("Ctrl+Z");  // one press is one step
   CHECK_FALSE(blocked(2, 2));
@@ -106,17 +97,16 @@ TEST_CASE("the heads, the timeline, the graph and the terms are worked by their 
   CHECK(bench.selection().step == Step::split_heads);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::scores);
-  CHECK(bench.window->state().view.motion.progress == doctest::Approx(0.05));
+  CHECK(bench.state().view.motion.progress == doctest::Approx(0.05));
   REQUIRE(tab_to(bench, "graph/concat"));
   bench.ui->key("Enter");
   CHECK(bench.selection().step == Step::concat);
-  bench.window->state().view.selection = {};
-  bench.window->state().view.selection.step = Step::scores;
-  bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
+  bench.selection() = {};
+  bench.selection().step = Step::scores;
+  bench.selection().pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
   bench.ui->run_frames(3);
   REQUIRE(tab_to(bench, "inspector/term/1"));
-  bench.ui->key("Right");
-  bench.ui->key("Enter");
+  bench.ui->key("Right").key("Enter");
   REQUIRE(bench.selection().pinned.has_value());
   CHECK(bench.selection().pinned->tensor == TensorName{TensorId::k_heads});  // the second factor
 }
@@ -140,38 +130,25 @@ TEST_CASE("F6 goes from panel to panel and back to the steps") {
 
 TEST_CASE("F10 opens the menus: the arrows go through them, Enter chooses") {
   WINDOW_OR_SKIP(bench, open_at(Step::scores));
-  bench.ui->key("F10");
-  bench.ui->run_frames(3);
+  bench.ui->key("F10").run_frames(3);
   REQUIRE(bench.ui->has("menu/Open…"));
-  bench.ui->key("Right");
-  bench.ui->run_frames(3);
+  bench.ui->key("Right").run_frames(3);
   REQUIRE(bench.ui->has("menu/Undo"));
   CHECK_FALSE(bench.ui->has("menu/Open…"));
-  bench.ui->key("Left");
-  bench.ui->run_frames(3);
+  bench.ui->key("Left").run_frames(3);
   bench.ui->key("Left");  // round to the last one
   bench.ui->run_frames(3);
   REQUIRE(bench.ui->has("menu/Keys"));
   CHECK(bench.selection().step == Step::scores);
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").run_frames(2);
   CHECK_FALSE(bench.ui->has("menu/Keys"));
 
   // A person holds a key for longer than a frame.
-  for (const char* key : {"F10", "Right"}) {
-    bench.ui->hold(key);
-    bench.ui->run_frames(6);
-    bench.ui->release_key(key);
-    bench.ui->run_frames(6);
-  }
+  for (const char* key : {"F10", "Right"}) bench.ui->hold(key).run_frames(6).release_key(key).run_frames(6);
   REQUIRE(bench.ui->has("menu/Undo"));
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").run_frames(2);
 
-  for (const char* key : {"F10", "Right", "Right", "Down", "Enter"}) {
-    bench.ui->key(key);
-    bench.ui->run_frames(3);
-  }
+  for (const char* key : {"F10", "Right", "Right", "Down", "Enter"}) bench.ui->key(key).run_frames(3);
   CHECK(bench.selection().step == Step::split_heads);  // View: below "Next step" stands "Previous step"
 }
 
@@ -179,12 +156,9 @@ TEST_CASE("the list of mask patterns is opened and chosen from by keys, and the 
   WINDOW_OR_SKIP(bench, open_at(Step::mask));
   REQUIRE(tab_to(bench, "setup/preset"));
   const ImGuiID before = focus_of(bench).focused;
-  bench.ui->key("Enter");
-  bench.ui->run_frames(3);
+  bench.ui->key("Enter").run_frames(3);
   REQUIRE(bench.ui->has("setup/preset/none"));
-  bench.ui->key("Down");
-  bench.ui->key("Enter");
-  bench.ui->run_frames(3);
+  bench.ui->key("Down").key("Enter").run_frames(3);
   CHECK_FALSE(bench.ui->has("setup/preset/none"));
   CHECK(bench.scenario().mask.preset.has_value());
   CHECK(focus_of(bench).focused == before);
@@ -195,7 +169,7 @@ TEST_CASE("a letter of the sizes lights its axis when Tab comes to it, and Shift
   std::set<std::string> axes;
   bench.ui->key("Shift+Tab");
   while (focused_part(focus_of(bench)) == 8) {
-    axes.insert(bench.window->state().view.pointed.axis);
+    axes.insert(bench.state().view.pointed.axis);
     bench.ui->key("Shift+Tab");
   }
   CHECK(axes == std::set<std::string>{"E", "H", "D", "L"});
@@ -215,19 +189,14 @@ TEST_CASE("a file is found and opened in the dialog by keys alone") {
   Scenario small = preset_scenario("hand_made");
   small.inputs.text = "three words here";
   write_file_atomically((folder / "inner" / "small.json").string(), scenario_to_json(small));
-  bench.ui->key("Ctrl+O");
-  bench.ui->run_frames(2);
-  bench.window->state().dialogs.files.path = folder.string() + "/";
-  bench.ui->run_frames(2);
-  bench.ui->key("Tab");
-  bench.ui->key("Down");
+  bench.ui->key("Ctrl+O").run_frames(2);
+  bench.state().dialogs.files.path = folder.string() + "/";
+  bench.ui->run_frames(2).key("Tab").key("Down");
   bench.ui->key("Enter");  // into the folder, and the arrows stay in the list
-  CHECK(bench.window->state().dialogs.files.path == (folder / "inner").string() + "/");
-  bench.ui->key("Down");
-  bench.ui->key("Enter");
-  CHECK(bench.window->state().dialogs.files.path == (folder / "inner" / "small.json").string());
-  bench.ui->key("Enter");
-  bench.ui->run_frames(3);
+  CHECK(bench.state().dialogs.files.path == (folder / "inner").string() + "/");
+  bench.ui->key("Down").key("Enter");
+  CHECK(bench.state().dialogs.files.path == (folder / "inner" / "small.json").string());
+  bench.ui->key("Enter").run_frames(3);
   CHECK(bench.scenario().inputs.text == "three words here");
   fs::remove_all(folder);
 }

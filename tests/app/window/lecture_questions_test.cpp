@@ -13,11 +13,9 @@ using namespace headwise;
 
 TEST_CASE("an answer is shown at the page's own head, wherever the stage was when it was given") {
   BENCH_OR_SKIP(Course, course);
-  course.show(2);
-  course.key("Down");
+  course.show(2).key("Down");
   CHECK(course.now().head == 5);
-  CHECK(course.ui().has("caption/elsewhere"));
-  CHECK(course.ui().has("caption/number"));
+  course.ui().check_shown({"caption/elsewhere", "caption/number"});
   course.key("PageDown");
   CHECK_FALSE(course.walk().asking());
   CHECK(course.now().head == 4);
@@ -31,7 +29,7 @@ TEST_CASE("a page that asks for a head does not tell its own by saying which one
   page.answer->kind = AnswerKind::head;
   page.answer->is = "4";
   course.show(2);
-  course.state().view.selection.head = 1;
+  course.now().head = 1;
   course.ui().run_frames(2);
   CHECK(course.walk().asking());
   CHECK_FALSE(course.walk().departure);
@@ -39,19 +37,15 @@ TEST_CASE("a page that asks for a head does not tell its own by saying which one
 
 TEST_CASE("a question that is come to from behind is still asked, unless its answer was shown before") {
   BENCH_OR_SKIP(Course, course);
-  course.key("F5");
-  course.key("End");
-  course.key("PageUp");
+  course.key("F5").key("End").key("PageUp");
   REQUIRE(course.walk().page == 2);
   CHECK(course.walk().asking());
   course.key("PageDown");
   CHECK_FALSE(course.walk().asking());
-  course.key("PageDown");
-  course.key("PageUp");
+  course.key("PageDown").key("PageUp");
   CHECK(course.walk().page == 2);
   CHECK_FALSE(course.walk().asking());
-  course.key("PageUp");
-  course.key("PageDown");
+  course.key("PageUp").key("PageDown");
   CHECK(course.walk().asking());  // nobody has answered it
 }
 
@@ -67,15 +61,14 @@ TEST_CASE("a page that asks for a cell tells how to click one only where the map
   const auto note = [&] { return listed_pieces(course.walk()).front().text; };
   CHECK(note() == "click a cell of attn_weights; by keys: Enter, the arrows, Enter");
   for (const StageView view : {StageView::all_heads, StageView::tokens, StageView::head_rows}) {
-    course.state().view.selection.view = view;
+    course.now().view = view;
     course.ui().run_until_still();
     CHECK(note() == "go back to the page’s own place to click a cell of attn_weights");
     CHECK(course.ui().has("caption/back_to_page"));
   }
-  course.ui().click("caption/back_to_page");
-  course.ui().run_until_still();
+  course.click("caption/back_to_page");
   CHECK(note() == "click a cell of attn_weights; by keys: Enter, the arrows, Enter");
-  course.state().view.selection.step = Step::scale;
+  course.now().step = Step::scale;
   course.ui().run_until_still();
   CHECK(note() == "go back to the page’s own place to click a cell of attn_weights");
 }
@@ -83,27 +76,19 @@ TEST_CASE("a page that asks for a cell tells how to click one only where the map
 TEST_CASE("whichever key goes back to a question whose answer was shown finds it shown") {
   BENCH_OR_SKIP(Course, course);
   std::swap(course.walk().playlist.pages[0], course.walk().playlist.pages[2]);
-  course.show(0);
-  course.key("F5");
-  course.key("PageDown");
+  course.show(0).key("F5").key("PageDown");
   REQUIRE_FALSE(course.walk().asking());
-  course.key("End");
-  course.key("Home");
+  course.key("End").key("Home");
   CHECK(course.walk().page == 0);
   CHECK_FALSE(course.walk().asking());
-  course.key("End");
-  course.key("Escape");
-  course.ui().click("filmstrip/page/0");
-  course.ui().run_until_still();
+  course.key("End").key("Escape").click("filmstrip/page/0");
   CHECK_FALSE(course.walk().asking());
 }
 
 TEST_CASE("on the full screen what is typed at a number that was answered chooses no head and no speed") {
   BENCH_OR_SKIP(Course, course);
-  course.key("F5");
-  course.show(2);
-  course.ui().key("0");
-  course.ui().type("0.5");
+  course.key("F5").show(2);
+  course.ui().key("0").type("0.5");
   course.key("Enter");
   REQUIRE_FALSE(course.walk().asking());
   const float speed = course.state().view.settings.motion_speed;
@@ -111,8 +96,7 @@ TEST_CASE("on the full screen what is typed at a number that was answered choose
   CHECK(course.now().head == 4);
   CHECK(course.state().view.settings.motion_speed == speed);
   CHECK(course.tells("The answer is already shown. “Answer again” asks the question again."));
-  course.key("Escape");
-  course.key("5");
+  course.key("Escape").key("5");
   CHECK(course.now().head == 5);  // in the window digits are the keys of heads again
 }
 
@@ -127,9 +111,7 @@ TEST_CASE("a veil over the weights hides what a head is known to do") {
   CHECK(named());
 }
 
-TEST_CASE(
-    "a question for a head is asked where all heads are shown, and where it is asked of one, its number is "
-    "hidden") {
+TEST_CASE("a question for a head is asked where all are shown; asked of one, that one's number is hidden") {
   for (const bool presentation : {false, true}) {
     CAPTURE(presentation);
     BENCH_OR_SKIP(Course, course, 1600, 1000);
@@ -161,9 +143,7 @@ TEST_CASE(
     course.key("Down");
     CHECK(course.now().head == 0);
     CHECK(course.tells("This page asks for a head: its digit, or its button beside the question, answers."));
-    const UiRect map = course.ui().rect("stage/map/7");
-    course.ui().click((map.min.x + map.max.x) / 2, (map.min.y + map.max.y) / 2);
-    course.ui().run_until_still();
+    course.click("stage/map/7");
     CHECK_FALSE(course.walk().asking());
     CHECK(course.state().view.notices.notices.empty());
     CHECK(course.walk().given.head == 7);
@@ -175,19 +155,15 @@ TEST_CASE(
 
 TEST_CASE("the sheet of all heads shows nothing while a page asks about them") {
   BENCH_OR_SKIP(Course, course);
-  course.show(2);
-  course.key("R");
+  course.show(2).key("R");
   CHECK(course.ui().has("heads/hidden"));
-  course.key("Escape");
-  course.key("PageDown");
-  course.key("R");
+  course.key("Escape").key("PageDown").key("R");
   CHECK_FALSE(course.ui().has("heads/hidden"));
 }
 
 TEST_CASE("while a page hides the weights, no sheet compares them and no command copies them") {
   BENCH_OR_SKIP(Course, course);
-  course.show(2);
-  course.key("I");
+  course.show(2).key("I");
   CHECK(course.ui().has("comparison/hidden"));
   course.key("Escape");
   perform(course.state(), CommandCall{CommandId::copy_table});
@@ -227,26 +203,21 @@ TEST_CASE("an answer that was only shown can be asked again, on the full screen 
     REQUIRE_FALSE(course.walk().asking());
     course.ui().save_png(presentation ? "answer_again_hall" : "answer_again");
     CHECK(course.ui().rect("caption/take_back").max.y <= course.ui().rect("panel/caption").max.y - 10);
-    course.ui().click("caption/take_back");
-    course.ui().run_until_still();
+    course.click("caption/take_back");
     CHECK(course.walk().asking());
   }
 }
 
 TEST_CASE("what cannot be updated while it asks says by which key it is shown") {
   BENCH_OR_SKIP(Course, course);
-  course.show(2);
-  course.key("Ctrl+U");
+  course.show(2).key("Ctrl+U");
   CHECK(course.tells("The page still hides its answer. Show it (Page Down), then update the page."));
 }
 
-TEST_CASE(
-    "in a hall a unit stands beside the field of its number, and a tensor without heads has no head's "
-    "title") {
+TEST_CASE("in a hall a unit stands beside its number's field; a tensor without heads has no head's title") {
   BENCH_OR_SKIP(Course, course);
   course.walk().playlist.pages[2].answer->unit = "of the weight";
-  course.key("F5");
-  course.show(2);
+  course.key("F5").show(2);
   course.ui().save_png("unit_hall");
   const UiRect field = course.ui().rect("caption/number"), unit = course.ui().rect("caption/point");
   CHECK(unit.min.x >= field.max.x);
@@ -265,13 +236,9 @@ TEST_CASE("a shape is typed with its letters, none of which is a command while t
   course.page().answer->kind = AnswerKind::shape;
   course.page().answer->is = "shape attn_weights";
   const Scenario before = course.bench.scenario();
-  course.key("F5");
-  course.show(2);
+  course.key("F5").show(2);
   course.ui().push(KeyChanged{'N', true});  // as a keyboard sends it
-  course.ui().push(TextEntered{U'N'});
-  course.ui().push(KeyChanged{'N', false});
-  course.ui().run_frames(3);
-  course.ui().type(" H L S");
+  course.ui().push(TextEntered{U'N'}).push(KeyChanged{'N', false}).run_frames(3).type(" H L S");
   CHECK_FALSE(course.state().dialogs.training.open);
   CHECK(course.bench.scenario() == before);
   CHECK(course.walk().given.typed == "N H L S");
@@ -307,8 +274,7 @@ TEST_CASE("Page Up turns back from the field of an answer, whatever stands in it
       course.key("F5");
       course.walk().playlist.pages[2].answer->kind = kind;
       course.show(2);
-      course.ui().key("2");
-      course.ui().type(typed);
+      course.ui().key("2").type(typed);
       REQUIRE(course.walk().given.typed == typed);
       course.key("PageUp");
       CHECK(course.walk().page == 1);

@@ -17,10 +17,8 @@ TEST_CASE("beside another head than the page's, its words are preceded by both h
     if (presentation) course.key("F5");
     CHECK_FALSE(course.ui().has("caption/elsewhere"));
     course.key("7");
-    REQUIRE(course.walk().departure);
-    CHECK(departure_words(*course.walk().departure) == "This page is about head 4; the stage shows head 7.");
-    CHECK(course.ui().has("caption/elsewhere"));
-    CHECK(course.ui().has("caption/words"));
+    course.check_departure("head 4", "head 7");
+    course.ui().check_shown({"caption/elsewhere", "caption/words"});
     CHECK(course.ui().rect("caption/elsewhere").min.y < course.ui().rect("caption/words").min.y);
     CHECK(course.ui().rect("caption/back_to_page").max.y <= course.ui().rect("caption/words").min.y);
     CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
@@ -29,10 +27,8 @@ TEST_CASE("beside another head than the page's, its words are preceded by both h
     course.ui().run_frames(2);
     CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
     page.caption = "In head 4.";
-    course.ui().run_frames(2);
-    course.ui().save_png(presentation ? "other_head_hall" : "other_head");
-    course.ui().click("caption/back_to_page");
-    course.ui().run_until_still();
+    course.ui().run_frames(2).save_png(presentation ? "other_head_hall" : "other_head");
+    course.click("caption/back_to_page");
     CHECK(course.now().head == 4);
     CHECK_FALSE(course.walk().departure);
     CHECK_FALSE(course.ui().has("caption/elsewhere"));
@@ -97,8 +93,7 @@ TEST_CASE("what cannot be read in braces is told before a class sees it, and aga
   }
   perform(course.state(), CommandCall{CommandId::leave_playlist});
   CHECK(course.walk().page == 0);
-  course.ui().key("Ctrl+S");
-  course.ui().run_frames(3);
+  course.ui().key("Ctrl+S").run_frames(3);
   CHECK(read_playlist_file(course.folder.file("lesson.json")).pages[0].caption == "It is {max scores[0,}.");
   CHECK(course.tells("Page 1 has an error: " + course.walk().words_problem +
                      ". Correct it before you leave the page."));
@@ -113,10 +108,7 @@ TEST_CASE("after a cell was looked at with the keys, the next page's keys turn p
   course.key("F5");
   for (const char* key : {"Right", "Space"}) {
     CAPTURE(key);
-    course.show(0);
-    course.key("Enter");
-    course.key("Right");
-    course.key("Down");
+    course.show(0).key("Enter").key("Right").key("Down");
     REQUIRE(course.walk().page == 0);
     course.key("PageDown");
     REQUIRE(course.walk().page == 1);
@@ -128,28 +120,23 @@ TEST_CASE("after a cell was looked at with the keys, the next page's keys turn p
 
 TEST_CASE("past the last page nothing covers it on the full screen, and the line below its words tells") {
   BENCH_OR_SKIP(Course, course);
-  course.key("F5");
-  course.key("End");
-  course.key("PageDown");
+  course.key("F5").key("End").key("PageDown");
   CHECK(course.walk().page == 3);
   CHECK(course.state().view.notices.notices.empty());
   CHECK(course.says("4 of 4, the last page · Esc leaves full screen"));
-  course.key("Escape");
-  course.key("PageDown");
+  course.key("Escape").key("PageDown");
   CHECK(course.tells("This is the last page. Esc returns to your own scenario."));
 }
 
 TEST_CASE("on the full screen a link to another page says how to go back, and that leads back") {
   BENCH_OR_SKIP(Asked, asked);
-  UiDriver& ui = *asked.bench.ui;
+  UiDriver& ui = asked.ui();
   for (const bool presentation : {false, true}) {
     CAPTURE(presentation);
     if (presentation) ui.key("F5");
     ui.run_until_still();
     if (asked.walk().asking()) ui.key("1");
-    ui.run_until_still();
-    ui.click("caption/see");
-    ui.run_until_still();
+    ui.run_until_still().click("caption/see").run_until_still();
     REQUIRE(asked.walk().page == 1);
     if (presentation) {
       CHECK(ui.has("says/2 of 2 · Backspace leads back to page 1"));
@@ -162,14 +149,12 @@ TEST_CASE("on the full screen a link to another page says how to go back, and th
     CHECK_FALSE(asked.walk().asking());
     CHECK_FALSE(asked.walk().followed_from);
     ui.key("Backspace");
-    CHECK(asked.bench.window->state().view.notices.notices.back().text ==
+    CHECK(asked.state().view.notices.notices.back().text ==
           "No link was followed to this place: there is nothing to go back to.");
   }
 }
 
-TEST_CASE(
-    "beside a page that was changed stands what was changed, and the way back, in a hall and beside one's "
-    "own pages") {
+TEST_CASE("beside a changed page stands what changed and the way back, in a hall and on one's own pages") {
   for (const bool presentation : {false, true}) {
     CAPTURE(presentation);
     BENCH_OR_SKIP(Course, course);
@@ -184,18 +169,14 @@ TEST_CASE(
     CHECK(course.says("You changed this page: causal mask on, mute head 4."));
     course.key("7");
     course.ui().save_png(presentation ? "changed_elsewhere_hall" : "changed_elsewhere");
-    CHECK(course.ui().has("caption/elsewhere"));
-    CHECK(course.ui().has("caption/changed"));
+    course.ui().check_shown({"caption/elsewhere", "caption/changed"});
     CHECK(course.ui().rect("caption/words").max.y <= course.ui().rect("panel/caption").max.y);
-    course.key("4");
-    course.key("C");
+    course.key("4").key("C");
     CHECK(course.says("You changed this page: mute head 4."));
-    course.ui().click("caption/restore");
-    course.ui().run_until_still();
+    course.click("caption/restore");
     CHECK_FALSE(course.ui().has("caption/changed"));
     CHECK(course.bench.scenario() == *course.page().scenario);
-    course.key("C");
-    course.key("PageDown");
+    course.key("C").key("PageDown");
     CHECK_FALSE(course.ui().has("caption/changed"));
     if (presentation) continue;
     course.key("C");
@@ -214,8 +195,8 @@ TEST_CASE("a query chosen in Rows is kept by Update and Add page, and another pa
   for (const StageView view : {StageView::head_rows, StageView::elementwise, StageView::query_key_plane}) {
     CAPTURE(static_cast<int>(view));
     BENCH_OR_SKIP(Course, course, 1600, 1000);
-    course.state().view.selection.view = view;
-    course.state().view.selection.head = 5;  // head 4 has no direction
+    course.now().view = view;
+    course.now().head = 5;  // head 4 has no direction
     course.ui().run_until_still();
     perform(course.state(), CommandCall{CommandId::update_page});
     course.ui().run_until_still();
@@ -230,17 +211,15 @@ TEST_CASE("a query chosen in Rows is kept by Update and Add page, and another pa
     REQUIRE(course.page().pin);
     CHECK(course.page().pin->index[1] == 5);
     CHECK_FALSE(course.walk().departure);
-    course.key("PageDown");
-    course.key("PageUp");
+    course.key("PageDown").key("PageUp");
     CHECK(course.ui().said("query ") == chosen);
     course.key("PageDown");
-    course.state().view.selection.view = view;
-    course.state().view.selection.head = 5;
-    course.state().view.selection.pinned.reset();
-    course.ui().run_until_still();
-    course.ui().click("stage/query/forward");
+    course.now().view = view;
+    course.now().head = 5;
+    course.now().pinned.reset();
+    course.ui().run_until_still().click("stage/query/forward");
     course.show(3);
-    course.state().view.selection.view = view;
+    course.now().view = view;
     course.ui().run_until_still();
     CHECK(course.ui().said("query ") != chosen);
     perform(course.state(), CommandCall{CommandId::update_page});
@@ -257,34 +236,27 @@ TEST_CASE("a page made of what was changed on a page of a model is its own, and 
   bench.walk().edits_words = false;
   bench.ui().run_until_still();
   CHECK_FALSE(bench.ui().has("caption/changed"));
-  bench.key("PageUp");
-  bench.key("PageDown");
+  bench.key("PageUp").key("PageDown");
   CHECK(bench.walk().page == 1);
   CHECK_FALSE(bench.ui().has("caption/changed"));
 }
 
-TEST_CASE(
-    "beside a page that pins no cell, another query than the view's first is told, but not in a lesson") {
+TEST_CASE("beside a page that pins no cell, another query than the view's first is told; not in a lesson") {
   BENCH_OR_SKIP(Course, course, 1600, 1000);
   course.page().view = StageView::elementwise;
   course.page().head = 5;
   course.show(0);
   CHECK_FALSE(course.walk().departure);
-  course.ui().click("stage/query/forward");
-  course.ui().run_until_still();
+  course.click("stage/query/forward");
   REQUIRE(course.walk().departure);
   CHECK(course.walk().departure->page == "query “The”");
   course.walk().from_program = true;
-  course.ui().run_frames(2);
-  CHECK_FALSE(course.walk().departure);
+  course.check_no_departure();
 }
 
 TEST_CASE("who leaves a lecture is told from which page, and that F5 returns there") {
   BENCH_OR_SKIP(Course, course);
-  course.key("F5");
-  course.key("PageDown");
-  course.key("Escape");
-  course.key("F");
+  course.key("F5").key("PageDown").key("Escape").key("F");
   REQUIRE(course.state().view.stage_only);
   course.key("Escape");
   CHECK_FALSE(course.state().view.stage_only);
@@ -303,21 +275,19 @@ TEST_CASE("what is written of a page can be scrolled to with the mouse wheel, be
   course.page().answer = PageAnswer{};
   course.page().answer->kind = AnswerKind::choice;
   course.page().answer->options.resize(6);
-  course.ui().click("caption/edit");
-  course.ui().run_frames(3);
+  course.ui().click("caption/edit").run_frames(3);
   const UiRect panel = course.ui().rect("panel/caption"), done = course.ui().rect("caption/edit");
   REQUIRE(course.ui().rect("caption/text").max.y > panel.max.y);
   course.ui().move_to(panel.min.x + 600, panel.min.y + 130);
   for (int i = 0; i < 8; ++i) course.ui().wheel(-1);
-  course.ui().run_frames(2);
-  course.ui().save_png("choice_editor_scrolled");
+  course.ui().run_frames(2).save_png("choice_editor_scrolled");
   CHECK(course.ui().rect("caption/text").max.y <= panel.max.y);
   CHECK(course.ui().rect("caption/edit").min.y == done.min.y);
 }
 
 TEST_CASE("where the headings of q∘k have no room they are short, not cut") {
   BENCH_OR_SKIP(Course, course, 1280, 720);
-  course.state().view.selection.view = StageView::elementwise;
+  course.now().view = StageView::elementwise;
   course.ui().run_until_still();
   CHECK(course.says("q ∘ k"));
   course.key("F");

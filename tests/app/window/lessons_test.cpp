@@ -35,16 +35,14 @@ bool overlap(const UiRect& a, const UiRect& b) {
 // Draws the page with its answer; as a picture too where pictures are asked for.
 void turn_to(WindowBench& bench, const Playlist& playlist, std::size_t page, const std::string& picture) {
   bench.ui->rasterise(false);
-  start_walk(bench.window->state(), playlist, "", page);
+  start_walk(bench.state(), playlist, "", page);
   bench.ui->run_frames(3);
-  if (!bench.window->state().document.walk.answered) bench.ui->key("PageDown");
-  bench.ui->move_to(2, 2);
-  bench.ui->run_until_still();
+  if (!bench.walk().answered) bench.ui->key("PageDown");
+  bench.ui->move_to(2, 2).run_until_still();
   if (std::getenv("HEADWISE_TEST_PICTURES") == nullptr) return;
   bench.ui->rasterise(true);
   bench.ui->forget_picture();
-  bench.ui->run_frames(3, 10.0);
-  bench.ui->save_png(picture);
+  bench.ui->run_frames(3, 10.0).save_png(picture);
 }
 
 }  // namespace
@@ -52,7 +50,7 @@ void turn_to(WindowBench& bench, const Playlist& playlist, std::size_t page, con
 TEST_CASE("every page of every lesson shows its maps, high enough to be seen, on a beam and on a desk") {
   for (const Room& room : rooms) {
     WINDOW_OR_SKIP(bench, open_window(room.width, room.height));
-    WindowState& state = bench.window->state();
+    WindowState& state = bench.state();
     state.view.settings.theme = room.theme;
     state.view.settings.reduce_motion = true;
     for (const Lesson& lesson : lessons()) {
@@ -85,13 +83,12 @@ TEST_CASE("every page of every lesson shows its maps, high enough to be seen, on
 TEST_CASE("in a low window the question of a page makes room for its answer, and the stage does not jump") {
   for (const auto& [height, stays] : {std::pair{600, false}, {1000, true}}) {
     WINDOW_OR_SKIP(bench, open_window(1280, height));
-    start_walk(bench.window->state(), lesson_playlist("questions"), "", 0);
+    start_walk(bench.state(), lesson_playlist("questions"), "", 0);
     bench.ui->run_frames(3);
     REQUIRE(bench.ui->has("caption/ask"));
     const UiRect before = bench.ui->rect("panel/stage");
     CHECK(bench.ui->rect("caption/answer").max.y <= bench.ui->rect("panel/caption").max.y);
-    bench.ui->key("PageDown");
-    bench.ui->run_until_still();
+    bench.ui->key("PageDown").run_until_still();
     CHECK(bench.ui->has("caption/ask") == stays);
     CHECK(bench.ui->has("caption/words"));
     CHECK(bench.ui->rect("panel/stage").max.y == before.max.y);
@@ -100,7 +97,7 @@ TEST_CASE("in a low window the question of a page makes room for its answer, and
 
 TEST_CASE("a comparison in a low stage names the values of a cell in the place of its sentence") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.window->state().view.settings.theme = Theme::projector;
+  bench.state().view.settings.theme = Theme::projector;
   const Playlist& playlist = lesson_playlist("questions");
   std::size_t page = 0;
   while (playlist.pages[page].view != StageView::compare) ++page;
@@ -108,8 +105,7 @@ TEST_CASE("a comparison in a low stage names the values of a cell in the place o
   CHECK(bench.ui->has("stage/compare/sentence"));
   CHECK_FALSE(bench.ui->has("stage/compare/values"));
   const UiRect map = bench.ui->rect("stage/result");
-  bench.ui->move_to("stage/result");
-  bench.ui->run_frames(2);
+  bench.ui->move_to("stage/result").run_frames(2);
   CHECK(bench.ui->has("stage/compare/values"));
   CHECK_FALSE(bench.ui->has("stage/compare/sentence"));
   CHECK(bench.ui->rect("stage/result").min.y == map.min.y);

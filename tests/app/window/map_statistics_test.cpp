@@ -19,9 +19,7 @@ constexpr const char* veiled_softmax = R"({ "headwise_playlist": 1, "pages": [
     "ask": "How much?", "caption": "{attn_weights[0,0,8,7]}.", "answer": {"kind": "number", "is": "attn_weights[0,0,8,7]"} } ] })";
 
 void turn_causal(WindowBench& bench) {
-  bench.ui->move_to(5, 5);
-  bench.ui->key("C");
-  bench.ui->run_until_still();
+  bench.ui->move_to(5, 5).key("C").run_until_still();
 }
 
 void check_free_of_captions(const WindowBench& bench, const UiRect& legend) {
@@ -60,16 +58,14 @@ TEST_CASE("a map in numbers: blocked cells are left out, NaN and −∞ are coun
   CHECK(open.deviation == doctest::Approx(std::sqrt((1 + 9 + 0.25 + 25) / 4.0 - 2.375 * 2.375)));
 }
 
-TEST_CASE(
-    "the inspector gives the statistics of the map beside those of the row, and counts what the mask leaves "
-    "open") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
-  bench.window->state().view.selection.step = Step::softmax;
+TEST_CASE("the inspector has the map's statistics beside the row's, and counts what the mask leaves open") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400));
+  bench.selection().step = Step::softmax;
   turn_causal(bench);
   CHECK(bench.ui->has("inspector/map"));
   const Index L = bench.trace().tensors.attn_weights->shape().size(2);
   CHECK(bench.ui->has("says/open cells: " + std::to_string(L * (L + 1) / 2) + " of " + std::to_string(L * L)));
-  bench.window->state().view.selection.step = Step::scores;
+  bench.selection().step = Step::scores;
   bench.ui->run_frames(3);
   CHECK(bench.ui->has("says/open cells: " + std::to_string(L * L) + " of " + std::to_string(L * L)));
 }
@@ -77,8 +73,8 @@ TEST_CASE(
 TEST_CASE("the statistics of the map are those of the head that the stage shows, for key/value heads too") {
   for (const char* preset : {"random", "grouped_query"}) {
     CAPTURE(preset);
-    WINDOW_OR_SKIP(bench, open_window(1600, 1400, preset_scenario(preset)));
-    Selection& selection = bench.window->state().view.selection;
+    WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400, preset_scenario(preset)));
+    Selection& selection = bench.selection();
     selection.step = Step::split_heads;
     selection.head = 3;
     for (const TensorId id : {TensorId::q_heads, TensorId::k_heads, TensorId::v_heads}) {
@@ -122,9 +118,9 @@ TEST_CASE("one number stands in every place of a screen that has it, under every
       scenario.parameters.source = ParameterSource::random;
       scenario.mask = {};
       change(scenario.mask);
-      WINDOW_OR_SKIP(bench, open_window(1600, 1400, scenario));
+      WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400, scenario));
       CAPTURE(preset);
-      Selection& selection = bench.window->state().view.selection;
+      Selection& selection = bench.selection();
       selection.step = Step::softmax;
       selection.view = StageView::all_heads;
       for (const Index head : {0, 3}) {
@@ -147,15 +143,16 @@ TEST_CASE("one number stands in every place of a screen that has it, under every
 }
 
 TEST_CASE("what a row says is of the cells that the mask leaves open, as what the map says") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
-  Selection& selection = bench.window->state().view.selection;
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400));
+  Selection& selection = bench.selection();
   selection.step = Step::softmax;
   turn_causal(bench);
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, 0, 4, 3}};
   bench.ui->run_until_still();
   const Index L = bench.trace().tensors.attn_weights->shape().size(2);
-  CHECK(bench.ui->has("says/open cells: 5 of " + std::to_string(L)));
-  CHECK(bench.ui->has("says/open cells: " + std::to_string(L * (L + 1) / 2) + " of " + std::to_string(L * L)));
+  bench.ui->check_shown(
+      {"says/open cells: 5 of " + std::to_string(L),
+       "says/open cells: " + std::to_string(L * (L + 1) / 2) + " of " + std::to_string(L * L)});
   REQUIRE(bench.ui->said("entropy: ").size() == 2);
   CHECK(bench.ui->said("entropy: ").back().ends_with(" of 1.61"));  // ln 5
   selection.pinned = CellRef{{TensorId::masked_scores}, {0, 0, 4, 3}};
@@ -165,9 +162,7 @@ TEST_CASE("what a row says is of the cells that the mask leaves open, as what th
 }
 
 TEST_CASE("nothing is said of a map while a page's veil hides it") {
-  const TemporaryFolder folder;
-  WINDOW_OR_SKIP(bench, open_window(1280, 1200));
-  drop(bench, lesson_file(folder, veiled_softmax));
+  WINDOW_OR_SKIP(bench, open_lesson(1280, 1200, veiled_softmax));
   bench.ui->run_until_still();
   REQUIRE(bench.ui->has("stage/veil"));
   CHECK_FALSE(bench.ui->has("inspector/map"));
@@ -177,14 +172,13 @@ TEST_CASE("nothing is said of a map while a page's veil hides it") {
 
 TEST_CASE("what blocked cells mean stands beside the words of a colour bar, not over them") {
   for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}, {1100, 700}}) {
-    WINDOW_OR_SKIP(bench, open_window(width, height));
+    WINDOW_OR_SKIP(bench, open_unpainted(width, height));
     turn_causal(bench);
     CAPTURE(width);
     for (const auto& [step, name] :
          {std::pair{Step::mask, "stage/legend/blocked: −∞"}, {Step::softmax, "stage/legend/blocked"}}) {
       CAPTURE(name);
-      bench.window->state().view.selection.step = step;
-      bench.ui->run_until_still();
+      bench.show(step);
       REQUIRE(bench.ui->has(name));
       check_free_of_captions(bench, bench.ui->rect(name));
     }
@@ -193,9 +187,9 @@ TEST_CASE("what blocked cells mean stands beside the words of a colour bar, not 
 
 TEST_CASE("every view with blocked cells says what they are, and none without") {
   for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}}) {
-    WINDOW_OR_SKIP(bench, open_window(width, height));
+    WINDOW_OR_SKIP(bench, open_unpainted(width, height));
     CAPTURE(width);
-    Selection& selection = bench.window->state().view.selection;
+    Selection& selection = bench.selection();
     selection.step = Step::softmax;
     for (const StageView view : {StageView::all_heads, StageView::compare, StageView::gradients}) {
       CAPTURE(static_cast<int>(view));
@@ -210,7 +204,6 @@ TEST_CASE("every view with blocked cells says what they are, and none without") 
       CAPTURE(static_cast<int>(view));
       selection.view = view;
       bench.ui->run_until_still();
-      REQUIRE(bench.ui->has("stage/legend/blocked"));
       const UiRect stage = bench.ui->rect("panel/stage"), legend = bench.ui->rect("stage/legend/blocked");
       CHECK(legend.max.x <= stage.max.x);
       CHECK(legend.max.y <= stage.max.y);
@@ -220,8 +213,8 @@ TEST_CASE("every view with blocked cells says what they are, and none without") 
 }
 
 TEST_CASE("in q ∘ k a blocked key has a × where its weight would stand") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  Selection& selection = bench.window->state().view.selection;
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
+  Selection& selection = bench.selection();
   selection.step = Step::softmax;
   selection.view = StageView::elementwise;
   bench.ui->run_until_still();
@@ -231,11 +224,10 @@ TEST_CASE("in q ∘ k a blocked key has a × where its weight would stand") {
 }
 
 TEST_CASE("the legend beside a pinned result follows the present one") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.window->state().view.selection.step = Step::softmax;
-  bench.ui->move_to(5, 5);
-  bench.ui->key("P");
-  bench.window->state().view.selection.view = StageView::compare;
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1000));
+  bench.selection().step = Step::softmax;
+  bench.ui->move_to(5, 5).key("P");
+  bench.selection().view = StageView::compare;
   bench.ui->run_until_still();
   CHECK_FALSE(bench.ui->has("stage/legend/blocked"));
   turn_causal(bench);  // the pinned map stays the same

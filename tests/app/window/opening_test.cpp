@@ -13,13 +13,13 @@ namespace {
 WindowBench open_scene(int width = 1600, int height = 1000, float scale = 1.0f) {
   WindowBench bench = open_window(width, height, preset_scenario("welcome"), scale);
   if (!bench.ui) return bench;
-  show_opening(bench.window->state());
+  show_opening(bench.state());
   bench.ui->run_until_still();
   return bench;
 }
 
 bool covers(const WindowBench& bench) {
-  return opening_covers(bench.window->state().view.opening);
+  return opening_covers(bench.state().view.opening);
 }
 
 double weight(const WindowBench& bench, Index key) {
@@ -39,8 +39,7 @@ TEST_CASE("the window begins with the sentence alone, and a thick arc to the nou
   WINDOW_OR_SKIP(bench, open_scene());
   CHECK(covers(bench));
   CHECK(bench.ui->has("opening/strongest/animal"));
-  for (const char* chrome : {"step_bar", "setup/text", "stage/result", "menu/Help"})
-    CHECK_FALSE(bench.ui->has(chrome));
+  bench.ui->check_absent({"step_bar", "setup/text", "stage/result", "menu/Help"});
   // The end of the arc, over "animal"; nothing as thick over "cross".
   const Rgba8 bar = palette_of(Theme::dark).bar;
   CHECK(color_over(bench, "opening/word/1", 12.0) == bar);
@@ -52,28 +51,26 @@ TEST_CASE("the other word swings the arc to the other noun, as an edit that can 
   WINDOW_OR_SKIP(bench, open_scene());
   bench.ui->click("opening/swap");
   CHECK(bench.scenario().inputs.text == "the animal did not cross the street because it was too wide .");
-  CHECK(bench.window->state().view.opening.swung < 1.0);
+  CHECK(bench.state().view.opening.swung < 1.0);
   bench.ui->run_until_still();
   CHECK(covers(bench));
   CHECK(bench.ui->has("opening/strongest/street"));
   CHECK(color_over(bench, "opening/word/6", 12.0) == palette_of(Theme::dark).bar);
   CHECK(weight(bench, 7) > 0.8);
-  bench.ui->click("opening/swap");
-  bench.ui->run_until_still();
+  bench.ui->click("opening/swap").run_until_still();
   CHECK(bench.ui->has("opening/strongest/animal"));
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario().inputs.text == "the animal did not cross the street because it was too wide .");
 }
 
-TEST_CASE(
-    "How? unfolds the stage at the row of the scene, and its colours are there from the last frame on") {
+TEST_CASE("How? unfolds the stage at the row of the scene, whose colours are there from the last frame on") {
   WINDOW_OR_SKIP(bench, open_scene());
   bench.ui->click("opening/how");
   CHECK_FALSE(covers(bench));
   CHECK(bench.ui->has("opening/unfolding"));
   bench.ui->run_until_still();
   CHECK_FALSE(bench.ui->has("opening/unfolding"));
-  CHECK_FALSE(bench.window->state().view.opening.shown);
+  CHECK_FALSE(bench.state().view.opening.shown);
   CHECK(bench.ui->has("stage/result"));
   CHECK(bench.selection().step == Step::softmax);
   CHECK(bench.selection().head == 7);
@@ -126,41 +123,33 @@ TEST_CASE("Tab and Space reach everything in the scene without a mouse") {
   bench.ui->key("Space");
   CHECK(covers(bench));
   CHECK_CONTAINS(bench.scenario().inputs.text, "wide");
-  bench.ui->key("Tab");
-  bench.ui->key("Tab");
-  bench.ui->key("Space");
+  bench.ui->key("Tab").key("Tab").key("Space");
   CHECK_FALSE(covers(bench));
-  bench.ui->run_until_still();
-  bench.ui->type("the dog sleeps .");
+  bench.ui->run_until_still().type("the dog sleeps .");
   CHECK(bench.scenario().inputs.text == "the dog sleeps .");
 }
 
 TEST_CASE("a sentence of one's own replaces the scene's") {
   WINDOW_OR_SKIP(bench, open_scene());
-  bench.ui->click("opening/own");
-  bench.ui->run_until_still();
-  bench.ui->type("a cat sat .");
+  bench.ui->click("opening/own").run_until_still().type("a cat sat .");
   CHECK(bench.scenario().inputs.text == "a cat sat .");
 }
 
 TEST_CASE("who has seen it starts on the stage, and a command shows it again") {
   WINDOW_OR_SKIP(bench, open_scene());
   const std::string file = (std::filesystem::temp_directory_path() / "headwise_opening_settings.json").string();
-  bench.window->state().view.settings_file = file;
+  bench.state().view.settings_file = file;
   bench.ui->click("opening/skip");
   CHECK_FALSE(load_settings(file).settings.opening_scene);
   std::filesystem::remove(file);
-  bench.ui->run_until_still();
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/Intro");
-  bench.ui->run_until_still();
+  bench.ui->run_until_still().click("menu/Help").click("menu/Intro").run_until_still();
   CHECK(covers(bench));
 }
 
 TEST_CASE("a command shows the scene from any other scenario, and undo leads back") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   const Scenario hand_made = bench.scenario();
-  show_opening(bench.window->state());
+  show_opening(bench.state());
   bench.ui->run_until_still();
   CHECK(covers(bench));
   bench.ui->key("Ctrl+Z");
@@ -169,13 +158,12 @@ TEST_CASE("a command shows the scene from any other scenario, and undo leads bac
 
 TEST_CASE("with reduced motion nothing grows, swings or flies") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("welcome")));
-  bench.window->state().view.settings.reduce_motion = true;
-  show_opening(bench.window->state());
+  bench.state().view.settings.reduce_motion = true;
+  show_opening(bench.state());
   bench.ui->run_frames(1);
-  CHECK(bench.window->state().view.opening.grown == 1.0);
-  bench.ui->run_until_still();
-  bench.ui->click("opening/swap");
-  CHECK(bench.window->state().view.opening.swung == 1.0);
+  CHECK(bench.state().view.opening.grown == 1.0);
+  bench.ui->run_until_still().click("opening/swap");
+  CHECK(bench.state().view.opening.swung == 1.0);
   bench.ui->key("Enter");
   CHECK(bench.ui->has("opening/unfolding"));  // it fades
   bench.ui->run_until_still();

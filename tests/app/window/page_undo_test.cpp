@@ -54,8 +54,7 @@ TEST_CASE("undo leads back to what was changed before a page was put back, where
   CHECK(lecture.says("You changed this page: causal mask on."));
 }
 
-TEST_CASE(
-    "undo after a page turn leads back to the page that was changed, also where the next one equals it") {
+TEST_CASE("undo after a page turn leads back to the changed page, also where the next one equals it") {
   BENCH_OR_SKIP(Masked, lecture);
   lecture.keys({"C", "PageDown"});
   REQUIRE(lecture.stands_at(1));
@@ -150,14 +149,10 @@ TEST_CASE("pages that are added, put back or moved take nothing over from the pa
   CHECK(lecture.stands_at(3));
 }
 
-TEST_CASE(
-    "undo brings back the words of a page before they were edited, whether their field has the focus or "
-    "not") {
+TEST_CASE("undo brings back a page's words as they were, whether their field has the focus or not") {
   BENCH_OR_SKIP(Masked, lecture);
   const std::string before = lecture.page().caption;
-  lecture.ui().click("caption/edit");
-  lecture.ui().type(" Typed");
-  lecture.ui().type(" on.");
+  lecture.ui().click("caption/edit").type(" Typed").type(" on.");
   REQUIRE(lecture.page().caption == before + " Typed on.");
   CHECK(undo_label(lecture.state().document) == "edit the words");
   lecture.key("Ctrl+Z");
@@ -167,18 +162,14 @@ TEST_CASE(
   lecture.ui().click("caption/text");
   lecture.key("Ctrl+Z");
   CHECK(lecture.page().caption == before);
-  lecture.ui().type("A caption.");
-  lecture.ui().click("caption/title");
-  lecture.ui().type("A heading");
-  lecture.key("Escape");
-  lecture.key("Ctrl+Z");
+  lecture.ui().type("A caption.").click("caption/title").type("A heading");
+  lecture.key("Escape").key("Ctrl+Z");
   CHECK(lecture.page().title.empty());
   CHECK(lecture.page().caption != before);
   lecture.key("Ctrl+Z");
   CHECK(lecture.page().caption == before);
   // What was changed last is undone first.
-  lecture.ui().click("caption/text");
-  lecture.ui().type("More");
+  lecture.ui().click("caption/text").type("More");
   lecture.command(CommandId::toggle_causal);
   lecture.key("Ctrl+Z");
   CHECK(lecture.bench.scenario().mask.is_causal);
@@ -209,9 +200,7 @@ TEST_CASE("a notice about a page does not outlive its being shown, nor one about
   const std::string updated =
       "Page 2 now shows what the window shows. “Put page back” in the Teach menu undoes this.";
   const auto turn = [&](auto how) {
-    lecture.show(1);
-    lecture.key("C");
-    lecture.key("Ctrl+U");
+    lecture.show(1).key("C").key("Ctrl+U");
     REQUIRE(lecture.tells(updated));
     lecture.key("Ctrl+U");
     REQUIRE(lecture.tells("The page shows this already."));
@@ -228,8 +217,7 @@ TEST_CASE("a notice about a page does not outlive its being shown, nor one about
   turn([&] { lecture.key("Ctrl+M"); });
 }
 
-TEST_CASE(
-    "a key that has nothing to do says so: the next head past the last, and what the full screen hides") {
+TEST_CASE("a key that has nothing to do says so: a head past the last, and what the full screen hides") {
   BENCH_OR_SKIP(Masked, lecture);
   lecture.key("F5");
   const Index heads = lecture.bench.trace().options.num_heads;
@@ -245,8 +233,33 @@ TEST_CASE(
                     "everything it feeds."));
   lecture.key("W");
   CHECK(lecture.tells("“All the way” is off."));
-  lecture.state().view.selection.pinned = CellRef{{TensorId::attn_weights}, {0, heads - 1, 3, 1}};
+  lecture.now().pinned = CellRef{{TensorId::attn_weights}, {0, heads - 1, 3, 1}};
   lecture.key("W");
   CHECK(lecture.tells(
       "“All the way” is on: everything this number depends on, and everything it feeds, is highlighted."));
+}
+
+TEST_CASE("turning the pages of a model is nothing that undo could take back") {
+  BENCH_OR_SKIP(LectureBench, bench, R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "welcome", "step": "softmax", "caption": "One." }, { "caption": "Two." },
+    { "set": ["mask.is_causal=true"], "caption": "Three." } ] })");
+  for (const char* key : {"F5", "End", "PageUp", "PageUp", "Ctrl+Z"}) bench.key(key);
+  CHECK(bench.walk().page == 0);
+  CHECK_FALSE(bench.bench.scenario().mask.is_causal);
+  CHECK_FALSE(bench.ui().has("caption/changed"));
+}
+
+TEST_CASE("undo leads back to every edit of the page before, also one that makes another page's scenario") {
+  BENCH_OR_SKIP(LectureBench, bench, R"({ "headwise_playlist": 1, "pages": [
+    { "scenario": "welcome", "step": "softmax", "head": 7, "caption": "One." }, { "caption": "Two." },
+    { "set": ["mask.is_causal=true"], "caption": "Three." } ] })");
+  for (const char* key : {"C", "PageDown", "Ctrl+Z"}) bench.key(key);
+  CHECK(bench.walk().page == 0);
+  CHECK(bench.bench.scenario().mask.is_causal);
+  CHECK(bench.walk().words.edits == "causal mask on");
+  for (const char* key : {"M", "PageDown", "Ctrl+Z"}) bench.key(key);
+  CHECK(bench.walk().page == 0);
+  CHECK(bench.walk().words.edits == "causal mask on, mute head 7");
+  for (const char* key : {"Ctrl+Z", "C", "C", "PageDown", "Ctrl+Z"}) bench.key(key);
+  CHECK(bench.walk().page == 1);
 }

@@ -78,7 +78,7 @@ TEST_CASE("names are found before sentences, and a sentence before some of its w
 }
 
 TEST_CASE("a setting is found by its name or by what it is about, shown and given the keyboard") {
-  WindowBench bench = open_window(1280, 620);  // so low that rows are left out and others scrolled away
+  WindowBench bench = open_unpainted(1280, 620);  // so low that rows are left out and others scrolled away
   if (!bench.ui) return;
   CHECK_FALSE(bench.ui->has("setup/mask_convention"));
   const std::pair<const char*, const char*> queries[] = {
@@ -92,14 +92,13 @@ TEST_CASE("a setting is found by its name or by what it is about, shown and give
     const bool named = listed(bench).front().starts_with("Setting: ") || query == std::string_view("dropout");
     CHECK(named);
     if (!listed(bench).front().starts_with("Setting: ")) bench.ui->key("Down");
-    bench.ui->key("Enter");
-    bench.ui->run_frames(3);
+    bench.ui->key("Enter").run_frames(3);
     const std::string id = std::string("setup/") + row;
     REQUIRE(bench.ui->has(id));
     const UiRect there = bench.ui->rect(id), panel = bench.ui->rect("panel/setup");
     CHECK(there.min.y >= panel.min.y);
     CHECK(there.max.y <= panel.max.y);
-    const FocusOrder& focus = bench.window->state().view.focus;
+    const FocusOrder& focus = bench.state().view.focus;
     CHECK(focus.focused != 0);
     CHECK(focus.ring);
     CHECK(focus.ring_min.y >= there.min.y - 2);
@@ -111,13 +110,12 @@ TEST_CASE("a setting is found by its name or by what it is about, shown and give
   CHECK(std::find(names.begin(), names.end(), "Setting: masks shown as") - names.begin() < 3);
   bench.ui->key("Escape");
   ask_for(bench, "temperature");
-  bench.ui->key("Enter");
-  bench.ui->type("2");
+  bench.ui->key("Enter").type("2");
   CHECK(bench.scenario().attention.temperature == 2.0);
 }
 
 TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on the Mask step") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   const std::pair<std::string, std::string> queries[] = {{"paint", "Paint mask pairs"},
                                                          {"block pairs", "Paint mask pairs"},
                                                          {"brush", "Paint mask pairs"},
@@ -126,19 +124,17 @@ TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on
                                                          {"box", "Paint a box of the mask"}};
   for (const auto& [query, name] : queries) {
     CAPTURE(query);
-    bench.window->state().view.selection.view = StageView::tokens;
+    bench.selection().view = StageView::tokens;
     ask_for(bench, query);
     REQUIRE_FALSE(listed(bench).empty());
     CHECK(listed(bench).front() == std::string(name));
-    bench.ui->key("Enter");
-    bench.ui->run_frames(2);
+    bench.ui->key("Enter").run_frames(2);
     CHECK(bench.selection().step == Step::mask);
     CHECK(bench.selection().view == StageView::one_head);
     bench.ui->key("Home");
   }
   ask_for(bench, "box");
-  bench.ui->key("Enter");
-  bench.ui->run_frames(70);
+  bench.ui->key("Enter").run_frames(70);
   const UiRect map = bench.ui->rect("stage/result");
   const float w = (map.max.x - map.min.x) / 12, h = (map.max.y - map.min.y) / 12;
   bench.ui->drag(map.min.x + 2.5f * w, map.min.y + 4.5f * h, map.min.x + 3.5f * w, map.min.y + 6.5f * h, 5);
@@ -149,17 +145,17 @@ TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on
 }
 
 TEST_CASE("every setting that is offered has its row, in stage-only windows too") {
-  WINDOW_OR_SKIP(bench, open_window(900, 700));
+  WINDOW_OR_SKIP(bench, open_unpainted(900, 700));
   bench.ui->key("C");
   for (const PaletteEntry& entry : palette_entries(bench.session(), "")) {
     const auto* setting = std::get_if<SettingId>(&entry.target);
     if (!setting) continue;
     CAPTURE(setting->row);
-    bench.window->state().view.stage_only = true;
-    perform(bench.window->state(), entry);
+    bench.state().view.stage_only = true;
+    perform(bench.state(), entry);
     bench.ui->run_frames(5);
     CHECK(bench.ui->has(setting->row));
-    CHECK(bench.window->state().view.focus.focused != 0);
+    CHECK(bench.state().view.focus.focused != 0);
   }
 }
 

@@ -26,15 +26,13 @@ struct Situation {
 };
 
 Situation situation(const WindowBench& bench) {
-  const WindowState& w = bench.window->state();
+  const WindowState& w = bench.state();
   std::string notices;
   for (const Notice& notice : w.view.notices.notices) notices += notice.text + "; ";
   const char* clipboard = ImGui::GetClipboardText();
   return {bench.scenario(), bench.selection(), w.view.settings,
           fmt::format("keys {} about {} docs {} compare {} full size {} training {} heads {} files {} export "
-                      "{} palette {} "
-                      "playing {} full {} blank {} quit {} "
-                      "path {} notices {} clipboard {}",
+                      "{} palette {} playing {} full {} blank {} quit {} path {} notices {} clipboard {}",
                       w.dialogs.help.keys, w.dialogs.help.about, w.dialogs.docs.open,
                       w.dialogs.comparison.open, w.dialogs.full_size.open, w.dialogs.training.open,
                       w.dialogs.heads.open, w.dialogs.files.open, w.dialogs.export_dialog.open,
@@ -44,7 +42,7 @@ Situation situation(const WindowBench& bench) {
 
 // The same place for every command: something to copy, to let go, to take back and to do again.
 void prepare(WindowBench& bench) {
-  WindowState& window = bench.window->state();
+  WindowState& window = bench.state();
   leave_walk(window);  // a page that was added before is none of this command's
   window.view.notices.dismiss_all();
   window.dialogs.help = {};
@@ -68,7 +66,7 @@ void prepare(WindowBench& bench) {
 // Where each command leads, by itself or by its name in the palette.
 std::vector<Situation> after_each_command(bool by_name) {
   std::vector<Situation> all;
-  WindowBench bench = open_window(640, 480);
+  WindowBench bench = open_unpainted(640, 480);
   if (!bench.ui) return all;
   bench.ui->rasterise(false);
   for (const CommandEntry& entry : command_entries()) {
@@ -85,7 +83,7 @@ std::vector<Situation> after_each_command(bool by_name) {
       bench.ui->key("Enter");
       CHECK_FALSE(palette(bench).open);
     } else {
-      perform(bench.window->state(), {entry.id});
+      perform(bench.state(), {entry.id});
       bench.ui->run_frames(2);
     }
     all.push_back(situation(bench));
@@ -106,7 +104,7 @@ TEST_CASE("every command does the same by its name as by itself") {
 }
 
 TEST_CASE("the palette lists every command with its keys, every step, view, preset and head") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   bench.ui->key("Ctrl+Shift+P");
   REQUIRE(bench.ui->has("overlay/palette"));
   std::set<std::string> names;
@@ -126,7 +124,7 @@ TEST_CASE("the palette lists every command with its keys, every step, view, pres
 }
 
 TEST_CASE("a few letters, the arrows and Enter go to a step, open a preset, look at a head") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   ask_for(bench, "go softm");
   CHECK(listed(bench).front() == "Go to Softmax");
   bench.ui->key("Enter");
@@ -155,7 +153,7 @@ TEST_CASE("a few letters, the arrows and Enter go to a step, open a preset, look
 }
 
 TEST_CASE("the choice goes round at the ends, and is scrolled to") {
-  WINDOW_OR_SKIP(bench, open_window(900, 600));
+  WINDOW_OR_SKIP(bench, open_unpainted(900, 600));
   bench.ui->key("Ctrl+Shift+P");
   const std::size_t count = palette(bench).matches.size();
   const auto is_seen = [&](std::size_t i) {
@@ -179,13 +177,12 @@ TEST_CASE("the choice goes round at the ends, and is scrolled to") {
 }
 
 TEST_CASE("a click does the entry under the mouse, a click beside the palette does nothing") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   ask_for(bench, "go to");
   const std::vector<std::string> names = listed(bench);
   REQUIRE(names.size() >= 10);
   const auto place = std::find(names.begin(), names.end(), "Go to Concat") - names.begin();
-  bench.ui->move_to("palette/query");
-  bench.ui->move_to(fmt::format("palette/entry/{}", place));
+  bench.ui->move_to("palette/query").move_to(fmt::format("palette/entry/{}", place));
   CHECK(palette(bench).chosen == static_cast<std::size_t>(place));
   CHECK(bench.selection().step == Step::inputs);
   bench.ui->click(fmt::format("palette/entry/{}", place));
@@ -195,19 +192,17 @@ TEST_CASE("a click does the entry under the mouse, a click beside the palette do
   const Situation before = situation(bench);
   bench.ui->click(4, 500);
   CHECK_FALSE(palette(bench).open);
-  bench.ui->key("Ctrl+Shift+P");
-  bench.ui->key("Ctrl+Shift+P");
+  bench.ui->key("Ctrl+Shift+P").key("Ctrl+Shift+P");
   CHECK_FALSE(palette(bench).open);
   bench.ui->key("Ctrl+Shift+P");
   CHECK(situation(bench) == before);
 }
 
-TEST_CASE(
-    "painted pairs are cleared by name, numbers set by hand are forgotten, and the setup says painted") {
-  WINDOW_OR_SKIP(bench, open_window());
+TEST_CASE("painted pairs are cleared by name, numbers set by hand forgotten, and the setup says painted") {
+  WINDOW_OR_SKIP(bench, open_unpainted());
   Scenario edited = bench.scenario();
   edited.edits = {{"attn_mask", {0, 1}, 1.0}, {"query", {0, 0, 0}, 0.5}};
-  bench.window->state().document.session.edit(edited, "by hand");
+  bench.session().edit(edited, "by hand");
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("setup/preset/painted"));
   ask_for(bench, "clear mask");
@@ -224,28 +219,22 @@ TEST_CASE(
 }
 
 TEST_CASE("the Help menu takes a question") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/Ask a question…");
-  bench.ui->run_frames(2);
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
+  bench.ui->click("menu/Help").click("menu/Ask a question…").run_frames(2);
   REQUIRE(palette(bench).open);
   CHECK(palette(bench).entries.size() == question_entries().size());
-  bench.ui->type("why divide by sqrt");
-  bench.ui->key("Enter");
-  bench.ui->run_frames(2);
-  REQUIRE(bench.window->state().document.walk.page);
-  CHECK(bench.window->state().document.walk.shown()->title.starts_with("Why divide by √d_k"));
+  bench.ui->type("why divide by sqrt").key("Enter").run_frames(2);
+  REQUIRE(bench.walk().page);
+  CHECK(bench.walk().shown()->title.starts_with("Why divide by √d_k"));
 }
 
 TEST_CASE("what is no command is told, and Enter does nothing then") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   ask_for(bench, "qqzz");
   CHECK(palette(bench).matches.empty());
   CHECK(bench.ui->has("palette/nothing"));
   const Situation before = situation(bench);
-  bench.ui->key("Enter");
-  bench.ui->key("Down");
-  bench.ui->key("PageUp");
+  bench.ui->key("Enter").key("Down").key("PageUp");
   CHECK(situation(bench) == before);
   CHECK(palette(bench).open);
   for (int i = 0; i < 4; ++i) bench.ui->key("Backspace");
@@ -258,10 +247,9 @@ TEST_CASE("what is no command is told, and Enter does nothing then") {
 }
 
 TEST_CASE("while the palette is open, its keys go nowhere else") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   prepare(bench);
-  bench.ui->click("setup/embed_dim");
-  bench.ui->key("Ctrl+Shift+P");
+  bench.ui->click("setup/embed_dim").key("Ctrl+Shift+P");
   REQUIRE(palette(bench).open);
   const Situation before = situation(bench);
   for (const char* key : {"M", "C", "S", "T", "A", "I", "7", "Right", "PageDown", "Home", "End", "Space",
@@ -282,23 +270,21 @@ TEST_CASE("while the palette is open, its keys go nowhere else") {
 }
 
 TEST_CASE("a dialog that was chosen by name waits for an Enter of its own") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   ask_for(bench, "save scenario");
   bench.ui->key("Enter");
-  CHECK(bench.window->state().dialogs.files.open);
+  CHECK(bench.state().dialogs.files.open);
   CHECK(bench.ui->has("overlay/file"));
-  CHECK(bench.window->state().dialogs.files.error.empty());
-  CHECK(bench.window->state().document.scenario_path.empty());
+  CHECK(bench.state().dialogs.files.error.empty());
+  CHECK(bench.state().document.scenario_path.empty());
   bench.ui->key("Escape");
-  CHECK_FALSE(bench.window->state().dialogs.files.open);
+  CHECK_FALSE(bench.state().dialogs.files.open);
 }
 
 TEST_CASE("the palette stays inside a small window, and survives one of a pixel") {
-  WINDOW_OR_SKIP(bench, open_window(900, 600));
+  WINDOW_OR_SKIP(bench, open_unpainted(900, 600));
   for (const auto& [width, height] : {std::pair{1280, 720}, {640, 400}, {320, 240}}) {
-    bench.ui->resize(width, height);
-    bench.ui->key("Ctrl+Shift+P");
-    bench.ui->run_frames(2);
+    bench.ui->resize(width, height).key("Ctrl+Shift+P").run_frames(2);
     const UiRect overlay = bench.ui->rect("overlay/palette");
     CAPTURE(width);
     CHECK(overlay.min.x >= 0.0f);
@@ -307,9 +293,6 @@ TEST_CASE("the palette stays inside a small window, and survives one of a pixel"
     CHECK(overlay.max.y <= static_cast<float>(height));
     bench.ui->key("Escape");
   }
-  bench.ui->key("Ctrl+Shift+P");
-  bench.ui->resize(1, 1);
-  bench.ui->type("softmax");
-  bench.ui->key("Enter");
+  bench.ui->key("Ctrl+Shift+P").resize(1, 1).type("softmax").key("Enter");
   CHECK(bench.selection().step == Step::softmax);
 }

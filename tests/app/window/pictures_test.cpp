@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "app/platform/desktop_program.h"
@@ -25,28 +24,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 }  // namespace
 
-TEST_CASE(
-    "a picture of the stage has the theme's ground, changes nothing in the window and is the same twice") {
+TEST_CASE("a picture of the stage has the theme's ground, changes nothing in the window, is the same twice") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  bench.ui->key("Right");
-  bench.ui->run_until_still();
-  bench.ui->run_frames(3);
+  bench.ui->key("Right").run_until_still().run_frames(3);
   const Image window_before = bench.ui->pixels();
   StagePictures pictures(800, 450, Theme::light);
-  const Image picture = pictures.image(bench.window->state());
+  const Image picture = pictures.image(bench.state());
   CHECK(picture.width == 800);
   CHECK(picture.height == 450);
   CHECK(picture.rgba[0] == 255);
   CHECK(picture.rgba[4 * (800 * 449)] == 255);
-  CHECK(pictures.image(bench.window->state()).rgba == picture.rgba);
-  CHECK(bench.window->state().view.settings.theme == Theme::dark);
+  CHECK(pictures.image(bench.state()).rgba == picture.rgba);
+  CHECK(bench.state().view.settings.theme == Theme::dark);
   bench.ui->run_frames(3);
   CHECK(bench.ui->pixels().rgba == window_before.rgba);
   CHECK(bench.ui->has("stage/result"));
@@ -55,45 +46,41 @@ TEST_CASE(
 TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion as an animation") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  bench.ui->key("Right");
-  bench.ui->run_until_still();
+  bench.ui->key("Right").run_until_still();
   const auto save = [&](CommandId command, const std::string& path) {
-    perform(bench.window->state(), CommandCall{command});
-    bench.ui->run_frames(3);
-    bench.ui->key("Ctrl+A");
-    bench.ui->type(path);
-    bench.ui->key("Enter");
+    perform(bench.state(), CommandCall{command});
+    bench.ui->run_frames(3).key("Ctrl+A").type(path).key("Enter");
   };
   save(CommandId::save_stage_picture, folder.file("stage.svg"));
-  const std::string svg = read(folder.file("stage.svg"));
+  const std::string svg = content_of(folder.file("stage.svg"));
   CHECK_CONTAINS(svg, ">Project</text>");
   save(CommandId::save_stage_picture, folder.file("stage"));
-  CHECK(read(folder.file("stage.png")).starts_with("\x89PNG"));
-  CHECK_FALSE(bench.window->state().dialogs.files.open);
+  CHECK(content_of(folder.file("stage.png")).starts_with("\x89PNG"));
+  CHECK_FALSE(bench.state().dialogs.files.open);
 
-  bench.window->state().view.notices.dismiss_all();
+  bench.state().view.notices.dismiss_all();
   bench.ui->key("Home");
-  perform(bench.window->state(), CommandCall{CommandId::save_motion});
-  CHECK_FALSE(bench.window->state().dialogs.files.open);
-  CHECK(bench.window->state().view.notices.notices.size() == 1);
+  perform(bench.state(), CommandCall{CommandId::save_motion});
+  CHECK_FALSE(bench.state().dialogs.files.open);
+  CHECK(bench.state().view.notices.notices.size() == 1);
 
   StagePictures pictures(320, 200, Theme::dark);
-  perform(bench.window->state(), CommandCall{CommandId::last_step});
+  perform(bench.state(), CommandCall{CommandId::last_step});
   bench.ui->run_until_still();
-  const MotionState before = bench.window->state().view.motion;
-  const std::vector<std::uint8_t> motion = pictures.motion(bench.window->state());
+  const MotionState before = bench.state().view.motion;
+  const std::vector<std::uint8_t> motion = pictures.motion(bench.state());
   const std::string bytes(motion.begin(), motion.end());
   CHECK_CONTAINS(bytes, "acTL");
   CHECK_CONTAINS(bytes, "fdAT");
-  CHECK(bench.window->state().view.motion.progress == before.progress);
+  CHECK(bench.state().view.motion.progress == before.progress);
   // A program that shows only the first picture shows the finished step.
-  CHECK(read_png(motion).rgba == pictures.image(bench.window->state()).rgba);
+  CHECK(read_png(motion).rgba == pictures.image(bench.state()).rgba);
 }
 
 TEST_CASE("a motion is saved picture by picture while the window stays alive, or given up and not written") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 800));
-  WindowState& window = bench.window->state();
+  WindowState& window = bench.state();
   perform(window, CommandCall{CommandId::last_step});
   bench.ui->run_until_still();
   const std::string path = folder.file("motion.png");
@@ -123,7 +110,7 @@ TEST_CASE("a motion is saved picture by picture while the window stays alive, or
     bench.ui->run_frames(1);
   }
   REQUIRE(fs::exists(path));
-  const std::string bytes = read(path);
+  const std::string bytes = content_of(path);
   CHECK(bytes.starts_with("\x89PNG"));
   CHECK_CONTAINS(bytes, "acTL");
   CHECK(window.document.picture_path == path);
@@ -137,11 +124,11 @@ TEST_CASE("an image is handed to the desktop's clipboard program without a shell
   {
     const test::EnvironmentVariable path("PATH", folder.file("nothing"));
     CHECK_FALSE(find_clipboard_program());
-    copy_map_image(bench.window->state());
+    copy_map_image(bench.state());
     const std::string file = folder.file("cache dir/headwise/clipboard.png");
-    CHECK(read(file).starts_with("\x89PNG"));
-    REQUIRE(bench.window->state().view.notices.notices.size() == 1);
-    CHECK_CONTAINS(bench.window->state().view.notices.notices[0].text, file);
+    CHECK(content_of(file).starts_with("\x89PNG"));
+    REQUIRE(bench.state().view.notices.notices.size() == 1);
+    CHECK_CONTAINS(bench.state().view.notices.notices[0].text, file);
   }
   // A stand-in that keeps what it is given.
   fs::create_directories(folder.file("bin"));
@@ -151,11 +138,11 @@ TEST_CASE("an image is handed to the desktop's clipboard program without a shell
                                         folder.file("got") + "'\n");
   chmod(program.c_str(), 0755);
   const test::EnvironmentVariable path("PATH", folder.file("bin") + ":/usr/bin:/bin");
-  copy_stage_image(bench.window->state());
+  copy_stage_image(bench.state());
   for (int i = 0; i < 500 && !fs::exists(folder.file("got")); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  CHECK(read(folder.file("got")) == read(folder.file("cache dir/headwise/clipboard.png")));
-  CHECK(read(folder.file("words")) == "-selection clipboard -t image/png -i\n");
+  CHECK(content_of(folder.file("got")) == content_of(folder.file("cache dir/headwise/clipboard.png")));
+  CHECK(content_of(folder.file("words")) == "-selection clipboard -t image/png -i\n");
 }
 
 TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors") {
@@ -174,7 +161,7 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
                {StageView::head_rows, "a noun for “it”</text>"},
                {StageView::query_key_plane, "The plane keeps"}};
   WINDOW_OR_SKIP(bench, open_window(1280, 900, preset_scenario("welcome")));
-  WindowState& window = bench.window->state();
+  WindowState& window = bench.state();
   for (const auto& each : views) {
     const std::string word(stage_view_words[static_cast<std::size_t>(each.view)]);
     CAPTURE(word);
@@ -188,16 +175,15 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
       CHECK(window.dialogs.export_dialog.path.ends_with(".png"));
       if (each.view == StageView::tokens) bench.ui->save_png("export_dialog");
       bench.ui->key("Ctrl+A");
-      bench.ui->type(folder.file(word + ending));
-      bench.ui->key("Enter");
+      bench.ui->type(folder.file(word + ending)).key("Enter");
       REQUIRE_FALSE(window.dialogs.export_dialog.open);
     }
-    const std::string svg = read(folder.file(word + ".svg"));
+    const std::string svg = content_of(folder.file(word + ".svg"));
     CHECK_CONTAINS(svg, each.words);
     CHECK_LACKS(svg, ">One head</text>");  // nothing to click
-    CHECK(read(folder.file(word + ".pdf")).starts_with("%PDF-"));
+    CHECK(content_of(folder.file(word + ".pdf")).starts_with("%PDF-"));
     StagePictures pictures(StagePictures::usual_width, StagePictures::usual_height, Theme::light);
-    const std::string png = read(folder.file(word + ".png"));
+    const std::string png = content_of(folder.file(word + ".png"));
     CHECK(read_png({png.begin(), png.end()}).rgba == pictures.image(window).rgba);
   }
 }
@@ -205,49 +191,38 @@ TEST_CASE("Ctrl+E takes what is seen, in every view, as a picture and as vectors
 TEST_CASE("an export has what was chosen on the stage: the lines of Tokens, the query of q∘k") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  bench.ui->click("step_bar/step/6");
-  bench.ui->click("stage/view/Tokens");
-  bench.ui->click("stage/share/95 %");
-  bench.ui->click("stage/direction/key gets");
-  bench.ui->key("Ctrl+E");
-  bench.ui->key("Ctrl+A");
-  bench.ui->type(folder.file("tokens.svg"));
+  bench.ui->click("step_bar/step/6").click("stage/view/Tokens").click("stage/share/95 %");
+  bench.ui->click("stage/direction/key gets").key("Ctrl+E").key("Ctrl+A").type(folder.file("tokens.svg"));
   bench.ui->key("Enter");
-  CHECK_CONTAINS(read(folder.file("tokens.svg")), "the strongest 95 % of the attention that each key gets");
+  CHECK_CONTAINS(content_of(folder.file("tokens.svg")),
+                 "the strongest 95 % of the attention that each key gets");
 }
 
 TEST_CASE("a map alone, a table and an array can still be exported, and the dialog says which it is") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  WindowState& window = bench.window->state();
-  bench.ui->click("step_bar/step/6");
-  bench.ui->run_until_still();
-  bench.ui->key("Ctrl+E");
+  WindowState& window = bench.state();
+  bench.ui->click("step_bar/step/6").run_until_still().key("Ctrl+E");
   CHECK_FALSE(bench.ui->has("export/cell_pixels"));
   bench.ui->click("export/subject/this map");
   CHECK_FALSE(window.dialogs.export_dialog.stage);
   CHECK(bench.ui->has("export/cell_pixels"));
-  bench.ui->click("export/path");
-  bench.ui->key("Ctrl+A");
-  bench.ui->type(folder.file("map.png"));
-  bench.ui->key("Enter");
-  const std::string png = read(folder.file("map.png"));
+  bench.ui->click("export/path").key("Ctrl+A").type(folder.file("map.png")).key("Enter");
+  const std::string png = content_of(folder.file("map.png"));
   CHECK(read_png({png.begin(), png.end()}).width < 800);
   // Numbers are always those of the map; there is nothing to choose.
   bench.ui->key("Ctrl+E");
   CHECK(window.dialogs.export_dialog.stage);
-  bench.ui->key("Ctrl+A");
-  bench.ui->type(folder.file("map.CSV"));
-  bench.ui->run_frames(2);
+  bench.ui->key("Ctrl+A").type(folder.file("map.CSV")).run_frames(2);
   CHECK_FALSE(bench.ui->has("export/subject/the stage"));
   bench.ui->key("Enter");
-  CHECK_CONTAINS(read(folder.file("map.CSV")), "animal");
+  CHECK_CONTAINS(content_of(folder.file("map.CSV")), "animal");
 }
 
 TEST_CASE("what a page hides until it is answered is hidden in an export too, and its numbers are refused") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  WindowState& window = bench.window->state();
+  WindowState& window = bench.state();
   Playlist playlist;
   playlist.pages.push_back({});
   PlaylistPage& page = playlist.pages.back();
@@ -258,20 +233,16 @@ TEST_CASE("what a page hides until it is answered is hidden in an export too, an
   start_walk(window, playlist);
   bench.ui->run_until_still();
   const auto export_to = [&](const char* name) {
-    bench.ui->key("Ctrl+E");
-    bench.ui->key("Ctrl+A");
-    bench.ui->type(folder.file(name));
-    bench.ui->key("Enter");
+    bench.ui->key("Ctrl+E").key("Ctrl+A");
+    bench.ui->type(folder.file(name)).key("Enter");
   };
   export_to("hidden.svg");
-  CHECK_CONTAINS(read(folder.file("hidden.svg")), "hidden until you answer");
+  CHECK_CONTAINS(content_of(folder.file("hidden.svg")), "hidden until you answer");
   export_to("hidden.csv");
   CHECK(window.dialogs.export_dialog.open);
   CHECK_FALSE(fs::exists(folder.file("hidden.csv")));
   CHECK_CONTAINS(window.dialogs.export_dialog.error, ".png, .svg or .pdf");
-  bench.ui->click("export/cancel");
-  bench.ui->key("PageDown");
-  bench.ui->run_until_still();
+  bench.ui->click("export/cancel").key("PageDown").run_until_still();
   export_to("told.csv");
   CHECK(fs::exists(folder.file("told.csv")));
 }
@@ -279,7 +250,7 @@ TEST_CASE("what a page hides until it is answered is hidden in an export too, an
 TEST_CASE("the slides of a playlist are saved from the window, as the command line makes them") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 800));
-  WindowState& window = bench.window->state();
+  WindowState& window = bench.state();
   perform(window, CommandCall{CommandId::save_slides});
   CHECK_FALSE(window.dialogs.files.open);  // there is no playlist yet
   bench.ui->push(FilesDropped{{folder.with_file("talk.json", R"({ "headwise_playlist": 1, "pages": [
@@ -292,8 +263,7 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
   perform(window, CommandCall{CommandId::save_slides});
   REQUIRE(window.dialogs.files.open);
   CHECK(window.dialogs.files.path.ends_with("/slides.png"));
-  bench.ui->run_frames(1);
-  bench.ui->key("Enter");
+  bench.ui->run_frames(1).key("Enter");
   for (int i = 0; window.view.recording && i < 100; ++i) {
     CHECK_FALSE(fs::exists(folder.file("slides-01.png")));  // all are written, or none
     bench.ui->run_frames(1);
@@ -309,14 +279,13 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
     CAPTURE(name.name);
     CHECK(show_slide(other, playlist, name.page, name.asks).empty());
     const std::vector<std::uint8_t> bytes = to_png(pictures.image(other));
-    CHECK(read(folder.file("slides-" + name.name + ".png")) == std::string(bytes.begin(), bytes.end()));
+    CHECK(content_of(folder.file("slides-" + name.name + ".png")) == std::string(bytes.begin(), bytes.end()));
   }
   CHECK(slide_names(playlist).size() == 3);
 
   // What is there stays: another name is asked for.
   perform(window, CommandCall{CommandId::save_slides});
-  bench.ui->run_frames(1);
-  bench.ui->key("Enter");
+  bench.ui->run_frames(1).key("Enter");
   CHECK(window.dialogs.files.open);
   CHECK_CONTAINS(window.dialogs.files.error, "slides-01.png");
   bench.ui->key("Escape");
@@ -325,5 +294,5 @@ TEST_CASE("the slides of a playlist are saved from the window, as the command li
   // Or as one file with a page for each.
   save_slides(window, folder.file("slides.pdf"));
   for (int i = 0; window.view.recording && i < 100; ++i) bench.ui->run_frames(1);
-  CHECK_CONTAINS(read(folder.file("slides.pdf")), "/Count 3");
+  CHECK_CONTAINS(content_of(folder.file("slides.pdf")), "/Count 3");
 }

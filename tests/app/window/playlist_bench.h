@@ -1,6 +1,7 @@
 // What tests of playlists in the window share: a lesson in a file, and dropping files on the window.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "tests/app/window_bench.h"
@@ -21,6 +22,15 @@ inline std::string lesson_file(const TemporaryFolder& folder, const char* text =
 inline void drop(WindowBench& bench, const std::string& path) {
   bench.ui->push(FilesDropped{{path}});
   bench.ui->run_frames(3);
+}
+
+inline WindowBench open_lesson(int width, int height, const char* text = lesson) {
+  WindowBench bench = open_window(width, height);
+  if (!bench.ui) return bench;
+  const auto folder = std::make_shared<const TemporaryFolder>();
+  drop(bench, lesson_file(*folder, text));
+  bench.files = folder;
+  return bench;
 }
 
 }  // namespace headwise

@@ -19,33 +19,26 @@ namespace {
 namespace fs = std::filesystem;
 
 void command(WindowBench& bench, CommandId id) {
-  perform(bench.window->state(), CommandCall{id});
+  perform(bench.state(), CommandCall{id});
   bench.ui->run_frames(3);
 }
 
 void type_path(WindowBench& bench, const std::string& path) {
-  bench.ui->key("Ctrl+A");
-  bench.ui->type(path);
-  bench.ui->key("Enter");
+  bench.ui->key("Ctrl+A").type(path).key("Enter");
 }
 
 }  // namespace
 
-TEST_CASE(
-    "title, question and caption of a page are typed where they stand, and so is the playlist's title") {
+TEST_CASE("title, question and caption of a page, and the playlist's title, are typed where they stand") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  PlaylistWalk& walk = bench.window->state().document.walk;
+  PlaylistWalk& walk = bench.walk();
   command(bench, CommandId::new_playlist);
   bench.ui->type("cam {max scores[0,0,2,:]}");
   REQUIRE(walk.page);
   CHECK(walk.playlist.pages[0].caption == "cam {max scores[0,0,2,:]}");
   CHECK(bench.scenario() == preset_scenario("hand_made"));  // no letter of it was a command
-  bench.ui->click("caption/title");
-  bench.ui->type("Heading");
-  bench.ui->click("caption/question");
-  bench.ui->type("Which?");
-  bench.ui->click("caption/playlist_title");
-  bench.ui->type("Mine");
+  bench.ui->click("caption/title").type("Heading").click("caption/question").type("Which?");
+  bench.ui->click("caption/playlist_title").type("Mine");
   CHECK(walk.playlist.pages[0].title == "Heading");
   CHECK(walk.playlist.pages[0].ask == "Which?");
   CHECK(walk.playlist.title == "Mine");
@@ -57,16 +50,13 @@ TEST_CASE(
 
 TEST_CASE("a number that cannot be read keeps the page open, and says why") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  PlaylistWalk& walk = bench.window->state().document.walk;
+  PlaylistWalk& walk = bench.walk();
   command(bench, CommandId::new_playlist);
-  bench.ui->type("{max nonsense[0]}");
-  bench.ui->click("caption/edit");
+  bench.ui->type("{max nonsense[0]}").click("caption/edit");
   CHECK(walk.edits_words);
   CHECK(bench.ui->has("error"));
   CHECK_CONTAINS(walk.words_problem, "nonsense");
-  bench.ui->click("caption/text");
-  bench.ui->key("Ctrl+A");
-  bench.ui->type("better");
+  bench.ui->click("caption/text").key("Ctrl+A").type("better");
   CHECK_FALSE(bench.ui->has("error"));
   bench.ui->click("caption/edit");
   CHECK_FALSE(walk.edits_words);
@@ -74,10 +64,9 @@ TEST_CASE("a number that cannot be read keeps the page open, and says why") {
 
 TEST_CASE("pages of one's own are no part of the lesson that was looked at before") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   start_walk(state, lesson_playlist("questions"));
-  bench.ui->run_frames(2);
-  bench.ui->key("Escape");
+  bench.ui->run_frames(2).key("Escape");
   command(bench, CommandId::add_page);
   CHECK(state.document.walk.playlist.pages.size() == 1);
   CHECK(state.document.walk.page == 0);
@@ -88,7 +77,7 @@ TEST_CASE("pages of one's own are no part of the lesson that was looked at befor
 
 TEST_CASE("a page that is added to a lesson while it is shown makes a copy of the lesson, and says so") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   start_walk(state, lesson_playlist("break_it"));
   const std::size_t pages = state.document.walk.playlist.pages.size();
   command(bench, CommandId::add_page);
@@ -100,13 +89,11 @@ TEST_CASE("a page that is added to a lesson while it is shown makes a copy of th
   CHECK(lesson_playlist("break_it").pages.size() == pages);
 }
 
-TEST_CASE(
-    "what is typed after a page is added is its caption, though a click had taken the focus elsewhere") {
+TEST_CASE("what is typed after a page is added is its caption, though a click took the focus elsewhere") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  const PlaylistWalk& walk = bench.window->state().document.walk;
+  const PlaylistWalk& walk = bench.walk();
   command(bench, CommandId::add_page);
-  bench.ui->type("One.");
-  bench.ui->click("step_bar/step/5");
+  bench.ui->type("One.").click("step_bar/step/5");
   CHECK(bench.selection().step == Step::mask);
   command(bench, CommandId::add_page);
   bench.ui->type("Causal");
@@ -119,12 +106,10 @@ TEST_CASE(
 
 TEST_CASE("a page that is added beside a question asks nothing itself") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  const PlaylistWalk& walk = bench.window->state().document.walk;
+  const PlaylistWalk& walk = bench.walk();
   command(bench, CommandId::add_page);
   command(bench, CommandId::add_page);
-  bench.ui->click("caption/question");
-  bench.ui->type("Why?");
-  bench.ui->click("caption/edit");
+  bench.ui->click("caption/question").type("Why?").click("caption/edit");
   command(bench, CommandId::previous_page);
   command(bench, CommandId::next_page);
   REQUIRE(walk.page == 1);
@@ -137,10 +122,8 @@ TEST_CASE("a page that is added beside a question asks nothing itself") {
 TEST_CASE("what plays stops where a page is made of what the window shows") {
   for (const CommandId makes : {CommandId::add_page, CommandId::update_page}) {
     CAPTURE(static_cast<int>(makes));
-    const TemporaryFolder folder;
-    WINDOW_OR_SKIP(bench, open_window(1280, 720));
-    drop(bench, lesson_file(folder));
-    WindowState& state = bench.window->state();
+    WINDOW_OR_SKIP(bench, open_lesson(1280, 720));
+    WindowState& state = bench.state();
     bench.ui->key("Space");
     for (int i = 0; i < 400 && (bench.selection().step == Step::scores || !state.view.motion.running); ++i)
       bench.ui->run_frames(1);
@@ -158,7 +141,7 @@ TEST_CASE("what plays stops where a page is made of what the window shows") {
 
 TEST_CASE("pages change places, and stay within the playlist") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   start_walk(state, lesson_playlist("break_it"));
   const Playlist before = state.document.walk.playlist;
   command(bench, CommandId::page_earlier);
@@ -173,12 +156,10 @@ TEST_CASE("pages change places, and stay within the playlist") {
 TEST_CASE("pages that were not saved are kept when others take their place, and come back") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   state.document.kept_folder = folder.file("state");
   command(bench, CommandId::new_playlist);
-  bench.ui->type("mine");
-  bench.ui->key("Escape");
-  bench.ui->key("Escape");
+  bench.ui->type("mine").key("Escape").key("Escape");
   const Playlist mine = state.document.walk.playlist;
   start_walk(state, lesson_playlist("first_walk"));
   bench.ui->run_frames(2);
@@ -193,28 +174,28 @@ TEST_CASE("what is in the window when it is closed can be reopened the next time
   const TemporaryFolder folder;
   {
     WINDOW_OR_SKIP(bench, open_window(1280, 900));
-    bench.window->state().document.kept_folder = folder.file("state");
-    keep_all_unsaved(bench.window->state().document);
+    bench.state().document.kept_folder = folder.file("state");
+    keep_all_unsaved(bench.state().document);
     CHECK_FALSE(fs::exists(folder.file("state")));  // nothing was done
     bench.ui->key("C");
-    start_walk(bench.window->state(), lesson_playlist("questions"));
-    keep_all_unsaved(bench.window->state().document);
+    start_walk(bench.state(), lesson_playlist("questions"));
+    keep_all_unsaved(bench.state().document);
   }
   WindowBench bench = open_window(1280, 900);
-  bench.window->state().document.kept_folder = folder.file("state");
+  bench.state().document.kept_folder = folder.file("state");
   command(bench, CommandId::reopen_scenario);
   CHECK(bench.scenario().mask.is_causal);
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario() == preset_scenario("hand_made"));
   command(bench, CommandId::reopen_playlist);  // the lesson is in the program: it was not kept
-  CHECK_FALSE(bench.window->state().document.walk.page);
-  CHECK(bench.window->state().view.notices.notices.size() == 1);
+  CHECK_FALSE(bench.walk().page);
+  CHECK(bench.state().view.notices.notices.size() == 1);
 }
 
 TEST_CASE("a file that exists is replaced at the second word only, and a name must end as its kind does") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  const FileDialogState& dialog = bench.window->state().dialogs.files;
+  const FileDialogState& dialog = bench.state().dialogs.files;
   const std::string readme = folder.with_file("README.md", "words");
   const std::string other = folder.with_file("other.json", "{}");
   bench.ui->key("Ctrl+S");
@@ -229,9 +210,7 @@ TEST_CASE("a file that exists is replaced at the second word only, and a name mu
   CHECK_FALSE(dialog.open);
   CHECK(read_scenario_file(other) == bench.scenario());
   // It is the file at hand now: saving again asks nothing.
-  bench.ui->key("C");
-  bench.ui->key("Ctrl+S");
-  bench.ui->key("Enter");
+  bench.ui->key("C").key("Ctrl+S").key("Enter");
   CHECK_FALSE(dialog.open);
   CHECK(read_scenario_file(other).mask.is_causal);
 }
@@ -242,35 +221,33 @@ TEST_CASE("an export over a file that exists asks first") {
   const std::string picture = folder.with_file("picture.csv", "old");
   bench.ui->key("Ctrl+E");
   type_path(bench, picture);
-  CHECK(bench.window->state().dialogs.export_dialog.open);
+  CHECK(bench.state().dialogs.export_dialog.open);
   CHECK(fs::file_size(picture) == 3);
   bench.ui->key("Enter");
-  CHECK_FALSE(bench.window->state().dialogs.export_dialog.open);
+  CHECK_FALSE(bench.state().dialogs.export_dialog.open);
   CHECK(fs::file_size(picture) > 3);
 }
 
 TEST_CASE("on the pages of one's own playlist, saving saves the playlist, and says what is not part of it") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  const WindowState& state = bench.window->state();
+  const WindowState& state = bench.state();
   const std::string path = lesson_file(folder);
   drop(bench, path);
-  bench.window->state().document.walk.playlist.pages[0].title = "Mine";
+  bench.walk().playlist.pages[0].title = "Mine";
   bench.ui->key("Ctrl+S");
   CHECK_FALSE(state.dialogs.files.open);
   CHECK(read_playlist_file(path).pages[0].title == "Mine");
   CHECK(state.view.notices.notices.back().text == "Saved the playlist, 3 pages, in " + path + ".");
-  bench.ui->key("M");
-  bench.ui->key("Ctrl+S");
+  bench.ui->key("M").key("Ctrl+S");
   CHECK(state.view.notices.notices.back().text.ends_with("What you changed on this page is not part of it."));
   CHECK(read_playlist_file(path) == state.document.walk.playlist);
 
   // A lesson of the program is no file: its page's scenario is what can be saved,
   // and not over the user's own.
-  bench.window->state().document.scenario_path = folder.with_file("own.json", "own");
-  start_walk(bench.window->state(), lesson_playlist("break_it"));
-  bench.ui->run_until_still();
-  bench.ui->key("Ctrl+S");
+  bench.state().document.scenario_path = folder.with_file("own.json", "own");
+  start_walk(bench.state(), lesson_playlist("break_it"));
+  bench.ui->run_until_still().key("Ctrl+S");
   REQUIRE(state.dialogs.files.open);
   CHECK(state.dialogs.files.purpose == FileDialogPurpose::save_scenario);
   CHECK(state.dialogs.files.path != folder.file("own.json"));
@@ -286,15 +263,14 @@ TEST_CASE("a page that leaves open what its model determines is not changed by b
     "step": "scores", "caption": "Words." } ] })");
   drop(bench, path);
   bench.ui->run_until_still();
-  REQUIRE(bench.window->state().document.walk.page);
+  REQUIRE(bench.walk().page);
   bench.ui->key("Ctrl+S");
-  CHECK(bench.window->state().view.notices.notices.back().text ==
-        "Saved the playlist, 1 page, in " + path + ".");
+  CHECK(bench.state().view.notices.notices.back().text == "Saved the playlist, 1 page, in " + path + ".");
 }
 
 TEST_CASE("a new playlist is offered to be saved under the title of its first page") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   new_playlist(state);
   for (const auto& [title, name] : {std::pair{"What: is / attention?", "/What is  attention.json"},
                                     {"...", "/playlist.json"},

@@ -64,8 +64,7 @@ TEST_CASE("on the whole screen the keys of the steps turn the pages") {
     CHECK(presented.walk().page == page);
     CHECK_FALSE(presented.walk().departure);
   }
-  presented.key("Home");
-  presented.key("A");
+  presented.key("Home").key("A");
   CHECK(presented.walk().departure);
   presented.key("Home");
   CHECK_FALSE(presented.walk().departure);
@@ -76,8 +75,7 @@ TEST_CASE("while a map has the keys that turn pages, a line says so and how to g
   const std::string told = "The arrows now select cells of the map; Esc lets them turn pages again.";
   presented.key("Enter");
   CHECK_FALSE(presented.tells(told));  // in the window they belong to the steps
-  presented.key("Escape");
-  presented.key("F5");
+  presented.key("Escape").key("F5");
   const auto below = [&] { return presented.says(told) || presented.says("Esc: arrows turn pages again"); };
   CHECK_FALSE(below());
   presented.key("Enter");
@@ -86,8 +84,7 @@ TEST_CASE("while a map has the keys that turn pages, a line says so and how to g
   presented.key("Right");
   CHECK(presented.walk().page == 0);
   CHECK(below());  // for as long as it holds, below the words
-  presented.key("Enter");
-  presented.key("Escape");
+  presented.key("Enter").key("Escape");
   CHECK_FALSE(below());
   CHECK_FALSE(presented.tells(told));
   CHECK(presented.ui().result().full_screen);
@@ -97,13 +94,11 @@ TEST_CASE("while a map has the keys that turn pages, a line says so and how to g
 
 TEST_CASE("F shows a class no controls: on the full screen it says what leaves it") {
   BENCH_OR_SKIP(Presented, presented);
-  presented.key("F5");
-  presented.key("F");
+  presented.key("F5").key("F");
   CHECK(presented.ui().result().full_screen);
   CHECK_FALSE(presented.ui().has("panel/setup"));
   CHECK(presented.tells("Full screen already hides the other panels. Esc leaves it."));
-  presented.key("Escape");
-  presented.key("F");
+  presented.key("Escape").key("F");
   CHECK(presented.state().view.stage_only);
   CHECK_FALSE(presented.ui().result().full_screen);
 }
@@ -135,19 +130,14 @@ TEST_CASE("whatever the order of keys, no caption stands beside the stage of ano
 
 TEST_CASE("what plays stops when a page is turned, and a link leads back to the page's own place") {
   BENCH_OR_SKIP(Presented, presented);
-  presented.ui().key("Space");
-  presented.ui().key("PageDown");
-  presented.ui().run_frames(60, 0.1);
+  presented.ui().key("Space").key("PageDown").run_frames(60, 0.1);
   CHECK(presented.bench.selection().step == Step::scale);
   presented.key("Home");
   REQUIRE(presented.ui().has("caption/back_to_page"));
-  presented.ui().click("caption/back_to_page");
-  presented.ui().run_until_still();
+  presented.click("caption/back_to_page");
   CHECK(presented.bench.selection().step == Step::scale);
   CHECK(presented.ui().has("caption/words"));
-  presented.key("A");
-  presented.ui().click("caption/back_to_page");
-  presented.ui().run_until_still();
+  presented.key("A").click("caption/back_to_page");
   CHECK(presented.bench.selection().view == StageView::one_head);
 }
 
@@ -159,8 +149,7 @@ TEST_CASE("a mouse that rests does not take the place of a page's pin; one that 
     if (!by_page) presented.key("PageDown");
     const UiRect map = presented.ui().rect("stage/result");
     const double x = 0.5 * (map.min.x + map.max.x), y = 0.5 * (map.min.y + map.max.y);
-    presented.ui().move_to(x + 3, y);
-    presented.ui().move_to(x, y);
+    presented.ui().move_to(x + 3, y).move_to(x, y);
     REQUIRE(presented.bench.selection().hovered);
     presented.key(key);
     presented.ui().run_frames(20);
@@ -172,8 +161,7 @@ TEST_CASE("a mouse that rests does not take the place of a page's pin; one that 
   }
 }
 
-TEST_CASE(
-    "in a hall the steps come over the stage and not over the page's title, where a click changes nothing") {
+TEST_CASE("in a hall steps come over the stage, not over the page's title, where a click changes nothing") {
   BENCH_OR_SKIP(Presented, presented, 1280, 720);
   presented.key("F5");
   presented.ui().run_frames(40, 0.1);
@@ -186,10 +174,7 @@ TEST_CASE(
     CHECK(presented.bench.selection().step == before);
     presented.ui().run_frames(40, 0.1);
   }
-  presented.ui().move_to(600, 400);
-  presented.ui().move_to(610, 400);
-  presented.ui().run_frames(20);
-  REQUIRE(presented.ui().has("panel/steps"));
+  presented.ui().move_to(600, 400).move_to(610, 400).run_frames(20);
   CHECK(presented.ui().rect("panel/steps").min.x >= presented.ui().rect("panel/caption").max.x);
   presented.ui().click("step_bar/step/0");
   CHECK(presented.bench.selection().step == Step::inputs);
@@ -210,8 +195,7 @@ TEST_CASE("B darkens the window, and any key or a click brings it back and does 
     CHECK(presented.walk().page == 0);
     CHECK(presented.state().view.full_screen);
   }
-  presented.ui().key("B");
-  presented.ui().click(20, 20);
+  presented.ui().key("B").click(20, 20);
   CHECK_FALSE(presented.ui().has("blank"));
   CHECK(presented.ui().has("panel/stage"));
   CHECK(presented.bench.selection().step == Step::scores);
@@ -240,9 +224,7 @@ TEST_CASE("the presenter's clock runs on while nothing changes and no picture is
   CHECK(presented.state().view.presented_seconds == doctest::Approx(180.0).epsilon(0.01));
 }
 
-TEST_CASE(
-    "the presenter's notes stand below the stage with a clock, in a hall and in the window, and on no "
-    "slide") {
+TEST_CASE("the presenter's notes stand below the stage with a clock, in hall and window, and on no slide") {
   BENCH_OR_SKIP(Presented, presented);
   CHECK_FALSE(presented.ui().has("panel/notes"));
   presented.key("V");
@@ -268,40 +250,29 @@ TEST_CASE(
 TEST_CASE("notes are written beside the caption and saved with the page") {
   BENCH_OR_SKIP(Presented, presented, 1280, 900);
   presented.key("PageDown");
-  presented.ui().click("caption/edit");
-  presented.ui().click("caption/notes");
-  presented.ui().type("Draw it.");
-  presented.ui().click("caption/edit");
+  presented.ui().click("caption/edit").click("caption/notes").type("Draw it.").click("caption/edit");
   presented.ui().key("Ctrl+S");
   CHECK(read_playlist_file(presented.folder.file("lesson.json")).pages[1].notes == "Draw it.");
 }
 
-TEST_CASE(
-    "an answer can be taken back, and a rehearsal forgotten, with a control and from the list of commands") {
+TEST_CASE("an answer is taken back, and a rehearsal forgotten, with a control and from the commands' list") {
   BENCH_OR_SKIP(Asked, asked);
-  UiDriver& ui = *asked.bench.ui;
+  UiDriver& ui = asked.ui();
   CHECK_FALSE(ui.has("caption/start_over"));
-  ui.key("1");
-  ui.run_until_still();
+  ui.key("1").run_until_still();
   REQUIRE(answer_verdict(asked.walk()).starts_with("You chose 1"));
-  ui.click("caption/take_back");
-  ui.run_until_still();
+  ui.click("caption/take_back").run_until_still();
   CHECK(asked.walk().asking());
-  CHECK(asked.bench.selection().step == Step::mask);
+  CHECK(asked.now().step == Step::mask);
   CHECK(asked.walk().kept.empty());
-  ui.key("2");
-  ui.run_until_still();
+  ui.key("2").run_until_still();
   CHECK(answer_verdict(asked.walk()).starts_with("You chose 2"));
-  ui.key("PageDown");
-  ui.run_until_still();
-  ui.click("caption/start_over");
-  ui.run_until_still();
+  ui.key("PageDown").run_until_still().click("caption/start_over").run_until_still();
   CHECK(asked.walk().page == 0);
   CHECK(asked.walk().asking());
   CHECK(asked.walk().kept.empty());
-  ui.key("1");
-  ui.run_until_still();
-  perform(asked.bench.window->state(), CommandCall{CommandId::start_over});
+  ui.key("1").run_until_still();
+  perform(asked.state(), CommandCall{CommandId::start_over});
   ui.run_until_still();
   CHECK(asked.walk().asking());
 }
@@ -309,12 +280,11 @@ TEST_CASE(
 TEST_CASE("a title that has no room beside “start over” is shortened, and its tooltip has all of it") {
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(900, 600)}) {
     BENCH_OR_SKIP(Asked, asked, width, height);
-    UiDriver& ui = *asked.bench.ui;
+    UiDriver& ui = asked.ui();
     asked.walk().playlist.title = "How heads come to differ";
     ui.run_until_still();
     CHECK(ui.has("says/How heads come to differ"));
-    ui.key("1");
-    ui.run_until_still();
+    ui.key("1").run_until_still();
     ui.save_png("start_over_" + std::to_string(width));
     const std::vector<std::string> shown = ui.said("How ");
     REQUIRE(shown.size() == 1);
@@ -323,8 +293,7 @@ TEST_CASE("a title that has no room beside “start over” is shortened, and it
     const ImFont* font = ui.fonts().small;
     const float width_shown = font->CalcTextSizeA(font->FontSize, 1e6f, 0.0f, ("How " + shown[0]).c_str()).x;
     CHECK(ui.rect(title).min.x + width_shown < ui.rect("caption/start_over").min.x);
-    ui.move_to(ui.rect(title).min.x + 20, ui.rect(title).min.y + 5);
-    ui.run_frames(4, 0.4);
+    ui.move_to(ui.rect(title).min.x + 20, ui.rect(title).min.y + 5).run_frames(4, 0.4);
     REQUIRE(ui.has("tooltip"));
     ui.save_png("start_over_tooltip_" + std::to_string(width));
   }
@@ -333,16 +302,15 @@ TEST_CASE("a title that has no room beside “start over” is shortened, and it
 TEST_CASE("a training that is looked into from a page leads back to it, with Escape and with a link") {
   for (const bool by_key : {true, false}) {
     WINDOW_OR_SKIP(bench, open_training());
-    PlaylistWalk& walk = bench.window->state().document.walk;
+    PlaylistWalk& walk = bench.walk();
     const Scenario own = bench.scenario();
     bench.ui->key("Escape");
-    start_walk(bench.window->state(), lesson_playlist("first_walk"), {}, 2);
+    start_walk(bench.state(), lesson_playlist("first_walk"), {}, 2);
     bench.ui->run_until_still();
-    bench.window->state().dialogs.training.open = true;
+    bench.state().dialogs.training.open = true;
     bench.ui->run_frames(2);
     wait_until_idle(bench);
-    bench.ui->click("training/map/0/0.1");
-    bench.ui->run_until_still();
+    bench.ui->click("training/map/0/0.1").run_until_still();
     REQUIRE_FALSE(walk.page);
     REQUIRE(bench.ui->has("checkpoint/place"));
     if (by_key) {
@@ -354,7 +322,7 @@ TEST_CASE("a training that is looked into from a page leads back to it, with Esc
     bench.ui->run_until_still();
     CHECK(walk.page == 2);
     CHECK(bench.scenario() == *walk.shown()->scenario);
-    leave_walk(bench.window->state());
+    leave_walk(bench.state());
     bench.ui->run_until_still();
     CHECK(bench.scenario() == own);
   }
@@ -365,7 +333,7 @@ TEST_CASE("a name that is proposed for a file stands in the folder of the one be
   CHECK(path_beside("lesson.json", "slides.png") == "slides.png");
   CHECK(path_beside("/a/b/", "slides.png") == "/a/b/slides.png");
   WINDOW_OR_SKIP(bench, open_window(900, 700));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   start_walk(state, lesson_playlist("first_walk"));
   for (const char* path : {"", "lesson.json", "folder/lesson.json"}) {
     state.document.walk.path = path;

@@ -16,10 +16,10 @@ namespace {
 
 WindowBench open_plane(const Scenario& scenario = preset_scenario("hand_made"), int width = 1600,
                        int height = 1000) {
-  WindowBench bench = open_window(width, height, scenario);
+  WindowBench bench = open_unpainted(width, height, scenario);
   if (!bench.ui) return bench;
-  bench.window->state().view.selection.step = Step::softmax;
-  bench.window->state().view.selection.view = StageView::query_key_plane;
+  bench.selection().step = Step::softmax;
+  bench.selection().view = StageView::query_key_plane;
   bench.ui->run_frames(3);
   return bench;
 }
@@ -110,7 +110,7 @@ TEST_CASE("a click on another arrow shows its query, a click on a key or on its 
 
 TEST_CASE("the keyboard alone chooses a query and moves its arrow") {
   WINDOW_OR_SKIP(bench, open_plane());
-  const FocusOrder& focus = bench.window->state().view.focus;
+  const FocusOrder& focus = bench.state().view.focus;
   const UiRect plane = bench.ui->rect("stage/plane");
   bool reached = false;
   for (int i = 0; i < 200 && !reached; ++i) {
@@ -119,16 +119,12 @@ TEST_CASE("the keyboard alone chooses a query and moves its arrow") {
               std::abs(focus.ring_max.y - plane.max.y) < 2;
   }
   REQUIRE(reached);
-  bench.ui->key("Right");
-  bench.ui->key("Down");
+  bench.ui->key("Right").key("Down");
   const std::string third = "says/query " + bench.session().inputs().labels.query[2];
   CHECK(bench.ui->has(third));
   CHECK(bench.selection().step == Step::softmax);
   const ImVec2 tip = centre_of(bench.ui->rect("qk/tip"));
-  bench.ui->hold("Shift");
-  bench.ui->key("Right");
-  bench.ui->key("Up");
-  bench.ui->release_key("Shift");
+  bench.ui->hold("Shift").key("Right").key("Up").release_key("Shift");
   CHECK(bench.ui->has(third));
   CHECK(centre_of(bench.ui->rect("qk/tip")).x > tip.x + 4);
   CHECK(centre_of(bench.ui->rect("qk/tip")).y < tip.y - 4);
@@ -139,13 +135,11 @@ TEST_CASE("an edit that changes q or k drops the moved arrows, one that changes 
   WINDOW_OR_SKIP(bench, open_plane());
   const ImVec2 tip = centre_of(bench.ui->rect("qk/tip"));
   bench.ui->drag(tip.x, tip.y, tip.x + 30, tip.y - 30);
-  bench.ui->key("C");  // causal
-  CHECK(bench.ui->has("qk/what_if"));
-  CHECK(bench.ui->has("says/masked"));
-  CHECK(bench.ui->has("says/1.000"));  // the first query sees itself alone
+  bench.ui->key("C");                                                  // causal
+  bench.ui->check_shown({"qk/what_if", "says/masked", "says/1.000"});  // the first query sees itself alone
   Scenario other = bench.scenario();
   other.inputs.text = "the cat sat on the mat";
-  bench.window->state().document.session.edit(other, "text", false);
+  bench.session().edit(other, "text", false);
   bench.ui->run_frames(3);
   CHECK_FALSE(bench.ui->has("qk/what_if"));
   CHECK(bench.ui->has("qk/key/5"));
@@ -178,7 +172,7 @@ TEST_CASE("every kind of scenario is drawn in the plane or said in a sentence") 
                            {preset_scenario("cross_attention"), true}}) {
     for (const auto& [width, height] : {std::pair{1600, 1000}, {1280, 720}}) {
       WINDOW_OR_SKIP(bench, open_plane(each.scenario, width, height));
-      bench.window->state().document.session.finish();
+      bench.session().finish();
       bench.ui->run_frames(3);
       CHECK(bench.ui->has("stage/plane") == each.drawn);
       if (!each.drawn)

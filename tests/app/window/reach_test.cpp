@@ -40,7 +40,7 @@ const CellRef score{{Id::scores}, {0, 0, 6, 3}};
 WindowBench open_on_score(Step step = Step::scores) {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return bench;
-  Selection& selection = bench.window->state().view.selection;
+  Selection& selection = bench.selection();
   selection.step = step;
   selection.pinned = score;
   bench.ui->run_frames(3);
@@ -49,8 +49,7 @@ WindowBench open_on_score(Step step = Step::scores) {
 
 }  // namespace
 
-TEST_CASE(
-    "at every step the stage lights exactly the cells that the number was made from, all the way back") {
+TEST_CASE("at every step the stage lights exactly the cells that a number was made from, all the way back") {
   const TracedScenario given = traced({"attention.num_kv_heads=1", "mask.is_causal=true", "inputs.batch=2"});
   const Trace& trace = *given.trace;
   for (const CellRef& cell : {CellRef{{Id::output}, {1, 2, 5}}, CellRef{{Id::head_output}, {0, 2, 3, 1}},
@@ -103,7 +102,7 @@ TEST_CASE("W, or the switch in the inspector, lights all the way, and again only
   CHECK(links == 2);
   bench.ui->key("W");
   CHECK(bench.selection().all_the_way);
-  CHECK(bench.ui->run_until_still());
+  CHECK(bench.ui->becomes_still());
   CHECK(bench.ui->pixels().rgba != next.rgba);
   CHECK(bench.ui->has("inspector/from/6"));  // q_heads, k_heads, q, k, query and two parameters
   bench.ui->click("inspector/from/0");
@@ -116,12 +115,10 @@ TEST_CASE("W, or the switch in the inspector, lights all the way, and again only
 
 TEST_CASE("beside a pinned cell the one under the mouse is told all the way too") {
   WINDOW_OR_SKIP(bench, open_on_score());
-  bench.ui->key("W");
-  bench.ui->run_until_still();
+  bench.ui->key("W").run_until_still();
   REQUIRE(bench.selection().pinned == score);
   const UiRect map = bench.ui->rect("stage/result");
-  bench.ui->move_to(map.min.x + 5, map.min.y + 5);
-  bench.ui->run_until_still();
+  bench.ui->move_to(map.min.x + 5, map.min.y + 5).run_until_still();
   REQUIRE(bench.selection().hovered);
   CHECK_FALSE(bench.selection().hovered == score);
   CHECK(bench.ui->has("inspector/from/6"));
@@ -149,25 +146,25 @@ TEST_CASE("a letter under the mouse lights its axis on the stage and in the grap
   for (const char* letter : {"L", "D", "H", "E", "S", "N"}) {
     CAPTURE(letter);
     bench.ui->move_to(std::string("letter/") + letter);
-    CHECK(bench.window->state().view.pointed.axis == letter);
-    CHECK(bench.ui->run_until_still());
+    CHECK(bench.state().view.pointed.axis == letter);
+    CHECK(bench.ui->becomes_still());
     CHECK(bench.ui->pixels().rgba != before.rgba);
   }
   bench.ui->move_to(2, 2);
-  CHECK(bench.window->state().view.pointed.axis.empty());
-  CHECK(bench.ui->run_until_still());
+  CHECK(bench.state().view.pointed.axis.empty());
+  CHECK(bench.ui->becomes_still());
   CHECK(bench.ui->pixels().rgba == before.rgba);
 }
 
 TEST_CASE("a node of the graph lights its tensor wherever it stands on the stage") {
   WINDOW_OR_SKIP(bench, open_on_score());
   bench.ui->move_to("graph/k_heads");
-  const std::vector<BoxRef>& boxes = bench.window->state().view.pointed.boxes;
+  const std::vector<BoxRef>& boxes = bench.state().view.pointed.boxes;
   REQUIRE(boxes.size() == 1);
   CHECK(boxes[0].tensor == TensorName{Id::k_heads});
   CHECK(boxes[0].begin == std::vector<Index>{0, 0, 0, 0});
   CHECK(boxes[0].end == bench.trace().tensors.k_heads->shape().sizes());
-  const auto marks = stage_marks(bench.trace(), bench.selection(), &bench.window->state().view.pointed);
+  const auto marks = stage_marks(bench.trace(), bench.selection(), &bench.state().view.pointed);
   CHECK(std::ranges::count(marks, MarkKind::pointed, &StageMark::kind) == 1);
 }
 
@@ -200,10 +197,9 @@ TEST_CASE("symbols of formulas are known as the tensors that they stand for") {
 
 TEST_CASE("a mouse that lies still does not look away from what a page, a key or a link has pinned") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   state.view.selection.step = Step::scores;
-  bench.ui->run_frames(3);
-  bench.ui->move_to("stage/result");
+  bench.ui->run_frames(3).move_to("stage/result");
   REQUIRE(bench.selection().hovered);
   const CellRef under_mouse = *bench.selection().hovered;
   REQUIRE(under_mouse != score);
@@ -214,8 +210,7 @@ TEST_CASE("a mouse that lies still does not look away from what a page, a key or
   bench.ui->key("Right");  // with the pin on to the next step
   bench.ui->run_until_still();
   CHECK_FALSE(bench.selection().hovered);
-  bench.ui->key("Left");
-  bench.ui->run_until_still();
+  bench.ui->key("Left").run_until_still();
   const UiRect map = bench.ui->rect("stage/result");
   const double x = 0.5 * (map.min.x + map.max.x), y = 0.5 * (map.min.y + map.max.y);
   bench.ui->move_to(x + 1, y);

@@ -76,7 +76,7 @@ TEST_CASE("every number of the operator has a row with a tooltip, and is dragged
 }
 
 TEST_CASE("a row whose name is not its key shows the key, dim beside the name, and in its tooltip") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400));
   for (const std::string key : {"mask.is_causal", "mask.value", "valid_lens", "op"})
     CHECK_MESSAGE(bench.ui->has("says/" + key), key);
   for (const char* key : {"attention.embed_dim", "attention.softcap"})  // these say it already
@@ -92,7 +92,7 @@ TEST_CASE("a row whose name is not its key shows the key, dim beside the name, a
 
 TEST_CASE("in a low window the causal switch is in sight without scrolling") {
   for (const char* preset : {"welcome", "hand_made"}) {
-    WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario(preset)));
+    WINDOW_OR_SKIP(bench, open_unpainted(1280, 720, preset_scenario(preset)));
     CAPTURE(preset);
     CHECK(bench.ui->rect("setup/causal").max.y < bench.ui->rect("panel/setup").max.y);
     bench.ui->click("setup/causal/on");
@@ -102,7 +102,7 @@ TEST_CASE("in a low window the causal switch is in sight without scrolling") {
 
 TEST_CASE("no control moves under the mouse that changes it") {
   for (const char* preset : {"welcome", "hand_made", "random"}) {
-    WINDOW_OR_SKIP(bench, open_window(1600, 1400, preset_scenario(preset)));
+    WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400, preset_scenario(preset)));
     bench.ui->rasterise(false);
     CAPTURE(std::string(preset));
     for (const char* choice :
@@ -112,17 +112,15 @@ TEST_CASE("no control moves under the mouse that changes it") {
       if (!bench.ui->has(choice)) continue;
       const std::string row = std::string(choice).substr(0, std::string(choice).rfind('/'));
       const float before = bench.ui->rect(row).min.y, left = bench.ui->rect(row).min.x;
-      bench.ui->click(choice);
-      bench.ui->run_until_still();
+      bench.ui->click(choice).run_until_still();
       check_stays(bench, row.c_str(), before);
       CHECK(bench.ui->rect(row).min.x == left);
     }
   }
 }
 
-TEST_CASE(
-    "the causal mask, a mask pattern and typed sizes leave the rows of the mask and the heads in place") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
+TEST_CASE("the causal mask, a mask pattern and typed sizes leave the rows of mask and heads in place") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400));
   const auto before = tops(bench);
   bench.ui->click("setup/causal/on");
   for (const auto& [id, top] : before) check_stays(bench, id.c_str(), top);
@@ -132,8 +130,7 @@ TEST_CASE(
     if (!bench.ui->has(preset)) bench.ui->click("setup/preset");
     bench.ui->run_frames(2);
     if (!bench.ui->has(preset)) continue;
-    bench.ui->click(preset);
-    bench.ui->run_until_still();
+    bench.ui->click(preset).run_until_still();
     CHECK(bench.scenario().mask.preset);
     CHECK(bench.ui->rect("setup/preset").min.x == button.min.x);
     CHECK(bench.ui->rect("setup/preset").min.y == button.min.y);
@@ -142,70 +139,56 @@ TEST_CASE(
   // Through 1, which has no key/value heads to choose, to more heads.
   const float size = bench.ui->rect("setup/num_heads").min.y;
   for (const char* heads : {"1", "8"}) {
-    bench.ui->click("setup/num_heads");
-    bench.ui->key("Ctrl+A");
-    bench.ui->type(heads);
-    bench.ui->run_until_still();
+    bench.ui->click("setup/num_heads").key("Ctrl+A").type(heads).run_until_still();
     check_stays(bench, "setup/num_heads", size);
   }
   CHECK(bench.trace().options.num_heads == 8);
 }
 
 TEST_CASE("the operator is switched like any setting: undone by Ctrl+Z, and back without a loss") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400));
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400));
   bench.ui->key("M");
   const Scenario before = bench.scenario();
   REQUIRE(before.head_gain);
-  bench.ui->click("setup/op/SDPA");
-  bench.ui->run_until_still();
+  bench.ui->click("setup/op/SDPA").run_until_still();
   CHECK(bench.session().error().empty());
   CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
   CHECK_FALSE(bench.trace().tensors.concat);
   // What has no meaning there is dim and cannot be changed.
   CHECK(bench.ui->has("setup/gain"));
-  bench.ui->click("setup/parameters/random");
-  bench.ui->click("setup/layout/3");
+  bench.ui->click("setup/parameters/random").click("setup/layout/3");
   CHECK(bench.scenario().parameters == before.parameters);
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario() == before);
   bench.ui->key("Ctrl+Y");
   CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
-  bench.ui->click("setup/op/MHA");
-  bench.ui->run_until_still();
+  bench.ui->click("setup/op/MHA").run_until_still();
   CHECK(bench.scenario() == before);
 }
 
 TEST_CASE("a model's layer becomes its heads alone, and comes back") {
-  WINDOW_OR_SKIP(bench, open_window(1600, 1400, preset_scenario("welcome")));
+  WINDOW_OR_SKIP(bench, open_unpainted(1600, 1400, preset_scenario("welcome")));
   const Scenario before = bench.scenario();
-  bench.ui->click("setup/op/SDPA");
-  bench.ui->run_until_still();
+  bench.ui->click("setup/op/SDPA").run_until_still();
   CHECK(bench.session().error().empty());
   CHECK(bench.trace().options.op == Op::scaled_dot_product_attention);
-  bench.ui->click("setup/op/MHA");
-  bench.ui->run_until_still();
+  bench.ui->click("setup/op/MHA").run_until_still();
   CHECK(bench.session().error().empty());
   CHECK(bench.scenario() == before);
 }
 
 TEST_CASE("from the model's name it is one click to how it was trained") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("welcome")));
-  REQUIRE(bench.ui->has("setup/training"));
-  bench.ui->click("setup/training");
-  bench.ui->run_until_still();
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720, preset_scenario("welcome")));
+  bench.ui->click("setup/training").run_until_still();
   CHECK(bench.ui->has("overlay/docs"));
   const auto section = std::ranges::find(doc_sections(), "How they were trained", &DocSection::title);
   REQUIRE(section != doc_sections().end());
-  CHECK(bench.window->state().dialogs.docs.page == section->place.page);
+  CHECK(bench.state().dialogs.docs.page == section->place.page);
   CHECK(bench.ui->rect("says/trained").min.y < 720.0f);
-  bench.ui->key("Escape");
-  bench.ui->key("R");
-  bench.ui->run_until_still();
+  bench.ui->key("Escape").key("R").run_until_still();
   for (int i = 0; i < 200 && !bench.ui->has("heads/training"); ++i) bench.ui->run_frames(5);
   bench.ui->run_frames(5);  // the sheet has its size
-  REQUIRE(bench.ui->has("heads/training"));
-  bench.ui->click("heads/training");
-  bench.ui->run_until_still();
+  bench.ui->click("heads/training").run_until_still();
   CHECK_FALSE(bench.ui->has("overlay/heads"));
   CHECK(bench.ui->has("overlay/docs"));
 }
@@ -213,18 +196,16 @@ TEST_CASE("from the model's name it is one click to how it was trained") {
 TEST_CASE("a width that a trained model does not have is refused with what to do, and a button does it") {
   for (const auto& [button, source] : {std::pair{"setup/embed_dim/random", ParameterSource::random},
                                        {"setup/embed_dim/hand_made", ParameterSource::hand_made}}) {
-    WINDOW_OR_SKIP(bench, open_window(1600, 1250, preset_scenario("welcome")));
+    WINDOW_OR_SKIP(bench, open_unpainted(1600, 1250, preset_scenario("welcome")));
     bench.ui->rasterise(false);
     REQUIRE(bench.scenario().parameters.source == ParameterSource::model);
     CHECK_FALSE(bench.ui->has(button));
-    bench.ui->click("setup/embed_dim");
-    bench.ui->key("Ctrl+A");
-    bench.ui->type("192");
-    bench.window->state().document.session.finish();
+    bench.ui->click("setup/embed_dim").key("Ctrl+A").type("192");
+    bench.session().finish();
     bench.ui->run_frames(3);
     REQUIRE(bench.ui->has(button));
     bench.ui->click(button);
-    bench.window->state().document.session.finish();
+    bench.session().finish();
     bench.ui->run_frames(3);
     CHECK(bench.session().error().empty());
     CHECK(bench.scenario().parameters.source == source);

@@ -15,7 +15,7 @@ using namespace headwise;
 namespace {
 
 bool is_focused(const WindowBench& bench, std::string_view name) {
-  const FocusOrder& focus = bench.window->state().view.focus;
+  const FocusOrder& focus = bench.state().view.focus;
   if (!focus.ring || !bench.ui->has(name)) return false;
   const UiRect rect = bench.ui->rect(name);
   const float x = 0.5f * (focus.ring_min.x + focus.ring_max.x),
@@ -77,8 +77,7 @@ TEST_CASE("from 1024 by 700 up every panel is there") {
   }
 }
 
-TEST_CASE(
-    "at 900 by 600 the settings and the graph wait in tabs, and the stage has two thirds of the width") {
+TEST_CASE("at 900 by 600 settings and graph wait in tabs, and the stage has two thirds of the width") {
   const WindowLayout layout = window_layout(900, 600, 1.0);
   CHECK(layout.folds_setup);
   CHECK(layout.folds_graph);
@@ -111,9 +110,7 @@ TEST_CASE("larger type and narrower windows take the panels before the stage") {
   }
 }
 
-TEST_CASE(
-    "with type of 150 and 200 % every panel is there or has a tab, and unfolds beside the stage or in its "
-    "place") {
+TEST_CASE("at 150 and 200 % every panel is there or has a tab and unfolds beside the stage or in its place") {
   for (const auto& [width, height] : {std::pair{1280.0, 720.0}, {1600.0, 1000.0}}) {
     for (const double scale : {1.0, 1.5, 2.0}) {
       CAPTURE(width);
@@ -138,39 +135,34 @@ TEST_CASE(
 TEST_CASE("tabs unfold the panels that have no room, one at a time, by mouse and by keys") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("hand_made"), 2.0f));
   UiDriver& ui = *bench.ui;
-  for (const char* panel : {"panel/setup", "panel/inspector", "panel/graph"}) CHECK_FALSE(ui.has(panel));
+  ui.check_absent({"panel/setup", "panel/inspector", "panel/graph"});
   for (const auto& [tab, panel] : {std::pair{"tab/settings", "panel/setup"},
                                    {"tab/inspector", "panel/inspector"},
                                    {"tab/graph", "panel/graph"}}) {
     CAPTURE(tab);
-    ui.click(tab);
-    ui.run_frames(2);
+    ui.click(tab).run_frames(2);
     CHECK(ui.has(panel));
     int shown = 0;
     for (const char* each : {"panel/setup", "panel/inspector", "panel/graph"}) shown += ui.has(each) ? 1 : 0;
     CHECK(shown == 1);
   }
-  ui.click("tab/graph");
-  ui.run_frames(2);
+  ui.click("tab/graph").run_frames(2);
   CHECK_FALSE(ui.has("panel/graph"));
   CHECK(ui.has("panel/stage"));
   // By keys: Tab reaches the tab, Enter unfolds it, and the next Tab goes on into the panel.
   for (int i = 0; i < 60 && !(ui.has("tab/settings") && is_focused(bench, "tab/settings")); ++i)
     ui.key("Tab");
   REQUIRE(is_focused(bench, "tab/settings"));
-  ui.key("Enter");
-  ui.run_frames(2);
+  ui.key("Enter").run_frames(2);
   REQUIRE(ui.has("panel/setup"));
   ui.key("Tab");
-  const FocusOrder& focus = bench.window->state().view.focus;
+  const FocusOrder& focus = bench.state().view.focus;
   const UiRect setup = ui.rect("panel/setup");
   CHECK(focus.ring_min.x >= setup.min.x - 4);
   CHECK(focus.ring_max.x <= setup.max.x + 4);
 }
 
-TEST_CASE(
-    "with type of 150 and 200 % all ten steps and the timeline are in sight, and the steps stay where they "
-    "are") {
+TEST_CASE("at 150 and 200 % all ten steps and the timeline are in sight, and the steps stay where they are") {
   for (const auto& [width, height, scale] :
        {std::tuple{1280, 720, 1.5f}, {1280, 720, 2.0f}, {1600, 1000, 2.0f}}) {
     CAPTURE(width);
@@ -190,8 +182,7 @@ TEST_CASE(
       return left;
     };
     const std::vector<float> still = places();
-    bench.ui->click("step_bar/step/6");
-    bench.ui->run_until_still();
+    bench.ui->click("step_bar/step/6").run_until_still();
     CHECK(places() == still);
     bench.ui->click("step_bar/play");
     CHECK(places() == still);
@@ -201,7 +192,7 @@ TEST_CASE(
 TEST_CASE("with type of 200 % the stage of a lesson keeps the height, and the page's words stand beside it") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("welcome"), 2.0f));
   UiDriver& ui = *bench.ui;
-  perform(bench.window->state(), {.name = {}, .what = {}, .keys = {}, .target = LessonPage{"first_walk", 0}});
+  perform(bench.state(), {.name = {}, .what = {}, .keys = {}, .target = LessonPage{"first_walk", 0}});
   ui.run_until_still();
   CHECK(ui.has("stage/result"));
   const UiRect caption = ui.rect("panel/caption"), stage = ui.rect("panel/stage"),
@@ -211,8 +202,7 @@ TEST_CASE("with type of 200 % the stage of a lesson keeps the height, and the pa
   CHECK(words.max.x <= caption.max.x);
   CHECK(words.min.y > ui.rect("caption/edit").max.y - 1);
   // What is written needs the whole width.
-  ui.click("caption/edit");
-  ui.run_until_still();
+  ui.click("caption/edit").run_until_still();
   CHECK(ui.rect("panel/caption").min.y >= ui.rect("panel/steps").max.y);
   CHECK(ui.rect("caption/text").max.x - ui.rect("caption/text").min.x > 0.4f * 1280);
 }
@@ -236,7 +226,7 @@ TEST_CASE("the filmstrip stands beside all panels, and where there is no room fo
 
 TEST_CASE("a setting that is asked for by name unfolds its panel") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario("hand_made"), 2.0f));
-  bench.window->state().view.setup.wanted_row = "setup/embed_dim";
+  bench.state().view.setup.wanted_row = "setup/embed_dim";
   bench.ui->run_frames(4);
   CHECK(bench.ui->has("panel/setup"));
   CHECK(is_focused(bench, "setup/embed_dim"));
@@ -250,7 +240,7 @@ TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores
                                                 {Step::softmax, "digits/attn_weights"},
                                                 {Step::weighted_sum, "digits/head_output"}};
   for (const auto& [step, digits] : shown) {
-    bench.window->state().view.selection.step = step;
+    bench.selection().step = step;
     bench.ui->run_frames(3);
     CAPTURE(digits);
     CHECK(bench.ui->has(digits));
@@ -261,17 +251,11 @@ TEST_CASE("a window of a pixel, of a strip and of a stamp draws and takes keys")
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
   bench.ui->move_to(5, 5);
   // The line of first steps has ticked the keys that this presses.
-  bench.ui->key("Right");
-  bench.ui->key("Home");
+  bench.ui->key("Right").key("Home");
   const Image before = bench.ui->pixels();
   for (const auto& [width, height] :
        {std::pair{1, 1}, {200, 100}, {1, 900}, {2000, 1}, {63, 47}, {1600, 1000}}) {
-    bench.ui->resize(width, height);
-    bench.ui->key("Right");
-    bench.ui->key("F1");
-    bench.ui->key("Escape");
-    bench.ui->key("Ctrl+E");
-    bench.ui->key("Escape");
+    bench.ui->resize(width, height).key("Right").key("F1").key("Escape").key("Ctrl+E").key("Escape");
   }
   CHECK(bench.selection().step == Step::softmax);
   bench.ui->key("Home");
@@ -290,17 +274,14 @@ TEST_CASE("a storm of sizes, steps and scales leaves the window whole") {
     if (i % 3 == 0) bench.ui->key("Right");
     if (i % 7 == 0) bench.ui->key("Home");
   }
-  bench.ui->push(ScaleChanged{1.0f});
-  bench.ui->resize(1600, 1000);
+  bench.ui->push(ScaleChanged{1.0f}).resize(1600, 1000);
   CHECK(bench.session().error().empty());
   CHECK(bench.ui->has("panel/stage"));
 }
 
 TEST_CASE("in a small window no number over the map of a head is cut") {
   WINDOW_OR_SKIP(bench, open_window(900, 600));
-  bench.window->state().view.selection.step = Step::softmax;
-  bench.window->state().view.selection.view = StageView::all_heads;
-  bench.ui->run_until_still();
+  bench.show(Step::softmax, StageView::all_heads);
   const std::vector<std::string> figures = bench.ui->said("entropy ");
   CHECK(figures.size() >= 4);
   for (const std::string& figure : figures) CHECK_LACKS(figure, "…");
@@ -312,10 +293,10 @@ TEST_CASE("the theme changes chrome and data, and back to the very same picture"
   const Rgba8 ground = palette_of(Theme::dark).window;
   CHECK(bench.ui->pixel(3, 995) == ground);
   bench.ui->key("T");
-  CHECK(bench.window->state().view.settings.theme == Theme::light);
+  CHECK(bench.state().view.settings.theme == Theme::light);
   CHECK(bench.ui->pixel(3, 995) == palette_of(Theme::light).window);
   bench.ui->key("T");
-  NoticesState& notices = bench.window->state().view.notices;
+  NoticesState& notices = bench.state().view.notices;
   CHECK(notices.notices.back().text == "Theme: for a projector.");
   bench.ui->key("T");
   CHECK(notices.notices.back().text == "Theme: dark.");
@@ -327,12 +308,12 @@ TEST_CASE("the theme changes chrome and data, and back to the very same picture"
 TEST_CASE("text is made larger and smaller within its bounds") {
   WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Ctrl+=");
-  CHECK(bench.window->state().view.settings.font_scale == doctest::Approx(1.125));
+  CHECK(bench.state().view.settings.font_scale == doctest::Approx(1.125));
   CHECK(bench.ui->result().font_scale == doctest::Approx(1.125));
   for (int i = 0; i < 30; ++i) bench.ui->key("Ctrl+-");
-  CHECK(bench.window->state().view.settings.font_scale == Settings::smallest_font_scale);
+  CHECK(bench.state().view.settings.font_scale == Settings::smallest_font_scale);
   bench.ui->key("Ctrl+0");
-  CHECK(bench.window->state().view.settings.font_scale == 1.0f);
+  CHECK(bench.state().view.settings.font_scale == 1.0f);
 }
 
 TEST_CASE("tooltips appear after the mouse has rested, and ask for that frame") {

@@ -1,8 +1,10 @@
-// The stage alone, as it is projected, and the spotlight.
+// The stage alone, in a window and in a hall; what is hidden costs nothing.
 #include <doctest/doctest.h>
 
 #include "app/stage/stage_panel.h"
 #include "app/widgets/painter.h"
+#include "app/widgets/text_layout.h"
+#include "app/widgets/ui_probe.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/window_layout.h"
 #include "core/playlist/lessons.h"
@@ -26,12 +28,9 @@ int brightness(Rgba8 c) {
 
 TEST_CASE("Escape leaves full screen first, then unpins, then leaves the lesson, one at a time") {
   WINDOW_OR_SKIP(bench, open_window(1600, 900));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   start_walk(state, lesson_playlist("first_walk"));
-  bench.ui->run_until_still();
-  bench.ui->key("F11");
-  bench.ui->run_until_still();
-  bench.ui->click("stage/result");
+  bench.ui->run_until_still().key("F11").run_until_still().click("stage/result");
   REQUIRE(bench.selection().pinned);
   REQUIRE(bench.selection().pinned != state.document.walk.shown()->pin);
   bench.ui->key("Escape");
@@ -51,8 +50,7 @@ TEST_CASE("between two steps there is room for the sign, whatever is chosen") {
     CAPTURE(width);
     WINDOW_OR_SKIP(bench, open_window(width, height));
     for (const char* key : {"F", "F"}) {
-      bench.ui->key(key);
-      bench.ui->run_frames(2);
+      bench.ui->key(key).run_frames(2);
       const float sign = width_of(bench.ui->fonts().sans, "›", bench.ui->fonts().small->FontSize);
       for (int step = 0; step + 1 < step_count; ++step) {
         const std::string name = "step_bar/step/";
@@ -70,8 +68,7 @@ TEST_CASE("F leaves the steps and the stage, F11 on the whole screen, and Escape
   WINDOW_OR_SKIP(bench, open_window(1600, 900));
   const double width_before = bench.ui->rect("panel/stage").max.x - bench.ui->rect("panel/stage").min.x;
   bench.ui->key("F");
-  for (const char* hidden : {"panel/setup", "panel/inspector", "panel/graph", "panel/status", "menu/File"})
-    CHECK_FALSE(bench.ui->has(hidden));
+  bench.ui->check_absent({"panel/setup", "panel/inspector", "panel/graph", "panel/status", "menu/File"});
   CHECK(bench.ui->has("panel/steps"));
   CHECK(bench.ui->rect("panel/stage").max.x - bench.ui->rect("panel/stage").min.x > 1.5 * width_before);
   CHECK_FALSE(bench.ui->result().full_screen);
@@ -93,32 +90,23 @@ TEST_CASE("F leaves the steps and the stage, F11 on the whole screen, and Escape
   CHECK(bench.ui->has("panel/inspector"));
 }
 
-TEST_CASE(
-    "on the whole screen the map takes over half of the height, in every theme, with numbers and nothing to "
-    "click around it") {
+TEST_CASE("full screen, in every theme: the map takes over half the height, with numbers and no controls") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WINDOW_OR_SKIP(bench, open_window(width, height_));
-    bench.ui->rasterise(false);
-    bench.ui->click("step_bar/step/6");
-    bench.ui->run_until_still();
-    bench.ui->key("F11");
+    bench.ui->rasterise(false).click("step_bar/step/6").run_until_still().key("F11");
     for (int theme = 0; theme < 3; ++theme) {
       CAPTURE(width);
       CAPTURE(theme);
-      bench.ui->key("T");
-      bench.ui->run_until_still();
+      bench.ui->key("T").run_until_still();
       const UiRect map = bench.ui->rect("stage/result");
       CHECK(map.max.y - map.min.y >= 0.55f * static_cast<float>(height_));
       CHECK(bench.ui->has("digits/attn_weights"));
-      for (const char* gone : {"stage/left", "stage/above", "stage/view/0", "panel/setup", "panel/graph"})
-        CHECK_FALSE_MESSAGE(bench.ui->has(gone), gone);
+      bench.ui->check_absent({"stage/left", "stage/above", "stage/view/0", "panel/setup", "panel/graph"});
     }
   }
 }
 
-TEST_CASE(
-    "in a hall every view is its maps and the page's words, without a control, and its maps take the "
-    "height") {
+TEST_CASE("in a hall every view is maps and the page's words, without a control; the maps take the height") {
   const struct {
     StageView view;
     std::vector<std::string> maps;
@@ -134,7 +122,7 @@ TEST_CASE(
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WINDOW_OR_SKIP(bench, open_window(width, height_, preset_scenario("welcome")));
     bench.ui->rasterise(false);
-    WindowState& state = bench.window->state();
+    WindowState& state = bench.state();
     for (const auto& each : views) {
       for (const bool page : {false, true}) {
         CAPTURE(width);
@@ -160,8 +148,7 @@ TEST_CASE(
         state.document.predictions.finish();
         state.document.gradients.finish();
         state.document.comparison_targets.finish();
-        bench.ui->run_until_still();
-        bench.ui->run_frames(40, 0.1);
+        bench.ui->run_until_still().run_frames(40, 0.1);
         bench.ui->save_png("hall_" + std::string(stage_view_words[static_cast<std::size_t>(each.view)]) +
                            (page ? "_page_" : "_") + std::to_string(width));
         float top = static_cast<float>(height_), bottom = 0.0f;
@@ -187,17 +174,12 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "in a hall the steps come over the stage when the mouse moves, go again, and nothing below them moves") {
+TEST_CASE("in a hall the steps come over the stage when the mouse moves, and go; nothing below them moves") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  bench.ui->key("F11");
-  bench.ui->run_frames(40, 0.1);
+  bench.ui->key("F11").run_frames(40, 0.1);
   CHECK_FALSE(bench.ui->has("panel/steps"));
   const UiRect before = bench.ui->rect("stage/result");
-  bench.ui->move_to(600, 400);
-  bench.ui->move_to(610, 400);
-  bench.ui->run_frames(2);
-  REQUIRE(bench.ui->has("panel/steps"));
+  bench.ui->move_to(600, 400).move_to(610, 400).run_frames(2);
   CHECK(bench.ui->rect("panel/steps").max.y <= before.min.y);
   CHECK(bench.ui->rect("stage/result").min.y == before.min.y);
   bench.ui->run_frames(10, 0.02);  // they listen a moment after they came
@@ -209,15 +191,13 @@ TEST_CASE(
 
 TEST_CASE("in a hall a pinned number of a map that the result is made from keeps that map beside it") {
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
-  Selection& selection = bench.window->state().view.selection;
+  Selection& selection = bench.selection();
   selection.step = Step::scores;
-  bench.ui->key("F11");
-  bench.ui->run_until_still();
+  bench.ui->key("F11").run_until_still();
   CHECK_FALSE(bench.ui->has("stage/left"));
   selection.pinned = CellRef{{TensorId::q_heads}, {0, selection.head, 8, 3}};
   bench.ui->run_until_still();
-  CHECK(bench.ui->has("stage/left"));
-  CHECK(bench.ui->has("stage/result"));
+  bench.ui->check_shown({"stage/left", "stage/result"});
   // A pair is followed into the result.
   selection.pinned = CellRef{{TensorId::scores}, {0, selection.head, 8, 7}};
   bench.ui->run_until_still();
@@ -227,11 +207,10 @@ TEST_CASE("in a hall a pinned number of a map that the result is made from keeps
 TEST_CASE("in a hall the maps of all heads have every row labelled") {
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WINDOW_OR_SKIP(bench, open_window(width, height_));
-    start_walk(bench.window->state(), lesson_playlist("first_walk"));
-    bench.window->state().view.selection.step = Step::softmax;
-    bench.window->state().view.selection.view = StageView::all_heads;
-    bench.ui->key("F11");
-    bench.ui->run_until_still();
+    start_walk(bench.state(), lesson_playlist("first_walk"));
+    bench.selection().step = Step::softmax;
+    bench.selection().view = StageView::all_heads;
+    bench.ui->key("F11").run_until_still();
     const Index rows = bench.session().trace().tensors.attn_weights->shape().size(2);
     REQUIRE(rows > 10);
     for (Index row = 0; row < rows; ++row) CHECK(bench.ui->has("label/row/" + std::to_string(row)));
@@ -242,11 +221,10 @@ TEST_CASE("a page in a hall has its words beside the map, and its answer only wh
   for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
     WINDOW_OR_SKIP(bench, open_window(width, height_));
     bench.ui->rasterise(false);
-    start_walk(bench.window->state(), lesson_playlist("first_walk"));
-    bench.ui->run_until_still();
-    bench.ui->key("F11");
+    start_walk(bench.state(), lesson_playlist("first_walk"));
+    bench.ui->run_until_still().key("F11");
     bool asked = false;
-    const PlaylistWalk& walk = bench.window->state().document.walk;
+    const PlaylistWalk& walk = bench.walk();
     for (int page = 0; page < 30; ++page) {
       CAPTURE(width);
       CAPTURE(page);
@@ -293,17 +271,12 @@ TEST_CASE("what no rectangle covers is cut into rectangles that cover the rest e
   CHECK(area(outside_of(all, {{200, 200, 10, 10}})) == 10000.0);
 }
 
-TEST_CASE(
-    "the spotlight dims the stage but for the pinned cell and the row and column that it was made from") {
+TEST_CASE("the spotlight dims the stage but for the pinned cell and the row and column that made it") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  bench.ui->key("Right");
-  bench.ui->key("Right");
-  bench.ui->key("Right");
-  bench.ui->run_until_still();
-  Selection& selection = bench.window->state().view.selection;
+  bench.ui->key("Right").key("Right").key("Right").run_until_still();
+  Selection& selection = bench.selection();
   selection.pinned = CellRef{{TensorId::scores}, {0, 0, 8, 7}};
-  bench.ui->move_to(2, 2);
-  bench.ui->run_frames(3);
+  bench.ui->move_to(2, 2).run_frames(3);
   const UiRect map = bench.ui->rect("stage/result"), left = bench.ui->rect("stage/left");
   const auto at = [](const UiRect& r, double col, double row, double cols, double rows) {
     return std::pair{static_cast<int>(r.min.x + (col + 0.5) / cols * (r.max.x - r.min.x)),
@@ -336,11 +309,101 @@ TEST_CASE(
 
 TEST_CASE("the projector theme is white, its type is larger, and T comes round to dark again") {
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
-  bench.ui->key("T");
-  bench.ui->key("T");
-  CHECK(bench.window->state().view.settings.theme == Theme::projector);
+  bench.ui->key("T").key("T");
+  CHECK(bench.state().view.settings.theme == Theme::projector);
   CHECK(bench.ui->pixel(3, 895) == Rgba8{255, 255, 255});
   CHECK(bench.ui->result().font_scale == doctest::Approx(1.2));
   bench.ui->key("T");
-  CHECK(bench.window->state().view.settings.theme == Theme::dark);
+  CHECK(bench.state().view.settings.theme == Theme::dark);
+}
+
+namespace {
+
+// What is worked at while `act` goes on, and in ten frames after it.
+template <class Act>
+WorkProbes work_of(WindowBench& bench, Act act) {
+  WorkProbes work;
+  set_work_probes(&work);
+  act();
+  bench.ui->run_frames(10);
+  set_work_probes(nullptr);
+  return work;
+}
+
+}  // namespace
+
+TEST_CASE("with the stage alone nothing off it is worked at, and everything is again when it comes back") {
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
+  bench.ui->run_until_still();
+  const char* const panels[] = {"menu", "setup", "inspector", "graph", "status"};
+  const auto edit = [&] { bench.ui->key("C"); };
+  WorkProbes work = work_of(bench, edit);
+  for (const char* panel : panels) CHECK_MESSAGE(work.contains(panel), panel);
+  CHECK(work["layout differences"] == 1);  // once for the edit, not in every frame
+
+  bench.ui->key("F").run_until_still();
+  const long layouts = text_layouts().made();
+  work = work_of(bench, [&] {
+    edit();
+    bench.ui->move_to("stage/result").key("Right").run_until_still();
+    edit();
+  });
+  for (const char* hidden : {"menu", "setup", "inspector", "graph", "status", "layout differences",
+                             "comparisons", "head statistics"})
+    CHECK_MESSAGE(!work.contains(hidden), hidden);
+  CHECK(text_layouts().made() == layouts);
+
+  bench.ui->key("Escape");
+  work = work_of(bench, [] {});
+  for (const char* panel : panels) CHECK_MESSAGE(work.contains(panel), panel);
+}
+
+TEST_CASE("a frame that shows what the one before it showed is not drawn; where anything else shows it is") {
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
+  UiDriver& ui = *bench.ui;
+  const auto drawn_by = [&](auto act) {
+    ui.run_until_still().run_frames(3);
+    const long before = ui.pictures();
+    act();
+    return ui.pictures() - before;
+  };
+  // What stands there is what a frame drawn anew would show.
+  const auto up_to_date = [&] {
+    ui.run_until_still().run_frames(2);
+    const Image seen = ui.pixels();
+    ui.forget_picture();
+    ui.run_frames(1);
+    return seen.rgba == ui.pixels().rgba;
+  };
+  CHECK(drawn_by([&] { ui.run_frames(10); }) == 0);
+  for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::compare}) {
+    bench.selection().view = view;
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.run_frames(10); }) == 0);
+    CHECK(drawn_by([&] { ui.key("C"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.key("Ctrl+Z"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.key("Right"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.move_to("setup/causal/on"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.move_to(5, 5); }) > 0);
+  }
+  CHECK(drawn_by([&] { ui.resize(1500, 900); }) > 0);
+  CHECK(up_to_date());
+}
+
+TEST_CASE("figures of heads are computed in the views that show them, and once for each edit") {
+  WINDOW_OR_SKIP(bench, open_window(1600, 1000));
+  bench.show(Step::softmax);
+  const auto edit = [&] { bench.ui->key("C"); };
+  CHECK_FALSE(work_of(bench, edit).contains("head statistics"));
+  for (const StageView view : {StageView::all_heads, StageView::tokens}) {
+    bench.selection().view = view;
+    bench.ui->run_until_still();
+    CHECK(work_of(bench, edit)["head statistics"] <= 1);
+    CHECK_FALSE(work_of(bench, [] {}).contains("head statistics"));
+  }
+  CHECK_FALSE(work_of(bench, edit).contains("comparisons"));
 }

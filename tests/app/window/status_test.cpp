@@ -9,7 +9,7 @@
 using namespace headwise;
 
 TEST_CASE("the layout of the projection is chosen in the setup, changes no number, and undo takes it back") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   const Scenario before = bench.scenario();
   const TracePtr packed = bench.session().trace_ptr();
   REQUIRE(packed->tensors.in_proj_weight);
@@ -21,19 +21,15 @@ TEST_CASE("the layout of the projection is chosen in the setup, changes no numbe
   bench.ui->click("setup/layout/3");
   CHECK(bench.scenario().parameters.layout == ProjectionLayout::separate);
   CHECK_CONTAINS(bench.session().undo_label(), "in_proj as 3 matrices");
-  bench.ui->key("Escape");
-  bench.ui->key("Ctrl+Z");
-  bench.ui->key("Ctrl+Z");
+  bench.ui->key("Escape").key("Ctrl+Z").key("Ctrl+Z");
   CHECK(bench.scenario() == before);
   CHECK(bench.trace().tensors.in_proj_weight);
 }
 
-TEST_CASE(
-    "the foot of the window tells the edit, the time and the number under the mouse, at every usual size") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+TEST_CASE("the window's foot tells the edit, the time and the number under the mouse, at every usual size") {
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {1920, 1080}}) {
-    bench.ui->resize(width, height);
-    bench.ui->move_to("stage/result");
+    bench.ui->resize(width, height).move_to("stage/result");
     for (const char* name : {"status/last_edit", "status/time", "status/cell"}) {
       CAPTURE(name);
       REQUIRE(bench.ui->has(name));
@@ -50,7 +46,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the time is told with how many tensors it was spent on") {
-  WINDOW_OR_SKIP(bench, open_window());
+  WINDOW_OR_SKIP(bench, open_unpainted());
   const std::size_t all = bench.trace().computed.size();  // of the first trace: every stage
   REQUIRE(all > 10);
   CHECK(compute_text(bench.trace(), 0.0013) ==
@@ -62,14 +58,14 @@ TEST_CASE("the time is told with how many tensors it was spent on") {
 }
 
 TEST_CASE("a long computation shows how far it has come, and Escape gives it up at once") {
-  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  WINDOW_OR_SKIP(bench, open_unpainted(1280, 720));
   const Scenario before = bench.scenario();
   Scenario large = before;
   large.inputs.source = InputSource::random;
   large.inputs.query_length = 2048;
   large.attention.embed_dim = 4096;
   large.attention.num_heads = 32;
-  bench.window->state().document.session.edit(large, "sizes");
+  bench.session().edit(large, "sizes");
   REQUIRE(bench.session().computing());
   bench.ui->run_frames(1);
   CHECK_FALSE(bench.ui->has("status/progress"));  // a short wait is not worth a word

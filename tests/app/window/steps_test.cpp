@@ -1,4 +1,4 @@
-// Walking through the steps: keys, clicks, and what keeps the keys to itself.
+// Going from step to step, and the motion between two.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace headwise;
 TEST_CASE("the window opens on the first step, with the keys going to the stage") {
   WINDOW_OR_SKIP(bench, open_window());
   CHECK(bench.selection().step == Step::inputs);
-  CHECK(bench.window->state().view.focus.focused == 0);
+  CHECK(bench.state().view.focus.focused == 0);
   CHECK(bench.session().error().empty());
   CHECK(bench.trace().tensors.output != nullptr);
 }
@@ -25,8 +25,7 @@ TEST_CASE("arrows, Page keys, Home and End step, and stop at both ends") {
   CHECK(bench.selection().step == Step::project);
   bench.ui->key("PageDown");
   CHECK(bench.selection().step == Step::split_heads);
-  bench.ui->key("Left");
-  bench.ui->key("PageUp");
+  bench.ui->key("Left").key("PageUp");
   CHECK(bench.selection().step == Step::inputs);
   bench.ui->key("End");
   CHECK(bench.selection().step == Step::output);
@@ -64,7 +63,7 @@ TEST_CASE("a pin says where it is while the stage shows another step, another he
     bench.ui->run_frames(3);
     return bench.ui->has(std::string("says/THIS CELL: ") + words);
   };
-  Selection& selection = bench.window->state().view.selection;
+  Selection& selection = bench.selection();
   selection.step = Step::softmax;
   selection.head = 2;
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, 2, 1, 3}};
@@ -89,7 +88,7 @@ TEST_CASE("a pin says where it is while the stage shows another step, another he
 TEST_CASE("Space walks through the steps by itself, and the program sleeps in between") {
   WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("Space");
-  CHECK(bench.window->state().view.steps.playing);
+  CHECK(bench.state().view.steps.playing);
   bench.ui->run_frames(3);
   CHECK_FALSE(bench.ui->result().animating);
   CHECK(bench.ui->result().wake_after > 0.3);
@@ -97,7 +96,7 @@ TEST_CASE("Space walks through the steps by itself, and the program sleeps in be
   bench.ui->run_frames(2, seconds_per_step);
   CHECK(bench.selection().step == Step::split_heads);
   bench.ui->key("Escape");
-  CHECK_FALSE(bench.window->state().view.steps.playing);
+  CHECK_FALSE(bench.state().view.steps.playing);
   bench.ui->run_frames(3, seconds_per_step);
   CHECK(bench.selection().step == Step::split_heads);
 }
@@ -113,20 +112,16 @@ TEST_CASE("while a text is edited the arrows move in the text and letters are ty
   WINDOW_OR_SKIP(bench, open_window());
   const Scenario before = bench.scenario();
   bench.ui->click("setup/text");
-  CHECK(bench.window->state().view.focus.focused != 0);
-  bench.ui->key("Right");
-  bench.ui->key("Left");
+  CHECK(bench.state().view.focus.focused != 0);
+  bench.ui->key("Right").key("Left");
   CHECK(bench.selection().step == Step::inputs);
   // C and T are commands elsewhere.
-  bench.ui->push(KeyChanged{'C', true});
-  bench.ui->push(TextEntered{U'c'});
-  bench.ui->push(KeyChanged{'C', false});
-  bench.ui->run_frames(6);
+  bench.ui->push(KeyChanged{'C', true}).push(TextEntered{U'c'}).push(KeyChanged{'C', false}).run_frames(6);
   CHECK_FALSE(bench.scenario().mask.is_causal);
   CHECK(bench.scenario().inputs.text.size() == before.inputs.text.size() + 1);
   // Escape gives the keys back to the stage.
   bench.ui->key("Escape");
-  CHECK(bench.window->state().view.focus.focused == 0);
+  CHECK(bench.state().view.focus.focused == 0);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::project);
 }
@@ -137,8 +132,7 @@ TEST_CASE("digits and arrows look at heads") {
   CHECK(bench.selection().head == 5);
   bench.ui->key("Down");
   CHECK(bench.selection().head == 6);
-  bench.ui->key("Up");
-  bench.ui->key("Up");
+  bench.ui->key("Up").key("Up");
   CHECK(bench.selection().head == 4);
   bench.ui->key("9");  // there are eight
   CHECK(bench.selection().head == 4);
@@ -158,10 +152,9 @@ TEST_CASE("F1 shows the keys, and nothing behind the sheet takes any") {
   CHECK(bench.ui->has("overlay/keys"));
   bench.ui->key("F1");
   CHECK_FALSE(bench.ui->has("overlay/keys"));
-  bench.ui->key("F1");
-  bench.ui->key("Escape");
+  bench.ui->key("F1").key("Escape");
   CHECK_FALSE(bench.ui->has("overlay/keys"));
-  CHECK_FALSE(bench.window->state().dialogs.help.keys);
+  CHECK_FALSE(bench.state().dialogs.help.keys);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::project);
 }
@@ -169,30 +162,24 @@ TEST_CASE("F1 shows the keys, and nothing behind the sheet takes any") {
 TEST_CASE("every command of the menus can be clicked") {
   WINDOW_OR_SKIP(bench, open_window());
   bench.ui->click("menu/Edit");
-  REQUIRE(bench.ui->has("menu/Causal mask"));
   bench.ui->click("menu/Causal mask");
   CHECK(bench.scenario().mask.is_causal);
   // Escape closes an open menu and nothing else.
-  bench.window->state().view.selection.pinned = CellRef{{TensorId::query}, {0, 0, 0}};
-  bench.ui->click("menu/Edit");
-  bench.ui->key("Escape");
+  bench.selection().pinned = CellRef{{TensorId::query}, {0, 0, 0}};
+  bench.ui->click("menu/Edit").key("Escape");
   CHECK_FALSE(bench.ui->has("menu/Causal mask"));
   CHECK(bench.selection().pinned.has_value());
-  bench.ui->click("menu/View");
-  bench.ui->click("menu/Last step");
+  bench.ui->click("menu/View").click("menu/Last step");
   CHECK(bench.selection().step == Step::output);
-  bench.ui->click("menu/Help");
-  bench.ui->click("menu/About Headwise");
-  CHECK(bench.window->state().dialogs.help.about);
-  bench.ui->key("Escape");
-  bench.ui->click("menu/File");
-  bench.ui->click("menu/Quit");
+  bench.ui->click("menu/Help").click("menu/About Headwise");
+  CHECK(bench.state().dialogs.help.about);
+  bench.ui->key("Escape").click("menu/File").click("menu/Quit");
   CHECK(bench.ui->result().quit);
 }
 
 TEST_CASE("Tab goes through the controls in their order and back to the stage") {
   WINDOW_OR_SKIP(bench, open_window());
-  const FocusOrder& focus = bench.window->state().view.focus;
+  const FocusOrder& focus = bench.state().view.focus;
   const std::size_t count = focus.window.size();
   REQUIRE(count > 20);
   for (std::size_t i = 0; i < count; ++i) {
@@ -220,5 +207,122 @@ TEST_CASE("a click on a choice leaves the arrows with the steps; Tab gives them 
   CHECK(bench.selection().step == Step::project);
   bench.ui->key("Space");
   CHECK(bench.scenario().mask.is_causal);
-  CHECK_FALSE(bench.window->state().view.steps.playing);
+  CHECK_FALSE(bench.state().view.steps.playing);
+}
+
+TEST_CASE("the next step is made before the eyes, in less than a second, and then the window is still") {
+  WINDOW_OR_SKIP(bench, open_window());
+  for (int step = 1; step < step_count; ++step) {
+    bench.ui->key("Right");
+    CHECK(bench.state().view.motion.running);
+    const Image early = bench.ui->pixels();
+    bench.ui->run_frames(30);
+    const Image later = bench.ui->pixels();
+    CHECK(early.rgba != later.rgba);
+    bench.ui->run_frames(30);
+    CHECK_FALSE(bench.state().view.motion.running);
+    CHECK(bench.ui->becomes_still(10));
+  }
+}
+
+TEST_CASE("what a motion ends with is the still picture of its step, to the pixel") {
+  WINDOW_OR_SKIP(bench, open_window());
+  bench.ui->key("C");
+  for (int step = 1; step + 1 < step_count; ++step) {
+    bench.ui->key("Right").run_frames(70);
+    const Image made = bench.ui->pixels();
+    bench.ui->key("Right");
+    bench.ui->key("Left");  // back without a motion
+    bench.ui->run_frames(5);
+    CHECK(bench.selection().step == static_cast<Step>(step));
+    CHECK(bench.ui->pixels().rgba == made.rgba);
+  }
+}
+
+TEST_CASE("the timeline is dragged back and forth, and stands where it is held") {
+  WINDOW_OR_SKIP(bench, open_window());
+  const UiRect line = bench.ui->rect("step_bar/timeline");
+  const float y = (line.min.y + line.max.y) / 2;
+  bench.ui->drag(line.min.x + 5, y, line.min.x + 0.5f * (line.max.x - line.min.x), y);
+  const Step reached = bench.selection().step;
+  const double progress = bench.state().view.motion.progress;
+  CHECK(reached > Step::project);
+  CHECK(reached < Step::output);
+  bench.ui->run_frames(30);
+  CHECK(bench.state().view.motion.progress == progress);
+  CHECK(bench.ui->becomes_still(10));
+  bench.ui->drag(line.min.x + 0.5f * (line.max.x - line.min.x), y, line.min.x + 5, y);
+  CHECK(bench.selection().step == Step::inputs);
+}
+
+TEST_CASE("the slider beside the steps sets the speed of the motion, and the keys move it") {
+  WINDOW_OR_SKIP(bench, open_window(1280, 720));
+  UiDriver& ui = *bench.ui;
+  const auto speed = [&] { return bench.state().view.settings.motion_speed; };
+  const UiRect slider = ui.rect("step_bar/speed");
+  const float y = 0.5f * (slider.min.y + slider.max.y);
+  ui.drag(slider.min.x + 20, y, slider.max.x - 1, y);
+  CHECK(speed() == Settings::fastest_motion);
+  ui.drag(slider.max.x - 6, y, slider.min.x + 1, y);
+  CHECK(speed() == Settings::slowest_motion);
+  ui.double_click("step_bar/speed");
+  CHECK(speed() == 1.0f);
+  ui.key(",");
+  CHECK(speed() == 0.5f);
+  ui.key(".");
+  CHECK(speed() == 1.0f);
+  // Four times as fast: the same motion in a quarter of the frames.
+  ui.key("Home").run_until_still();
+  ui.drag(slider.min.x + 20, y, slider.max.x - 1, y).key("Right").run_frames(12);
+  CHECK(bench.state().view.motion.progress == 1.0);
+}
+
+TEST_CASE("a second press goes on at once, and play goes on where a motion is held") {
+  WINDOW_OR_SKIP(bench, open_window());
+  bench.ui->key("Right").key("Right");
+  CHECK(bench.selection().step == Step::split_heads);
+  bench.ui->key("Space");
+  bench.ui->key("Space");  // held
+  const double held = bench.state().view.motion.progress;
+  CHECK(held < 1.0);
+  bench.ui->run_frames(20);
+  CHECK(bench.state().view.motion.progress == held);
+  bench.ui->key("Space").run_frames(70);
+  CHECK(bench.state().view.motion.progress == 1.0);
+  CHECK(bench.selection().step == Step::split_heads);
+}
+
+TEST_CASE("with reduced motion the pictures fade, and speed is a setting that is remembered") {
+  WINDOW_OR_SKIP(bench, open_window());
+  bench.ui->key(".");
+  CHECK(bench.state().view.settings.motion_speed == 2.0f);
+  bench.ui->key(",").key(",");
+  CHECK(bench.state().view.settings.motion_speed == 0.5f);
+  bench.ui->click("menu/View").click("menu/Reduce motion");
+  CHECK(bench.state().view.settings.reduce_motion);
+  bench.ui->key("Right").run_frames(10);
+  const Image fading = bench.ui->pixels();
+  bench.ui->run_frames(120);
+  CHECK(fading.rgba != bench.ui->pixels().rgba);
+  CHECK(bench.state().view.motion.progress == 1.0);
+}
+
+TEST_CASE("no words of the result stand where its left operand still passes") {
+  // With the mask's place above it, and without a mask:
+  // the scores come from where the masked scores will stand.
+  for (const char* preset : {"hand_made", "welcome"}) {
+    WINDOW_OR_SKIP(bench, open_window(1280, 720, preset_scenario(preset)));
+    bench.selection().step = Step::scale;
+    bench.ui->run_until_still().key("Right");
+    int on_the_way = 0;
+    for (int i = 0; i < 80 && bench.state().view.motion.running; ++i) {
+      const bool has_sign = bench.ui->has("says/no mask");
+      if (!has_sign) ++on_the_way;
+      if (has_sign) CHECK(bench.ui->rect("says/no mask").min.x >= bench.ui->rect("stage/left").max.x);
+      bench.ui->run_frames(1);
+    }
+    CHECK(on_the_way > 0);
+    bench.ui->run_until_still();
+    CHECK(bench.ui->has("says/no mask"));
+  }
 }

@@ -123,7 +123,7 @@ void check_all_reached(const WindowBench& bench, const std::string& where) {
 TEST_CASE("Tab reaches every control of every view, forwards and backwards") {
   for (int view = 0; view < stage_view_count; ++view) {
     WINDOW_OR_SKIP(bench, open_at(Step::scores, static_cast<StageView>(view)));
-    bench.window->state().view.selection.pinned = score;
+    bench.selection().pinned = score;
     bench.ui->run_frames(3);
     check_all_reached(bench, std::string(stage_view_entry(static_cast<StageView>(view)).name));
   }
@@ -138,14 +138,14 @@ TEST_CASE("Tab reaches every control of every step, in a small window too") {
 
 TEST_CASE("Tab reaches every control of a page of a lesson, and of the stage alone") {
   WINDOW_OR_SKIP(bench, open_at(Step::scores));
-  perform(bench.window->state(), {.name = {}, .what = {}, .keys = {}, .target = LessonPage{"first_walk", 1}});
+  perform(bench.state(), {.name = {}, .what = {}, .keys = {}, .target = LessonPage{"first_walk", 1}});
   bench.ui->run_until_still();
   REQUIRE(bench.ui->has("caption/edit"));
   check_all_reached(bench, "a lesson");
   bench.ui->key("F");
   REQUIRE_FALSE(bench.ui->has("panel/setup"));
   check_all_reached(bench, "the stage alone");
-  bench.window->state().document.walk.edits_words = true;
+  bench.walk().edits_words = true;
   bench.ui->run_frames(3);
 }
 
@@ -162,10 +162,9 @@ TEST_CASE("Tab reaches every control of every sheet, and the focus returns to wh
                 {"Ctrl+Shift+P", "overlay/palette"},
                 {"F1", "overlay/keys"}};
   for (const auto& sheet : sheets) {
-    bench.ui->key(sheet.key);
-    bench.ui->run_frames(2);
+    bench.ui->key(sheet.key).run_frames(2);
     REQUIRE(bench.ui->has(sheet.overlay));
-    bench.window->state().dialogs.files.path = "/nowhere/a.json";  // without a name nothing can be accepted
+    bench.state().dialogs.files.path = "/nowhere/a.json";  // without a name nothing can be accepted
     bench.ui->run_frames(2);
     if (std::string_view(sheet.overlay) != "overlay/palette") {  // has one field, and arrows for its list
       std::set<std::string> inside;
@@ -177,19 +176,15 @@ TEST_CASE("Tab reaches every control of every sheet, and the focus returns to wh
       for (const std::string& name : inside)
         CHECK_MESSAGE(reached.contains(name), "Tab does not reach " << name);
     }
-    bench.ui->key("Escape");
-    bench.ui->run_frames(2);
+    bench.ui->key("Escape").run_frames(2);
     CHECK_FALSE(bench.ui->has(sheet.overlay));
     CHECK_MESSAGE(focus_of(bench).focused == before, "the focus is not back after " << sheet.key);
   }
-  bench.ui->key("Escape");
-  bench.ui->key("I");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").key("I").run_frames(2);
   for (int tab = 0; tab < 3; ++tab) {
-    bench.window->state().dialogs.comparison.tab = tab;
+    bench.state().dialogs.comparison.tab = tab;
     bench.ui->run_frames(2);
-    bench.window->state().dialogs.comparison.lookup.head =
-        bench.window->state().dialogs.comparison.lookup.query = 1;
+    bench.state().dialogs.comparison.lookup.head = bench.state().dialogs.comparison.lookup.query = 1;
     bench.ui->run_frames(2);
     std::set<std::string> inside;
     for (const std::string& name : bench.ui->names()) {
@@ -204,17 +199,13 @@ TEST_CASE("Tab reaches every control of every sheet, and the focus returns to wh
 TEST_CASE("the ring of the focus is to be seen around every control, dark and light and for a projector") {
   WINDOW_OR_SKIP(bench, open_at(Step::mask, StageView::one_head, 1280, 720));
   for (const Theme theme : {Theme::dark, Theme::light, Theme::projector}) {
-    bench.window->state().view.settings.theme = theme;
-    bench.ui->rasterise(true);
-    bench.ui->run_frames(3);
+    bench.state().view.settings.theme = theme;
+    bench.ui->rasterise(true).run_frames(3);
     const Rgba8 color = palette_of(theme).focus;
     bench.ui->key("Shift+Tab");  // from the end: sizes, graph, inspector …
     int rings = 0;
     for (int i = 0; i < 12; ++i) {
-      for (int skip = 0; skip < 5; ++skip) {
-        bench.ui->rasterise(skip == 4);
-        bench.ui->key("Tab");
-      }
+      for (int skip = 0; skip < 5; ++skip) bench.ui->rasterise(skip == 4).key("Tab");
       bench.ui->run_frames(1);
       const FocusOrder& focus = focus_of(bench);
       if (focus.focused == 0) continue;
@@ -246,11 +237,11 @@ TEST_CASE("the ring of the focus is to be seen around every control, dark and li
 
 TEST_CASE("Tab goes through all the terms of a list that scrolls") {
   WINDOW_OR_SKIP(bench, open_at(Step::project));
-  bench.window->state().view.selection.pinned = CellRef{{TensorId::q}, {0, 1, 3}};
+  bench.selection().pinned = CellRef{{TensorId::q}, {0, 1, 3}};
   bench.ui->run_frames(3);
   REQUIRE(tab_to(bench, "inspector/more_terms"));
   bench.ui->key("Enter");
-  REQUIRE(bench.window->state().view.inspector.terms.all);
+  REQUIRE(bench.state().view.inspector.terms.all);
   bench.ui->key("Escape");
   std::set<std::string> terms;
   for (const std::string& name : reached_by(bench, "Tab")) {

@@ -17,7 +17,7 @@ const CellRef score{{Id::scores}, {0, 0, 6, 3}};
 WindowBench open_on(const CellRef& cell, Step step, int width = 1600, int height = 1000) {
   WindowBench bench = open_window(width, height);
   if (!bench.ui) return bench;
-  Selection& selection = bench.window->state().view.selection;
+  Selection& selection = bench.selection();
   selection.step = step;
   selection.pinned = cell;
   bench.ui->run_frames(3);
@@ -78,7 +78,7 @@ TEST_CASE("a chain of clicks leads from the output to a parameter, and Alt+Left 
   const CellRef first = *bench.selection().pinned;
   bench.ui->click("inspector/from/0");  // a column of concat is copied from one head
   REQUIRE(bench.selection().pinned != first);
-  CHECK(bench.window->state().view.trail.size() == 3);
+  CHECK(bench.state().view.trail.size() == 3);
   bench.ui->key("Alt+Left");
   CHECK(bench.selection().pinned == first);
   bench.ui->click("inspector/back");
@@ -86,16 +86,16 @@ TEST_CASE("a chain of clicks leads from the output to a parameter, and Alt+Left 
   CHECK(bench.selection().tensor == Id::concat);
   bench.ui->key("Alt+Left");
   CHECK(bench.selection().step == Step::output);
-  CHECK(bench.window->state().view.trail.empty());
+  CHECK(bench.state().view.trail.empty());
 }
 
 TEST_CASE("letting go of the pin forgets the way") {
   WINDOW_OR_SKIP(bench, open_on(score, Step::scores));
   bench.ui->click("inspector/term/0");
-  CHECK_FALSE(bench.window->state().view.trail.empty());
+  CHECK_FALSE(bench.state().view.trail.empty());
   bench.ui->key("Escape");
   CHECK_FALSE(bench.selection().pinned.has_value());
-  CHECK(bench.window->state().view.trail.empty());
+  CHECK(bench.state().view.trail.empty());
   bench.ui->key("Backspace");
   CHECK_FALSE(bench.selection().pinned.has_value());
 }
@@ -122,15 +122,15 @@ TEST_CASE("the term under the mouse lights its numbers on the stage") {
   bench.ui->run_until_still();
   const Image before = bench.ui->pixels();
   bench.ui->move_to("inspector/term/1");
-  const std::vector<BoxRef>& boxes = bench.window->state().view.pointed.boxes;
+  const std::vector<BoxRef>& boxes = bench.state().view.pointed.boxes;
   REQUIRE(boxes.size() == 2);
   CHECK(boxes[0].tensor == terms.largest[1].factors[0].tensor);
   CHECK(boxes[0].begin == terms.largest[1].factors[0].index);
   CHECK(boxes[1].begin == terms.largest[1].factors[1].index);
   CHECK(bench.ui->pixels().rgba != before.rgba);
-  CHECK(bench.ui->run_until_still());
+  CHECK(bench.ui->becomes_still());
   bench.ui->move_to(2, 2);
-  CHECK(bench.window->state().view.pointed == Pointed{});
+  CHECK(bench.state().view.pointed == Pointed{});
 }
 
 TEST_CASE("terms are reached by keyboard too") {
@@ -138,7 +138,7 @@ TEST_CASE("terms are reached by keyboard too") {
   bool reached = false;
   for (int i = 0; i < 120 && !reached; ++i) {
     bench.ui->key("Tab");
-    reached = !bench.window->state().view.pointed.boxes.empty();
+    reached = !bench.state().view.pointed.boxes.empty();
   }
   REQUIRE(reached);
   bench.ui->key("Enter");

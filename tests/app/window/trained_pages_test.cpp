@@ -41,8 +41,8 @@ WindowBench open_beside(int width = 1280, int height = 720) {
   WindowBench bench = open_window(width, height);
   if (!bench.ui) return bench;
   bench.ui->rasterise(false);
-  bench.window->state().document.session.train_in_background(true);
-  bench.window->state().view.settings.filmstrip = false;  // its pictures are trained for, too
+  bench.session().train_in_background(true);
+  bench.state().view.settings.filmstrip = false;  // its pictures are trained for, too
   return bench;
 }
 
@@ -51,7 +51,7 @@ void open_pages(WindowBench& bench, const TemporaryFolder& folder, const std::st
 }
 
 PlaylistWalk& walk_of(WindowBench& bench) {
-  return bench.window->state().document.walk;
+  return bench.walk();
 }
 
 // Frames, as they would be drawn, until nothing is on its way.
@@ -85,7 +85,7 @@ Seen seen_in(WindowBench& bench) {
           bench.selection(),
           walk.words.ask + "|" + walk.words.caption + "|" + walk.words.key.shown,
           bench.session().undo_label(),
-          last_edit_notice(bench.window->state().document),
+          last_edit_notice(bench.state().document),
           bench.session().error(),
           walk.own_choices.masks_as,
           walk.own_choices.beside,
@@ -99,9 +99,7 @@ constexpr std::array keys_through_pages{"PageDown", "PageDown", "PageDown", "Pag
 
 }  // namespace
 
-TEST_CASE(
-    "while a page's model is trained the window draws, and the caption says what is trained and how far it "
-    "is") {
+TEST_CASE("while a page's model is trained the window draws, and the caption says what is trained, how far") {
   ModelGate& gate = close_model_gate();
   WINDOW_OR_SKIP(bench, open_beside());
   const TemporaryFolder folder;
@@ -151,16 +149,14 @@ TEST_CASE("Escape, undo, the next page and the page before give up a page whose 
     CHECK(walk_of(bench).page == (back ? 1 : 0));
     CHECK(bench.session().computing() == back);
     if (back) bench.ui->key("PageUp");
-    bench.window->state().document.session.finish();
+    bench.session().finish();
     bench.ui->run_until_still();
     CHECK(walk_of(bench).page == 0);
     CHECK(bench.selection().step == Step::scores);
     CHECK(walk_of(bench).words.caption == "First.");
     CHECK(bench.scenario() == preset_scenario("hand_made"));
     CHECK(gate.given_up == gate.begun);
-    bench.ui->key("PageDown");
-    bench.ui->key("PageDown");
-    bench.ui->key("PageDown");
+    bench.ui->key("PageDown").key("PageDown").key("PageDown");
     CHECK_FALSE(bench.session().computing());
     CHECK(walk_of(bench).page == 3);
     CHECK(walk_of(bench).words.caption == "Fourth.");
@@ -173,14 +169,12 @@ TEST_CASE("Escape, undo, the next page and the page before give up a page whose 
   }
 }
 
-TEST_CASE(
-    "while a page's model is trained on the full screen, the line at the foot says what Escape does then") {
+TEST_CASE("while a page's model is trained on the full screen, the foot says what Escape does then") {
   ModelGate& gate = close_model_gate();
   WINDOW_OR_SKIP(bench, open_beside());
   const TemporaryFolder folder;
   open_pages(bench, folder, pages_of("foot"));
-  bench.ui->key("F5");
-  bench.ui->key("PageDown");
+  bench.ui->key("F5").key("PageDown");
   REQUIRE(bench.session().awaited());
   CHECK(bench.ui->has("says/2 of 4 · Page Down goes on, Esc cancels"));
   gate.open = true;
@@ -196,8 +190,7 @@ TEST_CASE("a page that was given up, or has no model, takes over nothing of the 
     WINDOW_OR_SKIP(bench, open_beside());
     const TemporaryFolder folder;
     open_pages(bench, folder, pages_of(fails ? "broken" : "left"));
-    bench.ui->key("C");
-    bench.ui->key("PageDown");
+    bench.ui->key("C").key("PageDown");
     if (fails) {
       let_arrive(bench);
       REQUIRE_FALSE(bench.session().error().empty());
@@ -206,8 +199,7 @@ TEST_CASE("a page that was given up, or has no model, takes over nothing of the 
       bench.ui->key("Escape");
       CHECK(bench.scenario() == preset_scenario("hand_made"));
     }
-    bench.ui->key("Ctrl+Z");
-    bench.ui->run_until_still();
+    bench.ui->key("Ctrl+Z").run_until_still();
     CHECK(walk_of(bench).page == 0);
     CHECK(bench.scenario().mask.is_causal);
     CHECK(walk_of(bench).words.edits == "causal mask on");
@@ -252,7 +244,7 @@ TEST_CASE("a page that was trained beside the window is the page that is trained
   }
   WindowBench bench = open_window(1280, 720);
   bench.ui->rasterise(false);
-  bench.window->state().view.settings.filmstrip = false;
+  bench.state().view.settings.filmstrip = false;
   open_pages(bench, folder, pages_of("same"));
   for (const char* key : keys_through_pages) {
     bench.ui->key(key);
@@ -305,7 +297,7 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     UiDriver& ui = *bench.ui;
     const TemporaryFolder folder;
     open_pages(bench, folder, pages_of("broken"));
-    WindowState& state = bench.window->state();
+    WindowState& state = bench.state();
     state.view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 8, 7}};
     if (presentation) ui.key("F5");
     ui.key("PageDown");
@@ -315,18 +307,15 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
       CHECK(walk_of(bench).page == 1);
       CHECK(walk_of(bench).words.ask.starts_with("This page cannot be computed: "));
       CHECK_CONTAINS(walk_of(bench).words.ask, "this training failed: step 3: the loss has exploded");
-      CHECK(ui.has("caption/ask"));
-      CHECK(ui.has("says/there is nothing to see: this page cannot be computed"));
-      for (const char* none : {"caption/elsewhere", "caption/changed", "caption/number", "caption/answer",
-                               "caption/words", "stage/result", "notice/lasting", "status/time"})
-        CHECK_FALSE(ui.has(none));
+      ui.check_shown({"caption/ask", "says/there is nothing to see: this page cannot be computed"});
+      ui.check_absent({"caption/elsewhere", "caption/changed", "caption/number", "caption/answer",
+                       "caption/words", "stage/result", "notice/lasting", "status/time"});
       for (const std::string& name : ui.names())
         if (name.starts_with("stage/") || name.starts_with("inspector/")) FAIL_CHECK(name);
       CHECK_FALSE(FrameSnapshot(state).selection.pinned);
       // Neither menu bar nor setup has sizes of the page before.
       CHECK(sizes_text(*FrameSnapshot(state).trace).empty());
-      for (const char* none : {"says/KV cache", "setup/cache", "setup/layout_differences"})
-        CHECK_FALSE(ui.has(none));
+      ui.check_absent({"says/KV cache", "setup/cache", "setup/layout_differences"});
     };
     is_refused();
     ui.save_png(presentation ? "refused_page_hall" : "refused_page");
@@ -351,11 +340,9 @@ TEST_CASE("a page that cannot be shown says why, asks nothing, and shows no numb
     let_arrive(bench);
     CHECK(walk_of(bench).words.caption == "Fourth.");
     CHECK(ui.has("stage/result"));
-    ui.save_png(presentation ? "after_refused_hall" : "after_refused");
-    ui.key("PageUp");
+    ui.save_png(presentation ? "after_refused_hall" : "after_refused").key("PageUp");
     let_arrive(bench);
-    ui.key("Escape");
-    ui.run_until_still();
+    ui.key("Escape").run_until_still();
     if (!presentation) {
       CHECK_FALSE(walk_of(bench).page);
       CHECK(bench.session().error().empty());
@@ -389,8 +376,7 @@ TEST_CASE("what is edited before the first page of a lesson arrives is there aga
     CHECK(bench.scenario().mask.is_causal);
     gate.open = arrives;
     if (arrives) let_arrive(bench);
-    bench.ui->key("Escape");
-    bench.ui->run_until_still();
+    bench.ui->key("Escape").run_until_still();
     CHECK_FALSE(walk_of(bench).page);
     CHECK_FALSE(bench.session().computing());
     CHECK(bench.scenario().mask.is_causal);
@@ -409,29 +395,25 @@ TEST_CASE("a lesson whose first page is given up leads back to the page that it 
   REQUIRE(walk_of(bench).page == 1);
   Playlist visited = playlist_from_json(pages_of("visited"), "visited");
   visited.pages.erase(visited.pages.begin());
-  visit_lesson(bench.window->state(), visited);
+  visit_lesson(bench.state(), visited);
   bench.ui->run_frames(2);
   REQUIRE(bench.session().awaited());
-  bench.ui->key("Escape");
-  bench.ui->run_until_still();
+  bench.ui->key("Escape").run_until_still();
   CHECK(walk_of(bench).page == 1);
   CHECK(walk_of(bench).playlist.title == "A lesson");
   CHECK(walk_of(bench).words.caption == "Divided.");
   gate.open = true;
 }
 
-TEST_CASE(
-    "the small pictures of pages do not wait for their models, nor hold up the page that is turned to") {
+TEST_CASE("small pictures of pages do not wait for their models, nor hold up the page that is turned to") {
   ModelGate& gate = close_model_gate();
   WINDOW_OR_SKIP(bench, open_beside(1280, 1000));
   const TemporaryFolder folder;
   open_pages(bench, folder, pages_of("strip"));
-  bench.window->state().view.settings.filmstrip = true;
+  bench.state().view.settings.filmstrip = true;
   for (int i = 0; i < 200 && gate.begun == 0; ++i) bench.ui->run_frames(1);
   REQUIRE(gate.begun == 1);  // a picture waits
-  bench.ui->run_frames(5);
-  bench.ui->key("PageDown");
-  bench.ui->key("PageDown");
+  bench.ui->run_frames(5).key("PageDown").key("PageDown");
   while (gate.begun < 2) bench.ui->run_frames(1);  // it has made room for the page
   CHECK(bench.session().awaited());
   gate.open = true;

@@ -1,32 +1,25 @@
 // A window with the training view open, and what its tests wait for.
 #pragma once
 
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "tests/app/window_bench.h"
 
 namespace headwise {
 
 inline const LiveTraining& training_of(const WindowBench& bench) {
-  return bench.window->state().document.training;
+  return bench.state().document.training;
 }
 
 inline void wait_until_idle(WindowBench& bench) {
-  for (int i = 0; i < 4000 && training_of(bench).busy(); ++i) {
-    bench.ui->run_frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  REQUIRE_FALSE(training_of(bench).busy());
-  bench.ui->run_frames(2);
+  bench.ui->run_until([&] { return !training_of(bench).busy(); }).run_frames(2);
 }
 
 // On a task whose steps are quick.
 inline WindowBench open_training(int width = 1280, int height = 720) {
-  WindowBench bench = open_window(width, height);
+  WindowBench bench = open_unpainted(width, height);
   if (!bench.ui) return bench;
-  bench.window->state().dialogs.training.task = "previous-token";
+  bench.state().dialogs.training.task = "previous-token";
   bench.ui->key("N");
   wait_until_idle(bench);
   return bench;

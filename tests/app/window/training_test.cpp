@@ -1,9 +1,7 @@
 // The training view, driven as a person would: choose, train, stand at a step, look inside.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <thread>
 
 #include "app/session/training_saving.h"
 #include "app/training/training_heads.h"
@@ -16,18 +14,14 @@ using namespace headwise;
 
 TEST_CASE("the training view opens with its key and from two menus, on a model that nothing has taught yet") {
   WINDOW_OR_SKIP(bench, open_training());
-  CHECK(bench.ui->has("overlay/training"));
-  CHECK(bench.ui->has("training/sentence"));
+  bench.ui->check_shown({"overlay/training", "training/sentence"});
   CHECK_FALSE(bench.ui->has("training/error"));
-  CHECK(bench.ui->has("training/map/0/0.0"));
-  CHECK(bench.ui->has("training/map/0/0.7"));
-  CHECK(bench.ui->has("training/habit/0.7"));
+  bench.ui->check_shown({"training/map/0/0.0", "training/map/0/0.7", "training/habit/0.7"});
   CHECK(training_of(bench).step() == 0);
   bench.ui->key("N");
   CHECK_FALSE(bench.ui->has("overlay/training"));
   for (const char* menu : {"menu/View", "menu/Teach"}) {
-    bench.ui->click(menu);
-    bench.ui->click("menu/Train: watch it learn…");
+    bench.ui->click(menu).click("menu/Train: watch it learn…");
     CHECK(bench.ui->has("overlay/training"));
     bench.ui->key("Escape");
     CHECK_FALSE(bench.ui->has("overlay/training"));
@@ -67,8 +61,7 @@ TEST_CASE("closing the view pauses the training, which is there when it opens ag
   CHECK_FALSE(training_of(bench).playing());
   wait_until_idle(bench);
   const Index reached = training_of(bench).reached();
-  bench.ui->key("N");
-  bench.ui->run_frames(3);
+  bench.ui->key("N").run_frames(3);
   CHECK(training_of(bench).reached() == reached);
   CHECK_FALSE(training_of(bench).playing());
 }
@@ -76,20 +69,14 @@ TEST_CASE("closing the view pauses the training, which is there when it opens ag
 TEST_CASE("a click on the curve and a drag of the timeline lead to their step") {
   WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 20);
-  const UiRect plot = bench.ui->rect("training/plot");
-  const float x = plot.min.x + (plot.max.x - plot.min.x) * 8.0f / 200.0f;
-  bench.ui->click(x, 0.5f * (plot.min.y + plot.max.y));
-  bench.ui->run_frames(2);
+  bench.ui->click(bench.ui->at("training/plot", 8.0f / 200.0f)).run_frames(2);
   wait_until_idle(bench);
   CHECK(training_of(bench).step() == 8);
-  const UiRect steps = bench.ui->rect("training/steps");
   // Behind the last step there is nothing yet.
-  bench.ui->click(0.5f * (steps.min.x + steps.max.x), 0.5f * (steps.min.y + steps.max.y));
-  bench.ui->run_frames(2);
+  bench.ui->click("training/steps").run_frames(2);
   wait_until_idle(bench);
   CHECK(training_of(bench).step() == 20);
-  bench.ui->click(steps.min.x + 1, 0.5f * (steps.min.y + steps.max.y));
-  bench.ui->run_frames(2);
+  bench.ui->click(bench.ui->at("training/steps", 0.0f)).run_frames(2);
   wait_until_idle(bench);
   CHECK(training_of(bench).step() == 0);
 }
@@ -99,8 +86,7 @@ TEST_CASE("a click on a head's map opens the model of that step, at that head") 
   step_to(bench, 5);
   bench.ui->key("Left");
   wait_until_idle(bench);
-  bench.ui->click("training/map/0/0.3");
-  bench.ui->run_frames(3);
+  bench.ui->click("training/map/0/0.3").run_frames(3);
   CHECK_FALSE(bench.ui->has("overlay/training"));
   REQUIRE(bench.scenario().parameters.file);
   CHECK(bench.scenario().parameters.file->ends_with("checkpoint-4"));
@@ -108,8 +94,7 @@ TEST_CASE("a click on a head's map opens the model of that step, at that head") 
   CHECK(bench.selection().step == Step::softmax);
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario().parameters.source == ParameterSource::hand_made);
-  bench.ui->key("N");
-  bench.ui->run_frames(2);
+  bench.ui->key("N").run_frames(2);
   CHECK(training_of(bench).step() == 4);
   CHECK(training_of(bench).reached() == 5);
 }
@@ -118,7 +103,7 @@ TEST_CASE("the training view fits the usual windows, light and dark") {
   for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}})
     for (const Theme theme : {Theme::dark, Theme::light}) {
       WINDOW_OR_SKIP(bench, open_training(width, height));
-      bench.window->state().view.settings.theme = theme;
+      bench.state().view.settings.theme = theme;
       step_to(bench, 3);
       const UiRect frame = bench.ui->rect("overlay/training");
       CHECK(frame.min.y >= 0.0f);
@@ -138,20 +123,14 @@ TEST_CASE("the training view fits the usual windows, light and dark") {
 TEST_CASE("the line below the steps shows the whole window at another step of the training") {
   WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 6);
-  bench.ui->click("training/map/0/0.2");
-  bench.ui->run_frames(3);
+  bench.ui->click("training/map/0/0.2").run_frames(3);
   REQUIRE(bench.ui->has("panel/training"));
   const auto shown = [&] { return *bench.scenario().parameters.file; };
   const auto go_to = [&](float share) {
-    const UiRect line = bench.ui->rect("checkpoint/place");
-    bench.ui->click(line.min.x + 5.0f + share * (line.max.x - line.min.x - 10.0f),
-                    0.5f * (line.min.y + line.max.y));
-    for (int i = 0;
-         i < 2000 && (training_of(bench).busy() || bench.window->state().view.place_in_training.target); ++i) {
-      bench.ui->run_frames(1);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    bench.ui->run_frames(3);
+    const auto stands = [&] {
+      return !training_of(bench).busy() && !bench.state().view.place_in_training.target;
+    };
+    bench.ui->click(bench.ui->at("checkpoint/place", 0.01f + 0.98f * share)).run_until(stands).run_frames(3);
   };
   CHECK(shown().ends_with("checkpoint-6"));
   const double at_six = bench.output(0);
@@ -166,16 +145,13 @@ TEST_CASE("the line below the steps shows the whole window at another step of th
   go_to(0.0f);
   CHECK(shown().ends_with("checkpoint-0"));
   CHECK(bench.session().error().empty());
-  bench.ui->click("checkpoint/back");
-  bench.ui->run_frames(2);
+  bench.ui->click("checkpoint/back").run_frames(2);
   CHECK(bench.ui->has("overlay/training"));
   CHECK(training_of(bench).reached() == 6);
   // Another training's steps are not on that line.
-  bench.ui->click("training/task");
-  bench.ui->click("training/task/majority");
+  bench.ui->click("training/task").click("training/task/majority");
   wait_until_idle(bench);
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").run_frames(2);
   CHECK_FALSE(bench.ui->has("checkpoint/back"));
 }
 
@@ -188,30 +164,20 @@ TEST_CASE("one thing is changed and trained beside, and what it did is said when
   while (training_of(bench).runs()[1].reached() < 6) bench.ui->run_frames(1);
   CHECK(bench.ui->has("training/map/1/0.7"));
   bench.ui->key("Space");
-  for (int i = 0; i < 3000 && !training_of(bench).answer(); ++i) {
-    bench.ui->run_frames(1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  bench.ui->run_until([&] { return training_of(bench).answer() != nullptr; });
   wait_until_idle(bench);
-  REQUIRE(bench.ui->has("training/answer"));
   CHECK(bench.ui->rect("training/answer_words").max.y <= bench.ui->rect("training/answer").max.y);
-  bench.ui->click("training/alone");
-  bench.ui->run_frames(2);
+  bench.ui->click("training/alone").run_frames(2);
   CHECK(training_of(bench).runs().size() == 1);
 }
 
 TEST_CASE("one number is explained: the formula of its update, and the token that moves it most") {
   WINDOW_OR_SKIP(bench, open_training(1600, 1000));
   step_to(bench, 2);
-  const UiRect choice = bench.ui->rect("training/below");
-  bench.ui->click(choice.max.x - 10.0f, 0.5f * (choice.min.y + choice.max.y));
+  bench.ui->click(bench.ui->right_end("training/below"));
   const auto explained = [&] {
-    ExplainedCells& cells = bench.window->state().document.explained_cells;
-    for (int i = 0; i < 3000; ++i) {
-      bench.ui->run_frames(1);
-      if (!cells.running() && bench.ui->has("training/formula")) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    ExplainedCells& cells = bench.state().document.explained_cells;
+    bench.ui->run_frames(1).run_until([&] { return !cells.running() && bench.ui->has("training/formula"); });
     bench.ui->run_frames(2);
     REQUIRE(cells.known());
     REQUIRE(cells.known()->answer);
@@ -244,17 +210,13 @@ TEST_CASE("a text of one's own is a task, and one that cannot be learned is refu
   folder.with_file("one.txt", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
   const auto choose = [&](const std::string& name) {
     bench.ui->key("Ctrl+A");
-    bench.ui->type(folder.file(name));
-    bench.ui->key("Enter");
-    bench.ui->run_frames(2);
+    bench.ui->type(folder.file(name)).key("Enter").run_frames(2);
   };
-  bench.ui->click("training/task");
-  bench.ui->click("training/task/your own text …");
-  bench.ui->run_frames(2);
+  bench.ui->click("training/task").click("training/task/your own text …").run_frames(2);
   REQUIRE(bench.ui->has("overlay/file"));
   choose("one.txt");
   CHECK(bench.ui->has("overlay/file"));
-  CHECK_CONTAINS(bench.window->state().dialogs.files.error, "one.txt");
+  CHECK_CONTAINS(bench.state().dialogs.files.error, "one.txt");
   CHECK(training_of(bench).source().name == "previous-token");
   choose("story.txt");
   wait_until_idle(bench);
@@ -268,72 +230,52 @@ TEST_CASE("saving asks for a place, comes back to the training and says where it
   WINDOW_OR_SKIP(bench, open_training());
   const TemporaryFolder folder;
   step_to(bench, 3);
-  bench.ui->click("training/save");
-  bench.ui->click("training/save/a PyTorch program (.py)");
-  bench.ui->run_frames(2);
+  bench.ui->click("training/save").click("training/save/a PyTorch program (.py)").run_frames(2);
   REQUIRE(bench.ui->has("overlay/file"));
-  bench.ui->key("Ctrl+A");
-  bench.ui->type(folder.file("same.py"));
-  bench.ui->key("Enter");
-  bench.ui->run_frames(2);
+  bench.ui->key("Ctrl+A").type(folder.file("same.py")).key("Enter").run_frames(2);
   wait_until_idle(bench);
   CHECK(bench.ui->has("overlay/training"));
-  bench.ui->move_to(2, 2);
-  bench.ui->run_frames(1);
-  CHECK_CONTAINS(bench.window->state().dialogs.training.readout, "same.py");
+  bench.ui->move_to(2, 2).run_frames(1);
+  CHECK_CONTAINS(bench.state().dialogs.training.readout, "same.py");
   CHECK_CONTAINS(content_of(folder.file("same.py")), "import torch");
 }
 
 TEST_CASE("the Enter that chooses what to save is not the one that accepts a name") {
   WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 1);
-  bench.ui->click("training/save");
-  bench.ui->key("Down");
-  bench.ui->key("Enter");
-  bench.ui->run_frames(3);
+  bench.ui->click("training/save").key("Down").key("Enter").run_frames(3);
   CHECK(bench.ui->has("overlay/file"));
   CHECK_FALSE(training_of(bench).saving());
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").run_frames(2);
   CHECK(bench.ui->has("overlay/training"));
 }
 
 TEST_CASE("Escape closes an open list first, and then the training view") {
   WINDOW_OR_SKIP(bench, open_training());
-  bench.ui->click("training/changes");
-  bench.ui->run_frames(2);
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->click("training/changes").run_frames(2).key("Escape").run_frames(2);
   CHECK(bench.ui->has("overlay/training"));
-  bench.ui->key("Escape");
-  bench.ui->run_frames(2);
+  bench.ui->key("Escape").run_frames(2);
   CHECK_FALSE(bench.ui->has("overlay/training"));
 }
 
-TEST_CASE(
-    "the line below the steps names the step of the model that is shown, wherever the training stands") {
+TEST_CASE("the line below the steps names the shown model's step, wherever the training stands") {
   WINDOW_OR_SKIP(bench, open_training());
   step_to(bench, 5);
-  bench.ui->click("training/map/0/0.1");
-  bench.ui->run_frames(3);
+  bench.ui->click("training/map/0/0.1").run_frames(3);
   REQUIRE(bench.ui->has("says/step 5 of 5"));
-  bench.ui->key("N");
-  bench.ui->key("Home");
+  bench.ui->key("N").key("Home");
   wait_until_idle(bench);
-  bench.ui->key("Escape");
-  bench.ui->run_frames(3);
+  bench.ui->key("Escape").run_frames(3);
   CHECK(training_of(bench).step() == 0);
   CHECK(bench.ui->has("says/step 5 of 5"));
 }
 
-TEST_CASE(
-    "before the first step the curve says what it waits for, and a head's first name is marked above the "
-    "timeline") {
+TEST_CASE("before the first step the curve says what it waits for; a head's first name marks the timeline") {
   WINDOW_OR_SKIP(bench, open_training());
   CHECK(bench.ui->has("training/waiting"));
   step_to(bench, 1);
   CHECK_FALSE(bench.ui->has("training/waiting"));
-  bench.window->state().document.training.play(0.0, 100);
+  bench.state().document.training.play(0.0, 100);
   wait_until_idle(bench);
   int marks = 0;
   const WatchedRun& run = training_of(bench).runs().front();
@@ -353,10 +295,9 @@ TEST_CASE("a hall sees the lines of all eight heads of each layer") {
     for (const char* task : {"modular-addition", "induction"}) {
       CAPTURE(width);
       CAPTURE(task);
-      WINDOW_OR_SKIP(bench, open_window(width, height));
-      bench.window->state().dialogs.training.task = task;
-      bench.ui->key("N");
-      bench.ui->key("F11");
+      WINDOW_OR_SKIP(bench, open_unpainted(width, height));
+      bench.state().dialogs.training.task = task;
+      bench.ui->key("N").key("F11");
       wait_until_idle(bench);
       bench.ui->run_until_still();
       const Index layers = training_of(bench).runs().front().settings.model.layers;
@@ -371,14 +312,13 @@ TEST_CASE("a hall sees the lines of all eight heads of each layer") {
 }
 
 TEST_CASE("F11 enlarges the training for a hall, and its maps have room in a low window") {
-  WINDOW_OR_SKIP(bench, open_window(900, 600));
-  bench.window->state().dialogs.training.task = "induction";  // of two layers
+  WINDOW_OR_SKIP(bench, open_unpainted(900, 600));
+  bench.state().dialogs.training.task = "induction";  // of two layers
   bench.ui->key("N");
   wait_until_idle(bench);
   const UiRect map = bench.ui->rect("training/map/0/0.0");
   CHECK(map.max.y - map.min.y >= 60.0f);
-  bench.ui->key("F11");
-  bench.ui->run_until_still();
+  bench.ui->key("F11").run_until_still();
   CHECK(bench.ui->result().full_screen);
   CHECK(bench.ui->has("training/play"));
   bench.ui->key("F11");

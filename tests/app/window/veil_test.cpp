@@ -17,7 +17,7 @@ constexpr const char* veiled = R"({ "headwise_playlist": 1, "pages": [
 WindowBench at_veiled_page(const TemporaryFolder& folder) {
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return bench;
-  bench.window->state().view.settings.reduce_motion = true;
+  bench.state().view.settings.reduce_motion = true;
   drop(bench, lesson_file(folder, veiled));
   bench.ui->run_until_still();
   return bench;
@@ -25,14 +25,12 @@ WindowBench at_veiled_page(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE(
-    "a veil leaves the operands in sight, and nothing of the result: not in any view, nor at a later step") {
+TEST_CASE("a veil leaves the operands in sight, nothing of the result: not in any view nor at a later step") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, at_veiled_page(folder));
   UiDriver& ui = *bench.ui;
   CHECK(bench.selection().step == Step::softmax);
-  CHECK(ui.has("stage/veil"));
-  CHECK(ui.has("stage/left"));
+  ui.check_shown({"stage/veil", "stage/left"});
   CHECK_FALSE(ui.has("heads/thumbnail/0"));
   CHECK_FALSE(bench.selection().pinned);
   const UiRect left = ui.rect("stage/left");
@@ -44,12 +42,11 @@ TEST_CASE(
   ui.move_to("stage/left");
   CHECK(bench.selection().hovered);
 
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   const auto whole = [&] {
     ui.run_until_still();
     CHECK(ui.has("stage/veil"));
-    for (const char* map : {"stage/left", "stage/result", "stage/map/0", "heads/thumbnail/0"})
-      CHECK_FALSE(ui.has(map));
+    ui.check_absent({"stage/left", "stage/result", "stage/map/0", "heads/thumbnail/0"});
   };
   for (const StageView view :
        {StageView::all_heads, StageView::head_rows, StageView::tokens, StageView::elementwise,
@@ -72,7 +69,7 @@ TEST_CASE(
 TEST_CASE("a cell behind the veil is told by no panel, whatever led to it, and comes with the answer") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, at_veiled_page(folder));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   for (const TensorId hidden : {TensorId::attn_weights, TensorId::head_output, TensorId::output}) {
     state.view.selection.pinned = CellRef{{hidden}, {0, 0, 8, 7}};
     CHECK_FALSE(FrameSnapshot(state).selection.pinned);
@@ -82,20 +79,16 @@ TEST_CASE("a cell behind the veil is told by no panel, whatever led to it, and c
     CHECK(FrameSnapshot(state).selection.pinned);
   }
   state.view.selection.pinned.reset();
-  bench.ui->click("caption/number");
-  bench.ui->type("0.9");
-  bench.ui->key("Enter");
-  bench.ui->run_until_still();
+  bench.ui->click("caption/number").type("0.9").key("Enter").run_until_still();
   CHECK_FALSE(bench.ui->has("stage/veil"));
-  CHECK(bench.ui->has("stage/result"));
-  CHECK(bench.ui->has("heads/thumbnail/0"));
+  bench.ui->check_shown({"stage/result", "heads/thumbnail/0"});
   CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 8, 7}});
 }
 
 TEST_CASE("what a question hides is not copied, and a word says why") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, at_veiled_page(folder));
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   const auto told = [&] { return state.view.notices.notices.back().text; };
   const std::string hidden = "The page hides this map until its question is answered.";
   copy_value(state);  // the mouse is nowhere
@@ -128,12 +121,9 @@ TEST_CASE("a page that asks for a mask hides the scores that were masked, at a l
 TEST_CASE("in a hall the operands stay while a page asks, and the map fills the screen with the answer") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, at_veiled_page(folder));
-  bench.ui->key("F11");
-  bench.ui->run_until_still();
-  CHECK(bench.ui->has("stage/veil"));
-  CHECK(bench.ui->has("stage/left"));
-  bench.ui->key("PageDown");
-  bench.ui->run_until_still();
+  bench.ui->key("F11").run_until_still();
+  bench.ui->check_shown({"stage/veil", "stage/left"});
+  bench.ui->key("PageDown").run_until_still();
   CHECK_FALSE(bench.ui->has("stage/veil"));
   CHECK(bench.ui->has("stage/result"));
   CHECK_FALSE(bench.ui->has("stage/left"));
@@ -142,17 +132,16 @@ TEST_CASE("in a hall the operands stay while a page asks, and the map fills the 
 TEST_CASE("whether a page hides its result is chosen where its words are written") {
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, at_veiled_page(folder));
-  const auto page = [&]() -> const PlaylistPage& { return *bench.window->state().document.walk.shown(); };
-  bench.ui->click("caption/edit");
-  bench.ui->run_until_still();
+  const auto page = [&]() -> const PlaylistPage& { return *bench.walk().shown(); };
+  bench.ui->click("caption/edit").run_until_still();
   const UiRect panel = bench.ui->rect("panel/caption");
   CHECK(bench.ui->rect("caption/text").max.y <= panel.max.y);
   bench.ui->click("caption/veil");
   CHECK_FALSE(page().veil);
   bench.ui->click("caption/veil");
   CHECK(page().veil);
-  CHECK(bench.window->state().document.walk.changed);
-  const Playlist& playlist = bench.window->state().document.walk.playlist;
+  CHECK(bench.walk().changed);
+  const Playlist& playlist = bench.walk().playlist;
   CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
 }
 
@@ -166,21 +155,11 @@ constexpr const char* pointing = R"({ "headwise_playlist": 1, "pages": [
   { "step": "split_heads", "view": "one_head", "ask": "Which shape?", "caption": "{shape q_heads}", "ask_step": "project",
     "answer": {"kind": "shape", "is": "shape q_heads"} } ] })";
 
-struct Pointing : Asked {
-  explicit Pointing(std::size_t page) {
-    if (!bench.ui) return;
-    bench.window->state().view.settings.reduce_motion = true;
-    drop(bench, lesson_file(folder, pointing));
-    show_page(bench.window->state(), page);
-    bench.ui->run_until_still();
-  }
-};
-
 }  // namespace
 
 TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling its number") {
-  BENCH_OR_SKIP(Pointing, asked, 0);
-  UiDriver& ui = *asked.bench.ui;
+  BENCH_OR_SKIP(Asked, asked, pointing, 0);
+  UiDriver& ui = asked.ui().rasterise(true).run_frames(1);
   const UiRect map = ui.rect("stage/veil");
   const float cell_width = (map.max.x - map.min.x) / 12, cell_height = (map.max.y - map.min.y) / 12;
   const double x = map.min.x + 6.5f * cell_width, y = map.min.y + 8.5f * cell_height;
@@ -199,14 +178,12 @@ TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling
     return pixels;
   };
   const std::vector<std::uint8_t> inspector = seen("panel/inspector"), status = seen("panel/status");
-  ui.move_to(x, y);
-  ui.run_frames(2);
+  ui.move_to(x, y).run_frames(2);
   CHECK((seen("panel/inspector") == inspector));
   CHECK((seen("panel/status") == status));
   CHECK_FALSE(ui.pixel(edge, static_cast<int>(y)) == before);
-  CHECK_FALSE(FrameSnapshot(asked.bench.window->state()).selection.hovered);
-  ui.click(x, y);
-  ui.run_frames(3);
+  CHECK_FALSE(FrameSnapshot(asked.state()).selection.hovered);
+  ui.click(x, y).run_frames(3);
   CHECK_FALSE(asked.walk().asking());
   CHECK(answer_verdict(asked.walk()) ==
         "You pointed at “it” (row 8), “street” (column 6); it is “it” (row 8), “because” (column 7).");
@@ -214,22 +191,21 @@ TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling
 }
 
 TEST_CASE("a cell is pointed at with the keys alone") {
-  BENCH_OR_SKIP(Pointing, asked, 0);
-  UiDriver& ui = *asked.bench.ui;
+  BENCH_OR_SKIP(Asked, asked, pointing, 0);
+  UiDriver& ui = asked.ui();
   ui.key("Enter");  // selects the first cell
   for (int down = 0; down < 8; ++down) ui.key("Down");
   for (int right = 0; right < 7; ++right) ui.key("Right");
   CHECK(asked.walk().asking());
-  ui.key("Enter");
-  ui.run_frames(2);
+  ui.key("Enter").run_frames(2);
   CHECK(answer_verdict(asked.walk()) == "You pointed at “it” (row 8), “because” (column 7): right.");
 }
 
 TEST_CASE("a head is answered by its button, its digit or on the stage") {
   for (const char* way : {"button", "digit", "stage"}) {
     CAPTURE(way);
-    BENCH_OR_SKIP(Pointing, asked, 1);
-    UiDriver& ui = *asked.bench.ui;
+    BENCH_OR_SKIP(Asked, asked, pointing, 1);
+    UiDriver& ui = asked.ui();
     REQUIRE(asked.walk().asking());
     if (way[0] == 'b') ui.click("caption/head/0");
     if (way[0] == 'd') ui.key("0");
@@ -242,16 +218,12 @@ TEST_CASE("a head is answered by its button, its digit or on the stage") {
 }
 
 TEST_CASE("a shape is typed, in sizes or in letters") {
-  BENCH_OR_SKIP(Pointing, asked, 2);
-  UiDriver& ui = *asked.bench.ui;
-  ui.click("caption/number");
-  ui.type("1, x");
-  ui.key("Enter");
+  BENCH_OR_SKIP(Asked, asked, pointing, 2);
+  UiDriver& ui = asked.ui();
+  ui.click("caption/number").type("1, x").key("Enter");
   CHECK(asked.walk().given.unreadable);
   for (int i = 0; i < 6; ++i) ui.key("Backspace");
-  ui.type("N L H D");
-  ui.key("Enter");
-  ui.run_frames(2);
+  ui.type("N L H D").key("Enter").run_frames(2);
   CHECK(answer_verdict(asked.walk()) ==
         "You said (1,12,8,16); it is (1,8,12,16). The sizes are right, their order is not.");
 }
@@ -260,12 +232,11 @@ TEST_CASE("the pinned query is followed from step to step, but not to where a pa
   const TemporaryFolder folder;
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   UiDriver& ui = *bench.ui;
-  bench.window->state().view.settings.reduce_motion = true;
-  Selection& selection = bench.window->state().view.selection;
+  bench.state().view.settings.reduce_motion = true;
+  Selection& selection = bench.selection();
   selection.step = Step::softmax;
   ui.run_until_still();
-  CHECK_FALSE(ui.has("followed/attn_weights"));
-  CHECK_FALSE(ui.has("inspector/following"));
+  ui.check_absent({"followed/attn_weights", "inspector/following"});
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, 0, 3, 2}};
   ui.run_until_still();
   const UiRect map = ui.rect("stage/result"), row = ui.rect("followed/attn_weights");
@@ -279,8 +250,7 @@ TEST_CASE("the pinned query is followed from step to step, but not to where a pa
     selection.step = step;
     ui.run_until_still();
     CAPTURE(name);
-    CHECK(ui.has(std::string("followed/") + name));
-    CHECK(ui.has("inspector/following"));
+    ui.check_shown({std::string("followed/") + name, "inspector/following"});
   }
   WINDOW_OR_SKIP(asked, at_veiled_page(folder));
   asked.window->state().view.selection.pinned = CellRef{{TensorId::query}, {0, 8, 1}};

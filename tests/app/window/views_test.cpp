@@ -11,13 +11,11 @@ using namespace headwise;
 
 TEST_CASE("A goes through the views, each of them another picture, and round again") {
   WINDOW_OR_SKIP(bench, open_window());
-  bench.ui->click("step_bar/step/6");
-  bench.ui->run_frames(3);
+  bench.ui->click("step_bar/step/6").run_frames(3);
   std::set<std::vector<std::uint8_t>> pictures;
   for (int i = 0; i < stage_view_count - 1; ++i) {  // Prediction wants a model
     pictures.insert(bench.ui->pixels().rgba);
-    bench.ui->key("A");
-    bench.ui->run_frames(3);
+    bench.ui->key("A").run_frames(3);
   }
   CHECK(pictures.size() == stage_view_count - 1);
   CHECK(bench.selection().view == StageView::one_head);
@@ -49,9 +47,7 @@ TEST_CASE("in the view of tokens the mouse on a query names its strongest key, a
 
 TEST_CASE("in the view of q ∘ k the query is chosen, and its figures are cells of the trace") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("stage/view/q∘k");
-  bench.ui->click("stage/query/forward");
-  bench.ui->click("stage/query/forward");
+  bench.ui->click("stage/view/q∘k").click("stage/query/forward").click("stage/query/forward");
   const UiRect weights = bench.ui->rect("stage/figure/attn_weights");
   const float row = (weights.max.y - weights.min.y) / 12;
   bench.ui->move_to(0.5f * (weights.min.x + weights.max.x), weights.min.y + 4.5f * row);
@@ -64,9 +60,8 @@ TEST_CASE("in the view of q ∘ k no heading stands over figures that have no ro
   WINDOW_OR_SKIP(bench, open_window(1280, 900));
   bench.ui->click("stage/view/q∘k");
   CHECK(bench.ui->has("stage/figure/scores"));
-  bench.window->state().view.settings.font_scale = 1.5f;
-  bench.ui->resize(1280, 520);
-  bench.ui->run_until_still();
+  bench.state().view.settings.font_scale = 1.5f;
+  bench.ui->resize(1280, 520).run_until_still();
   CHECK(bench.ui->has("stage/figure/attn_weights"));  // its bars need no digits
   CHECK_FALSE(bench.ui->has("stage/figure/scores"));
 }
@@ -74,32 +69,24 @@ TEST_CASE("in the view of q ∘ k no heading stands over figures that have no ro
 TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without colours to explain") {
   WINDOW_OR_SKIP(bench, open_window());
   bench.ui->key("C");
-  bench.window->state().view.selection.tensor = TensorId::mask_bias;
-  bench.window->state().view.selection.view = StageView::all_heads;
+  bench.selection().tensor = TensorId::mask_bias;
+  bench.selection().view = StageView::all_heads;
   bench.ui->run_frames(3);
   CHECK(bench.ui->has("stage/map/7"));
 }
 
 TEST_CASE("Q turns the maps of queries and keys in every view, the cell under the mouse is still its cell") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->rasterise(false);
-  bench.ui->key("C");
+  bench.ui->rasterise(false).key("C");
   for (int step = 0; step < step_count; ++step) {
     bench.ui->click("step_bar/step/" + std::to_string(step));
     for (int view = 0; view < stage_view_count - 1; ++view) {  // Prediction wants a model
-      bench.ui->key("Q");
-      bench.ui->run_frames(2);
-      bench.ui->key("Q");
-      bench.ui->key("A");
+      bench.ui->key("Q").run_frames(2).key("Q").key("A");
     }
   }
-  bench.ui->click("step_bar/step/6");
-  bench.ui->run_frames(70);
-  bench.ui->key("Q");
+  bench.ui->click("step_bar/step/6").run_frames(70).key("Q");
   CHECK(bench.selection().queries_as_columns);
-  const UiRect map = bench.ui->rect("stage/result");
-  const float w = (map.max.x - map.min.x) / 12, h = (map.max.y - map.min.y) / 12;
-  bench.ui->move_to(map.min.x + 8.5f * w, map.min.y + 2.5f * h);  // query 8, key 2
+  bench.ui->move_to(middle_of_cell(bench, "stage/result", 2, 8));  // query 8, key 2
   CHECK(bench.selection().hovered == CellRef{{TensorId::attn_weights}, {0, 0, 8, 2}});
   bench.ui->click("stage/turn/rows");
   CHECK_FALSE(bench.selection().queries_as_columns);
@@ -107,52 +94,43 @@ TEST_CASE("Q turns the maps of queries and keys in every view, the cell under th
 
 TEST_CASE("over the maps of all heads stands what each does, where there is room") {
   WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-  bench.ui->click("step_bar/step/6");
-  bench.ui->click("stage/view/All heads");
+  bench.ui->click("step_bar/step/6").click("stage/view/All heads");
   for (int head = 0; head < 8; ++head) CHECK(bench.ui->has("stage/head_words/" + std::to_string(head)));
   bench.ui->click("step_bar/step/2");  // q_heads are no attention
   CHECK_FALSE(bench.ui->has("stage/head_words/0"));
 }
 
-TEST_CASE(
-    "in the layout 3·H the projection is drawn as a small matrix for each head, and its cells are named") {
+TEST_CASE("in the layout 3·H the projection is a small matrix for each head, and its cells are named") {
   Scenario scenario = preset_scenario("hand_made");
   scenario.parameters.layout = ProjectionLayout::per_head;
   WINDOW_OR_SKIP(bench, open_window(1600, 1000, scenario));
-  bench.ui->click("step_bar/step/1");
-  bench.ui->run_frames(70);
+  bench.ui->click("step_bar/step/1").run_frames(70);
   for (int head = 0; head < 8; ++head) REQUIRE(bench.ui->has("stage/above/" + std::to_string(head)));
   const UiRect third = bench.ui->rect("stage/above/3");
   bench.ui->move_to(third.min.x + 1, third.min.y + 1);
   REQUIRE(bench.selection().hovered);
   CHECK(bench.selection().hovered->tensor.id == TensorId::q_proj_weight);
   CHECK(bench.selection().hovered->index == std::vector<Index>{48, 0});
-  bench.ui->click("setup/layout/3");
-  bench.ui->run_frames(3);
+  bench.ui->click("setup/layout/3").run_frames(3);
   CHECK_FALSE(bench.ui->has("stage/above/3"));
-  CHECK(bench.ui->has("stage/above"));
-  CHECK(bench.ui->has("setup/layout_differences"));
+  bench.ui->check_shown({"stage/above", "setup/layout_differences"});
 }
 
-TEST_CASE(
-    "the softmax keeps the numbers of its maximum and its sum: turned, on a projector, in larger type") {
+TEST_CASE("the softmax keeps its maximum's and its sum's numbers: turned, on a projector, in larger type") {
   for (const auto& [theme, scale] :
        {std::pair{Theme::dark, 1.0f}, {Theme::projector, 1.0f}, {Theme::dark, 1.375f}}) {
     WINDOW_OR_SKIP(bench, open_window(1280, 720));
-    bench.window->state().view.settings.theme = theme;
-    bench.window->state().view.settings.font_scale = scale;
-    bench.window->state().view.selection.step = Step::softmax;
+    bench.state().view.settings.theme = theme;
+    bench.state().view.settings.font_scale = scale;
+    bench.selection().step = Step::softmax;
     bench.ui->run_frames(4);
     CAPTURE(scale);
-    CHECK(bench.ui->has("stage/softmax/max"));
-    CHECK(bench.ui->has("stage/softmax/sum"));
+    bench.ui->check_shown({"stage/softmax/max", "stage/softmax/sum"});
     const UiRect map = bench.ui->rect("stage/result"), sums = bench.ui->rect("stage/softmax/sum");
     CHECK(sums.min.y == map.min.y);
     CHECK(sums.max.x < map.min.x);
-    bench.ui->key("Q");
-    bench.ui->run_frames(4);
+    bench.ui->key("Q").run_frames(4);
     CHECK(bench.ui->has("stage/softmax/max"));
-    REQUIRE(bench.ui->has("stage/softmax/sum"));
     const UiRect turned = bench.ui->rect("stage/result"), over = bench.ui->rect("stage/softmax/sum");
     CHECK(over.min.x == turned.min.x);
     CHECK(over.max.x == turned.max.x);
@@ -164,20 +142,20 @@ TEST_CASE("a letter lights its axis in every view, and so does the one behind a 
   for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::tokens,
                                StageView::elementwise, StageView::memory}) {
     WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-    bench.window->state().view.selection.view = view;
-    bench.window->state().view.selection.step = view == StageView::memory ? Step::split_heads : Step::scores;
+    bench.selection().view = view;
+    bench.selection().step = view == StageView::memory ? Step::split_heads : Step::scores;
     CAPTURE(stage_view_entry(view).name);
     // Left of the field, behind the name of the row, stands its letter.
     const UiRect field = bench.ui->rect("setup/num_heads");
     const double y = 0.5 * (field.min.y + field.max.y);
     bench.ui->move_to(2, 2);
-    REQUIRE(bench.ui->run_until_still());
+    REQUIRE(bench.ui->becomes_still());
     const UiRect stage = bench.ui->rect("panel/stage");
     const Image before = bench.ui->pixels();
-    for (double x = field.min.x - 4; x > 0 && bench.window->state().view.pointed.axis != "H"; x -= 4)
+    for (double x = field.min.x - 4; x > 0 && bench.state().view.pointed.axis != "H"; x -= 4)
       bench.ui->move_to(x, y);
-    REQUIRE(bench.window->state().view.pointed.axis == "H");
-    REQUIRE(bench.ui->run_until_still());
+    REQUIRE(bench.state().view.pointed.axis == "H");
+    REQUIRE(bench.ui->becomes_still());
     const Image after = bench.ui->pixels();
     const auto changed = [&] {
       for (int row = static_cast<int>(stage.min.y); row < static_cast<int>(stage.max.y); ++row) {
@@ -196,8 +174,8 @@ TEST_CASE("a letter lights its axis in every view, and so does the one behind a 
 TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
   for (const StageView view : {StageView::tokens, StageView::elementwise, StageView::memory}) {
     WINDOW_OR_SKIP(bench, open_window(1600, 1000));
-    bench.window->state().view.selection.view = view;
-    bench.window->state().view.selection.step = view == StageView::memory ? Step::split_heads : Step::softmax;
+    bench.selection().view = view;
+    bench.selection().step = view == StageView::memory ? Step::split_heads : Step::softmax;
     bench.ui->run_frames(3);
     const UiRect stage = bench.ui->rect("panel/stage");
     const auto stage_pixels = [&] {
@@ -226,9 +204,8 @@ TEST_CASE("all heads of a tensor that belongs to no head: one line says why ther
   WINDOW_OR_SKIP(bench, open_window(1280, 720));
   bench.ui->click("stage/view/All heads");
   for (const StepEntry& entry : step_entries()) {
-    bench.window->state().view.selection.step = entry.step;
-    bench.ui->run_frames(3);
-    bench.ui->run_until_still();
+    bench.selection().step = entry.step;
+    bench.ui->run_frames(3).run_until_still();
     CAPTURE(entry.name);
     CHECK(bench.ui->has("stage/no_heads") != bench.ui->has("stage/map/0"));
     if (!bench.ui->has("stage/no_heads")) continue;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void begin_backup(WindowBench& bench, const TemporaryFolder& folder) {
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   state.document.kept_folder = folder.file("state");
   state.document.backup.interval = std::chrono::milliseconds(0);
   state.document.backup.begin(folder.file("state"));
@@ -34,7 +34,7 @@ void let_it_write(WindowBench& bench) {
 }
 
 void command_in(WindowBench& bench, CommandId id) {
-  perform(bench.window->state(), {id});
+  perform(bench.state(), {id});
   bench.ui->run_frames(2);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a window that is gone without being closed offers its pages and its s
   {
     WINDOW_OR_SKIP(bench, open_window(1280, 900));
     begin_backup(bench, folder);
-    CHECK(bench.window->state().view.notices.offer.text.empty());
+    CHECK(bench.state().view.notices.offer.text.empty());
     let_it_write(bench);
     CHECK_FALSE(fs::exists(folder.file("state")));  // nothing was done
     bench.ui->key("C");
@@ -54,7 +54,7 @@ TEST_CASE("a window that is gone without being closed offers its pages and its s
     bench.ui->type("half a sen");
     command_in(bench, CommandId::add_page);
     bench.ui->type("and another");
-    pages = bench.window->state().document.walk.playlist;
+    pages = bench.walk().playlist;
     let_it_write(bench);
     // While it lives, nobody else is offered it.
     CHECK_FALSE(abandoned_session(folder.file("state")));
@@ -62,11 +62,10 @@ TEST_CASE("a window that is gone without being closed offers its pages and its s
   WindowBench bench = open_window(1280, 900);
   begin_backup(bench, folder);
   bench.ui->run_frames(2);
-  WindowState& state = bench.window->state();
+  WindowState& state = bench.state();
   CHECK_CONTAINS(state.view.notices.offer.text, "a playlist of 2 pages and a changed scenario");
   CHECK_FALSE(bench.scenario().mask.is_causal);  // it is not forced
-  bench.ui->click("notice/accept");
-  bench.ui->run_frames(2);
+  bench.ui->click("notice/accept").run_frames(2);
   CHECK(state.view.notices.offer.text.empty());
   CHECK(state.document.walk.playlist == pages);
   CHECK(state.document.walk.page == 1);
@@ -87,19 +86,19 @@ TEST_CASE("what was changed on the page of a lesson comes back on that page") {
   {
     WINDOW_OR_SKIP(bench, open_window(1280, 900));
     begin_backup(bench, folder);
-    start_walk(bench.window->state(), lesson_playlist("break_it"), "", 1);
+    start_walk(bench.state(), lesson_playlist("break_it"), "", 1);
     bench.ui->run_frames(2);
     let_it_write(bench);
     CHECK_FALSE(fs::exists(folder.file("state")));
     Scenario changed = bench.scenario();
     changed.inputs.seed += 5;
-    bench.window->state().document.session.edit(changed, "seed");
+    bench.session().edit(changed, "seed");
     let_it_write(bench);
   }
   WindowBench bench = open_window(1280, 900);
   begin_backup(bench, folder);
   command_in(bench, CommandId::reopen_scenario);
-  const PlaylistWalk& walk = bench.window->state().document.walk;
+  const PlaylistWalk& walk = bench.walk();
   REQUIRE(walk.page == 1);
   CHECK(walk.from_program);
   CHECK_FALSE(walk.changed);
@@ -113,13 +112,13 @@ TEST_CASE("unsaved work that is discarded is removed, and what nobody decided on
     WINDOW_OR_SKIP(bench, open_window(1280, 900));
     begin_backup(bench, folder);
     bench.ui->key("C");
-    bench.window->state().document.backup.write_now(bench.window->state().document);
+    bench.state().document.backup.write_now(bench.state().document);
   }
   for (const bool discards : {false, true}) {
     WindowBench bench = open_window(1280, 900);
     begin_backup(bench, folder);
     bench.ui->run_frames(2);
-    WindowState& state = bench.window->state();
+    WindowState& state = bench.state();
     CHECK_CONTAINS(state.view.notices.offer.text, "It had not saved a changed scenario (");
     bench.ui->key("F11");
     CHECK_FALSE(bench.ui->has("notice/offer"));  // a class is not asked
@@ -131,7 +130,7 @@ TEST_CASE("unsaved work that is discarded is removed, and what nobody decided on
   CHECK(fs::is_empty(folder.file("state/sessions")));
   WindowBench bench = open_window(1280, 900);
   begin_backup(bench, folder);
-  CHECK(bench.window->state().view.notices.offer.text.empty());
+  CHECK(bench.state().view.notices.offer.text.empty());
 }
 
 TEST_CASE("unsaved work that cannot be backed up is said once, and what cannot be restored is set aside") {
@@ -141,19 +140,18 @@ TEST_CASE("unsaved work that cannot be backed up is said once, and what cannot b
   begin_backup(bench, folder);
   bench.ui->key("C");
   let_it_write(bench);
-  const std::vector<Notice>& notices = bench.window->state().view.notices.notices;
+  const std::vector<Notice>& notices = bench.state().view.notices.notices;
   REQUIRE(notices.size() == 1);
   CHECK(notices[0].text.starts_with("Unsaved work is not backed up: "));
   fs::remove(folder.file("state"));
   let_it_write(bench);
   REQUIRE(fs::exists(folder.file("state/sessions")));
   const std::string session = fs::directory_iterator(folder.file("state/sessions"))->path().string();
-  bench.window->state().document.backup.begin("/nowhere");  // lets go of it
+  bench.state().document.backup.begin("/nowhere");  // lets go of it
   for (const fs::directory_entry& entry : fs::directory_iterator(session))
     if (entry.path().string().ends_with("-scenario.json")) fs::remove(entry.path());
   begin_backup(bench, folder);
-  bench.ui->run_frames(2);
-  bench.ui->click("notice/accept");
+  bench.ui->run_frames(2).click("notice/accept");
   CHECK_CONTAINS(notices.back().text, "could not be restored");
   CHECK(fs::exists(session + ".damaged"));
 }

@@ -62,8 +62,7 @@ TEST_CASE("it is kept where caches are, or nowhere") {
 }
 
 TEST_CASE("software, and limits that the environment lowers, keep the usual tiles without timing any") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const AttentionSizes sizes{.head_dim = 8, .v_head_dim = 8};
   const EnvironmentVariable words("HEADWISE_GPU_LIMITS", "no_loads_ahead");
   const GpuLimits lowered = tuned_limits(Op::multi_head_attention, sizes, slices_alone);
@@ -75,8 +74,7 @@ TEST_CASE("software, and limits that the environment lowers, keep the usual tile
 }
 
 TEST_CASE("a GPU is timed once, and what was found out is read the next time") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const TemporaryFolder folder;
   const std::string path = folder.file("caches/headwise/gpu_tuning.txt");
   GpuLimits card = gpu_limits();

@@ -77,8 +77,7 @@ void check_against_reference(const AttentionInputs& inputs, const GlRun& run = {
 }  // namespace
 
 TEST_CASE("the gl backend agrees with the reference over every option but clip_qkv, which it refuses") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   for (const NamedInputs& named : single_option_inputs()) {
     CAPTURE(named.name);
     const AttentionInputs inputs = as_f32(named.inputs);
@@ -92,8 +91,7 @@ TEST_CASE("the gl backend agrees with the reference over every option but clip_q
 }
 
 TEST_CASE("the gl backend agrees with the reference over options drawn together") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   int done = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const NamedInputs named = random_combination(seed);
@@ -107,8 +105,7 @@ TEST_CASE("the gl backend agrees with the reference over options drawn together"
 }
 
 TEST_CASE("the gl backend agrees at sizes that fill no block") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   for (const Index length : {1, 31, 33, 65, 150, 257}) {
     for (const Index head_dim : {5, 8, 70}) {
       CAPTURE(length);
@@ -124,10 +121,8 @@ TEST_CASE("the gl backend agrees at sizes that fill no block") {
   check_against_reference(sized_inputs(1, 40, 70, 2, 1, 200, 256));
 }
 
-TEST_CASE(
-    "the gl backend holds the weights of frozen heads, of some and of all, at sizes that fill no block") {
-  const ComputeContext context;
-  if (!context) return;
+TEST_CASE("the gl backend holds weights of frozen heads, of some and of all, at sizes that fill no block") {
+  OPEN_OR_SKIP(context, ComputeContext());
   for (const Index length : {1, 31, 33, 65, 150, 257}) {
     for (const std::vector<Index>& frozen : {std::vector<Index>{2}, {3, 0}, {0, 1, 2, 3}}) {
       CAPTURE(length);
@@ -147,8 +142,7 @@ TEST_CASE(
 }
 
 TEST_CASE("gains of more tokens than a shader sees at once are multiplied in parts") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   AttentionInputs inputs = sized_inputs(2, 300, 9, 4, 2, 12, 21);
   inputs.options.head_gain = {0.5, 2.0, -1.0, 3.0};
   GpuLimits limits = gpu_limits();
@@ -158,8 +152,7 @@ TEST_CASE("gains of more tokens than a shader sees at once are multiplied in par
 }
 
 TEST_CASE("an attn_mask larger than the largest storage block is looked at in parts") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits limits = gpu_limits();
   for (const DType dtype : {DType::f32, DType::boolean}) {
     for (const bool each_head : {false, true}) {
@@ -193,8 +186,7 @@ TEST_CASE("an attn_mask larger than the largest storage block is looked at in pa
 }
 
 TEST_CASE("a small largest storage block cuts the work and changes no number") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits limits = gpu_limits();
   limits.storage_block_bytes = 14'000;  // 70 rows of all heads, or the keys of one
   for (const bool causal : {false, true}) {
@@ -205,8 +197,7 @@ TEST_CASE("a small largest storage block cuts the work and changes no number") {
 }
 
 TEST_CASE("a head larger than the largest storage block is attended to some queries and keys at a time") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits limits = gpu_limits();
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     CAPTURE(seed);
@@ -239,8 +230,7 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
 }
 
 TEST_CASE("a row of held weights larger than the largest storage block is read some keys at a time") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits limits = gpu_limits();
   for (const Index length : {1, 33, 150}) {
     CAPTURE(length);
@@ -256,8 +246,7 @@ TEST_CASE("a row of held weights larger than the largest storage block is read s
 }
 
 TEST_CASE("without subgroups, and with the least shared memory that the standard allows, it is the same") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits limits = gpu_limits();
   limits.clustered_subgroups = false;
   limits.shared_bytes = 32768;
@@ -267,10 +256,8 @@ TEST_CASE("without subgroups, and with the least shared memory that the standard
     check_against_reference(sized_inputs(1, 200, 200, 2, 2, 64, 64), {.limits = &limits});
 }
 
-TEST_CASE(
-    "with subgroups, emulated where the driver has none, it gives the very bits that it gives without") {
-  const ComputeContext context;
-  if (!context) return;
+TEST_CASE("with subgroups, emulated where the driver has none, it gives the very bits of without") {
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits without = gpu_limits(), emulated = without;
   without.clustered_subgroups = without.emulated_subgroups = false;
   emulated.clustered_subgroups = emulated.emulated_subgroups = true;
@@ -285,10 +272,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a product that reads its next strip while it multiplies one gives the very same bits, in every tile") {
-  const ComputeContext context;
-  if (!context) return;
+TEST_CASE("a product that reads a strip while it multiplies one gives the very same bits, in every tile") {
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits in_turn = gpu_limits(), ahead = in_turn;
   in_turn.tiles.product.loads_ahead = false;
   ahead.tiles.product.loads_ahead = true;
@@ -307,8 +292,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a boolean mask that blocks whole blocks skips them, but not where a value is no number") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   AttentionInputs inputs = sized_inputs(1, 200, 200, 2, 2, 8, 8);
   Tensor mask(Shape{{"L", 200}, {"S", 200}}, DType::boolean);
   for (Index l = 0; l < 200; ++l)
@@ -323,8 +307,7 @@ TEST_CASE("a boolean mask that blocks whole blocks skips them, but not where a v
 }
 
 TEST_CASE("the same numbers come in one slice and in many") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   const AttentionInputs inputs = sized_inputs(2, 300, 300, 4, 2, 16, 16);
   const TracePtr whole = gl_forward(inputs, {.slices = {.milliseconds = 1e6}});
   const TracePtr cut = gl_forward(inputs, {.slices = {.milliseconds = 1e-6}});
@@ -332,8 +315,7 @@ TEST_CASE("the same numbers come in one slice and in many") {
 }
 
 TEST_CASE("wherever keys and the depth of a product are cut, not a bit of the result changes") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   GpuLimits small = gpu_limits();
   int done = 0;
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
@@ -400,8 +382,7 @@ TEST_CASE("wherever keys and the depth of a product are cut, not a bit of the re
 }
 
 TEST_CASE("work that is no longer wanted ends with the next slice") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   std::atomic<bool> cancelled = true;
   const CancelScope scope(cancelled);
   GlForward forward(sized_inputs(1, 300, 300, 2, 2, 16, 16), {.slices = {.milliseconds = 1e-6}});
@@ -410,8 +391,7 @@ TEST_CASE("work that is no longer wanted ends with the next slice") {
 }
 
 TEST_CASE("rows of the weights are made again, the ones that are asked for") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   AttentionInputs inputs = sized_inputs(2, 50, 60, 4, 2, 8, 8);
   inputs.options.is_causal = true;
   GlForward forward(inputs);
@@ -426,17 +406,14 @@ TEST_CASE("rows of the weights are made again, the ones that are asked for") {
 }
 
 TEST_CASE("what the gl backend does not do it says in a sentence") {
-  const ComputeContext context;
-  if (!context) return;
+  OPEN_OR_SKIP(context, ComputeContext());
   const AttentionInputs wide = sized_inputs(1, 3, 3, 1, 1, 300, 8);
   CHECK_CONTAINS(gl_refusal(wide, gpu_limits()), "256");
   CHECK_THROWS_WITH_AS(gl_forward(wide), doctest::Contains("reference"), Error);
 }
 
-TEST_CASE(
-    "a run that follows another on the GPU makes only what changed, and the same numbers as one of its own") {
-  const ComputeContext context;
-  if (!context) return;
+TEST_CASE("a run that follows another on the GPU makes only what changed, with the numbers of its own run") {
+  OPEN_OR_SKIP(context, ComputeContext());
   const AttentionInputs first = sized_inputs(2, 65, 70, 4, 2, 12, 20);
   GlForward forward(first);
   forward.finish();

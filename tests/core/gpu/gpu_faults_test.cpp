@@ -31,8 +31,7 @@ ExitStatus status_with(GpuFault fault, int times) {
 }  // namespace
 
 TEST_CASE("a lost context and memory that runs out end a run wherever it is, with the status of their kind") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   for (const int times : {0, 1, 7, 20, 30}) {
     CAPTURE(times);
     CHECK(status_with(GpuFault::context_lost, times) == ExitStatus::no_display);
@@ -44,8 +43,7 @@ TEST_CASE("a lost context and memory that runs out end a run wherever it is, wit
 }
 
 TEST_CASE("a context that is lost at any check of a run ends it, and the next run computes the same bits") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);
   const TracePtr whole = gl_forward(inputs);
   int checks = 0;
@@ -54,10 +52,8 @@ TEST_CASE("a context that is lost at any check of a run ends it, and the next ru
   CHECK(identical(*gl_forward(inputs)->tensors.output, *whole->tensors.output));
 }
 
-TEST_CASE(
-    "a run that is cancelled after any number of slices ends, and the next one computes the same bits") {
-  const auto context = context_or_skip();
-  if (!context) return;
+TEST_CASE("a run that is cancelled after any number of slices ends, and the next computes the same bits") {
+  OPEN_OR_SKIP(context, context_or_skip());
   const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);
   const TracePtr whole = gl_forward(inputs);
   int slices = 0;
@@ -76,8 +72,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a call that the driver refuses is told once, and what others left behind is no fault of a run") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   glEnable(GL_RGBA);
   CHECK(gpu_fault() == GpuFault::refused_call);
   CHECK(gpu_fault() == GpuFault::none);

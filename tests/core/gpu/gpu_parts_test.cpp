@@ -171,8 +171,7 @@ TEST_CASE("the environment lowers limits, and never raises one") {
   }
 }
 
-TEST_CASE(
-    "subgroups are used only where 16 neighbouring threads find each other's largest number and their sum") {
+TEST_CASE("subgroups are used only where 16 neighbouring threads find their largest number and their sum") {
   const auto found_in = [](Index lanes) {  // where the driver dispatches so many lanes
     std::vector<float> found;
     for (Index thread = 0; thread < 256; ++thread) {
@@ -187,8 +186,7 @@ TEST_CASE(
   CHECK_FALSE(clusters_are_neighbours(std::vector<float>(512)));
   CHECK_FALSE(clusters_are_neighbours(std::vector<float>(511)));
 
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   GpuLimits limits = gpu_limits();
   limits.clustered_subgroups = limits.emulated_subgroups = true;
   CHECK(subgroups_work(limits));
@@ -201,8 +199,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the limits of a context are at least what the standard promises") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const GpuLimits limits = gpu_limits();
   CHECK(limits.shared_bytes >= 32768);
   CHECK(limits.storage_block_bytes >= Index{1} << 24);
@@ -212,8 +209,7 @@ TEST_CASE("the limits of a context are at least what the standard promises") {
 }
 
 TEST_CASE("a buffer is zero at first and keeps what is written between its guards") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const StorageBuffer buffer("numbers", 10);
   std::vector<float> seen(10, -1.0f);
   buffer.read(0, seen);
@@ -227,8 +223,7 @@ TEST_CASE("a buffer is zero at first and keeps what is written between its guard
 
 // A driver is known that moves what the CPU reads to the host's memory, where shaders are slower to see it.
 TEST_CASE("the CPU reads copies of a buffer, not the buffer") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const CallOrder order;
   const StorageBuffer buffer("numbers", 10);
   std::vector<float> seen(10);
@@ -239,16 +234,14 @@ TEST_CASE("the CPU reads copies of a buffer, not the buffer") {
 
 // A driver is known that clears behind the first write that follows, unless something waits in between.
 TEST_CASE("a buffer has been cleared before anything is written to it") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const CallOrder order;
   const StorageBuffer buffer("numbers", 10);
   CHECK(order.told() == "cbfrbwbw");
 }
 
 TEST_CASE("a pass that is made again uploads nothing that is there") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   AttentionInputs inputs;
   inputs.options.op = Op::scaled_dot_product_attention;
   const auto heads = [](const char* rows, const char* width) {
@@ -265,8 +258,7 @@ TEST_CASE("a pass that is made again uploads nothing that is there") {
 }
 
 TEST_CASE("a shader that writes beside its numbers is found out") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const StorageBuffer buffer("numbers", 10);
   const ComputeProgram program("poke", {{"TIMES", 3}}, {bytes(poke)});
   program.use();
@@ -286,8 +278,7 @@ TEST_CASE("a shader that writes beside its numbers is found out") {
 }
 
 TEST_CASE("what is written to a buffer comes after what shaders wrote there before") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   StorageBuffer buffer("numbers", 10);
   const ComputeProgram program("poke", {{"TIMES", 1}}, {bytes(poke)});
   program.use();
@@ -307,8 +298,7 @@ TEST_CASE("what is written to a buffer comes after what shaders wrote there befo
 }
 
 TEST_CASE("a piece of a buffer begins where the context allows, and says where the numbers are") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const StorageBuffer buffer("numbers", 1000);
   const ComputeProgram program("poke", {{"TIMES", 1}}, {bytes(poke)});
   program.use();
@@ -325,8 +315,7 @@ TEST_CASE("a piece of a buffer begins where the context allows, and says where t
 }
 
 TEST_CASE("a compute shader that does not compile says so by its name") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   CHECK_THROWS_WITH_AS(ComputeProgram("broken", {}, {bytes("void main() { nonsense; }\n")}),
                        doctest::Contains("broken"), Error);
 }

@@ -13,10 +13,8 @@
 using namespace headwise;
 using namespace headwise::test;
 
-TEST_CASE(
-    "the GPU multiplies and adds at a speed that can be measured again, by long slices and by short ones") {
-  const auto context = context_or_skip();
-  if (!context) return;
+TEST_CASE("the GPU multiplies and adds at a speed that long slices and short ones measure again") {
+  OPEN_OR_SKIP(context, context_or_skip());
   GpuSpeed speed;
   for (const double milliseconds : {2.0, 0.1, 2.0}) {
     CAPTURE(milliseconds);
@@ -27,8 +25,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the GPU copies at a speed that can be measured, also where little room is left") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   GpuLimits limits = gpu_limits();
   limits.storage_block_bytes = Index{8} << 20;
   GpuSpeed speed(limits);
@@ -38,8 +35,7 @@ TEST_CASE("the GPU copies at a speed that can be measured, also where little roo
 }
 
 TEST_CASE("measuring the GPU's speed ends where memory runs out, the context is lost, or it is cancelled") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   GpuLimits limits = gpu_limits();
   limits.storage_block_bytes = Index{8} << 20;
   GpuSpeed speed(limits);
@@ -67,9 +63,7 @@ TEST_CASE("measuring the GPU's speed ends where memory runs out, the context is 
   CHECK(status() == ExitStatus::cancelled);
 }
 
-TEST_CASE(
-    "a slice lasts as long as the GPU's clock tells, unless that is longer than the wait or next to "
-    "nothing") {
+TEST_CASE("a slice lasts as the GPU's clock tells, unless that is longer than the wait or next to nothing") {
   const auto check = [](double told, double waited, double milliseconds, bool by_clock) {
     CAPTURE(told);
     CAPTURE(waited);

@@ -91,8 +91,7 @@ constexpr std::array<Masked, 7> masks{{
 }  // namespace
 
 TEST_CASE("attention gives the very same bits with every tile, masked or not, in 32 KiB of shared memory") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   constexpr TileChoice ahead{false, true}, large{true, false}, both{true, true};
   struct Compared {
     Index head_dim;
@@ -139,10 +138,8 @@ TEST_CASE("attention gives the very same bits with every tile, masked or not, in
   }
 }
 
-TEST_CASE(
-    "blocks that every query sees give the same bits whether the shader looks at each cell's mask or not") {
-  const auto context = context_or_skip();
-  if (!context) return;
+TEST_CASE("blocks that every query sees give the same bits whether each cell's mask is looked at or not") {
+  OPEN_OR_SKIP(context, context_or_skip());
   const Index queries = 130;
   // How far the last query's key lies behind the first:
   // on either side of where a block is just seen as a whole, and just not.
@@ -163,11 +160,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a piece that begins beyond 2^32 numbers is bound at its byte, and no number of bytes is cut to 32 "
-    "bits") {
-  const auto context = context_or_skip();
-  if (!context) return;
+TEST_CASE("a piece that begins beyond 2^32 numbers is bound at its byte; no byte count is cut to 32 bits") {
+  OPEN_OR_SKIP(context, context_or_skip());
   const StorageBuffer buffer("small", 4);
   static GLintptr offset;
   static GLsizeiptr size;

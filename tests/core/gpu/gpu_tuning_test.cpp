@@ -63,8 +63,7 @@ TEST_CASE("a module runs the product and the attention of its heads' width, a fu
   }
 }
 
-TEST_CASE(
-    "another tile than the usual one is chosen if it is clearly faster, or if the usual one does not work") {
+TEST_CASE("another tile than the usual is chosen if it is clearly faster, or if the usual does not work") {
   const TileChoices usual = usual_tiles(false);
   CHECK(fastest_tiles({}, usual) == usual);
   const TileChoice other{!usual.product.large, usual.product.loads_ahead};
@@ -107,8 +106,7 @@ TEST_CASE("ratios survive being written and read, and lines that are none are le
 }
 
 TEST_CASE("tiles are timed on the GPU until the time is up, and what is known is not timed again") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   GpuLimits limits = gpu_limits();
   limits.tiles = usual_tiles(false);
   const std::vector<Shader> shaders{Shader::attention_64, Shader::product};
@@ -152,8 +150,7 @@ TEST_CASE("tiles are timed on the GPU until the time is up, and what is known is
 }
 
 TEST_CASE("what is cancelled is tried again the next time, what loses the context is not") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const GpuLimits limits = gpu_limits();
   const TileTimer timer{.parts = 16};
   TileRatios known;
@@ -169,8 +166,7 @@ TEST_CASE("what is cancelled is tried again the next time, what loses the contex
 }
 
 TEST_CASE("the key of what was timed is one line that names the renderer, the same each time") {
-  const auto context = context_or_skip();
-  if (!context) return;
+  OPEN_OR_SKIP(context, context_or_skip());
   const std::string key = tuning_key(gpu_limits());
   CHECK(key == tuning_key(gpu_limits()));
   CHECK_CONTAINS(key, reinterpret_cast<const char*>(glGetString(GL_RENDERER)));

@@ -191,8 +191,7 @@ TEST_CASE("a whole layer keeps nine tenths of a card's processors at work, or wh
   CHECK(full >= 0.8 * all);
 }
 
-TEST_CASE(
-    "a causal mask and a window leave a card nearly as busy, and soon where many groups skip everything") {
+TEST_CASE("a causal mask and a window leave a card nearly as busy, soon where many groups skip everything") {
   for (const SimulatedCard::Properties& properties : cards) {
     for (const PositionReach reach : {PositionReach{.causal = true}, PositionReach{.window = 700},
                                       PositionReach{.causal = true, .window = 300}}) {
@@ -210,8 +209,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "a frame waits for at most ten milliseconds of work, and no work group takes longer than half of one") {
+TEST_CASE("a frame waits for at most ten milliseconds of work, and no work group takes over half of one") {
   for (const SimulatedCard::Properties& properties : cards) {
     for (Layer layer : layers(properties.speed < 1e7 ? 1024 : 8192)) {
       for (const bool causal : {false, true}) {
@@ -295,9 +293,7 @@ TEST_CASE("a card that slows down to half is late for few frames, and is kept bu
   }
 }
 
-TEST_CASE(
-    "one work group after the other, as a slicer has it that takes them for serial, leaves a large card "
-    "idle") {
+TEST_CASE("one work group after the other, as if they were serial, leaves a large card idle") {
   const SimulatedCard::Properties properties = cards.back();
   const Layer layer{4096, 32, 16384};
   SimulatedCard card(properties);
