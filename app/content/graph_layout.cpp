@@ -21,56 +21,19 @@ constexpr double narrowest_gap = 9.0;
 constexpr double one_line_height = 24.0;
 constexpr double two_line_height = 34.0;
 
+struct DrawnTensor {
+  Id id;
+  double lane = 0.0;
+};
 // The nodes, in the order of computation; parameters and given masks are not drawn.
-constexpr std::array drawn{Id::query,
-                           Id::key,
-                           Id::value,
-                           Id::q,
-                           Id::k,
-                           Id::v,
-                           Id::q_heads,
-                           Id::k_heads,
-                           Id::v_heads,
-                           Id::q_rotary,
-                           Id::k_rotary,
-                           Id::scores,
-                           Id::scaled_scores,
-                           Id::mask_bias,
-                           Id::masked_scores,
-                           Id::attn_weights,
-                           Id::dropped_weights,
-                           Id::head_output,
-                           Id::concat,
-                           Id::output,
-                           Id::residual_output,
-                           Id::layer_norm_output};
-
-double lane_of(Id id, bool one_input, bool shared_value) {
-  switch (id) {
-    case Id::query:
-      return one_input ? 0.0 : -1.0;
-    case Id::key:
-      return shared_value ? 0.5 : 0.0;
-    case Id::q:
-    case Id::q_heads:
-    case Id::q_rotary:
-      return -1.0;
-    case Id::value:
-    case Id::v:
-    case Id::v_heads:
-      return 1.0;
-    case Id::scores:
-    case Id::scaled_scores:
-    case Id::masked_scores:
-    case Id::attn_weights:
-    case Id::dropped_weights:
-      return -0.5;
-    case Id::mask_bias:
-      return 0.4;
-    default:
-      return 0.0;
-  }
-}
+// clang-format off
+constexpr auto drawn = std::to_array<DrawnTensor>({
+    {Id::query, -1.0}, {Id::key}, {Id::value, 1.0}, {Id::q, -1.0}, {Id::k}, {Id::v, 1.0},
+    {Id::q_heads, -1.0}, {Id::k_heads}, {Id::v_heads, 1.0}, {Id::q_rotary, -1.0}, {Id::k_rotary},
+    {Id::scores, -0.5}, {Id::scaled_scores, -0.5}, {Id::mask_bias, 0.4}, {Id::masked_scores, -0.5},
+    {Id::attn_weights, -0.5}, {Id::dropped_weights, -0.5}, {Id::head_output}, {Id::concat}, {Id::output},
+    {Id::residual_output}, {Id::layer_norm_output}});
+// clang-format on
 
 // "8·12×16": leading axes joined by dots, without the batch, which all tensors have.
 std::string sizes_text(const Tensor& tensor) {
@@ -106,7 +69,7 @@ struct Builder {
     const TraceTensors& t = trace.tensors;
     const bool one_input = !t.key || t.key == t.query;
     const bool shared_value = t.value == t.key;
-    for (const Id id : drawn) {
+    for (const auto& [id, lane] : drawn) {
       if (id == Id::dropped_weights && trace.options.dropout <= 0) continue;
       const TensorPtr tensor = trace.tensor(id);
       if (!tensor || node_of(t, id) != id) continue;
@@ -116,7 +79,7 @@ struct Builder {
       node.id = id;
       node.name = std::move(name);
       node.sizes = sizes_text(*tensor);
-      node.lane = lane_of(id, one_input, shared_value);
+      node.lane = id == Id::query && one_input ? 0.0 : id == Id::key && shared_value ? 0.5 : lane;
       layout.nodes.push_back(std::move(node));
     }
   }
@@ -130,24 +93,19 @@ struct Builder {
   }
 
   void add_edges() {
-    for (const GraphNode& node : layout.nodes) {
+    for (const GraphNode& node : layout.nodes)
       for (const TensorName source : rule_sources(declared_rule(trace, {node.id})))
         connect(source.id, node.id);
-    }
     // Longest path from the left; nodes are in the order of computation,
     // so one pass over the targets is enough.
-    for (std::size_t to = 0; to < layout.nodes.size(); ++to) {
-      for (const GraphEdge& edge : layout.edges) {
-        if (edge.to == to) {
+    for (std::size_t to = 0; to < layout.nodes.size(); ++to)
+      for (const GraphEdge& edge : layout.edges)
+        if (edge.to == to)
           layout.nodes[to].column = std::max(layout.nodes[to].column, layout.nodes[edge.from].column + 1);
-        }
-      }
-    }
     // What feeds only a later node goes just left of it: the merged masks next to the scaled scores.
     const std::size_t mask = find(Id::mask_bias), masked = find(Id::masked_scores);
-    if (mask < layout.nodes.size() && masked < layout.nodes.size()) {
+    if (mask < layout.nodes.size() && masked < layout.nodes.size())
       layout.nodes[mask].column = layout.nodes[masked].column - 1;
-    }
   }
 };
 

@@ -20,9 +20,8 @@ ValueRange ValueRanges::of(const TensorPtr& tensor, Index batch, bool probabilit
   const auto found = entries_.find(key);
   if (found != entries_.end()) {
     const Entry& entry = found->second;
-    if (entry.tensor.lock() == tensor && entry.mask.lock() == mask && entry.blocked_at == blocked_at) {
+    if (entry.tensor.lock() == tensor && entry.mask.lock() == mask && entry.blocked_at == blocked_at)
       return entry.range;
-    }
   }
 
   const Shape& shape = tensor->shape();
@@ -96,10 +95,9 @@ class Builder {
       content_.above = part(*picture.left, true, 0, 0);
     } else {
       if (picture.left) content_.left = part(*picture.left, turned_, 0, 0);
-      if (picture.above) {
+      if (picture.above)
         content_.above = part(*picture.above, picture.above_transposed != turned_, picture.above_row_begin,
                               picture.above_row_end);
-      }
     }
     explain_emptiness();
     if (!content_.nothing.empty()) return std::move(content_);
@@ -149,11 +147,10 @@ class Builder {
       const auto axis = std::ranges::find(empty.axes(), 0, &Axis::size);
       const std::string name = to_string(matrix.name);
       content_.nothing = fmt::format("{} {} has no cells: {} is 0", name, empty.to_string(), axis->name);
-      if (shape.element_count() > 0) {
+      if (shape.element_count() > 0)
         content_.nothing +=
             fmt::format(". {} {} is an empty sum: 0 everywhere, plus the bias if there is one",
                         to_string(content_.result->matrix.name), shape.to_string());
-      }
       return;
     }
   }
@@ -187,17 +184,12 @@ class Builder {
     if (result == Id::masked_scores) return !content_.above ? "no mask" : o.mask_value ? "fill" : "+ mask";
     if (result == Id::attn_output_weights)
       return content_.result->matrix.view.tensor->shape().rank() == 3 ? "mean" : "copy";
-    constexpr std::pair<Id, const char*> signs[]{{Id::residual_output, "+ query"},
-                                                 {Id::attn_weights, "softmax"},
-                                                 {Id::dropped_weights, "dropout"},
-                                                 {Id::layer_norm_output, "norm"},
-                                                 {Id::q_heads, "cut"},
-                                                 {Id::k_heads, "cut"},
-                                                 {Id::v_heads, "cut"},
-                                                 {Id::q_rotary, "turn"},
-                                                 {Id::k_rotary, "turn"},
-                                                 {Id::concat, "join"},
-                                                 {Id::output, "copy"}};
+    // clang-format off
+    constexpr std::pair<Id, const char*> signs[]{
+        {Id::residual_output, "+ query"}, {Id::attn_weights, "softmax"}, {Id::dropped_weights, "dropout"},
+        {Id::layer_norm_output, "norm"}, {Id::q_heads, "cut"}, {Id::k_heads, "cut"}, {Id::v_heads, "cut"},
+        {Id::q_rotary, "turn"}, {Id::k_rotary, "turn"}, {Id::concat, "join"}, {Id::output, "copy"}};
+    // clang-format on
     const auto* const sign = std::ranges::find(signs, result, &std::pair<Id, const char*>::first);
     return sign == std::end(signs) ? "" : sign->second;
   }
@@ -220,9 +212,8 @@ class Builder {
       return;
     }
     const TensorPtr bias = trace_.tensor(id);
-    if (bias && bias->shape().rank() == 1 && bias->size() >= begin + width) {
+    if (bias && bias->shape().rank() == 1 && bias->size() >= begin + width)
       content_.bias = part(id, false, begin, begin + width);
-    }
   }
 
   void name_axes() {
@@ -249,9 +240,8 @@ class Builder {
     const double blocked_at = trace_.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
     ValueRange range = ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at);
     // After the head gains, which change without head_output: ranges seen at other gains still count.
-    if (id == Id::concat || id == Id::output || id == Id::residual_output) {
+    if (id == Id::concat || id == Id::output || id == Id::residual_output)
       range = ranges_.widest(trace_.tensors.head_output, static_cast<int>(id), selection_.batch, range);
-    }
     return {entry.probabilities ? ColorMap::viridis : ColorMap::blue_orange, range};
   }
 
@@ -406,9 +396,8 @@ StagePart part_at_head(const StagePart& part, const Trace& trace, Index batch, I
 
 std::vector<const StagePart*> parts_of(const StageContent& content) {
   std::vector<const StagePart*> parts;
-  for (const auto* part : {&content.left, &content.above, &content.bias, &content.result}) {
+  for (const auto* part : {&content.left, &content.above, &content.bias, &content.result})
     if (*part) parts.push_back(&**part);
-  }
   return parts;
 }
 
