@@ -25,11 +25,10 @@ namespace {
 
 TensorPtr tensor_of(const Trace& trace, TensorName name) {
   TensorPtr tensor = trace.tensor(name);
-  if (!tensor) {
+  if (!tensor)
     throw Error(ExitStatus::usage, {.where = to_string(name),
                                     .what = "there is no such tensor in this run",
                                     .remedy = why_absent(trace, name)});
-  }
   return tensor;
 }
 
@@ -56,10 +55,9 @@ Index head_count(const Trace& trace, const Tensor& tensor) {
 }
 
 Index checked(const std::string& where, const char* what, Index index, Index size) {
-  if (index < 0 || index >= size) {
+  if (index < 0 || index >= size)
     refuse(where, fmt::format("there is no {} {}", what, index), "",
            size == 0 ? fmt::format("no {} at all", what) : fmt::format("0 to {}", size - 1));
-  }
   return index;
 }
 
@@ -102,9 +100,8 @@ AxisNames axis_names(const Tensor& tensor, Index axis, const TokenLabels& labels
   const std::string& letter = tensor.shape().name(axis);
   const auto size = static_cast<std::size_t>(tensor.shape().size(axis));
   if (letter == "L" && labels.query.size() == size) return {"query", labels.query};
-  if ((letter == "S" || letter == "S′") && labels.key.size() >= size) {
+  if ((letter == "S" || letter == "S′") && labels.key.size() >= size)
     return {"key", {labels.key.begin(), labels.key.begin() + static_cast<std::ptrdiff_t>(size)}};
-  }
   return {letter, {}};
 }
 
@@ -113,29 +110,27 @@ std::string matrix_title(const Tensor& tensor, const TensorExport& what, const s
   std::string title = to_string(what.tensor);
   if (!leading.empty()) title += fmt::format("[{}]", join(leading, ","));
   const Index rank = shape.rank();
-  if (rank >= 2) {
+  if (rank >= 2)
     title += fmt::format(" — {}×{} = {}×{}", shape.name(rank - 2), shape.name(rank - 1), shape.size(rank - 2),
                          shape.size(rank - 1));
-  }
   return title;
 }
 
 // A table keeps the letters of the axes, which a script can rely on: "L\\S".
-std::vector<TableSpec> tables_of(const std::vector<HeatmapSpec>& specs) {
-  std::vector<TableSpec> tables;
-  for (const HeatmapSpec& spec : specs) {
-    const Shape& shape = spec.values.tensor->shape();
-    const Index rank = shape.rank();
-    tables.push_back({spec.values, rank >= 2 ? shape.name(rank - 2) : "",
-                      rank >= 1 ? shape.name(rank - 1) : "", spec.row_labels, spec.col_labels});
-  }
-  return tables;
+TableSpec table_of(const HeatmapSpec& spec) {
+  const Shape& shape = spec.values.tensor->shape();
+  const Index rank = shape.rank();
+  return {spec.values, rank >= 2 ? shape.name(rank - 2) : "", rank >= 1 ? shape.name(rank - 1) : "",
+          spec.row_labels, spec.col_labels};
 }
 
 void write_table(const std::vector<HeatmapSpec>& specs, bool with_heads, const ByteSink& file) {
-  const std::vector<TableSpec> tables = tables_of(specs);
+  std::vector<TableSpec> tables;
   std::vector<std::string> numbers;
-  for (std::size_t head = 0; head < tables.size(); ++head) numbers.push_back(std::to_string(head));
+  for (const HeatmapSpec& spec : specs) {
+    numbers.push_back(std::to_string(tables.size()));
+    tables.push_back(table_of(spec));
+  }
   const TextSink sink = [&file](std::string_view text) { file(std::as_bytes(std::span(text))); };
   if (with_heads) {
     write_csv(tables, "head", numbers, sink);
@@ -151,11 +146,9 @@ Tensor stacked(const std::vector<HeatmapSpec>& specs, bool with_heads) {
   if (with_heads) axes.insert(axes.begin(), {"heads", static_cast<Index>(specs.size())});
   Tensor array(Shape(std::move(axes)), first.tensor->dtype());
   Index at = 0;
-  for (const HeatmapSpec& spec : specs) {
-    for (Index row = 0; row < first.rows; ++row) {
+  for (const HeatmapSpec& spec : specs)
+    for (Index row = 0; row < first.rows; ++row)
       for (Index col = 0; col < first.cols; ++col) array.set_flat(at++, spec.values.value(row, col));
-    }
-  }
   return array;
 }
 
@@ -186,6 +179,30 @@ Picture picture_of(std::vector<HeatmapSpec> specs, const Trace& trace, const Ten
   return specs.size() == 1 ? heatmap_picture(specs.front(), what.cell_pixels, what.picture)
                            : heatmap_grid_picture(specs, what.title.value_or(export_title(trace, what)),
                                                   what.cell_pixels, what.picture);
+}
+
+HeatmapSpec map_of(const Trace& trace, const TokenLabels& labels, const TensorExport& what) {
+  const TensorPtr tensor = trace.tensor(what.tensor);
+  const Index rank = tensor ? tensor->shape().rank() : 0;
+  const Index cols = rank >= 1 ? tensor->shape().size(rank - 1) : 1;
+  const Index rows = rank >= 2 ? tensor->shape().size(rank - 2) : 1;
+  if (rows > 0 && cols > most_copied_cells / rows)
+    throw Error(ExitStatus::memory, {.where = to_string(what.tensor),
+                                     .what = "this map is too large to be copied",
+                                     .got = fmt::format("{} × {} cells", rows, cols),
+                                     .expected = fmt::format("at most {}", most_copied_cells),
+                                     .remedy = "export it to a .csv or .npy file"});
+  return export_heatmaps(trace, labels, what).front();
+}
+
+std::string number_text(const Tensor& tensor, Index flat) {
+  const double value = tensor.flat(flat);
+  if (tensor.dtype() == DType::boolean) return value != 0.0 ? "True" : "False";
+  if (tensor.dtype() == DType::i64)  // not via a double, which rounds above 2^53
+    return std::to_string(tensor.values<std::int64_t>()[static_cast<std::size_t>(flat)]);
+  if (std::isnan(value)) return "np.nan";
+  if (std::isinf(value)) return value > 0 ? "np.inf" : "-np.inf";
+  return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
 }  // namespace
@@ -349,10 +366,9 @@ std::function<void(const ByteSink&)> export_writer(const Trace& trace, const Tok
     return [specs = std::move(specs), with_heads](const ByteSink& file) {
       write_npy(file, stacked(specs, with_heads));
     };
-  if (tensor.size() == 0) {
+  if (tensor.size() == 0)
     refuse(to_string(what.tensor), "a tensor without cells has no picture", tensor.shape().to_string(),
            "a .csv or .npy file, or larger sizes");
-  }
   const Picture picture = picture_of(std::move(specs), trace, what);
   if (format == ExportFormat::png)
     return [png = to_png(rasterise(picture), what.dpi)](const ByteSink& file) {
@@ -367,70 +383,17 @@ void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorEx
   write_file_atomically(path, export_writer(trace, labels, what, export_format(path)));
 }
 
-namespace {
-
-HeatmapSpec map_of(const Trace& trace, const TokenLabels& labels, const TensorExport& what) {
-  const TensorPtr tensor = trace.tensor(what.tensor);
-  const Index rank = tensor ? tensor->shape().rank() : 0;
-  const Index cols = rank >= 1 ? tensor->shape().size(rank - 1) : 1;
-  const Index rows = rank >= 2 ? tensor->shape().size(rank - 2) : 1;
-  if (rows > 0 && cols > most_copied_cells / rows) {
-    throw Error(ExitStatus::memory, {.where = to_string(what.tensor),
-                                     .what = "this map is too large to be copied",
-                                     .got = fmt::format("{} × {} cells", rows, cols),
-                                     .expected = fmt::format("at most {}", most_copied_cells),
-                                     .remedy = "export it to a .csv or .npy file"});
-  }
-  return export_heatmaps(trace, labels, what).front();
-}
-
-const char* type_name(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "np.float32";
-    case DType::f64:
-      return "np.float64";
-    case DType::boolean:
-      return "bool";
-    case DType::i64:
-      return "np.int64";
-  }
-  return "";
-}
-
-std::string number_text(const Tensor& tensor, Index flat) {
-  const double value = tensor.flat(flat);
-  switch (tensor.dtype()) {
-    case DType::boolean:
-      return value != 0.0 ? "True" : "False";
-    case DType::i64:  // not via a double, which rounds above 2^53
-      return std::to_string(tensor.values<std::int64_t>()[static_cast<std::size_t>(flat)]);
-    case DType::f32:
-    case DType::f64:
-      break;
-  }
-  if (std::isnan(value)) return "np.nan";
-  if (std::isinf(value)) return value > 0 ? "np.inf" : "-np.inf";
-  return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
-}
-
-}  // namespace
-
 std::string map_as_table(const Trace& trace, const TokenLabels& labels, const TensorExport& what) {
-  const HeatmapSpec map = map_of(trace, labels, what);
-  const Shape& shape = map.values.tensor->shape();
-  const Index rank = shape.rank();
   std::string text;
-  write_tsv({map.values, rank >= 2 ? shape.name(rank - 2) : "", rank >= 1 ? shape.name(rank - 1) : "",
-             map.row_labels, map.col_labels},
-            [&text](std::string_view piece) { text += piece; });
+  write_tsv(table_of(map_of(trace, labels, what)), [&text](std::string_view piece) { text += piece; });
   return text;
 }
 
 std::string map_as_numpy_array(const Trace& trace, const TokenLabels& labels, const TensorExport& what) {
   const MatrixView values = map_of(trace, labels, what).values;
   const Tensor& tensor = *values.tensor;
-  const std::string type = type_name(tensor.dtype());
+  constexpr const char* types[] = {"np.float32", "np.float64", "bool", "np.int64"};  // in the order of DType
+  const char* const type = types[static_cast<std::size_t>(tensor.dtype())];
   const bool is_list = tensor.shape().rank() < 2;
   // A list of empty rows would lose its columns, and an empty list its rows.
   if (values.rows == 0 || values.cols == 0) {
