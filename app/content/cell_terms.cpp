@@ -53,9 +53,8 @@ std::vector<TermGroup> term_groups(const std::vector<Term>& terms) {
       groups.push_back({cell.tensor, &cell.index, std::vector<bool>(cell.index.size(), false)});
       continue;
     }
-    for (std::size_t axis = 0; axis < cell.index.size(); ++axis) {
+    for (std::size_t axis = 0; axis < cell.index.size(); ++axis)
       if (cell.index[axis] != (*group->first)[axis]) group->runs[axis] = true;
-    }
   }
   return groups;
 }
@@ -65,13 +64,11 @@ std::string term_name(const Trace& trace, const TokenLabels& labels, const std::
                       const CellRef& first) {
   const auto group = std::ranges::find(groups, first.tensor, &TermGroup::tensor);
   std::vector<std::string> parts;
-  if (!group->any() || std::ranges::count_if(groups, &TermGroup::any) > 1) {
+  if (!group->any() || std::ranges::count_if(groups, &TermGroup::any) > 1)
     parts.push_back(to_string(first.tensor));
-  }
   const auto& axes = trace.tensor(first.tensor)->shape().axes();
-  for (std::size_t axis = 0; axis < group->runs.size(); ++axis) {
+  for (std::size_t axis = 0; axis < group->runs.size(); ++axis)
     if (group->runs[axis]) parts.push_back(index_name(labels, axes[axis], first.index[axis]));
-  }
   return join(parts, ", ");
 }
 
@@ -351,9 +348,8 @@ std::string reach_words(const Trace& trace, const std::vector<BoxRef>& boxes, Te
   if (covered == shape.element_count()) return "all";
   if (covered == 1) return "1 cell";
   std::vector<std::vector<Part>> parts;
-  for (const BoxRef& box : boxes) {
+  for (const BoxRef& box : boxes)
     if (box.tensor == tensor) parts.push_back(narrow_parts(shape, box));
-  }
   const auto same_axis = [&](const std::vector<Part>& each) {
     return each.size() == 1 && parts.front().size() == 1 && each[0].axis == parts.front()[0].axis;
   };
@@ -361,9 +357,8 @@ std::string reach_words(const Trace& trace, const std::vector<BoxRef>& boxes, Te
     const auto row = std::ranges::find(parts[0], shape.rank() - 2, &Part::axis);
     return (row == parts[0].end() ? parts[0].front() : *row).words;
   }
-  if (parts.size() == 1 && parts[0].size() <= 2) {
+  if (parts.size() == 1 && parts[0].size() <= 2)
     return parts[0][0].words + (parts[0].size() == 2 ? " " + parts[0][1].words : "");
-  }
   if (parts.size() == 2 && std::ranges::all_of(parts, same_axis)) {
     auto first = std::ranges::min(parts[0][0].numbers, parts[1][0].numbers,
                                   [](auto& x, auto& y) { return std::stoll(x) < std::stoll(y); });

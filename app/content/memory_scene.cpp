@@ -116,10 +116,9 @@ std::string memory_words(const MemoryScene& scene, const Trace& trace) {
     case Id::v_heads:
     case Id::k_heads:
     case Id::k_rotary:
-      if (scene.matrix.transposed) {
+      if (scene.matrix.transposed)
         return "A transpose swaps two strides and moves no float: kᵀ is k read down its columns. A reshape "
                "to the same shape is not a transpose: it still reads along the rows.";
-      }
       return "view gives the same floats new axes, and transpose swaps two strides: no float moves. A view "
              "straight to heads has the right shape and raises no error, but splits by tokens.";
     case Id::concat:

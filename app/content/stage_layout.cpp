@@ -13,10 +13,6 @@ constexpr double head_caption_height = 20.0;
 constexpr double between_names = 7.0;
 constexpr double least_share_beside_names = 0.8;  // of a thumbnail's side
 
-double gap_between(Index heads, double scale) {
-  return (heads > 16 ? 5.0 : 9.0) * scale;
-}
-
 // `under`: height of the lines under each thumbnail.
 HeadGrid sized_grid(Index heads, RectF area, double scale, double largest, double under) {
   HeadGrid grid;
@@ -24,7 +20,7 @@ HeadGrid sized_grid(Index heads, RectF area, double scale, double largest, doubl
   area.y += grid.caption.height;
   area.height -= grid.caption.height;
   grid.area = area;
-  const double gap = gap_between(heads, scale);
+  const double gap = (heads > 16 ? 5.0 : 9.0) * scale;
   for (Index columns = 1; columns <= std::max<Index>(heads, 1); ++columns) {
     const double c = static_cast<double>(columns);
     const double r = std::ceil(static_cast<double>(heads) / c);
@@ -322,10 +318,9 @@ void place_matrices(const StageShape& shape, const Columns& columns, const Heigh
   const double height = cells.result_cell * static_cast<double>(shape.rows);
   layout.result = {x, y, width, height};
   if (shape.left_cols) layout.left = RectF{columns.left_x, y, columns.left_width, height};
-  for (int i = 0; i < shape.row_figures; ++i) {
+  for (int i = 0; i < shape.row_figures; ++i)
     layout.row_figures.push_back(
         {x - columns.figures + i * (figure_width + figure_gap) * u, y, figure_width * u, height});
-  }
 }
 
 }  // namespace
@@ -444,9 +439,8 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   MapGrid grid = with_labels(has_rows, has_cols);
   const bool rows_fit = grid.map_height >= least_named_row * u * static_cast<double>(shape.rows);
   const bool cols_fit = grid.map_width >= least_named_col * u * static_cast<double>(shape.cols);
-  if ((has_rows && !rows_fit) || (has_cols && !cols_fit)) {
+  if ((has_rows && !rows_fit) || (has_cols && !cols_fit))
     grid = with_labels(has_rows && rows_fit, has_cols && cols_fit);
-  }
   // Names that would take too much of the maps' space are left out.
   const MapGrid bare = with_labels(false, false);
   if (grid.map_width * grid.map_height < least_share_with_names * bare.map_width * bare.map_height)

@@ -30,9 +30,8 @@ Index leading_index(const Trace& trace, const Axis& axis, StagePlace place) {
 
 const Axis* head_axis(const Tensor& tensor) {
   const auto& axes = tensor.shape().axes();
-  for (std::size_t i = 0; i + 2 < axes.size(); ++i) {
+  for (std::size_t i = 0; i + 2 < axes.size(); ++i)
     if (axes[i].name == "H" || axes[i].name == "G") return &axes[i];
-  }
   return nullptr;
 }
 
@@ -65,9 +64,8 @@ BoxRef shown_box(const Trace& trace, BoxRef box) {
 
 void add_next(const Trace& trace, const CellRef& cell, std::vector<StageMark>& marks) {
   for (BoxRef& box : shown_consumers(trace, cell)) marks.push_back({std::move(box), MarkKind::consumer});
-  for (BoxRef& box : shown_provenance(trace, cell).sources) {
+  for (BoxRef& box : shown_provenance(trace, cell).sources)
     marks.push_back({std::move(box), MarkKind::source});
-  }
 }
 
 }  // namespace
@@ -93,9 +91,8 @@ std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, Sta
   matrix.name = first_name(trace, name);
   matrix.transposed = transposed;
   matrix.row_begin = row_begin;
-  for (Index axis = 0; axis + 2 < shape.rank(); ++axis) {
+  for (Index axis = 0; axis + 2 < shape.rank(); ++axis)
     matrix.leading.push_back(leading_index(trace, shape.axes()[static_cast<std::size_t>(axis)], place));
-  }
   if (tensor->size() == 0) {
     // No cell to point at; only the sizes are useful.
     matrix.view.tensor = tensor;
@@ -136,9 +133,8 @@ std::optional<CellBox> drawn_box(const StageMatrix& matrix, const BoxRef& box) {
   const std::size_t leading = matrix.leading.size();
   const std::size_t rank = static_cast<std::size_t>(matrix.view.tensor->shape().rank());
   if (box.begin.size() != rank || box.end.size() != rank || rank == 0) return std::nullopt;
-  for (std::size_t i = 0; i < leading; ++i) {
+  for (std::size_t i = 0; i < leading; ++i)
     if (matrix.leading[i] < box.begin[i] || matrix.leading[i] >= box.end[i]) return std::nullopt;
-  }
   CellBox cells;
   if (rank == 1) {
     cells = {0, 1, box.begin[0] - matrix.row_begin, box.end[0] - matrix.row_begin};
@@ -166,12 +162,10 @@ std::string matrix_name(const StageMatrix& matrix) {
   const Index shown = matrix.transposed ? matrix.view.cols : matrix.view.rows;
   const Shape& shape = matrix.view.tensor->shape();
   if (!matrix.leading.empty()) name += fmt::format("[{}]", join(matrix.leading, ","));
-  if (shape.rank() == 2 && shown != shape.size(0)) {
+  if (shape.rank() == 2 && shown != shape.size(0))
     name += fmt::format("[{}:{}]", matrix.row_begin, matrix.row_begin + shown);
-  }
-  if (shape.rank() == 1 && matrix.view.cols != shape.size(0)) {
+  if (shape.rank() == 1 && matrix.view.cols != shape.size(0))
     name += fmt::format("[{}:{}]", matrix.row_begin, matrix.row_begin + matrix.view.cols);
-  }
   if (matrix.transposed) name += "ᵀ";
   return name;
 }
@@ -191,11 +185,9 @@ CellProvenance shown_provenance(const Trace& trace, const CellRef& cell) {
   CellProvenance provenance = cell_provenance(trace, cell.tensor, cell.index);
   if (!without_dropout(trace)) return provenance;
   for (BoxRef& box : provenance.sources) box = shown_box(trace, std::move(box));
-  for (Term& term : provenance.terms) {
-    for (CellRef& factor : term.factors) {
+  for (Term& term : provenance.terms)
+    for (CellRef& factor : term.factors)
       if (factor.tensor == dropped) factor.tensor = weights;
-    }
-  }
   return provenance;
 }
 
@@ -252,9 +244,8 @@ std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked, c
   }
   if (const std::optional<CellRef> cell = focused_cell(trace, selection)) {
     if (!reach) add_next(trace, *cell, marks);
-    if (selection.pinned && *selection.pinned != *cell) {
+    if (selection.pinned && *selection.pinned != *cell)
       marks.push_back({box_of(*selection.pinned), MarkKind::pinned});
-    }
     marks.push_back({box_of(*cell), MarkKind::cell});
   }
   if (!pointed) return marks;

@@ -81,9 +81,8 @@ constexpr std::array<StageViewEntry, stage_view_count> views{{
      .question = "through the rest of the model: which words does it predict?"},
 }};
 static_assert([] {
-  for (std::size_t i = 0; i < views.size(); ++i) {
+  for (std::size_t i = 0; i < views.size(); ++i)
     if (views[i].view != static_cast<StageView>(i)) return false;
-  }
   return true;
 }());
 
@@ -99,10 +98,9 @@ const StageViewEntry& stage_view_entry(StageView view) {
 
 std::vector<StageView> offered_views(const Scenario& scenario, StageView shown) {
   std::vector<StageView> offered;
-  for (const StageViewEntry& entry : views) {
+  for (const StageViewEntry& entry : views)
     if (!entry.needs_model || entry.view == shown || offers_prediction(scenario))
       offered.push_back(entry.view);
-  }
   return offered;
 }
 

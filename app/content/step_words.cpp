@@ -343,10 +343,9 @@ std::span<const WordRow> step_rows() {
 StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts) {
   const AttentionOptions& options = facts.options;
   const Id result = picture.result;
-  if (result == Id::output && !picture.above) {
+  if (result == Id::output && !picture.above)
     return {{"output = head_output"},
             "scaled_dot_product_attention ends here: the heads are neither concatenated nor mixed."};
-  }
   std::optional<StepWords> own = own_words(tensor_entry(result).name);
   const bool clips = options.clip_qkv && step == Step::split_heads &&
                      (result == Id::q_heads || result == Id::k_heads || result == Id::v_heads);

@@ -233,11 +233,10 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   }
   if (picture && context.selection.queries_as_columns && stage_view_entry(context.selection.view).turns) {
     const TensorPtr made = context.trace.tensor(picture->result);
-    if (made && is_pair_map(*made)) {
+    if (made && is_pair_map(*made))
       column.paragraph(
           "Transposed: each query is a column here. What the text says of rows holds for columns.",
           context.palette.text_dim);
-    }
   }
   if (picture) draw_frozen_note(context, column);
   const InputsSpec& inputs = context.scenario.inputs;

@@ -364,9 +364,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
     column.paragraph(now.now < now.before ? "The same word, less certain."
                                           : "The same word, at least as certain.");
   }
-  if (has_changed(change)) {
-    column.row("changed by Σ p log₂(p/q)", fmt::format("{:.3f}", change.bits), "bits");
-  }
+  if (has_changed(change)) column.row("changed by Σ p log₂(p/q)", fmt::format("{:.3f}", change.bits), "bits");
   column.space(4);
   std::size_t listed = 0;
   for (const WordChange& other : change.now) {

@@ -35,15 +35,10 @@ bool is_exponential(const NamedTerm& term, Combine combine) {
   return combine == Combine::softmax && term.values.size() == 1;
 }
 
-std::string exponential_text(double score, int decimals) {
-  return fmt::format("exp({} − max)", decimal_text(score, decimals));
-}
-
 // The rows of in_proj_weight belong to q, k or v, as other tensors do by name.
 Rgba8 cell_hue(const PanelContext& context, const CellRef& cell) {
-  if (cell.tensor.id != Id::in_proj_weight && cell.tensor.id != Id::in_proj_bias) {
+  if (cell.tensor.id != Id::in_proj_weight && cell.tensor.id != Id::in_proj_bias)
     return tensor_hue(context.palette, cell.tensor.id);
-  }
   const AttentionOptions& o = context.trace.options;
   const Index row = cell.index.empty() ? 0 : cell.index.front();
   const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
@@ -57,7 +52,8 @@ struct Written {
 };
 
 std::vector<Written> written_factors(const NamedTerm& term, Combine combine, int decimals) {
-  if (is_exponential(term, combine)) return {{exponential_text(term.values[0], decimals), std::nullopt}};
+  if (is_exponential(term, combine))
+    return {{fmt::format("exp({} − max)", decimal_text(term.values[0], decimals)), std::nullopt}};
   std::vector<Written> all;
   for (std::size_t i = 0; term.values.size() > 1 && i < term.values.size(); ++i)
     all.push_back({decimal_text(term.values[i], decimals), i});
@@ -85,10 +81,9 @@ TermWidths widths_of(const PanelContext& context, const CellTerms& terms, Combin
 
 std::string term_tooltip(const PanelContext& context, const NamedTerm& term, std::size_t chosen) {
   std::string text;
-  for (std::size_t i = 0; i < term.factors.size(); ++i) {
+  for (std::size_t i = 0; i < term.factors.size(); ++i)
     text += fmt::format("{}{} = {}", i > 0 ? "\n× " : "", box_text(context.trace, box_of(term.factors[i])),
                         decimal_text(term.values[i]));
-  }
   const std::string name = to_string(term.factors[chosen].tensor);
   return text + fmt::format("\nclick to go to this number in {}; {} goes back", name,
                             first_key_text(CommandId::go_back));
@@ -117,9 +112,8 @@ class TermList {
                                   widths_of(context, terms, combine, 1)};
     const float sign = sign_letters * width_of(context.fonts.mono_small, "0");
     columns_ = term_columns(choices, width, sign, context.scale);
-    for (const NamedTerm& term : terms.largest) {
+    for (const NamedTerm& term : terms.largest)
       if (std::isfinite(term.value)) largest_ = std::max(largest_, std::abs(term.value));
-    }
   }
 
   // Draws a line; returns the factor clicked, or chosen with Enter or Space: the first one for a click next
@@ -162,9 +156,8 @@ class TermList {
       }
       if (hovered || focused) {
         paint.fill(at, {at.x + width_, at.y + height_}, palette.control_hover, 3.0f * u);
-        for (const CellRef& factor : term.factors) {
+        for (const CellRef& factor : term.factors)
           if (context_.pointing) context_.pointing->boxes.push_back(box_of(factor));
-        }
         lit = chosen;
       }
       if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
@@ -244,9 +237,8 @@ void follow(const PanelContext& context, const BoxRef& box, PanelAction& action)
 // The line of the list with keyboard focus; −1: none.
 int line_in_focus(const PanelContext& context, int count) {
   if (!context.focus || context.focus->focused == 0) return -1;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i)
     if (context.focus->focused == ImGui::GetID(term_line_id(i).c_str())) return i;
-  }
   return -1;
 }
 
@@ -278,16 +270,14 @@ void draw_link_list(const PanelContext& context, TextColumn& column, const char*
         column.link(fmt::format("{}{}", name, i).c_str(), each.text,
                     tensor_hue(context.palette, each.boxes.front().tensor.id), each.tip);
     ui_probe(fmt::format("inspector/{}/{}", name, i), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
-    for (const BoxRef& box : each.boxes) {
+    for (const BoxRef& box : each.boxes)
       if (link.hovered) point_at(context, box);
-    }
     if (link.clicked) follow(context, each.boxes.front(), action);
     x += width + width_of(mono, "  ");
   }
-  if (links.size() > most) {
+  if (links.size() > most)
     paint.text(mono, {begin.x + x, begin.y + y}, context.palette.text_dim,
                fmt::format("+ {} more", links.size() - most));
-  }
   ImGui::SetCursorScreenPos(begin);
   column.skip(y + line);
 }
@@ -382,9 +372,8 @@ void draw_way(const PanelContext& context, TextColumn& column, const char* name,
   std::vector<Link> links;
   for (const TensorName tensor : tensors_reached(boxes)) {
     Link link;
-    for (const BoxRef& box : boxes) {
+    for (const BoxRef& box : boxes)
       if (box.tensor == tensor) link.boxes.push_back(box);
-    }
     link.text = fmt::format("{} {}", to_string(tensor), reach_words(context.trace, boxes, tensor));
     link.tip = link_tooltip(context, link.text, tensor);
     links.push_back(std::move(link));

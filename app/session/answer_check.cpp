@@ -61,11 +61,10 @@ std::vector<PageKey> checked_keys(const Playlist& playlist, const std::string& w
       throw Error(error.status(), {.where = place, .what = error.what()});
     }
     PageWords words = page_words(page, *page.scenario, computed->inputs, *computed->trace);
-    if (!words.key.problem.empty()) {
+    if (!words.key.problem.empty())
       throw Error(ExitStatus::usage, {.where = place,
                                       .what = words.key.problem,
                                       .remedy = "change the page's scenario, or the expressions in \"is\""});
-    }
     key.key = std::move(words.key);
     key.options = std::move(words.options);
   }

@@ -51,6 +51,36 @@ bool true_blocks(const Trace& trace) {
   return trace.options.op == Op::multi_head_attention;
 }
 
+bool of_mask(const CellEdit& edit) {
+  return edit.tensor == "attn_mask" || edit.tensor == "key_padding_mask" || edit.tensor == "valid_lens";
+}
+
+bool has_own_parameters(const Scenario& scenario) {
+  return scenario.parameters.source == ParameterSource::file ||
+         scenario.parameters.source == ParameterSource::model;
+}
+
+// True blocks a pair in multi_head_attention and lets it take part in scaled_dot_product_attention. An
+// attn_mask from a file keeps its own numbers, and the edits of them.
+void turn_painted_pairs(Scenario& scenario) {
+  if (scenario.mask.file) return;
+  for (CellEdit& edit : scenario.edits)
+    if (edit.tensor == "attn_mask" && (edit.value == 0.0 || edit.value == 1.0)) edit.value = 1.0 - edit.value;
+}
+
+// What scaled_dot_product_attention does not have.
+void take_module_options(AttentionSpec& to, const AttentionSpec& from) {
+  to.add_bias_kv = from.add_bias_kv;
+  for_options_with<AttentionSpec>(module_only,
+                                  [&](const OptionRow&, auto member) { to.*member = from.*member; });
+}
+
+// Whether `now` still is the scenario that the switch left,
+// with edits that scaled_dot_product_attention allows.
+bool belongs(const OperatorSwitch& left, const Scenario& now) {
+  return left.after.origin.folder == now.origin.folder && left.after.parameters == now.parameters;
+}
+
 }  // namespace
 
 bool is_editable(const Trace& trace, const CellRef& cell) {
@@ -91,9 +121,8 @@ Scenario with_painted_box(const Scenario& scenario, const Trace& trace, Index ba
   const double value = blocked == true_blocks(trace) ? 1.0 : 0.0;
   // Positions of earlier edits of the mask: a box has many pairs.
   std::map<std::vector<std::int64_t>, std::size_t> places;
-  for (std::size_t i = 0; i < edited.edits.size(); ++i) {
+  for (std::size_t i = 0; i < edited.edits.size(); ++i)
     if (edited.edits[i].tensor == "attn_mask") places.emplace(edited.edits[i].index, i);
-  }
   const Index last_query = std::min(std::max(box.query, box.to_query), sizes.queries - 1);
   const Index last_key = std::min(std::max(box.key, box.to_key), sizes.keys - 1);
   for (Index i = std::min(box.query, box.to_query); i <= last_query; ++i) {
@@ -119,40 +148,6 @@ Scenario with_painted(const Scenario& scenario, const Trace& trace, Index batch,
   if (shape == BrushShape::column) box = {0, key, sizes.queries - 1, key};
   return with_painted_box(scenario, trace, batch, head, box, blocked);
 }
-
-namespace {
-
-bool of_mask(const CellEdit& edit) {
-  return edit.tensor == "attn_mask" || edit.tensor == "key_padding_mask" || edit.tensor == "valid_lens";
-}
-
-bool has_own_parameters(const Scenario& scenario) {
-  return scenario.parameters.source == ParameterSource::file ||
-         scenario.parameters.source == ParameterSource::model;
-}
-
-// True blocks a pair in multi_head_attention and lets it take part in scaled_dot_product_attention. An
-// attn_mask from a file keeps its own numbers, and the edits of them.
-void turn_painted_pairs(Scenario& scenario) {
-  if (scenario.mask.file) return;
-  for (CellEdit& edit : scenario.edits)
-    if (edit.tensor == "attn_mask" && (edit.value == 0.0 || edit.value == 1.0)) edit.value = 1.0 - edit.value;
-}
-
-// What scaled_dot_product_attention does not have.
-void take_module_options(AttentionSpec& to, const AttentionSpec& from) {
-  to.add_bias_kv = from.add_bias_kv;
-  for_options_with<AttentionSpec>(module_only,
-                                  [&](const OptionRow&, auto member) { to.*member = from.*member; });
-}
-
-// Whether `now` still is the scenario that the switch left,
-// with edits that scaled_dot_product_attention allows.
-bool belongs(const OperatorSwitch& left, const Scenario& now) {
-  return left.after.origin.folder == now.origin.folder && left.after.parameters == now.parameters;
-}
-
-}  // namespace
 
 Scenario as_scaled_dot_product_attention(const Scenario& scenario) {
   Scenario to = scenario;

@@ -53,9 +53,8 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
       changed.push_back(head);
     }
   }
-  if (active.size() == 1 && heads > 2 && muted.size() + unmuted.size() > 1) {
+  if (active.size() == 1 && heads > 2 && muted.size() + unmuted.size() > 1)
     return fmt::format("Only head {} is unmuted: all other columns of concat are 0", active[0]);
-  }
   if (!muted.empty() && unmuted.empty() && changed.empty()) {
     const Index width = trace.options.v_head_dim;
     if (muted.size() > 1) return fmt::format("{} muted: their columns of concat are 0", heads_text(muted));
@@ -66,9 +65,8 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
     if (static_cast<Index>(active.size()) == heads) return "All heads are unmuted";
     return fmt::format("{} unmuted", heads_text(unmuted));
   }
-  if (changed.size() == 1 && muted.empty() && unmuted.empty()) {
+  if (changed.size() == 1 && muted.empty() && unmuted.empty())
     return fmt::format("Head {} at gain {:.3g}", changed[0], head_gain_of(after, changed[0]));
-  }
   if (muted.empty() && unmuted.empty() && changed.empty()) return "";
   return "Head gains changed";
 }
@@ -188,15 +186,13 @@ std::string numbers(Index count, const char* what) {
 
 std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
   if (!before || !after) return "";
-  if (!before->shape().same_sizes(after->shape())) {
+  if (!before->shape().same_sizes(after->shape()))
     return fmt::format("the output is now {}", after->shape().sizes_text());
-  }
   if (before == after) return "the output did not change";
   const TensorChange change = tensor_change(before, after);
   if (change.changed == 0) return "the output did not change";
-  if (change.not_finite > 0) {
+  if (change.not_finite > 0)
     return fmt::format("{} of {} output numbers are now NaN or infinite", change.not_finite, after->size());
-  }
   const std::optional<double> share = change.relative();
   // What was NaN and is a number again has moved by no measurable amount.
   if (change.mismatches > 0) {
@@ -218,9 +214,8 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   }
   const TensorChange change = tensor_change(before, after);
   if (change.changed == 0) return " The attention weights did not change.";
-  if (change.not_finite > 0) {
+  if (change.not_finite > 0)
     return fmt::format(" {} of {} attention weights are NaN.", change.not_finite, after->size());
-  }
   if (change.largest == 0.0)
     return fmt::format(" {} attention weights are no longer NaN.", change.mismatches);
   return fmt::format(" The attention weights changed by up to {:.2g}.", change.largest);
@@ -255,6 +250,14 @@ std::string summary(const std::string& label, bool undone, const Scenario& scena
                            : weights_effect(before.tensors.attn_weights, after.tensors.attn_weights));
 }
 
+constexpr std::int64_t most_gains = 100'000;
+constexpr std::size_t most_listed_edits = 3;
+
+// Keys with a value for each head or cell: several edits of them are several changes.
+bool is_list(const std::string& key) {
+  return key == "heads.gain" || key == "heads.frozen" || key == "edits";
+}
+
 }  // namespace
 
 std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
@@ -266,18 +269,6 @@ std::string undo_summary(const std::string& label, const Scenario& scenario_befo
                          const Scenario& scenario_after, const Trace& after) {
   return summary(label, true, scenario_before, before, scenario_after, after);
 }
-
-namespace {
-
-constexpr std::int64_t most_gains = 100'000;
-constexpr std::size_t most_listed_edits = 3;
-
-// Keys with a value for each head or cell: several edits of them are several changes.
-bool is_list(const std::string& key) {
-  return key == "heads.gain" || key == "heads.frozen" || key == "edits";
-}
-
-}  // namespace
 
 std::string edits_since(const History& history, const std::function<bool(const Scenario&)>& is_base,
                         std::size_t newest) {

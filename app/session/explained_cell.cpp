@@ -15,14 +15,6 @@ std::shared_ptr<Tensor> like_parameter(const TrainParameter& parameter) {
   return std::make_shared<Tensor>(Shape{{"R", parameter.rows()}, {"C", parameter.columns()}}, DType::f64);
 }
 
-bool has_first(OptimiserKind kind) {
-  return kind != OptimiserKind::sgd;
-}
-
-bool has_second(OptimiserKind kind) {
-  return kind == OptimiserKind::adam || kind == OptimiserKind::adamw;
-}
-
 // Sets `most` to the cell that changes most.
 ParameterPictures pictures_of(const StepExplanation<float>& step, const CellQuestion& question,
                               CellPlace& most) {
@@ -30,8 +22,9 @@ ParameterPictures pictures_of(const StepExplanation<float>& step, const CellQues
   const auto value = like_parameter(parameter), gradient = like_parameter(parameter),
              change = like_parameter(parameter);
   const OptimiserKind kind = question.settings.optimiser.kind;
-  const auto first = has_first(kind) ? like_parameter(parameter) : nullptr;
-  const auto second = has_second(kind) ? like_parameter(parameter) : nullptr;
+  const auto first = kind != OptimiserKind::sgd ? like_parameter(parameter) : nullptr;
+  const bool has_second = kind == OptimiserKind::adam || kind == OptimiserKind::adamw;
+  const auto second = has_second ? like_parameter(parameter) : nullptr;
   double largest = -1.0;
   for (Index row = 0; row < parameter.rows(); ++row) {
     check_cancelled();

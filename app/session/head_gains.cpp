@@ -80,11 +80,9 @@ TensorPtr maps_of(const Tensor& weights, const std::vector<std::int64_t>& heads)
   Tensor maps(Shape(std::move(axes)), DType::f64);
   const auto to = maps.values<double>();
   std::size_t next = 0;
-  for (Index n = 0; n < batch; ++n) {
-    for (const std::int64_t head : heads) {
+  for (Index n = 0; n < batch; ++n)
+    for (const std::int64_t head : heads)
       for (Index i = 0; i < slice; ++i) to[next++] = weights.flat((n * all + head) * slice + i);
-    }
-  }
   return std::make_shared<const Tensor>(std::move(maps));
 }
 

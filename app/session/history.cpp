@@ -17,9 +17,8 @@ std::size_t scenario_bytes(const Scenario& scenario) {
   if (scenario.head_gain) bytes += scenario.head_gain->capacity() * sizeof(double);
   if (scenario.frozen_heads && scenario.frozen_heads->attn_weights)
     bytes += scenario.frozen_heads->attn_weights->bytes();
-  for (const CellEdit& edit : scenario.edits) {
+  for (const CellEdit& edit : scenario.edits)
     bytes += sizeof(edit) + edit.tensor.capacity() + edit.index.capacity() * sizeof(std::int64_t);
-  }
   return bytes;
 }
 

@@ -111,9 +111,8 @@ void LiveTraining::take_step() {
 void LiveTraining::go_to(Index step) {
   stop();
   // Until the step itself is there: what was measured closest before it.
-  for (WatchedRun& run : current_.watched) {
+  for (WatchedRun& run : current_.watched)
     if (TrainingPointPtr before = run.measured_at(step)) run.now = std::move(before);
-  }
   start(false, [this, step] {
     for (const auto& run : current_.runs) {
       run->last.reset();
@@ -252,6 +251,49 @@ std::string name_of_source(const TaskSource& source) {
   return source.file.empty() ? source.name : std::filesystem::path(source.file).filename().string();
 }
 
+constexpr Index most_saved_steps = 10'000'000;
+constexpr std::uint64_t most_curve_bytes = std::uint64_t{64} << 20;
+
+SavedRun newest_run(const std::string& folder, const std::string& checkpoint) {
+  SavedRun saved = read_saved_run(checkpoint);
+  if (saved.dtype != DType::f32)
+    throw Error(ExitStatus::input,
+                {folder, "this training computes in f64", "", "f32, in which the window trains",
+                 "headwise train --resume goes on with it"});
+  if (saved.step < 0 || saved.step > most_saved_steps)
+    throw Error(ExitStatus::input,
+                {checkpoint + "/training.json: step", "the value is out of range", std::to_string(saved.step),
+                 "0 to " + std::to_string(most_saved_steps), ""});
+  return saved;
+}
+
+// What is known of the steps before `step`; a curve that is missing or cannot be read is none.
+std::string saved_curve(const std::string& folder, Index step) {
+  const std::string path = folder + "/curve.csv";
+  std::string text;
+  error_of([&] {
+    const InputFile file(path);
+    if (file.size() <= most_curve_bytes) text = file.read_text(0, file.size());
+  });
+  return curve_before(text, step);
+}
+
+// The losses of the steps before `step`, as far back as all of them are known; the others are not a number.
+std::vector<TrainingLoss> losses_before(const std::string& curve, Index step) {
+  constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+  std::vector<TrainingLoss> losses(static_cast<std::size_t>(step), TrainingLoss{unknown, unknown});
+  for (const CurveLoss& row : curve_losses(curve))
+    losses[static_cast<std::size_t>(row.step)] = {static_cast<float>(row.loss),
+                                                  static_cast<float>(row.accuracy)};
+  return losses;
+}
+
+Index first_known(const std::vector<TrainingLoss>& losses) {
+  Index first = std::ssize(losses);
+  while (first > 0 && std::isfinite(losses[static_cast<std::size_t>(first - 1)].loss)) --first;
+  return first;
+}
+
 }  // namespace
 
 std::string LiveTraining::name() const {
@@ -317,53 +359,6 @@ std::unique_ptr<LiveTraining::ParkedRun> LiveTraining::take_parked_variant(Train
   current_.seconds.erase(found);
   return parked;
 }
-
-namespace {
-
-constexpr Index most_saved_steps = 10'000'000;
-constexpr std::uint64_t most_curve_bytes = std::uint64_t{64} << 20;
-
-SavedRun newest_run(const std::string& folder, const std::string& checkpoint) {
-  SavedRun saved = read_saved_run(checkpoint);
-  if (saved.dtype != DType::f32)
-    throw Error(ExitStatus::input,
-                {folder, "this training computes in f64", "", "f32, in which the window trains",
-                 "headwise train --resume goes on with it"});
-  if (saved.step < 0 || saved.step > most_saved_steps)
-    throw Error(ExitStatus::input,
-                {checkpoint + "/training.json: step", "the value is out of range", std::to_string(saved.step),
-                 "0 to " + std::to_string(most_saved_steps), ""});
-  return saved;
-}
-
-// What is known of the steps before `step`; a curve that is missing or cannot be read is none.
-std::string saved_curve(const std::string& folder, Index step) {
-  const std::string path = folder + "/curve.csv";
-  std::string text;
-  error_of([&] {
-    const InputFile file(path);
-    if (file.size() <= most_curve_bytes) text = file.read_text(0, file.size());
-  });
-  return curve_before(text, step);
-}
-
-// The losses of the steps before `step`, as far back as all of them are known; the others are not a number.
-std::vector<TrainingLoss> losses_before(const std::string& curve, Index step) {
-  constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
-  std::vector<TrainingLoss> losses(static_cast<std::size_t>(step), TrainingLoss{unknown, unknown});
-  for (const CurveLoss& row : curve_losses(curve))
-    losses[static_cast<std::size_t>(row.step)] = {static_cast<float>(row.loss),
-                                                  static_cast<float>(row.accuracy)};
-  return losses;
-}
-
-Index first_known(const std::vector<TrainingLoss>& losses) {
-  Index first = std::ssize(losses);
-  while (first > 0 && std::isfinite(losses[static_cast<std::size_t>(first - 1)].loss)) --first;
-  return first;
-}
-
-}  // namespace
 
 void LiveTraining::resume_saved(const std::string& folder, Index step) {
   std::vector<Index> steps = checkpoint_steps(folder);

@@ -14,10 +14,9 @@ bool has_cell(const Trace& trace, const CellRef& cell) {
   const bool expected = cell.tensor.gradient && !has_backward_pass(trace);
   const TensorPtr tensor = expected ? trace.tensor(cell.tensor.id) : trace.tensor(cell.tensor);
   if (!tensor || static_cast<Index>(cell.index.size()) != tensor->shape().rank()) return false;
-  for (std::size_t axis = 0; axis < cell.index.size(); ++axis) {
+  for (std::size_t axis = 0; axis < cell.index.size(); ++axis)
     if (cell.index[axis] < 0 || cell.index[axis] >= tensor->shape().size(static_cast<Index>(axis)))
       return false;
-  }
   return true;
 }
 
@@ -33,10 +32,58 @@ std::optional<CellRef> cell_within(const Trace& trace, CellRef cell) {
 bool same_but_for_head(const CellRef& a, const CellRef& b) {
   if (a.tensor != b.tensor || a.index.size() != b.index.size()) return false;
   const std::size_t leading = a.index.size() > 2 ? a.index.size() - 2 : 0;
-  for (std::size_t axis = leading; axis < a.index.size(); ++axis) {
+  for (std::size_t axis = leading; axis < a.index.size(); ++axis)
     if (a.index[axis] != b.index[axis]) return false;
-  }
   return true;
+}
+
+// Tokenizers differ in how they treat capitals.
+bool same_word(const std::string& a, const std::string& b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+// The new position of the occurrence of a word that was at `at`.
+std::optional<Index> followed(Index at, const std::vector<std::string>& before,
+                              const std::vector<std::string>& now) {
+  if (at < 0 || at >= static_cast<Index>(before.size())) return {};
+  const std::string& word = before[static_cast<std::size_t>(at)];
+  const auto is_word = [&](const std::string& other) { return same_word(other, word); };
+  auto earlier = std::ranges::count_if(before.begin(), before.begin() + at, is_word);
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (is_word(now[i]) && earlier-- == 0) return static_cast<Index>(i);
+  return {};
+}
+
+std::optional<CellRef> followed(const CellRef& pin, const TokenLabels& before, const TokenLabels& now,
+                                const Trace& trace) {
+  const TensorPtr tensor = trace.tensor(pin.tensor.id);  // a gradient has the axes of its tensor
+  if (!tensor || tensor->shape().rank() != static_cast<Index>(pin.index.size())) return {};
+  CellRef result = pin;
+  for (std::size_t axis = 0; axis < pin.index.size(); ++axis) {
+    const std::string& name = tensor->shape().name(static_cast<Index>(axis));
+    const bool of_queries = name == "L", of_keys = name == "S" || name == "S′";
+    if (!of_queries && !of_keys) continue;
+    const auto at = of_queries ? followed(pin.index[axis], before.query, now.query)
+                               : followed(pin.index[axis], before.key, now.key);
+    if (!at) return {};
+    result.index[axis] = *at;
+  }
+  return result;
+}
+
+// Back to the head that was lost, unless another one has been chosen since.
+void regain_head(Selection& after, Index heads_before, Index heads) {
+  if (!after.lost_head) return;
+  const LostHead lost = *after.lost_head;
+  if (after.head != heads_before - 1)
+    after.lost_head.reset();
+  else if (lost.head < heads) {
+    after.head = lost.head;
+    if (lost.pinned && (!after.pinned || same_but_for_head(*after.pinned, *lost.pinned)))
+      after.pinned = lost.pinned;
+    after.lost_head.reset();
+  }
 }
 
 }  // namespace
@@ -95,59 +142,6 @@ const CellReach* ReachOfCell::of(const TracePtr& trace, const std::optional<Cell
   trace_ = trace;
   return &reach_;
 }
-
-namespace {
-
-// Tokenizers differ in how they treat capitals.
-bool same_word(const std::string& a, const std::string& b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-// The new position of the occurrence of a word that was at `at`.
-std::optional<Index> followed(Index at, const std::vector<std::string>& before,
-                              const std::vector<std::string>& now) {
-  if (at < 0 || at >= static_cast<Index>(before.size())) return {};
-  const std::string& word = before[static_cast<std::size_t>(at)];
-  const auto is_word = [&](const std::string& other) { return same_word(other, word); };
-  auto earlier = std::ranges::count_if(before.begin(), before.begin() + at, is_word);
-  for (std::size_t i = 0; i < now.size(); ++i)
-    if (is_word(now[i]) && earlier-- == 0) return static_cast<Index>(i);
-  return {};
-}
-
-std::optional<CellRef> followed(const CellRef& pin, const TokenLabels& before, const TokenLabels& now,
-                                const Trace& trace) {
-  const TensorPtr tensor = trace.tensor(pin.tensor.id);  // a gradient has the axes of its tensor
-  if (!tensor || tensor->shape().rank() != static_cast<Index>(pin.index.size())) return {};
-  CellRef result = pin;
-  for (std::size_t axis = 0; axis < pin.index.size(); ++axis) {
-    const std::string& name = tensor->shape().name(static_cast<Index>(axis));
-    const bool of_queries = name == "L", of_keys = name == "S" || name == "S′";
-    if (!of_queries && !of_keys) continue;
-    const auto at = of_queries ? followed(pin.index[axis], before.query, now.query)
-                               : followed(pin.index[axis], before.key, now.key);
-    if (!at) return {};
-    result.index[axis] = *at;
-  }
-  return result;
-}
-
-// Back to the head that was lost, unless another one has been chosen since.
-void regain_head(Selection& after, Index heads_before, Index heads) {
-  if (!after.lost_head) return;
-  const LostHead lost = *after.lost_head;
-  if (after.head != heads_before - 1)
-    after.lost_head.reset();
-  else if (lost.head < heads) {
-    after.head = lost.head;
-    if (lost.pinned && (!after.pinned || same_but_for_head(*after.pinned, *lost.pinned)))
-      after.pinned = lost.pinned;
-    after.lost_head.reset();
-  }
-}
-
-}  // namespace
 
 Selection selection_after(const Selection& selection, const Computation& before, const Computation& now) {
   Selection after = selection;

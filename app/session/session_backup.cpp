@@ -62,9 +62,7 @@ struct FoundSession {
 
 std::string unsaved_text(const UnsavedWork& work) {
   std::string text;
-  if (work.playlist) {
-    text = "a playlist of " + counted(std::ssize(work.playlist->pages), "page");
-  }
+  if (work.playlist) text = "a playlist of " + counted(std::ssize(work.playlist->pages), "page");
   if (work.scenario) text += text.empty() ? "a changed scenario" : " and a changed scenario";
   return text;
 }

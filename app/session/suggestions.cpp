@@ -54,16 +54,14 @@ std::span<const SuggestionEntry> suggestion_entries() {
 }
 
 std::optional<Suggestion> next_suggestion(const SuggestionSet& done, const SuggestionContext& now) {
-  for (const SuggestionEntry& entry : table) {
+  for (const SuggestionEntry& entry : table)
     if (!done[static_cast<std::size_t>(entry.id)] && fits(entry.id, now)) return entry.id;
-  }
   return std::nullopt;
 }
 
 std::optional<Suggestion> suggestion_of(CommandId command) {
-  for (const SuggestionEntry& entry : table) {
+  for (const SuggestionEntry& entry : table)
     if (entry.command == command) return entry.id;
-  }
   return command == CommandId::new_playlist || command == CommandId::walk_playlist
              ? std::optional(Suggestion::playlist)
              : std::nullopt;

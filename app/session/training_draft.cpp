@@ -15,10 +15,6 @@ bool same_sizes(const TaskSizes& a, const TaskSizes& b) {
   return a.length == b.length && a.symbols == b.symbols;
 }
 
-bool is_frozen_without(const TrainModelConfig& model, const FrozenHead& head) {
-  return head.layer >= model.layers || head.head >= model.heads;
-}
-
 }  // namespace
 
 TrainingDraft usual_draft(TaskSource source) {
@@ -44,7 +40,9 @@ TrainingDraft draft_of(const LiveTraining& training) {
 void weigh(TrainingDraft& draft) {
   draft.error.clear();
   TrainModelConfig& model = draft.settings.model;
-  std::erase_if(model.frozen_heads, [&](const FrozenHead& head) { return is_frozen_without(model, head); });
+  std::erase_if(model.frozen_heads, [&](const FrozenHead& head) {
+    return head.layer >= model.layers || head.head >= model.heads;
+  });
   try {
     if (!draft.weighed || !same_sizes(*draft.weighed, draft.source.sizes)) {
       draft.weighed.reset();

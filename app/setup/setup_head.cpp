@@ -67,10 +67,6 @@ std::string in_one_line(const WidgetContext& widgets, std::string text) {
   return text;
 }
 
-bool has_muted_head(const Scenario& scenario) {
-  return scenario.head_gain && std::ranges::count(*scenario.head_gain, 0.0) > 0;
-}
-
 void draw_gain(SetupRows& rows) {
   const Index head = rows.context().selection.head;
   double gain = head_gain_of(rows.scenario(), head);
@@ -92,7 +88,9 @@ void draw_gain(SetupRows& rows) {
   rows.draw_errors("setup/gain", "");
   // Always one line: nothing moves under the mouse that drags the gain.
   const auto change = rows.state().unmuted.change(rows.context().trace);
-  const std::string unchanged = has_muted_head(rows.scenario()) ? "output unchanged" : "no head muted";
+  const auto& gains = rows.scenario().head_gain;
+  const std::string unchanged =
+      gains && std::ranges::count(*gains, 0.0) > 0 ? "output unchanged" : "no head muted";
   dim_text(rows.widgets(), change ? in_one_line(rows.widgets(), gain_text(*change)) : unchanged);
   if (change)
     named_item(rows.widgets(), "setup/gain_effect",

@@ -147,10 +147,9 @@ void draw_setup_mask(SetupRows& rows) {
   if (rows.changed() && rows.state().edited_row == "setup/valid_length") {
     mask.valid_lens_per_query = false;
     mask.valid_lens.reset();
-    if (valid_length) {
+    if (valid_length)
       mask.valid_lens.emplace(setup_list_size(rows.scenario().inputs.batch),
                               std::vector<std::int64_t>{*valid_length});
-    }
   }
 
   rows.optional_integer({"setup/window", "window", "w",

@@ -120,9 +120,7 @@ void draw_attention(SetupRows& rows) {
     if (cross == 0) in.key_text.reset();
     rows.edited("setup/attention", cross == 1 ? "cross-attention" : "self-attention", false);
   }
-  if (text && in.key_text) {
-    rows.sentence(setup_row("setup/key_text"), *in.key_text);
-  }
+  if (text && in.key_text) rows.sentence(setup_row("setup/key_text"), *in.key_text);
 }
 
 }  // namespace
@@ -147,9 +145,8 @@ void draw_setup_sizes(SetupRows& rows) {
                                   group_stops = group_choices(rows);
   const FieldResult heads =
       rows.integer(setup_row("setup/num_heads"), a.num_heads, {.drag_least = 1, .drag_stops = head_stops});
-  if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
+  if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused)
     rows.state().gains_before_typing = rows.context().scenario.head_gain;
-  }
   if (heads.changed && of_model) {
     if (!layer->num_heads) rows.scenario().origin.written.insert(num_heads_path);
     if (const auto choice = choice_of_heads(*layer, a.num_heads)) set_heads(a, *choice);
@@ -162,10 +159,9 @@ void draw_setup_sizes(SetupRows& rows) {
 
   // Not repeated if the slider of the heads says it.
   const bool slides = group_stops.size() > 1;
-  if (!slides || rows.rare("setup/num_kv_heads", false)) {
+  if (!slides || rows.rare("setup/num_kv_heads", false))
     rows.optional_integer(setup_row("setup/num_kv_heads"), a.num_kv_heads, std::to_string(a.num_heads),
                           {.drag_least = 1, .drag_stops = group_stops});
-  }
   if (rows.rare("setup/head_dim", a.head_dim.has_value())) {
     std::optional<std::int64_t> head_dim;
     integer_row(
@@ -180,10 +176,9 @@ void draw_setup_sizes(SetupRows& rows) {
 
   if (in.source != InputSource::text) {
     rows.integer(setup_row("setup/query_length"), in.query_length, {.drag_least = 1, .drag_most = 2048});
-    if (!in.self_attention || rows.scenario().op == Op::scaled_dot_product_attention) {
+    if (!in.self_attention || rows.scenario().op == Op::scaled_dot_product_attention)
       rows.optional_integer(setup_row("setup/key_length"), in.key_length, std::to_string(in.query_length),
                             {.drag_least = 1, .drag_most = 2048});
-    }
   }
 }
 

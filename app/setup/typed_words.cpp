@@ -132,30 +132,6 @@ std::optional<std::string> draw_offered(const WidgetContext& context, TypedWords
   return taken;
 }
 
-}  // namespace
-
-void draw_typed_text(SetupRows& rows, const RowLabel& label, std::string& text) {
-  TypedWordsState& state = rows.state().typed_words;
-  FocusOrder* const focus = rows.widgets().focus;
-  const ImGuiID id = ImGui::GetID(label.id);
-  read_words(state, text_model(rows), text);
-  const bool focused = focus && focus->enabled && focus->focused == id;
-  const TextFieldResult field = rows.sentence(label, text, marks_of(state, focus, focused));
-  find_offered(rows, state, text, field);
-  if (state.offered.empty() || !focus || !focus->enabled) return;
-  const ImVec2 below = field.focused ? field.below_cursor : state.below;
-  state.below = below;
-  const std::optional<std::string> taken = draw_offered(rows.widgets(), state, below);
-  if (!taken) return;
-  text.replace(state.begin, state.end - state.begin, *taken);
-  take_focus(*focus, id, state.begin + taken->size());
-  focus->next_list = KeyedList::none;
-  state.offered.clear();
-  rows.edited(label.id, std::string(label.name), true);
-}
-
-namespace {
-
 // Design units
 constexpr float button_height = 18.0f, word_gap = 5.0f, line_gap = 4.0f, frame_padding = 8.0f;
 constexpr const char* button_id = "setup/builder";
@@ -319,6 +295,26 @@ void draw_builder_buttons(SetupRows& rows, const PatternSentence& now, bool in_t
 }
 
 }  // namespace
+
+void draw_typed_text(SetupRows& rows, const RowLabel& label, std::string& text) {
+  TypedWordsState& state = rows.state().typed_words;
+  FocusOrder* const focus = rows.widgets().focus;
+  const ImGuiID id = ImGui::GetID(label.id);
+  read_words(state, text_model(rows), text);
+  const bool focused = focus && focus->enabled && focus->focused == id;
+  const TextFieldResult field = rows.sentence(label, text, marks_of(state, focus, focused));
+  find_offered(rows, state, text, field);
+  if (state.offered.empty() || !focus || !focus->enabled) return;
+  const ImVec2 below = field.focused ? field.below_cursor : state.below;
+  state.below = below;
+  const std::optional<std::string> taken = draw_offered(rows.widgets(), state, below);
+  if (!taken) return;
+  text.replace(state.begin, state.end - state.begin, *taken);
+  take_focus(*focus, id, state.begin + taken->size());
+  focus->next_list = KeyedList::none;
+  state.offered.clear();
+  rows.edited(label.id, std::string(label.name), true);
+}
 
 void draw_builder_button(SetupRows& rows) {
   find_patterns(rows);

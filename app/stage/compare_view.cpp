@@ -212,10 +212,9 @@ std::string change_words(const PanelContext& context, CompareChanges& changes, c
   const Trace& other = *side.computation->trace;
   const TensorChange& map = changes.map->change;
   std::string where;
-  if (map.row >= 0) {
+  if (map.row >= 0)
     where = named ? cell_tokens(context.trace, context.inputs.labels, cell_at(matrix, map.row, map.col))
                   : fmt::format("row {}, column {}", map.row, map.col);
-  }
   std::string text = fmt::format("This map: {}.", change_text(map, side.name, where));
   if (head_count(context.trace, matrix.name) > 1) {
     const TensorChange* all =
@@ -295,9 +294,8 @@ class CompareMaps {
     draw_planes();
     Place hovered;
     std::optional<Index> head;
-    for (std::size_t i = 0; i < maps_.size(); ++i) {
+    for (std::size_t i = 0; i < maps_.size(); ++i)
       if (const auto clicked = draw_map(i, hovered)) head = clicked;
-    }
     const MatrixView& present = present_.matrix.view;
     if (hovered && hovered->first < present.rows && hovered->second < present.cols)
       under_mouse = cell_at(present_.matrix, hovered->first, hovered->second);

@@ -62,9 +62,8 @@ class ElementwiseView {
     draw_cell_digits(paint, keys_, keys_spec, false, 5.0f);
     draw_cell_digits(paint, products_, product_spec, false, 5.0f);
     draw_strip();
-    if (!context_.inputs.labels.key.empty()) {
+    if (!context_.inputs.labels.key.empty())
       draw_row_labels(paint, keys_, context_.inputs.labels.key, std::nullopt);
-    }
     ImFont* mono = title_font();
     // In a hall, and where it has no room, few words. Followed by the sizes if there is room; the name lights
     // up the tensor, the letters their axes.
@@ -302,10 +301,9 @@ bool has_elementwise_view(const Trace& trace) {
 
 TensorPtr elementwise_products(const MatrixView& q, Index query, const MatrixView& k) {
   Tensor products(Shape{{"S", k.rows}, {"D", k.cols}}, DType::f64);
-  for (Index key = 0; key < k.rows; ++key) {
+  for (Index key = 0; key < k.rows; ++key)
     for (Index d = 0; d < k.cols; ++d)
       products.set_flat(key * k.cols + d, q.value(query, d) * k.value(key, d));
-  }
   return std::make_shared<const Tensor>(std::move(products));
 }
 

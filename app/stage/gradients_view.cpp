@@ -133,10 +133,9 @@ std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const Gradi
     // The first pair has a line of its own.
     const bool last = i == 0 || i + 1 == layout.pairs.size();
     add("stage/" + pair.place, pair.value, place.value, place.value_bar, place.gradient.x);
-    if (pair.gradient) {
+    if (pair.gradient)
       add("stage/grad/" + pair.place, *pair.gradient, place.gradient, place.gradient_bar,
           last ? area.x + area.width + 8 * scale : layout.pairs[i + 1].value.x - label_room);
-    }
   }
   return planes;
 }
@@ -236,9 +235,8 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     }
   }
   draw_gradient_legend(context, state.legend, drawn, float(area.x + area.width));
-  for (std::size_t i = 0; i < layout.pairs.size(); ++i) {
+  for (std::size_t i = 0; i < layout.pairs.size(); ++i)
     if (!pairs[i].gradient) draw_stage_sentence(context, pairs[i].absent, layout.pairs[i].gradient);
-  }
   if (head) action.selection = looking_at_head(context, *head);
   return action;
 }

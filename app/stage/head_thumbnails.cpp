@@ -314,9 +314,8 @@ std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageC
   if (!content.head_map) return parts;
   work_probe("head thumbnails");
   parts.reserve(static_cast<std::size_t>(content.head_total));
-  for (Index head = 0; head < content.head_total; ++head) {
+  for (Index head = 0; head < content.head_total; ++head)
     parts.push_back(part_at_head(*content.head_map, context.trace, context.selection.batch, head));
-  }
   if (context.selection.colors_by_head) {
     std::vector<StagePart*> maps;
     for (StagePart& part : parts) maps.push_back(&part);
@@ -357,9 +356,8 @@ Selection looking_at_head(const PanelContext& context, Index head) {
   if (!selection.pinned) return selection;
   const TensorPtr tensor = context.trace.tensor(selection.pinned->tensor);
   const auto moved = stage_matrix(context.trace, selection.pinned->tensor, {selection.batch, head});
-  if (tensor && moved && tensor->shape().rank() == 4) {
+  if (tensor && moved && tensor->shape().rank() == 4)
     std::copy(moved->leading.begin(), moved->leading.end(), selection.pinned->index.begin());
-  }
   return selection;
 }
 

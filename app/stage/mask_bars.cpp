@@ -146,13 +146,12 @@ std::optional<MaskCode> mask_code(CodeStyle style, MaskConvention reading) {
 }
 
 std::string mask_as_booleans(const MatrixView& mask_bias, MaskConvention reading) {
-  if (!is_boolean(mask_bias)) {
+  if (!is_boolean(mask_bias))
     throw Error(ExitStatus::usage, {.where = "mask_bias",
                                     .what = "is no boolean mask",
                                     .got = "floats that are added to the scores",
                                     .expected = "only 0 and −inf",
                                     .remedy = "copy it as an np.array of floats"});
-  }
   std::string text = "np.array([";
   for (Index row = 0; row < mask_bias.rows; ++row) {
     text += row == 0 ? "[" : ",\n          [";

@@ -150,9 +150,8 @@ class Strips {
     Index length = inner == axes.end() ? 1 : inner->size;
     // The last state may have joined the heads into one axis again.
     const auto& before = scene_.order.states[scene_.order.head_state].layout.axes();
-    for (const StridedAxis& axis : before) {
+    for (const StridedAxis& axis : before)
       if (axis.stride == 1 && axis.size > 1) length = std::min(length, axis.size);
-    }
     return length;
   }
 

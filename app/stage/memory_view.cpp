@@ -30,9 +30,8 @@ float line_height(const PanelContext& context) {
 
 std::string without_spaces(const std::string& text) {
   std::string narrow;
-  for (const char c : text) {
+  for (const char c : text)
     if (c != ' ' || !narrow.ends_with(',')) narrow += c;
-  }
   return narrow;
 }
 

@@ -174,12 +174,10 @@ StageShape shape_of(const PanelContext& context, const StageContent& content,
   const StagePart& first = content.left ? *content.left : result;
   shape.row_label_width = row_label_width(context, first, shape.rows);
   if (result.col_labels) shape.col_label_width = column_label_width(context, *result.col_labels, shape.cols);
-  if (content.left && content.left->col_labels) {
+  if (content.left && content.left->col_labels)
     shape.left_col_label_width = column_label_width(context, *content.left->col_labels, *shape.left_cols);
-  }
-  if (content.above && content.above->row_labels && !content.cell_for_cell) {
+  if (content.above && content.above->row_labels && !content.cell_for_cell)
     shape.above_label_width = label_width(context, *content.above->row_labels, *shape.above_rows);
-  }
   return shape;
 }
 

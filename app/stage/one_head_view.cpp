@@ -227,9 +227,8 @@ class OneHeadView {
       ui_probe("stage/" + each.name, plane);
       if (!entering_ || !is_result(each))
         draw_part_overlay(context_, *each.part, plane, marks_, !is_result(each) && !content_.cell_for_cell);
-      if (holds_frozen_weights(context_, *each.part) && !entering_) {
+      if (holds_frozen_weights(context_, *each.part) && !entering_)
         draw_lock(context_.painter(), plane_rect(plane));
-      }
       if (content_.veiled && is_result(each)) {
         // Its cells can be pointed at, or painted, if the page asks for them.
         const bool cells = context_.points_at && each.part->matrix.name == TensorName{*context_.points_at};

@@ -210,9 +210,8 @@ void PredictionView::details(Index position, RectF area) const {
   y += small->FontSize * 1.8f;
 
   std::vector<WordChange> words = change.now;
-  for (const WordChange& word : change.before) {
+  for (const WordChange& word : change.before)
     if (std::ranges::find(words, word.id, &WordChange::id) == words.end()) words.push_back(word);
-  }
   const auto is_listed = [](const WordChange& word) {
     return word.before >= least_shown_probability || word.now >= least_shown_probability;
   };

@@ -273,10 +273,9 @@ void draw_weight_bar(const PanelContext& context, const RowColumns& columns, flo
   const auto end = [&](double weight) { return columns.bar + room * float(std::clamp(weight, 0.0, 1.0)); };
   if (std::isfinite(now) && now > 0.0)
     paint.fill({columns.bar, top}, {std::max(end(now), columns.bar + 1.0f), bottom}, context.palette.bar);
-  if (moved && std::isfinite(before)) {
+  if (moved && std::isfinite(before))
     paint.outline({columns.bar, top - 1}, {std::max(end(before), columns.bar + 2.0f), bottom + 1},
                   context.palette.text, std::max(1.0f, context.scale * context.palette.stroke));
-  }
 }
 
 }  // namespace

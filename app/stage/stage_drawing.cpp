@@ -39,9 +39,8 @@ char family(const PanelContext& context, const StageMatrix& matrix) {
   if (matrix.name.id == Id::in_proj_weight || matrix.name.id == Id::in_proj_bias) {
     const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
     const bool part = !matrix.transposed && matrix.view.rows < matrix.view.tensor->shape().size(0);
-    if (matrix.transposed || matrix.view.rows == 1 || part) {
+    if (matrix.transposed || matrix.view.rows == 1 || part)
       return matrix.row_begin < q_rows ? 'q' : matrix.row_begin < q_rows + k_rows ? 'k' : 'v';
-    }
     return 0;
   }
   return family(matrix.name.id);
@@ -278,9 +277,8 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   if (with_symbol && !symbol.empty()) write(bold, hue_of(palette, letter), symbol, 7);
   write(mono, with_symbol || letter == 0 ? palette.text : hue_of(palette, letter), name, 7);
   const TraceTensors& t = context.trace.tensors;
-  if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights) {
+  if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights)
     write(mono, palette.text_dim, "= attn_weights", 7);
-  }
   const float top = std::floor(baseline - mono->Ascent);
   name_tensor(context, part.matrix.name, {float(plane.x), top}, {std::min(x, end), baseline + 3.0f});
   // Sizes are left out rather than cut: a truncated size would be wrong.
@@ -304,9 +302,8 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   const bool letters = draw_mask_letters(paint, part, plane, context.selection.mask_convention);
   // The values of a mask are worth more than air.
   const float air = part.matrix.name == TensorName{Id::mask_bias} ? 0.0f : operand ? 5.0f : 2.0f;
-  if (!letters && draw_cell_digits(paint, plane, part.spec, probabilities, air, 1.0f, context.picture)) {
+  if (!letters && draw_cell_digits(paint, plane, part.spec, probabilities, air, 1.0f, context.picture))
     ui_probe("digits/" + to_string(part.matrix.name), plane);
-  }
 
   const float stroke = context.palette.stroke * context.scale;
   const float thin = std::max(1.0f, std::round(stroke));
@@ -406,9 +403,8 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
     const float left = float(plane.x) + float(block) * block_width;
     ImGui::SetCursorScreenPos(ImVec2(left, y - 2.0f * context.scale));
     ImGui::PushID(static_cast<int>(block));
-    if (ImGui::InvisibleButton("block", ImVec2(block_width, font->FontSize + 4.0f * context.scale))) {
+    if (ImGui::InvisibleButton("block", ImVec2(block_width, font->FontSize + 4.0f * context.scale)))
       clicked = block * sharing;
-    }
     tooltip(paint, "show this head");
     const bool bright = block == chosen || ImGui::IsItemHovered();
     ImGui::PopID();

@@ -251,9 +251,8 @@ void draw_making(const PanelContext& context, const StageContent& content, const
   // What the previous step did not show fades in from the background.
   const auto faded = float(1.0 - eased(entered));
   const auto shown_before = [&](const StagePart& part) {
-    for (const auto* other : {&before.result, &before.left, &before.above}) {
+    for (const auto* other : {&before.result, &before.left, &before.above})
       if (*other && same_matrix(part, **other)) return true;
-    }
     return false;
   };
   if (content.left && layout.left && !shown_before(*content.left)) drawing.cover(*layout.left, faded);

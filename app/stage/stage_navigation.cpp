@@ -89,9 +89,7 @@ void draw_speed(const PanelContext& context, StepBarState& state, float right, f
   const std::string value = speed_text(state.speed);
   const float value_x = right - width_of(small, "0.12×");
   float x = right - speed_width(paint, labelled) + paint.px(room_before_speed);
-  if (labelled) {
-    x = paint.text(small, {x, text_y}, ink, "speed").max.x + paint.px(8);
-  }
+  if (labelled) x = paint.text(small, {x, text_y}, ink, "speed").max.x + paint.px(8);
   paint.text(small, {value_x, text_y}, ink, value);
   double octave = std::log2(static_cast<double>(state.speed));
   ImGui::SetCursorScreenPos({std::floor(x), std::round(top + 0.5f * (height - paint.px(22)))});
@@ -140,9 +138,8 @@ Chips place_chips(const WidgetContext& widgets, float available, bool brief) {
       std::ceil(width_of(widgets.fonts.sans, between_steps, name_size(widgets, brief)) + widgets.px(2));
   const float separator = std::max(std::floor((1.0f - share_around) * room), sign);
   Chips chips{{0.0f}, std::floor(std::max(0.0f, 0.5f * (room - separator))), separator};
-  for (const StepEntry& entry : step_entries()) {
+  for (const StepEntry& entry : step_entries())
     chips.left.push_back(chips.left.back() + width(entry) + 2 * chips.padding + chips.separator);
-  }
   return chips;
 }
 
@@ -247,9 +244,8 @@ std::string reach_of_node(const PanelContext& context, TensorId id) {
 bool is_pointed_at(const PanelContext& context, TensorId id) {
   const TensorName name = first_name(context.trace, {id});
   if (!context.pointed) return false;
-  for (const Axis& axis : context.trace.tensor(id)->shape().axes()) {
+  for (const Axis& axis : context.trace.tensor(id)->shape().axes())
     if (!context.pointed->axis.empty() && axis_has_letter(axis.name, context.pointed->axis)) return true;
-  }
   return std::ranges::any_of(context.pointed->boxes, [&](const BoxRef& box) {
     return first_name(context.trace, {box.tensor.id}) == name;
   });
@@ -336,10 +332,9 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   const auto current = static_cast<std::size_t>(context.selection.step);
   // If they do not all fit, the current one stays in the middle.
   float shift = 0.0f;
-  if (left.back() > available) {
+  if (left.back() > available)
     shift = std::clamp(0.5f * (left[current] + left[current + 1]) - 0.5f * available, 0.0f,
                        left.back() - available);
-  }
 
   paint.list->PushClipRect({origin.x, origin.y}, {origin.x + available, origin.y + height}, true);
   const float chip_height = std::round(paint.px(26));

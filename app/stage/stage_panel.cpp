@@ -295,9 +295,7 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
 void draw_spotlight(const PanelContext& context, const RectF& area, const std::vector<RectF>& lit) {
   if (lit.empty()) return;
   const Painter paint = context.painter();
-  for (const RectF& r : outside_of(area, lit)) {
-    paint.fill(r, {context.palette.panel, dimness});
-  }
+  for (const RectF& r : outside_of(area, lit)) paint.fill(r, {context.palette.panel, dimness});
 }
 
 }  // namespace
@@ -306,20 +304,17 @@ std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& recta
   // Within each band between two edges the same rectangles are cut out.
   const double bottom = area.y + area.height, right = area.x + area.width;
   std::vector<double> edges{area.y, bottom};
-  for (const RectF& r : rectangles) {
-    for (const double y : {r.y, r.y + r.height}) {
+  for (const RectF& r : rectangles)
+    for (const double y : {r.y, r.y + r.height})
       if (y > area.y && y < bottom) edges.push_back(y);
-    }
-  }
   std::ranges::sort(edges);
   std::vector<RectF> outside;
   for (std::size_t band = 0; band + 1 < edges.size(); ++band) {
     const double from = edges[band], to = edges[band + 1];
     if (!(to > from)) continue;
     std::vector<std::pair<double, double>> cuts;
-    for (const RectF& r : rectangles) {
+    for (const RectF& r : rectangles)
       if (r.y <= from && r.y + r.height >= to && r.width > 0) cuts.emplace_back(r.x, r.x + r.width);
-    }
     std::ranges::sort(cuts);
     double x = area.x;
     for (const auto& [begin, end] : cuts) {

@@ -327,9 +327,8 @@ std::string statistics_text(const PanelContext& context) {
 Index strongest_partner(const MatrixView& weights, Index row, bool of_key) {
   const MatrixView view = of_key ? weights.transposed() : weights;
   Index best = 0;
-  for (Index j = 1; j < view.cols; ++j) {
+  for (Index j = 1; j < view.cols; ++j)
     if (view.value(row, j) > view.value(row, best)) best = j;
-  }
   return best;
 }
 
